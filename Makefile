@@ -129,7 +129,7 @@ fuzz: $(TESTS)
 	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -s tests/api/test_fuzz.py tests/api/test_schemathesis.py
 
 # Changes the arithmetic in thousands of small ways and counts those that no test notices: an hour on a quiet machine.
-# MUTANTS='ledger.calc.money.*' tries some of them; .venv/mutants/bin/mutmut results names those that live.
+# MUTANTS='ledger.money.calc.money.*' tries some of them; .venv/mutants/bin/mutmut results names those that live.
 mutants: | $(BIN)/python
 	@[ -x .venv/mutants/bin/mutmut ] || { $(BIN)/python -m venv .venv/mutants && \
 		.venv/mutants/bin/python -m pip install -qq --disable-pip-version-check -r tests/requirements.txt mutmut==3.8.1; }

@@ -7,10 +7,10 @@ class AnalyticsConfig(AppConfig):
     def ready(self) -> None:
         import companies.hooks
         import ledger.hooks
-        from analytics.overview import figures
-        from analytics.queries import recurring
+        from analytics.charts import key_figures
+        from analytics.queries import recurring_revenue
 
-        companies.hooks.list_home_figures.register(figures.on_home)
-        companies.hooks.rebuild_derived_tables.register(recurring.rebuild)
-        companies.hooks.find_derived_differences.register(recurring.differences)
-        ledger.hooks.subscription_events_changed.register(recurring.events_changed)
+        companies.hooks.list_home_figures.register(key_figures.list_home_figures)
+        companies.hooks.rebuild_derived_tables.register(recurring_revenue.rebuild_recurring_revenue)
+        companies.hooks.find_derived_differences.register(recurring_revenue.find_recurring_revenue_differences)
+        ledger.hooks.subscription_events_changed.register(recurring_revenue.update_recurring_revenue)

@@ -1,14 +1,14 @@
-"""The questions and answers of the data queries."""
+"""Serializers of the data queries."""
 
 from rest_framework import serializers
 
-from analytics.calc.periods import LENGTHS
+from analytics.calc.calendar_periods import PERIOD_MONTHS
 from analytics.queries.monthly_rows import TYPES
-from analytics.windows import MOST_DAYS, MOST_MONTHS, Window
+from analytics.query_window import MAX_WINDOW_DAYS, MAX_WINDOW_MONTHS, Window
 from companies.api import fields
-from companies.api.serializers import MapOf, Shape
+from companies.api.serializers import MapSerializer, StrictSerializer
 from ledger.models import AccountType, PlType
-from ledger.transactions.selections import MOST_IDS
+from ledger.transactions.queries.selections import MAX_SELECTED_IDS
 
 
 class AccountBalanceQuery(Window):
@@ -21,7 +21,7 @@ class AccountBalanceQuery(Window):
     )
 
 
-class AccountBalanceShape(Shape):
+class AccountBalanceShape(StrictSerializer):
     account_id = fields.IdField()
     account_name = fields.TextField(max_length=200)
     value = fields.NumberField(help_text="at the end of endDate, or of today where that is earlier")
@@ -29,20 +29,20 @@ class AccountBalanceShape(Shape):
     value_change = fields.NumberField()
 
 
-class AccountBalances(MapOf):
+class AccountBalances(MapSerializer):
     """By account id."""
 
     child = AccountBalanceShape
 
 
-class PointShape(Shape):
-    date = fields.DayField()
+class PointShape(StrictSerializer):
+    date = fields.DateField()
     value = fields.NumberField()
 
 
-class CashTypeSeries(Shape):
-    cash = serializers.ListField(child=PointShape(), max_length=MOST_DAYS)
-    non_cash = serializers.ListField(child=PointShape(), max_length=MOST_DAYS)
+class CashTypeSeries(StrictSerializer):
+    cash = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS)
+    non_cash = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS)
 
 
 INTERVALS = ["day", "week", "month"]
@@ -53,30 +53,30 @@ class CashFlowQuery(Window):
     interval = fields.ChoiceField(choices=INTERVALS, required=False, default="day", help_text=SHOWN_BY)
 
 
-class ForecastQuery(Shape):
-    end_date = fields.DayField(help_text="the last day, included")
-    start_date = fields.DayField(
+class ForecastQuery(StrictSerializer):
+    end_date = fields.DateField(help_text="the last day, included")
+    start_date = fields.DateField(
         required=False,
         allow_null=True,
         help_text="left out: the first of the month that is eleven months before the cutover's",
     )
-    cutover_date = fields.DayField(
+    cutover_date = fields.DateField(
         required=False, allow_null=True, help_text="the last day of actual flows, today at the latest; default today"
     )
     interval = fields.ChoiceField(choices=INTERVALS, required=False, default="day", help_text=SHOWN_BY)
 
 
-class CashFlowSeries(Shape):
-    inflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS)
-    outflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS, help_text="positive")
+class CashFlowSeries(StrictSerializer):
+    inflow = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS)
+    outflow = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS, help_text="positive")
 
 
 class ForecastSeries(CashFlowSeries):
-    planned_inflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS)
-    planned_outflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS, help_text="positive")
+    planned_inflow = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS)
+    planned_outflow = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS, help_text="positive")
 
 
-class RunwayShape(Shape):
+class RunwayShape(StrictSerializer):
     cash = fields.NumberField(help_text="what lies today on the accounts that count as cash")
     monthly_net = fields.NumberField(
         allow_null=True,
@@ -100,43 +100,43 @@ class RunwayShape(Shape):
 class ForecastBalanceQuery(ForecastQuery):
     account_ids = serializers.ListField(
         child=fields.IdField(),
-        max_length=MOST_IDS,
+        max_length=MAX_SELECTED_IDS,
         required=False,
         allow_null=True,
         allow_empty=False,
         help_text="those that count as cash where it is left out",
     )
-    by_account = fields.FlagField(required=False, default=False, help_text="tells each account by itself too")
+    by_account = fields.BooleanField(required=False, default=False, help_text="tells each account by itself too")
 
 
-class OverdueShape(Shape):
+class OverdueShape(StrictSerializer):
     count = fields.CountField()
     value = fields.NumberField(help_text="what they come to, negative where more goes out")
 
 
-class AccountForecastShape(Shape):
+class AccountForecastShape(StrictSerializer):
     """An account by itself, in its own currency."""
 
     account_id = fields.IdField()
     lowest = PointShape(
         allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
     )
-    below_zero = fields.DayField(allow_null=True, help_text="the first day with a projected balance below zero")
+    below_zero = fields.DateField(allow_null=True, help_text="the first day with a projected balance below zero")
 
 
-class ForecastBalanceSeries(Shape):
+class ForecastBalanceSeries(StrictSerializer):
     actual = serializers.ListField(
         child=PointShape(),
-        max_length=MOST_DAYS,
+        max_length=MAX_WINDOW_DAYS,
         help_text="up to the cutover, whose bucket ends with it; all of a window that ends in the past",
     )
     projected = serializers.ListField(
-        child=PointShape(), max_length=MOST_DAYS, help_text="from the bucket of the day after the cutover on"
+        child=PointShape(), max_length=MAX_WINDOW_DAYS, help_text="from the bucket of the day after the cutover on"
     )
     lowest = PointShape(
         allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
     )
-    below_zero = fields.DayField(allow_null=True, help_text="the first day with a projected balance below zero")
+    below_zero = fields.DateField(allow_null=True, help_text="the first day with a projected balance below zero")
     overdue = OverdueShape(
         help_text="expected in the last sixty days, not settled; it counts on the day after the cutover"
     )
@@ -148,7 +148,7 @@ class ForecastBalanceSeries(Shape):
     revaluation = fields.NumberField(help_text="what exchange rates did after the cutover")
     accounts = serializers.ListField(
         child=AccountForecastShape(),
-        max_length=MOST_IDS,
+        max_length=MAX_SELECTED_IDS,
         allow_null=True,
         help_text="with byAccount each account by itself, without what is expected on no account; else null",
     )
@@ -170,7 +170,7 @@ CASH_PARTS = {
 }
 CashBridgeShape = type(
     "CashBridgeShape",
-    (Shape,),
+    (StrictSerializer,),
     {"__doc__": "The change of cash in parts that add up to it."}
     | {part: fields.NumberField(help_text=text) for part, text in CASH_PARTS.items()}
     | {
@@ -186,13 +186,13 @@ CashBridgeShape = type(
 )
 
 
-class OpenTransactionsShape(Shape):
+class OpenTransactionsShape(StrictSerializer):
     count = fields.CountField()
     inflow = fields.NumberField(help_text="what of money that came in is not categorized")
     outflow = fields.NumberField(help_text="what of money that went out is not categorized; positive")
 
 
-class BarShape(Shape):
+class BarShape(StrictSerializer):
     month = fields.MonthField()
     revenue_recurring = fields.NumberField()
     revenue_one_off = fields.NumberField()
@@ -207,14 +207,14 @@ class BarShape(Shape):
 COMPARISONS = ["previousPeriod", "previousYear"]
 
 
-class ProfitAndLossQuery(Shape):
+class ProfitAndLossQuery(StrictSerializer):
     start_month = fields.MonthField()
     end_month = fields.MonthField()
-    show_all_categories = fields.FlagField(
+    show_all_categories = fields.BooleanField(
         required=False, allow_null=True, help_text="empty ones too; the company's plShowAllCategories unless given"
     )
     interval = fields.ChoiceField(
-        choices=list(LENGTHS), required=False, default="month", help_text="periods of the calendar"
+        choices=list(PERIOD_MONTHS), required=False, default="month", help_text="periods of the calendar"
     )
     comparison = fields.ChoiceField(
         choices=COMPARISONS,
@@ -222,7 +222,7 @@ class ProfitAndLossQuery(Shape):
         allow_null=True,
         help_text="previousPeriod: the month, quarter or year before; previousYear: the same one a year before",
     )
-    to_date = fields.FlagField(
+    to_date = fields.BooleanField(
         required=False,
         default=False,
         help_text="ends with the running month, which counts up to today: of what is dated later nothing, of a service "
@@ -230,15 +230,15 @@ class ProfitAndLossQuery(Shape):
     )
 
 
-class StatementQuery(Shape):
-    start_date = fields.DayField(required=False)
-    end_date = fields.DayField(required=False)
-    interval = fields.ChoiceField(choices=list(LENGTHS), required=False, default="month")
+class StatementQuery(StrictSerializer):
+    start_date = fields.DateField(required=False)
+    end_date = fields.DateField(required=False)
+    interval = fields.ChoiceField(choices=list(PERIOD_MONTHS), required=False, default="month")
     comparison = fields.ChoiceField(choices=COMPARISONS, required=False)
     to_date = fields.ChoiceField(choices=["true", "false"], required=False, default="false")
 
 
-class ResultShape(Shape):
+class ResultShape(StrictSerializer):
     month = fields.MonthField(help_text="the first of the period")
     pl_type = fields.ChoiceField(choices=PlType.choices)
     category_id = fields.IdField()
@@ -251,7 +251,7 @@ class ResultShape(Shape):
         "shows them",
     )
     variance = fields.NumberField(allow_null=True, help_text="actual less planned; null without a plan")
-    favourable = fields.FlagField(
+    favourable = fields.BooleanField(
         allow_null=True,
         help_text="whether the variance is good for the result: revenue above plan is, cost above plan is not; null "
         "without a variance and on neutral lines",
@@ -265,7 +265,7 @@ class ResultShape(Shape):
     )
 
 
-class MonthlyDataQuery(Shape):
+class MonthlyDataQuery(StrictSerializer):
     mrr_type = fields.ChoiceField(choices=list(TYPES), help_text="arr and carr are twelve times mrr and cmrr")
     start_month = fields.MonthField(
         required=False, allow_null=True, help_text="left out: eleven months before endMonth"
@@ -273,32 +273,32 @@ class MonthlyDataQuery(Shape):
     end_month = fields.MonthField(required=False, allow_null=True, help_text="left out: the running month")
     product_ids = serializers.ListField(
         child=fields.IdField(),
-        max_length=MOST_IDS,
+        max_length=MAX_SELECTED_IDS,
         required=False,
         allow_null=True,
         help_text="as if only these products existed",
     )
 
 
-class RecurringRevenueQuery(Shape):
+class RecurringRevenueQuery(StrictSerializer):
     month = fields.MonthField(required=False, allow_null=True, help_text="the running month where it is left out")
 
 
-def rate(text: str) -> fields.NumberField:
+def build_rate_field(text: str) -> fields.NumberField:
     return fields.NumberField(allow_null=True, help_text=f"{text}; a percentage, null where nobody paid then")
 
 
-class RecurringRevenueShape(Shape):
+class RecurringRevenueShape(StrictSerializer):
     mrr = fields.NumberField(help_text="at the end of the month")
     arr = fields.NumberField(help_text="twelve times mrr")
     customers = fields.CountField()
     arpa = fields.NumberField(allow_null=True, help_text="mrr by customers; null without any")
-    net_revenue_retention = rate(
+    net_revenue_retention = build_rate_field(
         "what the customers of twelve months before pay now, by what they paid then; no others count"
     )
-    gross_revenue_retention = rate("the same without upgrades")
-    customer_churn_rate = rate("customers who left, by the customers of twelve months before")
-    revenue_churn_rate = rate("cancellations and downgrades, by the revenue of twelve months before")
+    gross_revenue_retention = build_rate_field("the same without upgrades")
+    customer_churn_rate = build_rate_field("customers who left, by the customers of twelve months before")
+    revenue_churn_rate = build_rate_field("cancellations and downgrades, by the revenue of twelve months before")
     quick_ratio = fields.NumberField(
         allow_null=True,
         help_text="new, reactivated and upgraded revenue by cancelled and downgraded revenue; null without the latter",
@@ -308,13 +308,13 @@ class RecurringRevenueShape(Shape):
 MEASURES = ["revenue", "customers"]
 
 
-class CohortsQuery(Shape):
+class CohortsQuery(StrictSerializer):
     start_month = fields.MonthField(help_text="the first cohort")
     end_month = fields.MonthField(help_text="the last cohort, and the last month that all are followed to")
     measure = fields.ChoiceField(choices=MEASURES)
 
 
-class CohortMarkShape(Shape):
+class CohortMarkShape(StrictSerializer):
     month = fields.MonthField()
     value = fields.NumberField(help_text="recurring revenue, or how many customers, at the month's end")
     percentage = fields.NumberField(
@@ -322,10 +322,10 @@ class CohortMarkShape(Shape):
     )
 
 
-class CohortShape(Shape):
+class CohortShape(StrictSerializer):
     month = fields.MonthField(help_text="in which the cohort's customers were active for the first time")
     start = fields.NumberField(help_text="its value in that month")
-    values = serializers.ListField(child=CohortMarkShape(), max_length=MOST_MONTHS)
+    values = serializers.ListField(child=CohortMarkShape(), max_length=MAX_WINDOW_MONTHS)
 
 
 MONTHLY = {
@@ -340,7 +340,7 @@ MONTHLY = {
 }
 MonthlyRowShape = type(
     "MonthlyRowShape",
-    (Shape,),
+    (StrictSerializer,),
     {"__doc__": "One month of recurring revenue in the base currency; counts are distinct customers."}
     | {"month": fields.MonthField()}
     | {

@@ -2,11 +2,10 @@
 
 from django.urls import path
 
-from analytics.demonstration import pages as demonstration
-from analytics.pages import account, ahead, cash_plan, change_of_cash, profit_and_loss
-from analytics.pages import company as pages
-from analytics.revenue import pages as revenue
-from analytics.views import cash, exports, recurring, results
+from analytics.reports import account, cash_bridge, cash_plan, profit_and_loss, upcoming_movements
+from analytics.reports import overview as pages
+from analytics.reports import recurring_revenue as revenue
+from analytics.views import cash, exports, recurring_revenue, results
 
 urlpatterns = [
     path("companies/<str:company_id>/data/accountBalanceByAccount", cash.BalanceViewSet.as_view({"post": "by_account"})),
@@ -23,25 +22,24 @@ urlpatterns = [
     path("companies/<str:company_id>/data/revenueExpensesBar", results.ResultViewSet.as_view({"post": "bars"})),
     path("companies/<str:company_id>/data/profitAndLoss", results.ResultViewSet.as_view({"post": "profit_and_loss"})),
     path("companies/<str:company_id>/exports/profitAndLoss.xlsx", exports.StatementExportViewSet.as_view({"get": "profit_and_loss"})),
-    path("companies/<str:company_id>/data/monthlyData", recurring.RecurringViewSet.as_view({"post": "monthly_data"})),
+    path("companies/<str:company_id>/data/monthlyData", recurring_revenue.RecurringViewSet.as_view({"post": "monthly_data"})),
     path(
         "companies/<str:company_id>/data/recurringRevenueSummary",
-        recurring.RecurringViewSet.as_view({"post": "summary"}),
+        recurring_revenue.RecurringViewSet.as_view({"post": "summary"}),
     ),
-    path("companies/<str:company_id>/data/cohorts", recurring.RecurringViewSet.as_view({"post": "cohorts"})),
-    path("app/companies/<str:company_id>", pages.company, name="company"),
-    path("app/companies/<str:company_id>/", pages.without_slash, name="company-with-slash"),
-    path("app/companies/<str:company_id>/first-hour", pages.put_first_hour_away, name="first-hour-away"),
-    path("app/companies/<str:company_id>/planned", cash_plan.coming, name="planned"),
-    path("app/companies/<str:company_id>/recurring-revenue", revenue.overview, name="recurring-revenue"),
-    path("app/companies/<str:company_id>/recurring-revenue/<str:chart>.csv", revenue.download, name="recurring-revenue-download"),
-    path("app/companies/<str:company_id>/recurring-revenue/customers", revenue.everyone, name="customers"),
-    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>", revenue.one, name="customer"),
-    path("app/companies/<str:company_id>/accounts/<uuid:account_id>", account.page, name="account"),
-    path("app/companies/<str:company_id>/change-of-cash", change_of_cash.page, name="cash-bridge"),
-    path("app/companies/<str:company_id>/ahead", ahead.coming, name="ahead"),
-    path("app/companies/<str:company_id>/profit-and-loss", profit_and_loss.page, name="profit-and-loss"),
-    path("app/companies/<str:company_id>/profit-and-loss.xlsx", profit_and_loss.download, name="profit-and-loss-xlsx"),
-    path("app/companies/<str:company_id>/settings/reset", demonstration.reset, name="demonstration-reset"),
-    path("app/companies/<str:company_id>/overview/<str:chart>.csv", pages.download, name="chart-download"),
+    path("companies/<str:company_id>/data/cohorts", recurring_revenue.RecurringViewSet.as_view({"post": "cohorts"})),
+    path("app/companies/<str:company_id>", pages.show_overview, name="company"),
+    path("app/companies/<str:company_id>/", pages.redirect_without_slash, name="company-with-slash"),
+    path("app/companies/<str:company_id>/first-hour", pages.dismiss_onboarding_page, name="first-hour-away"),
+    path("app/companies/<str:company_id>/planned", cash_plan.show_cash_plan, name="planned"),
+    path("app/companies/<str:company_id>/recurring-revenue", revenue.show_recurring_revenue, name="recurring-revenue"),
+    path("app/companies/<str:company_id>/recurring-revenue/<str:chart>.csv", revenue.download_recurring_revenue_chart, name="recurring-revenue-download"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers", revenue.show_customers, name="customers"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>", revenue.show_customer, name="customer"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>", account.show_account, name="account"),
+    path("app/companies/<str:company_id>/change-of-cash", cash_bridge.show_cash_bridge, name="cash-bridge"),
+    path("app/companies/<str:company_id>/ahead", upcoming_movements.show_upcoming_movements, name="ahead"),
+    path("app/companies/<str:company_id>/profit-and-loss", profit_and_loss.show_profit_and_loss, name="profit-and-loss"),
+    path("app/companies/<str:company_id>/profit-and-loss.xlsx", profit_and_loss.download_profit_and_loss, name="profit-and-loss-xlsx"),
+    path("app/companies/<str:company_id>/overview/<str:chart>.csv", pages.download_overview_chart, name="chart-download"),
 ]

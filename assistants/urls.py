@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from assistants.views import mcp
+from assistants.views import handle_mcp
 
 urlpatterns = [
-    path("mcp", mcp),
+    path("mcp", handle_mcp),
 ]

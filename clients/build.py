@@ -1,7 +1,7 @@
-"""Makes what the clients lack in the repository: code and types from the OpenAPI document.
+"""Build the API clients from the OpenAPI document.
 
-``python clients/build.py openapi.json`` writes clients/python/tidebook/generated, and clients/typescript/dist where its
-packages are installed. Both are made by well-kept generators and stand in no commit: they are 70,000 lines.
+``python clients/build.py openapi.json`` writes clients/python/tidebook/generated, and
+clients/typescript/dist if its packages are installed. Neither is committed: they have 70,000 lines.
 """
 
 import os
@@ -10,35 +10,42 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
-BIN = Path(sys.executable).parent  # the generator calls ruff, which lies beside
+CLIENTS_DIR = Path(__file__).parent
+BIN_DIR = Path(sys.executable).parent  # the generator calls ruff from there
 
 
-def python(document: Path, package: Path) -> str:
-    """Writes ``generated`` into the package ``package/tidebook``; what the generator said. Raises CalledProcessError,
-    also for a mere warning."""
+def build_python_client(document: Path, package: Path) -> str:
+    """Write `generated` into `package/tidebook`; return the generator's output.
+
+    Raises:
+        CalledProcessError: the generator failed or warned.
+    """
     command = [
-        *(BIN / "openapi-python-client", "generate", "--meta", "none", "--fail-on-warning", "--overwrite"),
+        *(BIN_DIR / "openapi-python-client", "generate", "--meta", "none", "--fail-on-warning", "--overwrite"),
         *("--path", document, "--config", package / "generator.yaml"),
         *("--output-path", package / "tidebook" / "generated"),
     ]
-    return said(command, cwd=package)
+    return run_command(command, cwd=package)
 
 
-def typescript(document: Path, package: Path) -> str:
-    """Writes ``src/api.d.ts`` and ``dist``; what the generator and the compiler said. Raises CalledProcessError."""
+def build_typescript_client(document: Path, package: Path) -> str:
+    """Write `src/api.d.ts` and `dist`; return the output of generator and compiler.
+
+    Raises:
+        CalledProcessError: one of them failed.
+    """
     binaries = package / "node_modules" / ".bin"
-    # What has a default may be left out of a request.
+    # Fields with a default are optional in requests.
     options = ["--default-non-nullable", "false", "--output", package / "src" / "api.d.ts"]
-    made = said([binaries / "openapi-typescript", document, *options], cwd=package)
-    compiled = said([binaries / "tsc", "--project", package], cwd=package)
-    shutil.copy(package / "src" / "api.d.ts", package / "dist" / "api.d.ts")  # the compiler leaves declarations out
-    return made + compiled
+    generator_output = run_command([binaries / "openapi-typescript", document, *options], cwd=package)
+    compiler_output = run_command([binaries / "tsc", "--project", package], cwd=package)
+    shutil.copy(package / "src" / "api.d.ts", package / "dist" / "api.d.ts")  # the compiler does not copy declarations
+    return generator_output + compiler_output
 
 
-def said(command: list[Path | str], *, cwd: Path) -> str:
-    path = os.pathsep.join([str(BIN), os.environ["PATH"]])
-    done = subprocess.run(  # noqa: S603 - the words are ours
+def run_command(command: list[Path | str], *, cwd: Path) -> str:
+    path = os.pathsep.join([str(BIN_DIR), os.environ["PATH"]])
+    result = subprocess.run(  # noqa: S603 - the words are ours
         [str(word) for word in command],
         cwd=cwd,
         env={**os.environ, "PATH": path},
@@ -47,16 +54,16 @@ def said(command: list[Path | str], *, cwd: Path) -> str:
         text=True,
         check=False,
     )
-    if done.returncode:
-        raise subprocess.CalledProcessError(done.returncode, command, output=done.stdout)
-    return done.stdout
+    if result.returncode:
+        raise subprocess.CalledProcessError(result.returncode, command, output=result.stdout)
+    return result.stdout
 
 
 if __name__ == "__main__":
     source = Path(sys.argv[1]).resolve()
     try:
-        python(source, HERE / "python")
-        if (HERE / "typescript" / "node_modules" / ".bin").is_dir():
-            typescript(source, HERE / "typescript")
+        build_python_client(source, CLIENTS_DIR / "python")
+        if (CLIENTS_DIR / "typescript" / "node_modules" / ".bin").is_dir():
+            build_typescript_client(source, CLIENTS_DIR / "typescript")
     except subprocess.CalledProcessError as error:
         sys.exit(error.output)

@@ -1,4 +1,4 @@
-"""The staff's pages of companies and people: they look, move a company's status, and switch users off."""
+"""Admin pages of companies and users: read-only data, company status, user accounts."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -19,50 +19,52 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from companies.errors import Refusal
-from companies.membership import founding, members
+from companies.actions import companies, members
+from companies.auth import session_revocation
+from companies.errors import DomainError
 from companies.middleware import REQUEST_ID
-from companies.models import ApiKey, AuditEntry, Company, FailedRequest, Membership, Stamp, User
-from companies.models.tenancy import id_from
-from companies.pages.people.forms import NameField
-from companies.pages.visits import prove_again
-from companies.permissions import in_words
-from companies.security import ending
+from companies.models import ApiKey, AuditContext, AuditEntry, Company, FailedRequest, Membership, User
+from companies.models.tenancy import parse_id
+from companies.pages.context import redirect_unless_recent_login
+from companies.pages.user.forms import NameField
+from companies.permissions import describe_permissions
 
-MOST_FOUND = 200  # companies by a search; whoever asks for help can say more
-LAST_FOUR = 4
+MAX_FOUND_COMPANIES = 200  # rows found by a search
+LAST_FOUR_LENGTH = 4
 
 
-class Door(admin.ModelAdmin):
-    """A page on which staff change something: what an act refuses is said there, and nothing of it stays."""
+class ErrorMessageAdmin(admin.ModelAdmin):
+    """Admin page with changes: a domain error rolls the change back and is shown as a message."""
 
     def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        return self.said(request, super().changeform_view, *args, **kwargs)
+        return self.handle_errors(request, super().changeform_view, *args, **kwargs)
 
     def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        return self.said(request, super().changelist_view, *args, **kwargs)
+        return self.handle_errors(request, super().changelist_view, *args, **kwargs)
 
-    def said(self, request: Any, page: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def handle_errors(self, request: Any, page: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
             with transaction.atomic():
                 if request.method == "POST":
-                    one_after_the_other()
+                    use_sequential_mode()
                 return page(request, *args, **kwargs)
-        except Refusal as refusal:
+        except DomainError as refusal:
             messages.error(request, refusal.detail)
             return HttpResponseRedirect(request.get_full_path())
 
 
-def one_after_the_other() -> None:
-    """Has a cluster ask its machines one after the other until the transaction ends: who counted rows of all companies
-    by several connections at once could not change a user or an app any more, whose copies those rows refer to. For any
-    other database it is the name of nothing."""
+def use_sequential_mode() -> None:
+    """Make a Citus cluster query its machines sequentially until the end of the transaction.
+
+    After parallel queries over all companies, users and apps, which are copied to every machine, cannot be
+    changed in the same transaction. No effect on other databases.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
 
 
-class ReadOnly:
-    """Shown, never changed here: money and the log have their own doors."""
+class ReadOnlyAdminMixin:
+    """Admin page without changes: financial data and the log are changed elsewhere."""
 
     def has_add_permission(self, request: Any, obj: Any = None) -> bool:
         return False
@@ -74,31 +76,31 @@ class ReadOnly:
         return False
 
 
-class Rows(ReadOnly, admin.TabularInline):
-    """Rows of a company below it."""
+class CompanyRowsInline(ReadOnlyAdminMixin, admin.TabularInline):
+    """Inline with rows of a company."""
 
     template = "admin/rows.html"
     extra = 0
     show_change_link = False
     can_delete = False
-    latest: int | None = None  # so many rows of the company, in their order; else all
+    latest: int | None = None  # show only this many latest rows; None for all
 
     def get_queryset(self, request: Any) -> Any:
         rows = super().get_queryset(request)
         if self.latest is None:
             return rows
-        company_id = id_from(request.resolver_match.kwargs.get("object_id", ""))
-        of_company = self.wanted(rows.filter(company_id=company_id))
+        company_id = parse_id(request.resolver_match.kwargs.get("object_id", ""))
+        of_company = self.filter_latest(rows.filter(company_id=company_id))
         return of_company.filter(pk__in=of_company.values("pk")[: self.latest])
 
-    def wanted(self, rows: Any) -> Any:
-        """Which of the company's rows are counted as its latest."""
+    def filter_latest(self, rows: Any) -> Any:
+        """Filter the rows that count towards the latest ones."""
         return rows
 
 
-def stamp_of(request: Any) -> Stamp:
-    """Who of the staff changes something, and when."""
-    return Stamp(
+def build_staff_audit_context(request: Any) -> AuditContext:
+    """Build the audit context of a staff user's request."""
+    return AuditContext(
         time=timezone.now(),
         actor=str(request.user.pk),
         user_id=request.user.pk,
@@ -107,7 +109,7 @@ def stamp_of(request: Any) -> Stamp:
     )
 
 
-class MembershipRows(Rows):
+class MembershipInline(CompanyRowsInline):
     model = Membership
     fields = readonly_fields = (
         "user", "invited_email", "role", "permissions", "joined_time", "expires_time", "second_factor_since",
@@ -123,8 +125,8 @@ class MembershipRows(Rows):
         return super().get_queryset(request).select_related("user")
 
 
-class FailedRequestRows(Rows):
-    """Named as the person names them who asks: by the number that the page or the answer told."""
+class FailedRequestInline(CompanyRowsInline):
+    """Failed requests with the request id that the user was shown."""
 
     model = FailedRequest
     fields = readonly_fields = ("time", "status", "method", "path", "error", "request_id")
@@ -132,8 +134,8 @@ class FailedRequestRows(Rows):
     verbose_name_plural = "latest requests that failed"
 
 
-class ApiKeyRows(Rows):
-    """Keys without any part of their secret but the last four characters."""
+class ApiKeyInline(CompanyRowsInline):
+    """API keys without their secret, except its last four characters."""
 
     model = ApiKey
     fields = readonly_fields = (
@@ -144,29 +146,29 @@ class ApiKeyRows(Rows):
 
     @admin.display(description="permissions")
     def may(self, key: ApiKey) -> str:
-        return in_words(key.permissions)
+        return describe_permissions(key.permissions)
 
 
-def counted(model: Any) -> Coalesce:
-    """How many rows of a model a company has; by a query of its own, for two joins would multiply."""
+def count_company_rows(model: Any) -> Coalesce:
+    """Build a subquery that counts a company's rows of a model; two joins would multiply the counts."""
     rows = model.objects.filter(company=OuterRef("pk")).order_by().values("company").annotate(n=Count("pk"))
     return Coalesce(Subquery(rows.values("n"), output_field=models.IntegerField()), 0)
 
 
 @admin.register(Company)
-class CompanyAdmin(Door):
+class CompanyAdmin(ErrorMessageAdmin):
     list_display = ("name", "system_status", "base_currency", "member_count", "key_count", "created_time")
     list_filter = ("system_status", "base_currency", "created_time")
     search_fields = ("name", "domain", "id")
     search_help_text = (
         "Name, domain, id; a member's e-mail address; a key's last four characters; an app's client id; a request id"
     )
-    # Functions of what was typed that say which companies it leads to besides; apps above add theirs.
+    # Functions of the search term that return ids of matching companies; other apps add theirs.
     searches: ClassVar[list[Callable[[str], Any]]] = []
     date_hierarchy = "created_time"
     ordering = ("name", "id")
-    inlines: ClassVar[list[Any]] = [MembershipRows, ApiKeyRows, FailedRequestRows]
-    shown = (
+    inlines: ClassVar[list[Any]] = [MembershipInline, ApiKeyInline, FailedRequestInline]
+    shown_fields = (
         "id", "name", "base_currency", "domain", "data_start_date", "created_time", "last_overall_updated_time",
         "computed_committed_mrr_eur", "computed_active_customer_count", "member_count", "key_count", "row_counts",
         "latest_changes",
@@ -174,25 +176,25 @@ class CompanyAdmin(Door):
 
     def get_queryset(self, request: Any) -> Any:
         rows = super().get_queryset(request)
-        return rows.annotate(members=counted(Membership), keys=counted(ApiKey))
+        return rows.annotate(members=count_company_rows(Membership), keys=count_company_rows(ApiKey))
 
     def get_search_results(self, request: Any, queryset: Any, search_term: str) -> Any:
-        """Companies by what people name when they ask for help, too: see ``search_help_text``."""
-        found, distinct = super().get_search_results(request, queryset, search_term)
+        """Also find companies by the terms in ``search_help_text``."""
+        companies, distinct = super().get_search_results(request, queryset, search_term)
         term = search_term.strip()
         if term:
             ids = {each for search in self.searches for each in search(term)}
-            found |= queryset.filter(pk__in=ids)
-        return found, distinct
+            companies |= queryset.filter(pk__in=ids)
+        return companies, distinct
 
     def get_fields(self, request: Any, obj: Any = None) -> Any:
-        return (*self.shown[:5], "system_status", "system_trial_until", *self.shown[5:])
+        return (*self.shown_fields[:5], "system_status", "system_trial_until", *self.shown_fields[5:])
 
     def get_readonly_fields(self, request: Any, obj: Any = None) -> Any:
-        return self.shown
+        return self.shown_fields
 
     def formfield_for_dbfield(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
-        """The two boxes of a moment are named; the framework labels neither."""
+        """Label the date and the time input of a datetime field, which Django leaves unlabelled."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None and isinstance(field.widget, AdminSplitDateTime):
             for box, part in zip(field.widget.widgets, ("date", "time"), strict=True):
@@ -215,55 +217,61 @@ class CompanyAdmin(Door):
 
     @admin.display(description="rows")
     def row_counts(self, company: Company) -> str:
-        """How much the company has in every table of its own."""
-        owned = [m for m in apps.get_models() if any(f.name == "company" for f in m._meta.concrete_fields)]
-        counts = [(m._meta.verbose_name_plural, m._base_manager.filter(company=company).count()) for m in owned]
+        """Number of rows in every table of the company."""
+        models_of_company = [m for m in apps.get_models() if any(f.name == "company" for f in m._meta.concrete_fields)]
+        counts = [
+            (m._meta.verbose_name_plural, m._base_manager.filter(company=company).count()) for m in models_of_company
+        ]
         return ", ".join(f"{count} {name}" for name, count in counts if count) or "none"
 
     @admin.display(description="latest changes")
     def latest_changes(self, company: Company) -> str:
-        entries = AuditEntry.objects.of(company.id).order_by("-time", "-id")[:10]
+        entries = AuditEntry.objects.for_company(company.id).order_by("-time", "-id")[:10]
         lines = [f"{e.time:%Y-%m-%d %H:%M} {e.action} by {e.actor or 'the service'}" for e in entries]
         address = f"{reverse('admin:companies_auditentry_changelist')}?q={company.id}"
         return format_html('<pre>{}</pre><a href="{}">All changes</a>', "\n".join(lines), address)
 
     def save_model(self, request: Any, obj: Company, form: Any, change: bool) -> None:  # noqa: FBT001
-        """Through the act, so that the company's own log has it too."""
-        values = {name: getattr(obj, name) for name in form.changed_data}  # a time in a form has lost its fractions
-        stored = Company.objects.get(pk=obj.pk)
-        founding.change_company(company=stored, stamp=stamp_of(request), permissions=frozenset(), values=values)
+        """Save through the update operation, so that the company's audit log has an entry."""
+        values = {name: getattr(obj, name) for name in form.changed_data}  # form times have no fractions
+        stored_company = Company.objects.get(pk=obj.pk)
+        companies.update_company(
+            company=stored_company, stamp=build_staff_audit_context(request), permissions=frozenset(), values=values
+        )
 
 
-def by_member(term: str) -> Any:
-    """Companies of somebody whose address has the term in it, invited ones too."""
+def find_companies_by_member(term: str) -> Any:
+    """Return companies with a member or invitation whose address contains the term."""
     if "@" not in term:
         return ()
     address = Q(user__email__icontains=term) | Q(invited_email__icontains=term)
-    return Membership.objects.filter(address).values_list("company_id", flat=True)[:MOST_FOUND]
+    return Membership.objects.filter(address).values_list("company_id", flat=True)[:MAX_FOUND_COMPANIES]
 
 
-def by_key(term: str) -> Any:
-    """Companies of a key, by what the application shows of it: its last four characters."""
-    if len(term) != LAST_FOUR:
+def find_companies_by_key(term: str) -> Any:
+    """Return companies with an API key that ends in the term (four characters)."""
+    if len(term) != LAST_FOUR_LENGTH:
         return ()
-    return ApiKey.objects.filter(last_four=term).values_list("company_id", flat=True)[:MOST_FOUND]
+    return ApiKey.objects.filter(last_four=term).values_list("company_id", flat=True)[:MAX_FOUND_COMPANIES]
 
 
-def by_request(term: str) -> Any:
-    """Companies in whose log a request left an entry, or where it failed."""
+def find_companies_by_request(term: str) -> Any:
+    """Return companies with an audit entry or failed request of this request id."""
     if not REQUEST_ID.fullmatch(term):
         return ()
-    logged = AuditEntry.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
-    failed = FailedRequest.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
-    return [*logged, *failed]
+    logged_ids = AuditEntry.objects.filter(request_id=term).values_list("company_id", flat=True)[:MAX_FOUND_COMPANIES]
+    failed_ids = FailedRequest.objects.filter(request_id=term).values_list("company_id", flat=True)[
+        :MAX_FOUND_COMPANIES
+    ]
+    return [*logged_ids, *failed_ids]
 
 
-CompanyAdmin.searches += [by_member, by_key, by_request]
+CompanyAdmin.searches += [find_companies_by_member, find_companies_by_key, find_companies_by_request]
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnly, Door):
-    """One company's log at a time, or one request's: nothing else finds a row of all companies' logs together."""
+class AuditEntryAdmin(ReadOnlyAdminMixin, ErrorMessageAdmin):
+    """Audit log of one company or one request: a list over all companies would be too slow."""
 
     list_display = ("time", "action", "entity_type", "entity_id", "actor", "request_id")
     list_filter = ("action",)
@@ -274,7 +282,7 @@ class AuditEntryAdmin(ReadOnly, Door):
 
     def get_search_results(self, request: Any, queryset: Any, search_term: str) -> Any:
         term = search_term.strip()
-        company_id = id_from(term)
+        company_id = parse_id(term)
         if company_id and Company.objects.filter(pk=company_id).exists():
             return queryset.filter(company_id=company_id), False
         return (queryset.filter(request_id=term) if REQUEST_ID.fullmatch(term) else queryset.none()), False
@@ -286,16 +294,18 @@ class NewUserForm(BaseUserCreationForm):
         fields = ("email",)
 
 
-class PersonForm(UserChangeForm):
+class StaffUserForm(UserChangeForm):
     class Meta:
         model = User
         fields = "__all__"
         field_classes = {"name": NameField}
 
 
-def again(request: Any) -> Any:
-    """Who changes what others sign in with proved lately who they are; None where they did, or only look."""
-    return prove_again(request, then=request.get_full_path()) if request.method == "POST" else None
+def redirect_staff_unless_recent_login(request: Any) -> Any:
+    """Return a redirect to sign-in if a staff user changes something without a recent sign-in; None otherwise."""
+    return (
+        redirect_unless_recent_login(request, next_path=request.get_full_path()) if request.method == "POST" else None
+    )
 
 
 admin.site.unregister(Group)
@@ -303,22 +313,22 @@ admin.site.unregister(Group)
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin):
-    """Groups of staff, with a plain list of permissions."""
+    """Staff groups, with a plain list of permissions."""
 
     filter_horizontal = ()  # as for users
 
 
 @admin.register(User)
-class UserAdmin(Door, DjangoUserAdmin):
-    """People. Switched off, a user's sessions and apps are refused at their next request."""
+class UserAdmin(ErrorMessageAdmin, DjangoUserAdmin):
+    """Users. A deactivated user's sessions and apps are rejected at their next request."""
 
-    form = PersonForm
+    form = StaffUserForm
     add_form = NewUserForm
     list_display = ("email", "name", "is_active", "is_staff", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser")
     search_fields = ("email", "name", "id")
     ordering = ("email",)
-    filter_horizontal = ()  # the framework's two boxes name themselves as no screen reader may read it
+    filter_horizontal = ()  # the labels of Django's two-box widget are not accessible
     actions = ("end_sessions",)
     fieldsets = (
         (None, {"fields": ("email", "password", "name")}),
@@ -327,11 +337,11 @@ class UserAdmin(Door, DjangoUserAdmin):
     )
     add_fieldsets = ((None, {"classes": ("wide",), "fields": ("email", "password1", "password2")}),)
     readonly_fields = ("last_login", "joined_time")
-    # Whoever changes these can become anybody: the link for a new password goes to the address.
+    # Whoever can change these can take over any account: password reset links go to the e-mail address.
     for_superusers = ("email", "is_staff", "is_superuser", "groups", "user_permissions")
 
     def has_change_permission(self, request: Any, obj: Any = None) -> bool:
-        """A superuser's account is changed by superusers, and looked at by other staff."""
+        """Only superusers may change a superuser's account; other staff can view it."""
         above = obj is not None and obj.is_superuser and not request.user.is_superuser
         return not above and super().has_change_permission(request, obj)
 
@@ -341,40 +351,47 @@ class UserAdmin(Door, DjangoUserAdmin):
         return (*self.readonly_fields, *self.for_superusers)
 
     def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
-        """Without the way to the password form for those whom it would refuse."""
+        """Without the password field for staff who may not change it."""
         if obj is None or request.user.is_superuser:
             return super().get_fieldsets(request, obj)
         return ((None, {"fields": ("email", "name")}), *self.fieldsets[1:])
 
     def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        return again(request) or super().changeform_view(request, *args, **kwargs)
+        return redirect_staff_unless_recent_login(request) or super().changeform_view(request, *args, **kwargs)
 
     def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001
-        """The logs of the person's companies have it too."""
-        before = User.objects.filter(pk=obj.pk).values(*members.SHOWN).first()
+        """Also write the change to the audit logs of the user's companies."""
+        before = User.objects.filter(pk=obj.pk).values(*members.VISIBLE_USER_FIELDS).first()
         super().save_model(request, obj, form, change)
         if before:
-            members.person_changed(user=obj, before=before, stamp=stamp_of(request))
+            members.record_user_change(user=obj, before=before, stamp=build_staff_audit_context(request))
 
     def user_change_password(self, request: Any, id: Any, form_url: str = "") -> Any:  # noqa: A002 - its name in Django
-        """For superusers: other staff could sign in as a company's owner with what they set."""
+        """Superusers only: otherwise staff could sign in as a company's owner."""
         if not request.user.is_superuser:
             raise PermissionDenied
-        if asking := again(request):
-            return asking
-        before = self.get_object(request, id)
+        if login_redirect := redirect_staff_unless_recent_login(request):
+            return login_redirect
+        user_before = self.get_object(request, id)
         response: Any = super().user_change_password(request, id, form_url)
-        if before and not User.objects.filter(pk=before.pk, password=before.password).exists():
-            here = request.session.session_key
-            ending.password_changed(user=before, now=timezone.now(), but=here)
+        if user_before and not User.objects.filter(pk=user_before.pk, password=user_before.password).exists():
+            session_key = request.session.session_key
+            session_revocation.handle_password_change(
+                user=user_before, now=timezone.now(), except_session_key=session_key
+            )
         return response
 
     @admin.action(description="End all sessions of selected users", permissions=["change"])
     def end_sessions(self, request: Any, queryset: Any) -> None:
-        """But for the one in which this is asked for, and those of people whom its asker could not change."""
+        """Revoke the sessions of the selected users, except the current one and those of users the staff user may
+        not change.
+        """
         users = [user for user in queryset if self.has_change_permission(request, user)]
-        count = sum(ending.end_others(user, but=request.session.session_key) for user in users)
+        count = sum(
+            session_revocation.revoke_other_sessions(user, except_session_key=request.session.session_key)
+            for user in users
+        )
         messages.success(request, f"{count} sessions of {len(users)} users were ended.")
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
-        return False  # what a person did stays theirs; is_active switches them off
+        return False  # users are deactivated, never deleted, since their changes refer to them

@@ -8,18 +8,18 @@ class CompaniesConfig(AppConfig):
 
     def ready(self) -> None:
         from companies import hooks
-        from companies.api import idempotency, throttling
+        from companies.api import idempotency
+        from companies.auth import security_log, throttling
+        from companies.maintenance import directory_check
         from companies.models import ApiKey, Membership
         from companies.permissions import Permission
-        from companies.running import listing
-        from companies.running.timestamps import read_in_c
-        from companies.security import log
+        from companies.psycopg_loaders import register_utc_loader
 
-        connection_created.connect(read_in_c)
-        hooks.prune_expired.register(idempotency.prune)
-        hooks.prune_expired.register(throttling.prune)
-        hooks.prune_expired.register(log.prune)
-        hooks.rebuild_derived_tables.register(listing.rebuild)
-        hooks.find_derived_differences.register(listing.differences)
+        connection_created.connect(register_utc_loader)
+        hooks.prune_expired.register(idempotency.prune_idempotency_records)
+        hooks.prune_expired.register(throttling.prune_rate_counters)
+        hooks.prune_expired.register(security_log.prune_security_log)
+        hooks.rebuild_derived_tables.register(directory_check.rebuild_directory)
+        hooks.find_derived_differences.register(directory_check.find_directory_differences)
         hooks.AUDITED_MODELS["apiKey"] = hooks.AuditedModel(ApiKey, Permission.API_KEYS_MANAGE)
         hooks.AUDITED_MODELS["member"] = hooks.AuditedModel(Membership, Permission.MEMBERS_MANAGE)

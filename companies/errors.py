@@ -1,71 +1,73 @@
-"""The kinds of refusal; the specific class stands beside the function that raises it. No HTTP here."""
+"""Base classes of domain errors; specific ones are declared beside the function that raises them. No HTTP
+here.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-BY_CODE: dict[str, type["Refusal"]] = {}
+ERRORS_BY_CODE: dict[str, type["DomainError"]] = {}
 
 
-class Refusal(Exception):
+class DomainError(Exception):
     """Something the caller asked for cannot be done; ``code`` is stable, ``detail`` is for people."""
 
     code = "refused"
-    more: Mapping[str, Any] = {}  # what an answer says besides, by its names on the wire
+    more: Mapping[str, Any] = {}  # additional fields of the response, by their API names
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        BY_CODE.setdefault(cls.code, cls)
+        ERRORS_BY_CODE.setdefault(cls.code, cls)
 
     def __init__(self, detail: str | None = None, *, pointer: str | None = None):
-        self.detail = detail or gettext(self.sentence())
+        self.detail = detail or gettext(self.get_default_detail())
         self.pointer = pointer
         super().__init__(self.detail)
 
     @classmethod
-    def sentence(cls) -> str:
-        """What it says of itself."""
+    def get_default_detail(cls) -> str:
+        """Return the default detail: the first line of the class's docstring."""
         return (cls.__doc__ or "").strip().splitlines()[0]
 
 
-class Invalid(Refusal):
+class InvalidInputError(DomainError):
     """What was sent is wrong in itself."""
 
     code = "invalid"
 
 
-class Missing(Refusal):
+class NotFoundError(DomainError):
     """There is no such thing, or none that the caller may know of."""
 
     code = "not_found"
 
 
-class Conflict(Refusal):
+class ConflictError(DomainError):
     """The state of things forbids it."""
 
     code = "conflict"
 
 
-class Denied(Refusal):
+class PermissionDeniedError(DomainError):
     """The caller may see this, but not do that."""
 
     code = "permission_denied"
 
 
-class TooLarge(Refusal):
+class TooLargeError(DomainError):
     """What was sent is larger than the operation takes."""
 
     code = "body_too_large"
 
 
-class Unsupported(Refusal):
+class UnsupportedMediaTypeError(DomainError):
     """What was sent is of a kind that the operation does not take."""
 
     code = "unsupported_media_type"
 
 
-class TooMany(Refusal):
+class TooManyRequestsError(DomainError):
     """There was too much of it for now; ``wait`` seconds make it possible again."""
 
     code = "too_many"
@@ -75,7 +77,7 @@ class TooMany(Refusal):
         super().__init__()
 
 
-class FieldErrors(Invalid):
+class ValidationFailed(InvalidInputError):
     """One or more fields are wrong: ``errors`` holds (pointer, code, detail) for each."""
 
     code = "validation_failed"
@@ -85,19 +87,19 @@ class FieldErrors(Invalid):
         super().__init__("The request has invalid fields.")
 
 
-def of_code(code: str) -> type[Refusal]:
-    """The refusal that a code stands for."""
-    return BY_CODE[code]
+def get_error_class(code: str) -> type[DomainError]:
+    """Return the error class of a code."""
+    return ERRORS_BY_CODE[code]
 
 
-UNKNOWN_ID = gettext_noop("There is no such record in this company.")
+UNKNOWN_ID_TEXT = gettext_noop("There is no such record in this company.")
 
 
-def unknown_at(pointer: str) -> tuple[str, str, str]:
-    """What is wrong with an id that is unknown, malformed or another company's: one and the same answer."""
-    return pointer, "unknown_id", gettext(UNKNOWN_ID)
+def build_unknown_id_entry(pointer: str) -> tuple[str, str, str]:
+    """Build the field error of an id that is unknown, malformed or another company's: always the same."""
+    return pointer, "unknown_id", gettext(UNKNOWN_ID_TEXT)
 
 
-def unknown_id(pointer: str) -> FieldErrors:
-    """The same where that is all that is wrong."""
-    return FieldErrors([unknown_at(pointer)])
+def build_unknown_id_error(pointer: str) -> ValidationFailed:
+    """Build the validation error for a single unknown id."""
+    return ValidationFailed([build_unknown_id_entry(pointer)])

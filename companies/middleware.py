@@ -9,14 +9,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.cache import patch_vary_headers
 
-from companies.api import bodies
-from companies.api.concurrency import RequestSlots
-from companies.callers import passwords, sessions
-from companies.locales import locale_of, reading_as
-from companies.models import new_id
-from companies.pages import failures
-from companies.running import compression
-from companies.security import arriving
+from companies import compression
+from companies.api import body_limits, error_pages
+from companies.api.request_slots import RequestSlots
+from companies.auth import passwords, sessions, sign_in
+from companies.locales import get_request_locale, use_locale
+from companies.models import generate_id
 
 GetResponse = Callable[[Any], Any]
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
@@ -47,17 +45,17 @@ def set_request_context(get_response: GetResponse) -> GetResponse:
         if address:
             request.META["REMOTE_ADDR"] = address
         given = request.META.get("HTTP_X_REQUEST_ID", "")
-        request.request_id = given if REQUEST_ID.fullmatch(given) else str(new_id())
+        request.request_id = given if REQUEST_ID.fullmatch(given) else str(generate_id())
         request.slots = slots = RequestSlots()
         try:
             response = get_response(request)
         except BaseException:
-            slots.give_back()
+            slots.release_all()
             raise
         if response.streaming:
-            response._resource_closers.append(slots.give_back)  # noqa: SLF001 - Django has no public hook for it
+            response._resource_closers.append(slots.release_all)  # noqa: SLF001 - Django has no public hook for it
         else:
-            slots.give_back()
+            slots.release_all()
         response.headers["X-Request-Id"] = request.request_id
         if request.method == "HEAD" and not response.streaming:
             response.content = b""  # its length was announced; the server would warn of bytes that it may not send
@@ -127,7 +125,7 @@ def limit_bodies(get_response: GetResponse) -> GetResponse:
     """
 
     def middleware(request: Any) -> Any:
-        return bodies.refuse_body(request) or get_response(request)
+        return body_limits.refuse_body(request) or get_response(request)
 
     return middleware
 
@@ -141,7 +139,7 @@ def prepare_pages(get_response: GetResponse) -> GetResponse:
 
     def middleware(request: HttpRequest) -> Any:
         if request.path.startswith(LOCALIZED_PATHS):
-            with reading_as(locale_of(request)):
+            with use_locale(get_request_locale(request)):
                 response = get_response(request)
             patch_vary_headers(response, ["Accept-Language"])
         else:
@@ -151,7 +149,9 @@ def prepare_pages(get_response: GetResponse) -> GetResponse:
         return response
 
     def process_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        return passwords.page(request, exception) or failures.too_many(request, exception)
+        return passwords.show_throttled_sign_in(request, exception) or error_pages.show_too_many_requests_page(
+            request, exception
+        )
 
     middleware.process_exception = process_exception  # type: ignore[attr-defined]
     return middleware
@@ -163,7 +163,7 @@ def check_session(get_response: GetResponse) -> GetResponse:
     def middleware(request: Any) -> Any:
         sessions.check_current(request)
         response = get_response(request)
-        arriving.remember(request, response)
+        sign_in.set_device_cookie(request, response)
         return response
 
     return middleware

@@ -1,4 +1,4 @@
-"""What may be done: permissions are strings, and roles are sets of them."""
+"""Permissions and roles; a role is a set of permissions."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -37,27 +37,27 @@ class Permission(StrEnum):
     AUDIT_READ = "audit:read"
 
     @property
-    def reads(self) -> bool:
+    def is_read(self) -> bool:
         return self.value.endswith(":read")
 
     @property
-    def writes(self) -> bool:
+    def is_write(self) -> bool:
         return self.value.endswith(":write")
 
     @property
-    def seeing(self) -> "Permission":
-        """What it takes to see what this one changes; itself where it changes nothing."""
+    def read_permission(self) -> "Permission":
+        """The permission to read what this one changes; itself for a read permission."""
         return Permission(self.value.replace(":write", ":read"))
 
     @property
-    def admin_level(self) -> bool:
-        """Held by people and by keys that an owner made; never by apps."""
+    def is_admin(self) -> bool:
+        """Whether it is administrative: for users and keys created by an owner, never for apps."""
         return self.value.endswith(":manage") or self is Permission.AUDIT_READ
 
 
 Permissions = frozenset[Permission]
-ALL: Permissions = frozenset(Permission)
-ADMIN_LEVEL: Permissions = frozenset(p for p in Permission if p.admin_level)
+ALL_PERMISSIONS: Permissions = frozenset(Permission)
+ADMIN_PERMISSIONS: Permissions = frozenset(p for p in Permission if p.is_admin)
 
 
 class Role(StrEnum):
@@ -71,42 +71,42 @@ class Role(StrEnum):
         return ROLE_PERMISSIONS[self]
 
 
-_READS = frozenset(p for p in Permission if p.reads) - {Permission.AUDIT_READ}
+_READ_PERMISSIONS = frozenset(p for p in Permission if p.is_read) - {Permission.AUDIT_READ}
 ROLE_PERMISSIONS: dict[Role, Permissions] = {
-    Role.OWNER: ALL,
-    Role.ADMIN: ALL - {Permission.COMPANY_MANAGE},
-    Role.EDITOR: _READS | {p for p in Permission if p.writes},
-    Role.VIEWER: _READS | {Permission.NOTIFICATIONS_WRITE},
+    Role.OWNER: ALL_PERMISSIONS,
+    Role.ADMIN: ALL_PERMISSIONS - {Permission.COMPANY_MANAGE},
+    Role.EDITOR: _READ_PERMISSIONS | {p for p in Permission if p.is_write},
+    Role.VIEWER: _READ_PERMISSIONS | {Permission.NOTIFICATIONS_WRITE},
 }
 
 
-def known(permissions: Iterable[str]) -> Permissions:
-    """The permissions among the strings; stored strings that no longer name one give nothing."""
-    values = set(permissions)
-    return frozenset(p for p in Permission if p.value in values)
+def parse_permissions(permissions: Iterable[str]) -> Permissions:
+    """Return the permissions among the strings; unknown strings are ignored."""
+    known_values = set(permissions)
+    return frozenset(p for p in Permission if p.value in known_values)
 
 
-def in_order(permissions: Iterable[Permission]) -> list[str]:
-    """The strings in the order of the enumeration, so that answers are stable."""
-    held = set(permissions)
-    return [p.value for p in Permission if p in held]
+def sort_permissions(permissions: Iterable[Permission]) -> list[str]:
+    """Return the permissions as strings, in the order of the enumeration."""
+    held_permissions = set(permissions)
+    return [p.value for p in Permission if p in held_permissions]
 
 
-def membership_permissions(*, role: str, explicit: list[str] | None) -> Permissions:
-    """A membership's own list in place of its role's, where it carries one."""
-    return Role(role).permissions if explicit is None else known(explicit)
+def get_membership_permissions(*, role: str, explicit: list[str] | None) -> Permissions:
+    """Return the permissions of a membership: its own list, otherwise those of its role."""
+    return Role(role).permissions if explicit is None else parse_permissions(explicit)
 
 
-def in_words(permissions: list[str]) -> str:
-    """What a key may do, in a few words."""
-    held = known(permissions)
-    plain = ALL - ADMIN_LEVEL
-    reads = frozenset(p for p in plain if p.reads)
-    if held == ALL:
+def describe_permissions(permissions: list[str]) -> str:
+    """Describe the permissions of a key in a few words."""
+    held_permissions = parse_permissions(permissions)
+    regular_permissions = ALL_PERMISSIONS - ADMIN_PERMISSIONS
+    reads = frozenset(p for p in regular_permissions if p.is_read)
+    if held_permissions == ALL_PERMISSIONS:
         return _("Everything, administration included")
-    admin = bool(held & ADMIN_LEVEL)
-    if plain <= held:
-        return _("Read and write everything and administration") if admin else _("Read and write everything")
-    if held - ADMIN_LEVEL == reads:
-        return _("Read everything and administration") if admin else _("Read everything")
-    return ", ".join(in_order(held))
+    has_admin = bool(held_permissions & ADMIN_PERMISSIONS)
+    if regular_permissions <= held_permissions:
+        return _("Read and write everything and administration") if has_admin else _("Read and write everything")
+    if held_permissions - ADMIN_PERMISSIONS == reads:
+        return _("Read everything and administration") if has_admin else _("Read everything")
+    return ", ".join(sort_permissions(held_permissions))

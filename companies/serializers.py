@@ -1,4 +1,4 @@
-"""The shapes of companies, members, keys and the audit log."""
+"""Serializers of companies, members, API keys and the audit log."""
 
 import re
 from typing import Any, ClassVar
@@ -9,24 +9,24 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
-from companies.api.naming import camel_keys
-from companies.api.serializers import AUDIT, RowShape, Shape, StoredShape
-from companies.models import LONGEST_ENTITY_ID, ApiKey, AuditEntry, Company, Currency, Membership, Status
-from companies.permissions import Permission, Role, in_order
+from companies.api.camel_case import to_camel_case_keys
+from companies.api.serializers import AUDIT_FIELDS, StoredJsonSerializer, StrictModelSerializer, StrictSerializer
+from companies.models import MAX_ENTITY_ID_LENGTH, ApiKey, AuditEntry, Company, Currency, Membership, Status
+from companies.permissions import Permission, Role, sort_permissions
 from companies.time_zones import INVALID_TIME_ZONE, MAX_TIME_ZONE_LENGTH, check_time_zone
 
 
-class Price(Shape):
+class Price(StrictSerializer):
     value = fields.NumberField()
     currency = fields.TextField()
 
 
-class Limits(StoredShape):
+class Limits(StoredJsonSerializer):
     minARR = fields.NumberField(allow_null=True)  # noqa: N815 - the contract's spelling
     maxARR = fields.NumberField(allow_null=True)  # noqa: N815
 
 
-class PaidSubscription(StoredShape):
+class PaidSubscription(StoredJsonSerializer):
     id = fields.TextField(allow_null=True)
     status = fields.TextField(allow_null=True)
     product_name = fields.TextField(allow_null=True)
@@ -38,20 +38,20 @@ class PaidSubscription(StoredShape):
     limits = Limits(allow_null=True)
 
 
-class PaymentProvider(StoredShape):
+class PaymentProvider(StoredJsonSerializer):
     customer_id = fields.TextField(allow_null=True)
     subscription = PaidSubscription(allow_null=True)
 
 
 @extend_schema_field({"type": "string", "format": "hostname", "maxLength": 253})
 class DomainField(fields.TextField):
-    """A host name in lower case, as browsers send it; names in other scripts in their ASCII form."""
+    """A host name in lower case; international names in ASCII form."""
 
     default_error_messages = {"invalid": gettext_lazy("Must be a domain such as example.com.")}
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        if len(text) > 253 or not DOMAIN.fullmatch(text):
+        if len(text) > 253 or not DOMAIN_PATTERN.fullmatch(text):
             self.fail("invalid")
         return text
 
@@ -72,8 +72,8 @@ class TimeZoneField(fields.TextField):
         return data
 
 
-DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})")
-SYSTEM = (
+DOMAIN_PATTERN = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})")
+SYSTEM_FIELDS = (
     "last_overall_updated_time",
     "system_status",
     "system_trial_until",
@@ -87,7 +87,7 @@ SYSTEM = (
     "computed_active_customer_count",
     "computed_metrics_time",
 )
-WRITABLE = (
+WRITABLE_FIELDS = (
     "name",
     "base_currency",
     "time_zone",
@@ -103,7 +103,7 @@ WRITABLE = (
 )
 
 
-class CompanyShape(RowShape):
+class CompanyShape(StrictModelSerializer):
     system_payment_provider = PaymentProvider(read_only=True, allow_null=True, help_text="as the payment provider says")
     computed_committed_mrr_eur = serializers.DecimalField(
         max_digits=30, decimal_places=2, read_only=True, allow_null=True, coerce_to_string=True
@@ -114,32 +114,45 @@ class CompanyShape(RowShape):
 
     class Meta:
         model = Company
-        fields: ClassVar[tuple[str, ...]] = ("id", "datastore_id", *WRITABLE, "custom_logo_path", *SYSTEM, *AUDIT)
-        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "datastore_id", "custom_logo_path", *SYSTEM, *AUDIT)
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "datastore_id",
+            *WRITABLE_FIELDS,
+            "custom_logo_path",
+            *SYSTEM_FIELDS,
+            *AUDIT_FIELDS,
+        )
+        read_only_fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "datastore_id",
+            "custom_logo_path",
+            *SYSTEM_FIELDS,
+            *AUDIT_FIELDS,
+        )
 
 
-class NewCompany(Shape):
+class NewCompany(StrictSerializer):
     name = fields.NameField(max_length=200)
     base_currency = fields.CurrencyField(default=Currency.EUR)
     domain = DomainField(allow_null=True, required=False)
 
 
 class PermissionList(fields.ListField):
-    """Permission strings; each once, in the catalogue's order."""
+    """Permissions, each once, in the order of the enumeration."""
 
     child = fields.ChoiceField(choices=[p.value for p in Permission])
 
     def __init__(self, **kwargs: Any):
-        super().__init__(max_length=MOST_NAMED, **kwargs)
+        super().__init__(max_length=MAX_PERMISSIONS, **kwargs)
 
     def to_internal_value(self, data: Any) -> list[str]:
         if not isinstance(data, list):
             self.fail("not_a_list", input_type=type(data).__name__)
-        return in_order(Permission(value) for value in super().to_internal_value(data))
+        return sort_permissions(Permission(value) for value in super().to_internal_value(data))
 
 
 CALLER_ROLES = [*(role.value for role in Role), "apiKey", "app"]
-MOST_NAMED = 100  # permissions, repeated ones counted
+MAX_PERMISSIONS = 100  # permissions, duplicates included
 
 
 class CompanyListItem(CompanyShape):
@@ -161,20 +174,22 @@ class CompanyListItem(CompanyShape):
 
     def to_representation(self, access: Any) -> dict[str, Any]:  # of an Access
         company = access.company
-        company.role, company.permissions = access.role, in_order(access.permissions)
+        company.role, company.permissions = access.role, sort_permissions(access.permissions)
         answer: dict[str, Any] = super().to_representation(company)
         if Permission.COMPANY_READ not in access.permissions:
-            answer |= {str(f.field_name): None for f in self._readable_fields if f.source in SYSTEM and f.allow_null}
+            answer |= {
+                str(f.field_name): None for f in self._readable_fields if f.source in SYSTEM_FIELDS and f.allow_null
+            }
         return answer
 
 
-class LogoUpload(Shape):
+class LogoUpload(StrictSerializer):
     image_base64 = fields.TextField(
         min_length=1, max_length=699_052, help_text="a PNG of at most 4096 × 4096 pixels"
     )  # service.md, part 8
 
 
-class MemberShape(RowShape):
+class MemberShape(StrictModelSerializer):
     user_id = serializers.UUIDField(
         source="shown_user_id", read_only=True, allow_null=True, help_text="null: has not accepted"
     )
@@ -198,11 +213,11 @@ class MemberShape(RowShape):
         model = Membership
         fields = (
             "id", "company_id", "user_id", "email", "name", "role", "permissions", "status", "joined_time",
-            "expires_time", *AUDIT,
+            "expires_time", *AUDIT_FIELDS,
         )  # fmt: skip
 
 
-class MemberInput(Shape):
+class MemberInput(StrictSerializer):
     role = fields.ChoiceField(choices=[r.value for r in Role])
     permissions = PermissionList(allow_null=True, required=False, default=None)
 
@@ -211,7 +226,7 @@ class NewMember(MemberInput):
     email = fields.EmailField(max_length=254)
 
 
-class ApiKeyShape(RowShape):
+class ApiKeyShape(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     permissions = PermissionList()
 
@@ -226,11 +241,11 @@ class ApiKeyShape(RowShape):
             "expires_time",
             "last_used_time",
             "revoked_time",
-            *AUDIT,
+            *AUDIT_FIELDS,
         )
 
 
-class NewApiKey(Shape):
+class NewApiKey(StrictSerializer):
     name = fields.NameField(max_length=200)
     permissions = PermissionList(allow_empty=False)
     expires_time = fields.TimeField(allow_null=True, required=False, default=None)
@@ -243,9 +258,9 @@ class CreatedApiKey(ApiKeyShape):
         fields = (*ApiKeyShape.Meta.fields, "key")
 
 
-class AuditEntryShape(RowShape):
+class AuditEntryShape(StrictModelSerializer):
     entity_id = fields.TextField(
-        allow_null=True, max_length=LONGEST_ENTITY_ID, help_text="null where the change is of no single row"
+        allow_null=True, max_length=MAX_ENTITY_ID_LENGTH, help_text="null where the change is of no single row"
     )
 
     class Meta:
@@ -256,19 +271,19 @@ class AuditEntryShape(RowShape):
         data = super().to_representation(instance)
         return data | {
             "entityId": instance.entity_id or None,
-            "before": camel_keys(instance.before),
-            "after": camel_keys(instance.after),
+            "before": to_camel_case_keys(instance.before),
+            "after": to_camel_case_keys(instance.after),
         }
 
 
-class FeedEventShape(RowShape):
+class FeedEventShape(StrictModelSerializer):
     """An entry of the audit log without what changed: enough to know what to ask for."""
 
     type = fields.TextField(
         source="action", help_text="the kind of thing and what happened to it: `transaction.created`"
     )
     entity_id = fields.TextField(
-        allow_null=True, max_length=LONGEST_ENTITY_ID, help_text="null where the change is of no single row"
+        allow_null=True, max_length=MAX_ENTITY_ID_LENGTH, help_text="null where the change is of no single row"
     )
 
     class Meta:

@@ -1,53 +1,54 @@
-"""Which state of a row a caller has seen, so that nobody overwrites what they have not."""
+"""Optimistic locking: which version of a row the caller has seen."""
 
 import hashlib
 from typing import Any
 
-from companies.errors import Conflict
+from companies.errors import ConflictError
 
-Expected = frozenset[str] | None  # the versions that will do; None: any, and a row that is not there yet
-ANY = "*"  # among the expected: whatever it is, but there must be one
-ABSENT = "absent"  # the only expected one: there must be no row yet
+ExpectedVersions = frozenset[str] | None  # acceptable versions; None: any, including no row
+ANY_VERSION = "*"  # any version, but the row must exist
+NO_VERSION = "absent"  # the row must not exist
 WEAK = "weak"  # the only expected one: nothing but weak tags was sent, and they fit no row
 
 WEAK_TAGS = 'If-Match takes no weak tags (W/"…"). Send the ETag as it was answered.'
 
 
-class Stale(Conflict):
+class StaleError(ConflictError):
     """The resource has changed since you read it."""
 
     code = "precondition_failed"
 
     def __init__(self, row: Any, detail: str = ""):
-        self.row = row  # as it is now; None where it is gone or not yet
+        self.row = row  # current row; None if missing
         super().__init__(detail)
 
 
-def version_of(row: Any) -> str:
-    """A short text that changes with every change of the row."""
-    return short_digest(f"{row.pk}:{row.last_updated_time.timestamp():.6f}")
+def compute_version(row: Any) -> str:
+    """Return a short text that changes with every change of the row."""
+    return compute_short_digest(f"{row.pk}:{row.last_updated_time.timestamp():.6f}")
 
 
-def unless_stale(row: Any, expected: Expected) -> None:
-    """Raises Stale where none of the expected versions is the row's. Call with the row locked."""
-    if expected == {ABSENT} and row is None:
+def check_version(row: Any, expected: ExpectedVersions) -> None:
+    """Raise StaleError if the row is not one of the expected versions. Call it with the row locked."""
+    if expected == {NO_VERSION} and row is None:
         return
     if expected == {WEAK}:
-        raise Stale(row, WEAK_TAGS)
-    if expected is not None and (row is None or not expected & {ANY, version_of(row)}):
-        raise Stale(row)
+        raise StaleError(row, WEAK_TAGS)
+    if expected is not None and (row is None or not expected & {ANY_VERSION, compute_version(row)}):
+        raise StaleError(row)
 
 
-def short_digest(text: str) -> str:
+def compute_short_digest(text: str) -> str:
+    """Return a short digest of a text."""
     return hashlib.blake2s(text.encode(), digest_size=12).hexdigest()
 
 
-def list_tags(header: str) -> set[str]:
-    """Return the tags of an If-Match or If-None-Match header as they are written."""
+def parse_etags(header: str) -> set[str]:
+    """Return the tags of an If-Match or If-None-Match header."""
     return {tag.strip() for tag in header.split(",") if tag.strip()}
 
 
-def read_if_match(header: str | None) -> Expected:
+def read_if_match(header: str | None) -> ExpectedVersions:
     """Return the versions that an If-Match header names.
 
     It is compared strongly (RFC 9110, 13.1.1): a weak tag fits nothing. What an answer shows beside the row's own data
@@ -55,7 +56,7 @@ def read_if_match(header: str | None) -> Expected:
     """
     if header is None:
         return None
-    tags = list_tags(header)
+    tags = parse_etags(header)
     if tags and all(tag.startswith("W/") for tag in tags):
         return frozenset({WEAK})
-    return frozenset(tag.strip('"').partition(".")[0] for tag in tags if tag == ANY or tag.startswith('"'))
+    return frozenset(tag.strip('"').partition(".")[0] for tag in tags if tag == ANY_VERSION or tag.startswith('"'))

@@ -1,4 +1,4 @@
-"""Endpoints of companies, their logo, members, keys and audit log."""
+"""API views of companies, members, API keys and the audit log."""
 
 import django_filters
 from drf_spectacular.utils import extend_schema
@@ -6,33 +6,33 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies import serializers as shapes
-from companies.api.document.schema import AFTER, LIMIT, PAGING
-from companies.api.filters import TimeFilter, filtered, refuse_unknown
-from companies.api.pagination import bad_cursor, next_link, page_limit
+from companies.actions import companies, invitations, members
+from companies.actions import logo as logos
+from companies.api.filters import TimeFilter, filter_by_query, refuse_unknown_parameters
+from companies.api.openapi.schema import AFTER_PARAMETER, LIMIT_PARAMETER, PAGING_PARAMETERS
+from companies.api.pagination import build_cursor_error, build_next_link, parse_page_limit
 from companies.api.serializers import SUCCESS, Success
-from companies.api.viewsets import ANY_MEMBER, ApiViewSet, CompanyViewSet, granted
-from companies.callers import api_keys
-from companies.callers.step_up import SignInAgain, require_recent_login
-from companies.errors import Denied, Missing
-from companies.logos import own as logos
-from companies.membership import founding, inviting, members
+from companies.api.viewsets import ANY_MEMBER, ApiViewSet, CompanyViewSet, build_crud_permissions
+from companies.auth import api_keys
+from companies.auth.step_up import SignInAgain, require_recent_login
+from companies.errors import NotFoundError, PermissionDeniedError
 from companies.models import (
-    LONGEST_ENTITY_ID,
-    LONGEST_EVENT_TYPE,
+    MAX_ENTITY_ID_LENGTH,
+    MAX_EVENT_TYPE_LENGTH,
     AlreadyInvited,
     AlreadyMember,
     ApiKey,
     AuditEntry,
     Membership,
     User,
+    build_recent_condition,
     check_event_type,
-    id_from,
-    latest_first,
+    parse_id,
 )
-from companies.permissions import Permission, known
+from companies.permissions import Permission, parse_permissions
 
 
-class SignInNeeded(Denied):
+class SignInRequired(PermissionDeniedError):
     """Only people who signed in can start a company."""
 
 
@@ -40,7 +40,7 @@ class CompanyListViewSet(ApiViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
     shape = shapes.CompanyShape
-    refuses = {"create": [founding.TooManyCompanies]}
+    refuses = {"create": [companies.TooManyCompanies]}
 
     @extend_schema(responses=shapes.CompanyListItem(many=True))
     def list(self, request: Request) -> Response:
@@ -48,7 +48,7 @@ class CompanyListViewSet(ApiViewSet):
 
         An access token that was granted neither `svc:read` nor `svc:write` sees `id` and `name` alone.
         """
-        self.only_parameters()
+        self.allow_parameters()
         if not self.caller.reaches_data:
             names = [{"id": str(each.company.id), "name": each.company.name} for each in self.caller.accesses()]
             return Response(names)
@@ -58,19 +58,19 @@ class CompanyListViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Starts a company; the signed-in caller becomes its owner and its trial lasts 14 days. For people only."""
         if self.caller.kind != "session" or self.caller.user_id is None:
-            raise SignInNeeded
+            raise SignInRequired
         user = User.objects.get(id=self.caller.user_id)
-        values = self.parsed(shapes.NewCompany)
-        company, _ = founding.found_company(**values, owner=user, stamp=self.stamp)
-        return self.created(company)
+        values = self.parse_body(shapes.NewCompany)
+        company, _ = companies.create_company(**values, owner=user, stamp=self.audit_context)
+        return self.respond_created(company)
 
 
 class CompanyDetailViewSet(CompanyViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
     shape = shapes.CompanyShape
-    refuses = {"update": ["rate_missing", founding.FactorFirst, SignInAgain]}
-    minds_expiry = frozenset({"update"})  # what needs company:manage can still be changed
+    refuses = {"update": ["rate_missing", companies.SecondFactorMissing, SignInAgain]}
+    minds_expiry = frozenset({"update"})  # settings with company:manage can still be changed
     permission_for = {
         "retrieve": Permission.COMPANY_READ,
         "update": Permission.COMPANY_WRITE,
@@ -80,51 +80,51 @@ class CompanyDetailViewSet(CompanyViewSet):
 
     def retrieve(self, request: Request, company_id: str) -> Response:
         """One company: its settings, its status, and what is computed of it daily."""
-        return self.one(self.company)
+        return self.respond_with_one(self.company)
 
     def update(self, request: Request, company_id: str) -> Response:
         """Changes the fields that are sent. baseCurrency, dataStartDate and requireSecondFactor need `company:manage`
         besides; the last one is decided by owners who signed in, and have a second factor themselves."""
-        values = self.parsed(shapes.CompanyShape, partial=True, shown=shapes.CompanyListItem)
+        values = self.parse_body(shapes.CompanyShape, partial=True, resource_serializer=shapes.CompanyListItem)
         if (
             values.get("require_second_factor", self.company.require_second_factor)
             != self.company.require_second_factor
         ):
             require_recent_login(self)
-        changed = founding.change_company(
-            company=self.company, stamp=self.stamp, permissions=self.access.permissions, values=values
+        updated_company = companies.update_company(
+            company=self.company, stamp=self.audit_context, permissions=self.access.permissions, values=values
         )
-        return self.one(changed)
+        return self.respond_with_one(updated_company)
 
     @extend_schema(operation_id="setCompanyLogo", request=shapes.LogoUpload)
     def put_logo(self, request: Request, company_id: str) -> Response:
         """Replaces the logo that comes from the company's domain wherever the company is shown."""
-        png = logos.decode_png(self.parsed(shapes.LogoUpload)["image_base64"])
-        return self.one(logos.replace_logo(company=self.company, stamp=self.stamp, png=png))
+        png = logos.decode_logo(self.parse_body(shapes.LogoUpload)["image_base64"])
+        return self.respond_with_one(logos.replace_logo(company=self.company, stamp=self.audit_context, png=png))
 
     @extend_schema(operation_id="deleteCompanyLogo", responses={200: shapes.CompanyShape})
     def delete_logo(self, request: Request, company_id: str) -> Response:
         """Takes the custom logo away; the one of the domain is shown again."""
-        return self.one(logos.replace_logo(company=self.company, stamp=self.stamp, png=None))
+        return self.respond_with_one(logos.replace_logo(company=self.company, stamp=self.audit_context, png=None))
 
 
 class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
     resource, shape = Membership, shapes.MemberShape
     refuses = {
-        "create": [AlreadyMember, AlreadyInvited, inviting.TooManyInvitations, SignInAgain],
-        "resend": [inviting.NotInvited, inviting.TooManyInvitations, SignInAgain],
+        "create": [AlreadyMember, AlreadyInvited, invitations.TooManyInvitations, SignInAgain],
+        "resend": [invitations.NotInvited, invitations.TooManyInvitations, SignInAgain],
         **dict.fromkeys(("update", "destroy"), (members.LastOwner, SignInAgain)),
     }
     permission_for = {
-        **granted(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE),
+        **build_crud_permissions(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE),
         "resend": Permission.MEMBERS_MANAGE,
     }
 
     def list(self, request: Request, company_id: str) -> Response:
         """Everyone who belongs to the company, and who is invited to."""
-        self.only_parameters()
-        return self.all(Membership.objects.of(self.company.id).with_people())
+        self.allow_parameters()
+        return self.respond_with_all(Membership.objects.for_company(self.company.id).with_users())
 
     @extend_schema(request=shapes.NewMember)
     def create(self, request: Request, company_id: str) -> Response:
@@ -134,37 +134,43 @@ class MemberViewSet(CompanyViewSet):
         userId and name are null until then: the answer is the same whether there is an account or not.
         """
         require_recent_login(self)
-        values = self.parsed(shapes.NewMember)
-        member = inviting.invite(company=self.company, stamp=self.stamp, by=self.access, **values)
-        return self.created(member)
+        values = self.parse_body(shapes.NewMember)
+        member = invitations.invite_member(
+            company=self.company, stamp=self.audit_context, actor_access=self.access, **values
+        )
+        return self.respond_created(member)
 
     def retrieve(self, request: Request, company_id: str, member_id: str) -> Response:
         """One member with role, own permissions and e-mail."""
-        return self.one(self.found(Membership.objects.select_related("user"), member_id))
+        return self.respond_with_one(self.get_row(Membership.objects.select_related("user"), member_id))
 
     @extend_schema(request=shapes.MemberInput(partial=True))
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
         """Changes a member's role or own list of permissions; null means the role's. Of somebody who is invited, what
         they will be."""
         require_recent_login(self)
-        values = self.parsed(shapes.MemberInput, partial=True, shown=shapes.MemberShape)
-        member = members.change(
-            company=self.company, stamp=self.stamp, by=self.access, member_id=member_id, values=values
+        values = self.parse_body(shapes.MemberInput, partial=True, resource_serializer=shapes.MemberShape)
+        member = members.update_member(
+            company=self.company, stamp=self.audit_context, actor_access=self.access, member_id=member_id, values=values
         )
-        return self.one(member)
+        return self.respond_with_one(member)
 
     def destroy(self, request: Request, company_id: str, member_id: str) -> Response:
         """Ends a membership, or cancels an invitation. The keys that the member made live on."""
         require_recent_login(self)
-        members.remove(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
+        members.remove_member(
+            company=self.company, stamp=self.audit_context, actor_access=self.access, member_id=member_id
+        )
         return Response(SUCCESS)
 
     @extend_schema(operation_id="resendInvitation", request=None)
     def resend(self, request: Request, company_id: str, member_id: str) -> Response:
         """Mails another link, which holds for seven days from now; the one before it ends."""
         require_recent_login(self)
-        member = inviting.resend(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
-        return self.one(member)
+        member = invitations.resend_invitation(
+            company=self.company, stamp=self.audit_context, actor_access=self.access, member_id=member_id
+        )
+        return self.respond_with_one(member)
 
 
 class OwnMembershipViewSet(CompanyViewSet):
@@ -177,8 +183,8 @@ class OwnMembershipViewSet(CompanyViewSet):
         """Ends the caller's own membership, with the apps they let in; the keys they made live on. Keys and apps are no
         members: there is nothing for them to end (404)."""
         if self.caller.kind != "session":
-            raise Missing
-        members.leave(company=self.company, stamp=self.stamp)
+            raise NotFoundError
+        members.leave_company(company=self.company, stamp=self.audit_context)
         return Response(SUCCESS)
 
 
@@ -186,12 +192,12 @@ class ApiKeyViewSet(CompanyViewSet):
     schema_tags = ["API keys"]
     resource, shape = ApiKey, shapes.ApiKeyShape
     refuses = {"create": [SignInAgain], "destroy": [SignInAgain]}
-    permission_for = granted(reads=Permission.API_KEYS_MANAGE, writes=Permission.API_KEYS_MANAGE)
+    permission_for = build_crud_permissions(reads=Permission.API_KEYS_MANAGE, writes=Permission.API_KEYS_MANAGE)
 
     def list(self, request: Request, company_id: str) -> Response:
         """All keys of the company, revoked ones too; never their secrets."""
-        self.only_parameters()
-        return self.all(ApiKey.objects.of(self.company.id).newest_first())
+        self.allow_parameters()
+        return self.respond_with_all(ApiKey.objects.for_company(self.company.id).newest_first())
 
     @extend_schema(request=shapes.NewApiKey, responses={201: shapes.CreatedApiKey})
     def create(self, request: Request, company_id: str) -> Response:
@@ -199,35 +205,35 @@ class ApiKeyViewSet(CompanyViewSet):
         make keys with administrative permissions. A browser session that signed in more than ten minutes ago is refused
         with `sign_in_again`."""
         require_recent_login(self)
-        values = self.parsed(shapes.NewApiKey)
-        minted = api_keys.mint(
+        values = self.parse_body(shapes.NewApiKey)
+        minted_key = api_keys.create_api_key(
             company=self.company,
-            stamp=self.stamp,
+            stamp=self.audit_context,
             name=values["name"],
-            permissions=known(values["permissions"]),
+            permissions=parse_permissions(values["permissions"]),
             expires_time=values["expires_time"],
             creator=self.access,
         )
-        answer = self.created(minted.key)
-        answer.data = {**answer.data, "key": minted.text}
+        answer = self.respond_created(minted_key.key)
+        answer.data = {**answer.data, "key": minted_key.text}
         answer.headers["Cache-Control"] = "no-store"
         return answer
 
     def retrieve(self, request: Request, company_id: str, key_id: str) -> Response:
         """One key: what it may do and when it was last used; never its secret."""
-        return self.one(self.found(ApiKey.objects, key_id))
+        return self.respond_with_one(self.get_row(ApiKey.objects, key_id))
 
     def destroy(self, request: Request, company_id: str, key_id: str) -> Response:
         """Revokes a key; its next request is refused. It stays listed. A browser session that signed in more than ten
         minutes ago is refused with `sign_in_again`."""
         require_recent_login(self)
-        api_keys.revoke(company=self.company, stamp=self.stamp, key_id=key_id)
+        api_keys.revoke_api_key(company=self.company, stamp=self.audit_context, key_id=key_id)
         return Response(SUCCESS)
 
 
 class AuditEntryFilter(django_filters.FilterSet):
     entityType = django_filters.CharFilter("entity_type", max_length=40)  # noqa: N815 - parameters are named as on the wire
-    entityId = django_filters.CharFilter("entity_id", max_length=LONGEST_ENTITY_ID)  # noqa: N815
+    entityId = django_filters.CharFilter("entity_id", max_length=MAX_ENTITY_ID_LENGTH)  # noqa: N815
     actor = django_filters.CharFilter("actor", max_length=64)
     since = TimeFilter("time", lookup_expr="gte")
 
@@ -243,15 +249,15 @@ class AuditLogViewSet(CompanyViewSet):
     permission_for = {"list": Permission.AUDIT_READ}
     filterset_class = AuditEntryFilter
 
-    @extend_schema(parameters=PAGING)
+    @extend_schema(parameters=PAGING_PARAMETERS)
     def list(self, request: Request, company_id: str) -> Response:
         """Every change of the company's data, latest first."""
-        rows = filtered(self, AuditEntryFilter, AuditEntry.objects.of(self.company.id))
-        return self.page(rows, order=("-time", "-id"), near=latest_first(self.now))
+        rows = filter_by_query(self, AuditEntryFilter, AuditEntry.objects.for_company(self.company.id))
+        return self.respond_with_page(rows, order=("-time", "-id"), recent=build_recent_condition(self.now))
 
 
 class EventFilter(django_filters.FilterSet):
-    type = django_filters.CharFilter("action", max_length=LONGEST_EVENT_TYPE, validators=[check_event_type])
+    type = django_filters.CharFilter("action", max_length=MAX_EVENT_TYPE_LENGTH, validators=[check_event_type])
 
     class Meta:
         model = AuditEntry
@@ -265,24 +271,26 @@ class EventViewSet(CompanyViewSet):
     permission_for = {"list": Permission.AUDIT_READ}
     filterset_class = EventFilter
 
-    @extend_schema(parameters=[LIMIT, AFTER])
+    @extend_schema(parameters=[LIMIT_PARAMETER, AFTER_PARAMETER])
     def list(self, request: Request, company_id: str) -> Response:
         """What changed, in the order in which it was committed: nothing ever comes before an event that was given out.
 
         Ask again with the id of the last event as `after`, or by the `Link` header. Where nothing has happened since,
         the answer is empty, without `Link`, and the same `after` stays good. Events are kept as long as the audit log.
         """
-        refuse_unknown({"cursor"} & set(request.query_params))  # the place in the feed is ``after``
-        told = AuditEntry.objects.defer("before", "after")  # what changed is not
-        rows = filtered(self, EventFilter, told, also=frozenset({"after"}))
-        after = self.number_of(request.query_params["after"]) if "after" in request.query_params else 0
-        page = rows.page_after(after, company_id=self.company.id, most=page_limit(request.query_params))
+        refuse_unknown_parameters({"cursor"} & set(request.query_params))  # the feed's position is ``after``
+        entries = AuditEntry.objects.defer("before", "after")  # changed values are not returned
+        rows = filter_by_query(self, EventFilter, entries, also_allowed=frozenset({"after"}))
+        after_number = self.get_entry_number(request.query_params["after"]) if "after" in request.query_params else 0
+        page = rows.list_page_after(
+            after_number, company_id=self.company.id, limit=parse_page_limit(request.query_params)
+        )
         events = self.shape(page, many=True).data
-        return Response(events, headers={"Link": next_link(request, events[-1]["id"], "after")} if events else {})
+        return Response(events, headers={"Link": build_next_link(request, events[-1]["id"], "after")} if events else {})
 
-    def number_of(self, event_id: str) -> int:
-        wanted = id_from(event_id)
-        entry = AuditEntry.objects.of(self.company.id).found(wanted) if wanted else None
+    def get_entry_number(self, event_id: str) -> int:
+        event_uuid = parse_id(event_id)
+        entry = AuditEntry.objects.for_company(self.company.id).find_by_id(event_uuid) if event_uuid else None
         if entry is None:
-            raise bad_cursor("after")
+            raise build_cursor_error("after")
         return entry.number

@@ -1,15 +1,15 @@
-"""Descriptions of the fields of the OpenAPI document that say nothing about themselves where they are declared.
+"""Descriptions of fields in the OpenAPI document that have none where they are declared.
 
-A field of the same name means the same everywhere: it has one text in field_texts.py. Where it does not, COMPONENTS has a text for
-the field of a component; a request or an update shares the text of what it creates or changes.
+A field name means the same everywhere and has one text in field_texts.py; exceptions are in
+COMPONENT_DESCRIPTIONS. Requests and updates share the text of their resource.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from config.field_texts import FIELDS
+from config.field_texts import FIELD_DESCRIPTIONS
 
-COMPONENTS = {
+COMPONENT_DESCRIPTIONS = {
     "Account.name": "Name of the account.",
     "Account.type": "Kind of account.",
     "Account.defaultCurrency": "Currency of the account, ISO 4217.",
@@ -129,7 +129,7 @@ PREFIXES = ("New", "Created")
 
 
 def describe_fields(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Give each field of the document that has no description the one of this page; a hook of drf-spectacular."""
+    """Add missing descriptions to the document's fields; a hook of drf-spectacular."""
     for component, schema in result["components"]["schemas"].items():
         for name, field in schema.get("properties", {}).items():
             text = None if field.get("description") else find_description(component, name)
@@ -139,14 +139,15 @@ def describe_fields(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def find_description(component: str, name: str) -> str | None:
-    for key in list_keys(component, name):
-        if key in COMPONENTS:
-            return COMPONENTS[key]
-    return FIELDS.get(name)
+    """Return the description of a component's field, or None."""
+    for key in list_description_keys(component, name):
+        if key in COMPONENT_DESCRIPTIONS:
+            return COMPONENT_DESCRIPTIONS[key]
+    return FIELD_DESCRIPTIONS.get(name)
 
 
-def list_keys(component: str, name: str) -> Iterator[str]:
-    """The keys by which COMPONENTS may know a field, the most exact first."""
+def list_description_keys(component: str, name: str) -> Iterator[str]:
+    """Yield the keys of a field in COMPONENT_DESCRIPTIONS, the most specific first."""
     yield f"{component}.{name}"
     stem = component
     for suffix in STEMS:
@@ -158,6 +159,6 @@ def list_keys(component: str, name: str) -> Iterator[str]:
 
 
 def add_description(field: dict[str, Any], text: str) -> dict[str, Any]:
-    """Put a text beside a schema; a reference keeps to itself."""
-    described = {"allOf": [field]} if "$ref" in field else field
-    return {**described, "description": text}
+    """Return the schema with a description; a reference is wrapped."""
+    described_field = {"allOf": [field]} if "$ref" in field else field
+    return {**described_field, "description": text}

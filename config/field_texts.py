@@ -1,6 +1,6 @@
-"""What a field of the OpenAPI document is, by its name."""
+"""Descriptions of fields in the OpenAPI document, by name."""
 
-FIELDS = {
+FIELD_DESCRIPTIONS = {
     "accountGroupId": "Account group in which the account is shown; null if it is in none.",
     "accountHolderName": "Name of the account holder as the bank reports it; null if unknown.",
     "accountId": "Account that the money moves on.",

@@ -1,4 +1,4 @@
-"""gunicorn's settings, for ``manage.py up`` and for ``gunicorn -c config/gunicorn.py config.wsgi`` alike."""
+"""gunicorn settings, for ``manage.py up`` and ``gunicorn -c config/gunicorn.py config.wsgi``."""
 
 import contextlib
 import ctypes
@@ -17,58 +17,58 @@ from django.core.exceptions import ImproperlyConfigured
 from gunicorn.glogging import Logger
 from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine
 
-from config.databases.connecting import DatabaseUnavailable, limit_statements
-from config.startup import close_data
-from config.watching import metric_files
-from config.watching.logs import JsonLines, WithoutSecrets
+from config.databases.connection import DatabaseUnavailable, limit_statements
+from config.monitoring import prometheus_files
+from config.monitoring.logging import JsonFormatter, SecretFilter
+from config.startup import make_data_private
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 try:
     _ = settings.PORT
-    close_data()
+    make_data_private()
 except (ImproperlyConfigured, DatabaseUnavailable) as error:
     sys.exit(f"Error: {error}")
 
 limit_statements(settings.DATABASES, seconds=settings.QUERY_TIMEOUT_SECONDS)
 
 bind = f"127.0.0.1:{settings.PORT}"
-worker_class = "config.worker.Worker"
+worker_class = "config.gunicorn_worker.ReservedThreadWorker"
 workers = settings.WORKERS
-threads = settings.THREADS  # a company may have half of them: the others are free for everybody else
-# What a library may leak is given back before it matters. The jitter keeps workers from leaving all at once.
+threads = settings.THREADS  # one company may use half of them
+# Limits the effect of memory leaks in libraries. The jitter keeps workers from restarting at once.
 max_requests = settings.MAX_REQUESTS
 max_requests_jitter = max_requests // 10
 
-# The application is loaded once and shared by the workers. Connections are not: whatever was opened is closed first.
+# The application is loaded once and shared; connections are not and are closed first.
 preload_app = True
 
 
 def pre_fork(server: Any, worker: Any) -> None:
-    """No two processes may talk over one connection."""
+    """Close connections, so that no two processes share one."""
     from django.db import connections  # Django is set up by then, and not before
 
     connections.close_all()
-    metric_files.choose(server, worker)
+    prometheus_files.assign_worker_slot(server, worker)
 
 
 def post_fork(_server: Any, worker: Any) -> None:
-    metric_files.take(worker)
+    prometheus_files.take_worker_slot(worker)
 
 
-# The heartbeat comes from its own thread, so this does not end a slow request. It ends a worker that is stuck, and
-# leaves decoding an import of 64 MiB on a busy machine its time.
+# The heartbeat has its own thread, so this does not end a slow request but a stuck worker. It leaves time to
+# decode an import of 64 MiB on a busy machine.
 timeout = 120
 graceful_timeout = 30
 keepalive = 30
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - heartbeats must not wait for a disk
 
-limit_request_line = 8190  # lists of ids in a query
+limit_request_line = 8190  # queries with lists of ids
 limit_request_fields = 100
 limit_request_field_size = 8190
 
-forwarder_headers = ""  # no caller moves our addresses, from this machine neither (SCRIPT_NAME, PATH_INFO)
+forwarder_headers = ""  # clients must not set SCRIPT_NAME or PATH_INFO, not even from this machine
 
-control_socket_disable = True  # it would be kept in the home directory
+control_socket_disable = True  # it would be created in the home directory
 
 
 class QuietLogger(Logger):
@@ -76,10 +76,10 @@ class QuietLogger(Logger):
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
-        self.error_log.filters = [WithoutSecrets()]
+        self.error_log.filters = [SecretFilter()]
         if settings.LOG_FORMAT == "json":
             for handler in self.error_log.handlers:
-                handler.setFormatter(JsonLines())
+                handler.setFormatter(JsonFormatter())
 
 
 logger_class = QuietLogger
@@ -88,57 +88,57 @@ accesslog = None
 
 
 if settings.METRICS_TOKEN:
-    metric_files.begin(worker_tmp_dir)
+    prometheus_files.create_metrics_directory(worker_tmp_dir)
 
     def child_exit(_server: Any, worker: Any) -> None:
-        metric_files.gone(worker)
+        prometheus_files.mark_worker_dead(worker)
 
     def on_exit(_server: Any) -> None:
-        metric_files.end()
+        prometheus_files.remove_metrics_directory()
 
 
 M_MMAP_THRESHOLD = -3  # of malloc.h
-LARGE = 1024 * 1024  # bytes
-SMALL = 64 * 1024
+LARGE_BODY_BYTES = 1024 * 1024  # bytes
+DRAIN_CHUNK_BYTES = 64 * 1024
 
 
 def post_worker_init(worker: Any) -> None:
-    """Threads that take turns well, large bodies that leave no room behind, and an end without waiting."""
+    """Set thread switching, memory use and signals of a worker."""
     worker.handle_error = partial(answer_error, worker.handle_error)
-    # Ctrl-C reaches every process of a terminal, and gunicorn's main process tells its workers besides. Their own way
-    # to quit takes the lock of the thread pool in the signal's handler, where the interrupted code may hold it: they
-    # take the way of SIGTERM, which only sets a flag.
+    # Ctrl-C reaches every process of a terminal, and gunicorn's master also signals its workers. Their SIGQUIT
+    # handler takes the thread pool's lock, which the interrupted code may hold, so it is replaced by that of SIGTERM,
+    # which only sets a flag.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGQUIT, worker.handle_exit)
-    # A thread that comes back from the database waits this long at most for one that computes, not 5 ms.
+    # A thread returning from the database waits at most this long for a computing one, instead of 5 ms.
     sys.setswitchinterval(0.0005)
-    # Once a large body has been freed, glibc takes the next one from the heap, where what lies behind it holds the
-    # room: five imports in a row took 5.8 times a body, and 3.9 with this.
+    # After freeing a large body, glibc takes the next one from the heap, which cannot shrink: five imports in a row
+    # took 5.8 times a body, and 3.9 with this.
     with contextlib.suppress(AttributeError, OSError):  # another C library
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BODY_BYTES)
 
 
-TOO_LARGE = {  # of what gunicorn refuses before the application sees it
+SIZE_ERRORS = {  # rejected by gunicorn before the application sees it
     LimitRequestLine: (414, "URI Too Long", "address_too_long", "The request line is too long."),
     LimitRequestHeaders: (431, "Request Header Fields Too Large", "headers_too_large", "The headers are too large."),
 }
 
 
-def answer_error(otherwise: Any, req: Any, client: Any, addr: Any, error: Exception) -> None:
-    """Answer a request line or headers that are too large with a problem; gunicorn's own answer is HTML."""
-    if type(error) not in TOO_LARGE:
-        otherwise(req, client, addr, error)
+def answer_error(default_handler: Any, req: Any, client: Any, addr: Any, error: Exception) -> None:
+    """Respond to an oversized request line or header with a problem body; gunicorn's own response is HTML."""
+    if type(error) not in SIZE_ERRORS:
+        default_handler(req, client, addr, error)
         return
-    from companies.api.errors import TITLES  # Django is set up by then, and not before
+    from companies.api.errors import STATUS_TITLES  # Django is set up by then, and not before
 
-    status, reason, code, detail = TOO_LARGE[type(error)]
+    status, reason, code, detail = SIZE_ERRORS[type(error)]
     body = json.dumps(
         {
             "type": f"{settings.BASE_URL}/docs/errors#{code}",
-            "title": TITLES[status],
+            "title": STATUS_TITLES[status],
             "status": status,
             "detail": detail,
-            "instance": "",  # the address was not read
+            "instance": "",  # the path was not parsed
             "code": code,
             "requestId": str(uuid.uuid4()),
         }
@@ -149,21 +149,24 @@ def answer_error(otherwise: Any, req: Any, client: Any, addr: Any, error: Except
 
 
 def post_request(_worker: Any, req: Any, environ: Any, _resp: Any) -> None:
-    """Reads a large body away that was refused unread, behind the answer and for five seconds at most.
+    """Read the rest of a large body that was rejected unread, for up to five seconds after the response.
 
-    Most callers look for the answer only when they have sent it all, and to them a connection that closes before is an
-    error of the network. What gunicorn reads away by itself ends at 64 KiB.
+    Most clients read the response only after sending everything, and see a network error if the connection
+    closes before. gunicorn itself reads at most 64 KiB.
     """
     length = dict(req.headers).get("CONTENT-LENGTH", "")
-    if not length.isdecimal() or int(length) <= SMALL:
+    if not length.isdecimal() or int(length) <= DRAIN_CHUNK_BYTES:
         return
-    ahead, req.unreader.max_body_chunk = req.unreader.max_body_chunk, SMALL  # a MiB, which it holds three times
-    connection, until = environ["gunicorn.socket"], time.monotonic() + 5
-    before = connection.gettimeout()
-    with contextlib.suppress(OSError):  # too slow, or gone
-        while (left := until - time.monotonic()) > 0:
-            connection.settimeout(left)
-            if not req.body.read(SMALL):
+    old_chunk_size, req.unreader.max_body_chunk = (
+        req.unreader.max_body_chunk,
+        DRAIN_CHUNK_BYTES,
+    )  # the default of 1 MiB is held three times
+    connection, deadline = environ["gunicorn.socket"], time.monotonic() + 5
+    old_timeout = connection.gettimeout()
+    with contextlib.suppress(OSError):  # too slow, or disconnected
+        while (remaining_seconds := deadline - time.monotonic()) > 0:
+            connection.settimeout(remaining_seconds)
+            if not req.body.read(DRAIN_CHUNK_BYTES):
                 break
-    connection.settimeout(before)
-    req.unreader.max_body_chunk = ahead
+    connection.settimeout(old_timeout)
+    req.unreader.max_body_chunk = old_chunk_size

@@ -1,28 +1,27 @@
-"""The whole address space, one app after the other."""
+"""URL configuration, app by app."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from companies.api.document import reference
-from companies.pages import guides
-from companies.stores import assets
-from config.admin import no_page
-from config.watching import health, metrics
+from companies.api.openapi import reference
+from companies.pages import assets, guides
+from config.admin import raise_page_not_found
+from config.monitoring import health, metrics
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/app/")),
-    path("healthz", health.healthz),
-    path("readyz", health.readyz),
-    path("metrics", metrics.metrics),
-    path("", include("assistants.urls")),  # before hundreds of addresses that are looked at in turn
-    path("openapi.json", reference.openapi),
-    path("docs", reference.docs),
-    path("docs/errors", reference.error_codes),
-    path("docs/guides/<str:name>", guides.guide, name="guide"),
-    re_path(r"^assets/(?P<path>.+)$", assets.serve),
-    re_path(r"^admin/r/", no_page),
-    path("admin/password_change/", RedirectView.as_view(pattern_name="password-change")),  # where wrong ones are counted
+    path("healthz", health.check_liveness),
+    path("readyz", health.check_readiness),
+    path("metrics", metrics.show_metrics),
+    path("", include("assistants.urls")),  # before the hundreds of other URLs
+    path("openapi.json", reference.serve_openapi_document),
+    path("docs", reference.show_api_reference),
+    path("docs/errors", reference.show_error_codes),
+    path("docs/guides/<str:name>", guides.show_guide, name="guide"),
+    re_path(r"^assets/(?P<path>.+)$", assets.serve_asset),
+    re_path(r"^admin/r/", raise_page_not_found),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="password-change")),  # ours counts wrong ones
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
     path("", include("notifications.urls")),
@@ -31,9 +30,10 @@ urlpatterns = [
     path("", include("ledger.urls")),
     path("", include("planning.urls")),
     path("", include("analytics.urls")),
+    path("", include("demo.urls")),
 ]
 
-handler400 = "companies.pages.failures.unreadable"
-handler403 = "companies.pages.failures.permission_denied"
-handler404 = "companies.pages.failures.page_not_found"
-handler500 = "companies.pages.failures.server_error"
+handler400 = "companies.api.error_pages.show_bad_request_page"
+handler403 = "companies.api.error_pages.show_permission_denied_page"
+handler404 = "companies.api.error_pages.show_not_found_page"
+handler500 = "companies.api.error_pages.show_server_error_page"

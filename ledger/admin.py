@@ -1,17 +1,17 @@
-"""What staff see of a company's ledger, read-only: its accounts and latest imports."""
+"""Read-only admin inlines of a company: its accounts and latest imports."""
 
-from companies.admin import CompanyAdmin, Rows
+from companies.admin import CompanyAdmin, CompanyRowsInline
 from ledger.models import Account, ImportBatch
 
 
-class AccountRows(Rows):
+class AccountInline(CompanyRowsInline):
     model = Account
     fields = readonly_fields = (
         "name", "type", "default_currency", "import_type", "include_in_cash_balance", "archived", "created_time",
     )  # fmt: skip
 
 
-class ImportRows(Rows):
+class ImportBatchInline(CompanyRowsInline):
     model = ImportBatch
     fields = readonly_fields = (
         "created_time", "source", "format", "count", "duplicates", "skipped_before_data_start", "undone_time",
@@ -21,4 +21,4 @@ class ImportRows(Rows):
     verbose_name_plural = "latest imports"
 
 
-CompanyAdmin.inlines += [AccountRows, ImportRows]
+CompanyAdmin.inlines += [AccountInline, ImportBatchInline]

@@ -13,44 +13,44 @@ class LedgerConfig(AppConfig):
 def register_company_hooks() -> None:
     """Functions that the app below, companies, runs."""
     from companies import hooks
-    from ledger.importing import uploads
-    from ledger.purposes import categories
-    from ledger.recognition import movements, posting, redating
-    from ledger.rules import derived
-    from ledger.transactions import undoing
+    from ledger.categorization.actions import categories
+    from ledger.imports.actions import uploads
+    from ledger.recognition.actions import account_movements, period_updates, postings
+    from ledger.rules.actions import categorization_history
+    from ledger.transactions.actions import bulk_undo
 
-    hooks.company_created.register(categories.add_defaults)
-    hooks.company_settings_changed.register(redating.company_rules_changed)
-    hooks.prune_expired.register(uploads.prune)
-    hooks.prune_expired.register(undoing.prune)
-    hooks.rebuild_derived_tables.register(movements.rebuild)
-    hooks.rebuild_derived_tables.register(posting.rebuild)
-    hooks.rebuild_derived_tables.register(derived.rebuild)
-    hooks.find_derived_differences.register(movements.differences)
-    hooks.find_derived_differences.register(posting.differences)
-    hooks.find_derived_differences.register(derived.differences)
+    hooks.company_created.register(categories.create_default_categories)
+    hooks.company_settings_changed.register(period_updates.recompute_company_results)
+    hooks.prune_expired.register(uploads.prune_uploads)
+    hooks.prune_expired.register(bulk_undo.prune_undo_runs)
+    hooks.rebuild_derived_tables.register(account_movements.rebuild_account_movements)
+    hooks.rebuild_derived_tables.register(postings.rebuild_company_postings)
+    hooks.rebuild_derived_tables.register(categorization_history.rebuild_categorization_history)
+    hooks.find_derived_differences.register(account_movements.find_account_movement_differences)
+    hooks.find_derived_differences.register(postings.find_posting_differences)
+    hooks.find_derived_differences.register(categorization_history.find_categorization_history_differences)
 
 
 def register_ledger_hooks() -> None:
     """Functions of upper packages that lower packages of this app run."""
     from ledger import hooks
-    from ledger.rules import assigning
-    from ledger.statements import reconciling, undoing
-    from ledger.subscriptions import subscribing
+    from ledger.bank_statements.actions import reconciliation, statement_undo
+    from ledger.rules.actions import auto_assign
+    from ledger.subscriptions.actions import subscriptions
 
-    hooks.transaction_created.register(assigning.booked)
-    hooks.transaction_updated.register(assigning.edited)
-    hooks.balances_changed.register(reconciling.balances_changed)
-    hooks.import_undo_started.register(undoing.give_back_pending)
-    hooks.import_undone.register(undoing.forget_statements)
-    hooks.counterparty_merged.register(subscribing.counterparty_merged)
+    hooks.transaction_created.register(auto_assign.categorize_created_transaction)
+    hooks.transaction_updated.register(auto_assign.categorize_edited_transaction)
+    hooks.balances_changed.register(reconciliation.reconcile_changed_accounts)
+    hooks.import_undo_started.register(statement_undo.restore_pending_transactions)
+    hooks.import_undone.register(statement_undo.delete_import_statements)
+    hooks.counterparty_merged.register(subscriptions.move_subscriptions_to_counterparty)
 
 
 def register_audit_models() -> None:
     from companies.hooks import AUDIT_LABELS, AUDITED_MODELS, AuditedModel
     from companies.permissions import Permission
     from ledger import models
-    from ledger.transactions.pages.words import LINES, RULES, SOURCES
+    from ledger.transactions.pages.labels import DATE_RULE_LABELS, LINE_LABELS, SOURCE_LABELS
 
     AUDITED_MODELS.update(
         {
@@ -65,4 +65,4 @@ def register_audit_models() -> None:
             "transaction": AuditedModel(models.Transaction, Permission.TRANSACTIONS_READ),
         }
     )
-    AUDIT_LABELS.update(pl_type=LINES, pl_types=LINES, rule=RULES, source=SOURCES)
+    AUDIT_LABELS.update(pl_type=LINE_LABELS, pl_types=LINE_LABELS, rule=DATE_RULE_LABELS, source=SOURCE_LABELS)

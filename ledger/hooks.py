@@ -12,81 +12,81 @@ from companies.hooks import Hook
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-    from companies.changing import Change
-    from companies.models import Company, Stamp
-    from companies.pages.visits import Visit
+    from companies.change import CompanyChange
+    from companies.models import AuditContext, Company
+    from companies.pages.context import CompanyPage
+    from ledger.inbox.pages import InboxOffer, UndoForm
     from ledger.models import Account, Category, Counterparty, ImportBatch, Transaction
-    from ledger.rules.pages.inbox import Offer, Undo
-    from ledger.subscriptions.subscribing import EventsChanged
+    from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
 
 
 @Hook
-def transaction_created(*, company: Company, transaction: Transaction, stamp: Stamp) -> None:
+def transaction_created(*, company: Company, transaction: Transaction, stamp: AuditContext) -> None:
     """One transaction was created by hand or by API."""
 
 
 @Hook
-def transaction_updated(*, company: Company, transaction: Transaction, changed: set[str], stamp: Stamp) -> None:
+def transaction_updated(*, company: Company, transaction: Transaction, changed: set[str], stamp: AuditContext) -> None:
     """A person or an app changed a transaction; ``changed`` names the columns."""
 
 
 @Hook
-def transactions_booked(*, change: Change, rows: QuerySet[Transaction]) -> None:
+def transactions_booked(*, change: CompanyChange, rows: QuerySet[Transaction]) -> None:
     """New booked transactions are stored, or pending ones became booked."""
 
 
 @Hook
-def transactions_pending(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:
+def transactions_pending(*, company: Company, transaction_ids: list[UUID], stamp: AuditContext) -> None:
     """Booked transactions became pending again."""
 
 
 @Hook
-def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:
+def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp: AuditContext) -> None:
     """Transactions are about to be deleted."""
 
 
 @Hook
-def balances_changed(*, change: Change, account_ids: Collection[UUID | str]) -> None:
+def balances_changed(*, change: CompanyChange, account_ids: Collection[UUID | str]) -> None:
     """Amounts, dates or accounts of transactions changed, or transactions were stored or deleted."""
 
 
 @Hook
-def import_undo_started(*, change: Change, batch: ImportBatch) -> None:
+def import_undo_started(*, change: CompanyChange, batch: ImportBatch) -> None:
     """An import is about to be undone; its transactions are still there."""
 
 
 @Hook
-def import_undone(*, change: Change, batch: ImportBatch) -> None:
+def import_undone(*, change: CompanyChange, batch: ImportBatch) -> None:
     """An import was undone; its transactions are deleted."""
 
 
 @Hook
-def account_deleted(*, account: Account, stamp: Stamp) -> None:
+def account_deleted(*, account: Account, stamp: AuditContext) -> None:
     """An account is about to be deleted."""
 
 
 @Hook
-def category_lines_changed(*, company: Company, category: Category, stamp: Stamp) -> None:
+def category_lines_changed(*, company: Company, category: Category, stamp: AuditContext) -> None:
     """A category lost P&L lines."""
 
 
 @Hook
-def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: Stamp) -> None:
+def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: AuditContext) -> None:
     """A category is about to be replaced by another one and deleted."""
 
 
 @Hook
-def counterparty_type_changed(*, counterparty: Counterparty, stamp: Stamp) -> None:
+def counterparty_type_changed(*, counterparty: Counterparty, stamp: AuditContext) -> None:
     """A counterparty changed between customer, vendor and employee."""
 
 
 @Hook
-def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, stamp: Stamp) -> None:
+def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, stamp: AuditContext) -> None:
     """A counterparty is about to be merged into another one and deleted."""
 
 
 @Hook
-def subscription_events_changed(*, company: Company, stamp: Stamp, changed: EventsChanged) -> None:
+def subscription_events_changed(*, company: Company, stamp: AuditContext, changed: SubscriptionEventChanges) -> None:
     """Subscription events were stored, changed or deleted."""
 
 
@@ -120,18 +120,18 @@ def list_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -
 
 
 @Hook
-def list_inbox_notices(visit: Visit) -> Iterable[tuple[str, str]]:
+def list_inbox_notices(page: CompanyPage) -> Iterable[tuple[str, str]]:
     """Return what else needs attention on the inbox page: (text, address)."""
     return ()
 
 
 @Hook
-def list_inbox_offers(visit: Visit) -> Iterable[Offer]:
+def list_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
     """Return what can be confirmed in one press on the inbox page."""
     return ()
 
 
 @Hook
-def find_inbox_undo(visit: Visit) -> Undo | None:
+def find_inbox_undo(page: CompanyPage) -> UndoForm | None:
     """Return how to undo what was just done on the inbox page, if this app did it."""
     return None

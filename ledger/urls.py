@@ -1,39 +1,36 @@
-"""One line per endpoint."""
+"""URL patterns of the ledger: REST endpoints and pages, one line each."""
 
 from django.urls import path
 
 from ledger.accounts import views as accounts
+from ledger.accounts.pages import account_groups as group_pages
 from ledger.accounts.pages import accounts as account_pages
-from ledger.accounts.pages import groups as group_pages
-from ledger.documents import pages as document_pages
-from ledger.documents import views as files
-from ledger.exporting import pages as export_pages
-from ledger.exporting import views as exports
-from ledger.importing import views as imports
-from ledger.importing.pages import history as import_pages
-from ledger.importing.pages import upload as importing
+from ledger.bank_statements import pages as statement_pages
+from ledger.bank_statements import views as statements
+from ledger.categorization.pages import bulk_actions, split
+from ledger.categorization.pages import categories as category_pages
+from ledger.categorization.pages import counterparties as counterparty_pages
+from ledger.categorization.views import categories, categorizations
+from ledger.exports import pages as export_pages
+from ledger.exports import views as exports
+from ledger.files import pages as document_pages
+from ledger.files import views as files
+from ledger.imports import views as imports
+from ledger.imports.pages import csv_import as importing
+from ledger.imports.pages import imports as import_pages
+from ledger.inbox import pages
 from ledger.money import pages as rate_pages
 from ledger.money import views as rates
-from ledger.purposes import categorization_views
-from ledger.purposes import views as categories
-from ledger.purposes.pages import categories as category_pages
-from ledger.purposes.pages import categorizing, splitting
-from ledger.purposes.pages import counterparties as counterparty_pages
 from ledger.rules import views as rules
-from ledger.rules.pages import inbox
 from ledger.rules.pages import rules as rule_pages
-from ledger.statements import pages as statement_pages
-from ledger.statements import views as statements
-from ledger.subscriptions import product_views
-from ledger.subscriptions import views as subscriptions
 from ledger.subscriptions.pages import customers as customer_pages
 from ledger.subscriptions.pages import products as product_pages
 from ledger.subscriptions.pages import subscriptions as subscription_pages
+from ledger.subscriptions.views import products, subscriptions
 from ledger.transactions import views as transactions
-from ledger.transactions.pages import all as transaction_pages
-from ledger.transactions.pages import one as one_transaction
-from ledger.transactions.pages import saved as saved_views
-from ledger.transactions.pages import searching, transfers
+from ledger.transactions.pages import create as transaction_pages
+from ledger.transactions.pages import detail as one_transaction
+from ledger.transactions.pages import saved_views, search, transfers
 
 urlpatterns = [
     path("companies/<str:company_id>/accounts", accounts.AccountViewSet.as_view({"get": "list", "post": "create"})),
@@ -72,15 +69,15 @@ urlpatterns = [
     ),
     path(
         "companies/<str:company_id>/transactions/categorize",
-        categorization_views.CategorizationViewSet.as_view({"post": "categorize"}),
+        categorizations.CategorizationViewSet.as_view({"post": "categorize"}),
     ),
     path(
         "companies/<str:company_id>/transactions/uncategorize",
-        categorization_views.CategorizationViewSet.as_view({"post": "uncategorize"}),
+        categorizations.CategorizationViewSet.as_view({"post": "uncategorize"}),
     ),
     path(
         "companies/<str:company_id>/transactions/categorization_status",
-        categorization_views.CategorizationViewSet.as_view({"post": "categorization_status"}),
+        categorizations.CategorizationViewSet.as_view({"post": "categorization_status"}),
     ),
     path(
         "companies/<str:company_id>/transactions/link_transfer",
@@ -98,7 +95,7 @@ urlpatterns = [
     ),
     path(
         "companies/<str:company_id>/transactions/<str:transaction_id>/categorizations",
-        categorization_views.CategorizationViewSet.as_view({"put": "replace"}),
+        categorizations.CategorizationViewSet.as_view({"put": "replace"}),
     ),
     path("companies/<str:company_id>/categorization_rules", rules.RuleViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/categorization_rules/order", rules.RuleViewSet.as_view({"put": "arrange"})),
@@ -133,83 +130,83 @@ urlpatterns = [
     path("companies/<str:company_id>/exports/transactions.xlsx", exports.ExportViewSet.as_view({"get": "transactions_xlsx"})),
     path("companies/<str:company_id>/exports/journal.beancount", exports.ExportViewSet.as_view({"get": "beancount"})),
     path("companies/<str:company_id>/exports/journal.hledger", exports.ExportViewSet.as_view({"get": "hledger"})),
-    path("companies/<str:company_id>/products", product_views.ProductViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/products/<str:product_id>", product_views.ProductViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
-    path("companies/<str:company_id>/product_groups", product_views.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/product_groups/<str:product_group_id>", product_views.ProductGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/products", products.ProductViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/products/<str:product_id>", products.ProductViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/product_groups", products.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/product_groups/<str:product_group_id>", products.ProductGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path("companies/<str:company_id>/subscriptions", subscriptions.SubscriptionViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/subscriptions/<str:subscription_id>", subscriptions.SubscriptionViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path("companies/<str:company_id>/subscription_events", subscriptions.SubscriptionEventViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/subscription_events/import", subscriptions.SubscriptionEventViewSet.as_view({"post": "import_events"})),
     path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscriptions.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
-    path("app/companies/<str:company_id>/inbox", inbox.inbox, name="inbox"),
-    path("app/companies/<str:company_id>/rules", rule_pages.rules, name="rules"),
-    path("app/companies/<str:company_id>/rules/new", rule_pages.new, name="rule-new"),
-    path("app/companies/<str:company_id>/rules/apply", rule_pages.apply, name="rules-apply"),
-    path("app/companies/<str:company_id>/rules/runs/<uuid:run_id>/undo", rule_pages.undo, name="rules-undo"),
-    path("app/companies/<str:company_id>/rules/<uuid:rule_id>", rule_pages.edit, name="rule"),
-    path("app/companies/<str:company_id>/rules/<uuid:rule_id>/move", rule_pages.move, name="rule-move"),
-    path("app/companies/<str:company_id>/rules/<uuid:rule_id>/delete", rule_pages.delete, name="rule-delete"),
-    path("app/companies/<str:company_id>/transactions", categorizing.transactions, name="transactions"),
-    path("app/companies/<str:company_id>/search", searching.search, name="search"),
-    path("app/companies/<str:company_id>/transactions/views", saved_views.save, name="view-save"),
-    path("app/companies/<str:company_id>/transactions/views/<uuid:view_id>/delete", saved_views.forget, name="view-delete"),
-    path("app/companies/<str:company_id>/transactions/export/<str:name>", export_pages.download, name="transactions-export"),
-    path("app/companies/<str:company_id>/transactions/new", transaction_pages.new, name="transaction-new"),
-    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>", one_transaction.transaction, name="transaction"),
-    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/edit", one_transaction.edit, name="transaction-edit"),
-    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/delete", one_transaction.delete, name="transaction-delete"),
-    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/split", splitting.split, name="transaction-split"),
-    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/link", transfers.link, name="transaction-link"),
-    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/unlink", transfers.unlink, name="transaction-unlink"),
-    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/documents", document_pages.upload_beside, name="transaction-documents"),
-    path("app/companies/<str:company_id>/documents", document_pages.everything, name="documents"),
-    path("app/companies/<str:company_id>/documents/<uuid:file_id>", document_pages.document, name="document"),
-    path("app/companies/<str:company_id>/documents/<uuid:file_id>/content", document_pages.content, name="document-content"),
-    path("app/companies/<str:company_id>/documents/<uuid:file_id>/attach", document_pages.attach, name="document-attach"),
-    path("app/companies/<str:company_id>/documents/<uuid:file_id>/detach", document_pages.detach, name="document-detach"),
-    path("app/companies/<str:company_id>/documents/<uuid:file_id>/delete", document_pages.delete, name="document-delete"),
-    path("app/companies/<str:company_id>/accounts", account_pages.shelf, name="accounts"),
-    path("app/companies/<str:company_id>/accounts/new", account_pages.new, name="account-new"),
-    path("app/companies/<str:company_id>/accounts/groups", group_pages.everything, name="account-groups"),
-    path("app/companies/<str:company_id>/accounts/groups/new", group_pages.new, name="account-group-new"),
-    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>", group_pages.edit, name="account-group"),
-    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>/move", group_pages.move, name="account-group-move"),
-    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>/delete", group_pages.delete, name="account-group-delete"),
-    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/edit", account_pages.edit, name="account-edit"),
-    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/initial-balance", account_pages.initial, name="account-initial"),
-    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/archive", account_pages.archive, name="account-archive"),
-    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/delete", account_pages.delete, name="account-delete"),
-    path("app/companies/<str:company_id>/settings/categories", category_pages.everything, name="categories"),
-    path("app/companies/<str:company_id>/settings/categories/new", category_pages.new, name="category-new"),
-    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>", category_pages.edit, name="category"),
-    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/move", category_pages.move, name="category-move"),
-    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/delete", category_pages.delete, name="category-delete"),
-    path("app/companies/<str:company_id>/settings/exchange-rates", rate_pages.exchange_rates, name="exchange-rates"),
-    path("app/companies/<str:company_id>/settings/counterparties", counterparty_pages.everyone, name="counterparties"),
-    path("app/companies/<str:company_id>/settings/counterparties/new", counterparty_pages.new, name="counterparty-new"),
-    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>", counterparty_pages.edit, name="counterparty"),
-    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>/merge", counterparty_pages.merge, name="counterparty-merge"),
-    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>/delete", counterparty_pages.delete, name="counterparty-delete"),
-    path("app/companies/<str:company_id>/recurring-revenue/customers/new", customer_pages.new, name="customer-new"),
-    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/edit", customer_pages.edit, name="customer-edit"),
-    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/delete", customer_pages.delete, name="customer-delete"),
-    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/subscriptions/new", subscription_pages.new, name="subscription-new"),
-    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/edit", subscription_pages.edit, name="subscription-edit"),
-    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/delete", subscription_pages.delete, name="subscription-delete"),
-    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/events/new", subscription_pages.add_event, name="subscription-event-new"),
-    path("app/companies/<str:company_id>/recurring-revenue/events", subscription_pages.events, name="subscription-events"),
-    path("app/companies/<str:company_id>/recurring-revenue/events/<uuid:event_id>/retract", subscription_pages.retract, name="subscription-event-retract"),
-    path("app/companies/<str:company_id>/recurring-revenue/products", product_pages.everything, name="products"),
-    path("app/companies/<str:company_id>/recurring-revenue/products/new", product_pages.new, name="product-new"),
-    path("app/companies/<str:company_id>/recurring-revenue/products/<uuid:product_id>/edit", product_pages.edit, name="product-edit"),
-    path("app/companies/<str:company_id>/recurring-revenue/products/<uuid:product_id>/delete", product_pages.delete, name="product-delete"),
-    path("app/companies/<str:company_id>/recurring-revenue/product-groups/new", product_pages.new_group, name="product-group-new"),
-    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/edit", product_pages.edit_group, name="product-group-edit"),
-    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/delete", product_pages.delete_group, name="product-group-delete"),
-    path("app/companies/<str:company_id>/imports", import_pages.history, name="imports"),
-    path("app/companies/<str:company_id>/imports/new", statement_pages.new, name="import-new"),
-    path("app/companies/<str:company_id>/imports/statements", statement_pages.check, name="statement-check"),
-    path("app/companies/<str:company_id>/imports/new/<uuid:upload_id>", importing.check, name="import-check"),
-    path("app/companies/<str:company_id>/imports/<uuid:import_id>/undo", import_pages.undo, name="import-undo"),
+    path("app/companies/<str:company_id>/inbox", pages.show_inbox_page, name="inbox"),
+    path("app/companies/<str:company_id>/rules", rule_pages.show_rules, name="rules"),
+    path("app/companies/<str:company_id>/rules/new", rule_pages.create_rule_page, name="rule-new"),
+    path("app/companies/<str:company_id>/rules/apply", rule_pages.apply_rules_page, name="rules-apply"),
+    path("app/companies/<str:company_id>/rules/runs/<uuid:run_id>/undo", rule_pages.undo_rule_run_page, name="rules-undo"),
+    path("app/companies/<str:company_id>/rules/<uuid:rule_id>", rule_pages.edit_rule_page, name="rule"),
+    path("app/companies/<str:company_id>/rules/<uuid:rule_id>/move", rule_pages.move_rule_page, name="rule-move"),
+    path("app/companies/<str:company_id>/rules/<uuid:rule_id>/delete", rule_pages.delete_rule_page, name="rule-delete"),
+    path("app/companies/<str:company_id>/transactions", bulk_actions.show_transactions, name="transactions"),
+    path("app/companies/<str:company_id>/search", search.show_search_results, name="search"),
+    path("app/companies/<str:company_id>/transactions/views", saved_views.save_view_page, name="view-save"),
+    path("app/companies/<str:company_id>/transactions/views/<uuid:view_id>/delete", saved_views.delete_view_page, name="view-delete"),
+    path("app/companies/<str:company_id>/transactions/export/<str:name>", export_pages.export_transactions_page, name="transactions-export"),
+    path("app/companies/<str:company_id>/transactions/new", transaction_pages.create_transaction_page, name="transaction-new"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>", one_transaction.show_transaction, name="transaction"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/edit", one_transaction.edit_transaction_page, name="transaction-edit"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/delete", one_transaction.delete_transaction_page, name="transaction-delete"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/split", split.split_transaction_page, name="transaction-split"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/link", transfers.link_transfer_page, name="transaction-link"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/unlink", transfers.unlink_transfer_page, name="transaction-unlink"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/documents", document_pages.upload_transaction_files_page, name="transaction-documents"),
+    path("app/companies/<str:company_id>/documents", document_pages.show_files, name="documents"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>", document_pages.show_file, name="document"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/content", document_pages.show_file_content, name="document-content"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/attach", document_pages.attach_file_page, name="document-attach"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/detach", document_pages.detach_file_page, name="document-detach"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/delete", document_pages.delete_file_page, name="document-delete"),
+    path("app/companies/<str:company_id>/accounts", account_pages.show_accounts, name="accounts"),
+    path("app/companies/<str:company_id>/accounts/new", account_pages.create_account_page, name="account-new"),
+    path("app/companies/<str:company_id>/accounts/groups", group_pages.show_account_groups, name="account-groups"),
+    path("app/companies/<str:company_id>/accounts/groups/new", group_pages.create_account_group_page, name="account-group-new"),
+    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>", group_pages.edit_account_group_page, name="account-group"),
+    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>/move", group_pages.move_account_group_page, name="account-group-move"),
+    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>/delete", group_pages.delete_account_group_page, name="account-group-delete"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/edit", account_pages.edit_account_page, name="account-edit"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/initial-balance", account_pages.set_initial_balance_page, name="account-initial"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/archive", account_pages.archive_account_page, name="account-archive"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/delete", account_pages.delete_account_page, name="account-delete"),
+    path("app/companies/<str:company_id>/settings/categories", category_pages.show_categories, name="categories"),
+    path("app/companies/<str:company_id>/settings/categories/new", category_pages.create_category_page, name="category-new"),
+    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>", category_pages.edit_category_page, name="category"),
+    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/move", category_pages.move_category_page, name="category-move"),
+    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/delete", category_pages.delete_category_page, name="category-delete"),
+    path("app/companies/<str:company_id>/settings/exchange-rates", rate_pages.show_exchange_rates, name="exchange-rates"),
+    path("app/companies/<str:company_id>/settings/counterparties", counterparty_pages.show_counterparties, name="counterparties"),
+    path("app/companies/<str:company_id>/settings/counterparties/new", counterparty_pages.create_counterparty_page, name="counterparty-new"),
+    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>", counterparty_pages.edit_counterparty_page, name="counterparty"),
+    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>/merge", counterparty_pages.merge_counterparty_page, name="counterparty-merge"),
+    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>/delete", counterparty_pages.delete_counterparty_page, name="counterparty-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/new", customer_pages.create_customer_page, name="customer-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/edit", customer_pages.edit_customer_page, name="customer-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/delete", customer_pages.delete_customer_page, name="customer-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/subscriptions/new", subscription_pages.create_subscription_page, name="subscription-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/edit", subscription_pages.edit_subscription_page, name="subscription-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/delete", subscription_pages.delete_subscription_page, name="subscription-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/events/new", subscription_pages.add_subscription_event_page, name="subscription-event-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/events", subscription_pages.show_subscription_events, name="subscription-events"),
+    path("app/companies/<str:company_id>/recurring-revenue/events/<uuid:event_id>/retract", subscription_pages.retract_subscription_event_page, name="subscription-event-retract"),
+    path("app/companies/<str:company_id>/recurring-revenue/products", product_pages.show_products, name="products"),
+    path("app/companies/<str:company_id>/recurring-revenue/products/new", product_pages.create_product_page, name="product-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/products/<uuid:product_id>/edit", product_pages.edit_product_page, name="product-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/products/<uuid:product_id>/delete", product_pages.delete_product_page, name="product-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/new", product_pages.create_product_group_page, name="product-group-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/edit", product_pages.edit_product_group_page, name="product-group-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/delete", product_pages.delete_product_group_page, name="product-group-delete"),
+    path("app/companies/<str:company_id>/imports", import_pages.show_imports, name="imports"),
+    path("app/companies/<str:company_id>/imports/new", statement_pages.upload_statements_page, name="import-new"),
+    path("app/companies/<str:company_id>/imports/statements", statement_pages.check_statements_page, name="statement-check"),
+    path("app/companies/<str:company_id>/imports/new/<uuid:upload_id>", importing.check_csv_import_page, name="import-check"),
+    path("app/companies/<str:company_id>/imports/<uuid:import_id>/undo", import_pages.undo_import_page, name="import-undo"),
 ]

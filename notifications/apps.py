@@ -6,10 +6,10 @@ class NotificationsConfig(AppConfig):
 
     def ready(self) -> None:
         from companies import hooks
-        from notifications import telling
+        from notifications import notify
 
-        hooks.member_joined.register(telling.member_joined)
-        hooks.api_key_created.register(telling.api_key_created)
-        hooks.api_key_creator_left.register(telling.api_key_creator_left)
-        hooks.app_connected.register(telling.app_connected)
-        hooks.app_revoked.register(telling.app_revoked)
+        hooks.member_joined.register(notify.notify_member_joined)
+        hooks.api_key_created.register(notify.notify_api_key_created)
+        hooks.api_key_creator_left.register(notify.notify_api_key_creator_left)
+        hooks.app_connected.register(notify.notify_app_connected)
+        hooks.app_revoked.register(notify.notify_app_revoked)

@@ -1,4 +1,4 @@
-"""What somebody is told, once, in one company."""
+"""Notifications of users, one company each."""
 
 from typing import Self
 from uuid import UUID
@@ -11,7 +11,7 @@ from companies.models import Audited, CompanyOwned, CompanyOwnedQuerySet, User
 
 
 class NotificationType(models.TextChoices):
-    """What there is to tell, as the wire names it."""
+    """Types of notifications, as in the API."""
 
     IMPORT_FINISHED = "import.finished"
     IMPORT_UNDONE = "import.undone"
@@ -26,8 +26,8 @@ class NotificationType(models.TextChoices):
 
 
 class NotificationQuerySet(CompanyOwnedQuerySet["Notification"]):
-    def to(self, user_id: UUID | None) -> Self:
-        """What one person was told; nothing for a caller who is no person."""
+    def for_recipient(self, user_id: UUID | None) -> Self:
+        """Those of one user; none for a caller that is no user."""
         return self.none() if user_id is None else self.filter(recipient=user_id)
 
     def unread(self) -> Self:
@@ -39,10 +39,10 @@ class NotificationQuerySet(CompanyOwnedQuerySet["Notification"]):
 
 class Notification(CompanyOwned, Audited):
     type = models.CharField(max_length=40, choices=NotificationType)
-    # Rows of one company are found by company first, so the reference has no index of its own.
+    # Rows are found by company first, so the foreign key needs no index of its own.
     recipient = models.ForeignKey(User, models.CASCADE, related_name="+", db_index=False)
     read_time = models.DateTimeField(null=True)
-    payload = models.JSONField(encoder=DjangoJSONEncoder)  # answered as it is stored
+    payload = models.JSONField(encoder=DjangoJSONEncoder)  # the API returns it as it is stored
 
     objects = NotificationQuerySet.as_manager()
 

@@ -1,4 +1,4 @@
-"""What somebody was told, as a page, and the bell that counts what is unread."""
+"""The notifications page, its forms, and the count of unread notifications."""
 
 from uuid import UUID
 
@@ -11,82 +11,91 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from companies.pages.visits import Visit, company_page, person, signed_in
+from companies.pages.context import CompanyPage, company_page, get_signed_in_user, require_sign_in
 from companies.permissions import Permission
-from notifications import mailing, reading
-from notifications.mailing import TOLD
+from notifications import actions, emails
+from notifications.emails import EMAIL_SUBJECTS
+from notifications.messages import render_stored_message
 from notifications.models import Notification, NotificationQuerySet
-from notifications.words import shown
 
 
 @company_page(reads=Permission.NOTIFICATIONS_READ, writes=Permission.NOTIFICATIONS_WRITE)
-def told(visit: Visit) -> HttpResponse:
-    """The person's own notifications, latest first; the form marks all of them as read."""
-    if visit.request.method == "POST":
-        with visit.sending():
-            reading.read_all(company=visit.company, stamp=visit.stamp)
-        return visit.to("notifications")
-    rows, cursor = visit.page_of(own(visit), order=("-id",))
-    return visit.show(
+def show_notifications(page: CompanyPage) -> HttpResponse:
+    """List the user's notifications, latest first; on POST mark all as read."""
+    if page.request.method == "POST":
+        with page.handle_errors():
+            actions.mark_all_notifications_as_read(company=page.company, stamp=page.audit_context)
+        return page.redirect("notifications")
+    rows, cursor = page.paginate(list_own_notifications(page), order=("-id",))
+    return page.render(
         "notifications/told.html",
         tab="notifications",
-        rows=[(row, *shown(row)) for row in rows],
+        rows=[(row, *render_stored_message(row)) for row in rows],
         cursor=cursor,
-        writes=visit.may(Permission.NOTIFICATIONS_WRITE),
+        writes=page.has_permission(Permission.NOTIFICATIONS_WRITE),
     )
 
 
 @company_page(writes=Permission.NOTIFICATIONS_WRITE)
-def read(visit: Visit, notification_id: UUID) -> HttpResponse:
-    """Marks one as read and leads to what it is about."""
-    with visit.sending():
-        row = reading.read(company=visit.company, stamp=visit.stamp, rows=own(visit), notification_id=notification_id)
+def read_notification_page(page: CompanyPage, notification_id: UUID) -> HttpResponse:
+    """Mark a notification as read and redirect to its subject."""
+    with page.handle_errors():
+        row = actions.mark_notification_as_read(
+            company=page.company,
+            stamp=page.audit_context,
+            rows=list_own_notifications(page),
+            notification_id=notification_id,
+        )
         link = str(row.payload.get("link") or "")
         if link.startswith(f"{settings.APP_URL}/"):
             return redirect(link)
-    return visit.to("notifications")
+    return page.redirect("notifications")
 
 
 @company_page(writes=Permission.NOTIFICATIONS_WRITE)
-def delete(visit: Visit, notification_id: UUID) -> HttpResponse:
-    with visit.sending():
-        reading.delete(company=visit.company, stamp=visit.stamp, rows=own(visit), ids=[notification_id])
-    return visit.to("notifications")
+def delete_notification_page(page: CompanyPage, notification_id: UUID) -> HttpResponse:
+    with page.handle_errors():
+        actions.delete_notifications(
+            company=page.company, stamp=page.audit_context, rows=list_own_notifications(page), ids=[notification_id]
+        )
+    return page.redirect("notifications")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@signed_in
-def mailed(request: HttpRequest) -> HttpResponse:
-    """Which kinds come by mail too; none but those that the person ticks."""
-    user = person(request)
+@require_sign_in
+def edit_email_notifications_page(request: HttpRequest) -> HttpResponse:
+    """Choose which notification types also come by email."""
+    user = get_signed_in_user(request)
     if request.method == "POST":
-        mailing.choose(user=user, kinds=request.POST.getlist("mailed"))
+        emails.update_email_preferences(user=user, kinds=request.POST.getlist("mailed"))
         messages.success(request, _("Your choice was saved."))
         return redirect("profile")
-    kinds = [{"kind": kind.value, "told": told, "on": kind.value in user.mailed} for kind, told in TOLD.items()]
+    kinds = [
+        {"kind": kind.value, "told": told, "on": kind.value in user.mailed} for kind, told in EMAIL_SUBJECTS.items()
+    ]
     return render(request, "notifications/mailed.html", {"kinds": kinds})
 
 
-def own(visit: Visit) -> NotificationQuerySet:
-    return Notification.objects.of(visit.company.id).to(person(visit.request).pk)
+def list_own_notifications(page: CompanyPage) -> NotificationQuerySet:
+    return Notification.objects.for_company(page.company.id).for_recipient(get_signed_in_user(page.request).pk)
 
 
-# Every page asks: to put this together would take the framework several times as long as to answer it.
+# Raw SQL, since every page runs it: the ORM takes several times as long to build it as the database to run it.
 _UNREAD = """
     SELECT count(*) FROM notifications_notification
      WHERE company_id = %(company)s AND recipient_id = %(person)s AND read_time IS NULL
 """
 
 
-def bell(request: HttpRequest) -> dict[str, object]:
-    """For every template: how many notifications of the page's company are unread, counted where a page shows it."""
+def add_unread_count(request: HttpRequest) -> dict[str, object]:
+    """Context processor: the count of unread notifications, computed when a template uses it."""
 
     def unread() -> int:
         access = getattr(request, "access", None)
         if access is None or Permission.NOTIFICATIONS_READ not in access.permissions:
             return 0
         with connection.cursor() as cursor:
-            cursor.execute(_UNREAD, {"company": access.company.id, "person": person(request).pk})
+            cursor.execute(_UNREAD, {"company": access.company.id, "person": get_signed_in_user(request).pk})
             return int(cursor.fetchone()[0])
 
     return {"unread": SimpleLazyObject(unread)}

@@ -1,4 +1,4 @@
-"""The shapes of notifications."""
+"""Serializers of notifications."""
 
 from typing import Any
 from uuid import UUID
@@ -6,21 +6,21 @@ from uuid import UUID
 from rest_framework import serializers
 
 from companies.api import fields
-from companies.api.serializers import AUDIT, RowShape, Shape, Success
-from companies.models import id_from
+from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer, StrictSerializer, Success
+from companies.models import parse_id
 from notifications.models import Notification
 
-MAX_IDS = 10_000  # decisions of the API: ids per batch_delete
+MAX_IDS = 10_000  # the API's limit of batch_delete
 
 
-class NotificationShape(RowShape):
+class NotificationShape(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     recipient_user_id = serializers.UUIDField(source="recipient_id", read_only=True)
     payload = fields.JsonField(help_text="title, body, link, entityType, entityId, and more by type")
 
     class Meta:
         model = Notification
-        fields = ("id", "company_id", "type", "recipient_user_id", "read_time", "payload", *AUDIT)
+        fields = ("id", "company_id", "type", "recipient_user_id", "read_time", "payload", *AUDIT_FIELDS)
         read_only_fields = fields
 
 
@@ -33,10 +33,10 @@ class IdList(fields.ListField):
         super().__init__(max_length=MAX_IDS, **kwargs)
 
     def to_internal_value(self, data: Any) -> list[UUID]:
-        return [found for text in super().to_internal_value(data) if (found := id_from(text)) is not None]
+        return [row_id for text in super().to_internal_value(data) if (row_id := parse_id(text)) is not None]
 
 
-class BatchDelete(Shape):
+class BatchDelete(StrictSerializer):
     notification_ids = IdList()
 
 

@@ -15,8 +15,8 @@ urlpatterns = [
         "companies/<str:company_id>/notifications/<str:notification_id>/read",
         NotificationViewSet.as_view({"put": "read"}),
     ),
-    path("app/profile/notifications", pages.mailed, name="mailed"),
-    path("app/companies/<str:company_id>/notifications", pages.told, name="notifications"),
-    path("app/companies/<str:company_id>/notifications/<uuid:notification_id>/read", pages.read, name="notification-read"),
-    path("app/companies/<str:company_id>/notifications/<uuid:notification_id>/delete", pages.delete, name="notification-delete"),
+    path("app/profile/notifications", pages.edit_email_notifications_page, name="mailed"),
+    path("app/companies/<str:company_id>/notifications", pages.show_notifications, name="notifications"),
+    path("app/companies/<str:company_id>/notifications/<uuid:notification_id>/read", pages.read_notification_page, name="notification-read"),
+    path("app/companies/<str:company_id>/notifications/<uuid:notification_id>/delete", pages.delete_notification_page, name="notification-delete"),
 ]

@@ -5,16 +5,16 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies.api.document.schema import PAGING
+from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.serializers import SUCCESS
 from companies.api.viewsets import CompanyViewSet
-from companies.models import id_from
+from companies.models import parse_id
 from companies.permissions import Permission
-from notifications import reading
+from notifications import actions
 from notifications import serializers as shapes
 from notifications.models import Notification, NotificationQuerySet
 
-EVERYONE = "all"
+ALL_RECIPIENTS = "all"
 
 
 class NotificationViewSet(CompanyViewSet):
@@ -34,15 +34,15 @@ class NotificationViewSet(CompanyViewSet):
                 description="another user's id, or `all`; needs `notifications:manage`",
             ),
             OpenApiParameter("unread", bool, description="`true`: only those not read yet; `false`: only read ones"),
-            *PAGING,
+            *PAGING_PARAMETERS,
         ],
         responses=shapes.NotificationShape(many=True),
         operation_id="listNotifications",
     )
     def list(self, request: Request, company_id: str) -> Response:
         """What the caller was told, latest first. A key has no notifications of its own."""
-        self.only_parameters("recipientUserId", "unread", "limit", "cursor")
-        rows = self.addressed_to(request.query_params.get("recipientUserId"))
+        self.allow_parameters("recipientUserId", "unread", "limit", "cursor")
+        rows = self.filter_by_recipient(request.query_params.get("recipientUserId"))
         match request.query_params.get("unread"):
             case None:
                 pass
@@ -51,16 +51,16 @@ class NotificationViewSet(CompanyViewSet):
             case "false":
                 rows = rows.read()
             case _:
-                raise bad_filter("unread", "Must be true or false.")
-        return self.page(rows, shapes.NotificationShape, order=("-id",))
+                raise build_filter_error("unread", "Must be true or false.")
+        return self.respond_with_page(rows, shapes.NotificationShape, order=("-id",))
 
     @extend_schema(request=None, responses=shapes.NotificationShape)
     def read(self, request: Request, company_id: str, notification_id: str) -> Response:
         """Marks one notification as read; the time of the first reading stays."""
-        row = reading.read(
-            company=self.company, stamp=self.stamp, rows=self.reachable(), notification_id=notification_id
+        row = actions.mark_notification_as_read(
+            company=self.company, stamp=self.audit_context, rows=self.list_accessible(), notification_id=notification_id
         )
-        return self.one(row, shapes.NotificationShape)
+        return self.respond_with_one(row, shapes.NotificationShape)
 
     @extend_schema(
         request=None,
@@ -69,7 +69,7 @@ class NotificationViewSet(CompanyViewSet):
     )
     def read_all(self, request: Request, company_id: str) -> Response:
         """Marks all of the caller's own notifications as read."""
-        count = reading.read_all(company=self.company, stamp=self.stamp)
+        count = actions.mark_all_notifications_as_read(company=self.company, stamp=self.audit_context)
         return Response({**SUCCESS, "readCount": count})
 
     @extend_schema(
@@ -80,32 +80,34 @@ class NotificationViewSet(CompanyViewSet):
     def batch_delete(self, request: Request, company_id: str) -> Response:
         """Deletes the notifications that the caller may delete: the own ones, and everyone's with
         `notifications:manage`. All other ids are ignored, unknown and foreign ones alike."""
-        ids = self.parsed(shapes.BatchDelete)["notification_ids"]
-        count = reading.delete(company=self.company, stamp=self.stamp, rows=self.reachable(), ids=ids)
+        ids = self.parse_body(shapes.BatchDelete)["notification_ids"]
+        count = actions.delete_notifications(
+            company=self.company, stamp=self.audit_context, rows=self.list_accessible(), ids=ids
+        )
         return Response({**SUCCESS, "deletedCount": count})
 
-    def reachable(self) -> NotificationQuerySet:
-        """Everyone's for those who manage them, the own ones for all others."""
-        rows = Notification.objects.of(self.company.id)
-        return rows if self.manages else rows.to(self.caller.user_id)
+    def list_accessible(self) -> NotificationQuerySet:
+        """Return all notifications for those who manage them, the caller's own for others."""
+        rows = Notification.objects.for_company(self.company.id)
+        return rows if self.can_manage else rows.for_recipient(self.caller.user_id)
 
-    def addressed_to(self, recipient: str | None) -> NotificationQuerySet:
-        """The list's rows; somebody else's need notifications:manage."""
-        rows = Notification.objects.of(self.company.id)
+    def filter_by_recipient(self, recipient: str | None) -> NotificationQuerySet:
+        """Return the rows of a recipient; another user's need `notifications:manage`."""
+        rows = Notification.objects.for_company(self.company.id)
         if recipient is None or (self.caller.user_id is not None and recipient == str(self.caller.user_id)):
-            return rows.to(self.caller.user_id)
-        self.require(Permission.NOTIFICATIONS_MANAGE)
-        if recipient == EVERYONE:
+            return rows.for_recipient(self.caller.user_id)
+        self.require_permission(Permission.NOTIFICATIONS_MANAGE)
+        if recipient == ALL_RECIPIENTS:
             return rows
-        user_id = id_from(recipient)
+        user_id = parse_id(recipient)
         if user_id is None:
-            raise bad_filter("recipientUserId", "Must be a user's id or all.")
-        return rows.to(user_id)
+            raise build_filter_error("recipientUserId", "Must be a user's id or all.")
+        return rows.for_recipient(user_id)
 
     @property
-    def manages(self) -> bool:
+    def can_manage(self) -> bool:
         return Permission.NOTIFICATIONS_MANAGE in self.access.permissions
 
 
-def bad_filter(name: str, text: str) -> ValidationError:
+def build_filter_error(name: str, text: str) -> ValidationError:
     return ValidationError({name: [ErrorDetail(text, code="invalid_filter")]})

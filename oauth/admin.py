@@ -1,4 +1,4 @@
-"""The staff's pages of apps: they register them, switch them off, and see who let them in."""
+"""Admin pages of apps: register, disable, and see their consents."""
 
 from base64 import urlsafe_b64encode
 from hashlib import sha256
@@ -18,22 +18,29 @@ from django.template.defaultfilters import pluralize
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from companies.admin import MOST_FOUND, CompanyAdmin, Door, ReadOnly, Rows, stamp_of
-from companies.errors import Invalid
-from companies.logos.own import clean_png
-from companies.pages.people.forms import NameField
-from oauth import asking, pages, registration
+from companies.actions.logo import clean_png
+from companies.admin import (
+    MAX_FOUND_COMPANIES,
+    CompanyAdmin,
+    CompanyRowsInline,
+    ErrorMessageAdmin,
+    ReadOnlyAdminMixin,
+    build_staff_audit_context,
+)
+from companies.errors import InvalidInputError
+from companies.pages.user.forms import NameField
+from oauth import authorization_request, pages, registration
 from oauth.models import Application, ClientHost, ConsentGrant
-from oauth.wire import scopes
-from oauth.wire.parameters import written
+from oauth.protocol import scopes
+from oauth.protocol.parameters import encode_parameters
 
-MOST_LOGO_BYTES = 1024 * 1024
+MAX_LOGO_BYTES = 1024 * 1024
 
 
 class ApplicationForm(forms.ModelForm):
     allowed_scopes = forms.MultipleChoiceField(
-        choices=[(scope, f"{scope}: {sentence}") for scope, sentence in scopes.SENTENCES.items()],
-        initial=list(scopes.ALL),
+        choices=[(scope, f"{scope}: {sentence}") for scope, sentence in scopes.SCOPE_SENTENCES.items()],
+        initial=list(scopes.ALL_SCOPES),
         widget=forms.CheckboxSelectMultiple,
         help_text="One taken away is lost to the app's tokens at their next request.",
     )
@@ -56,18 +63,18 @@ class ApplicationForm(forms.ModelForm):
         upload = self.cleaned_data.get("logo")
         if not upload:
             return None
-        if upload.size > MOST_LOGO_BYTES:
+        if upload.size > MAX_LOGO_BYTES:
             raise forms.ValidationError("The logo is larger than 1 MiB.")
         raw: bytes = upload.read()
         try:
             clean_png(raw)
-        except Invalid as refusal:
+        except InvalidInputError as refusal:
             raise forms.ValidationError(refusal.detail) from None
         return raw
 
 
-class CompanyConsentRows(Rows):
-    """Consents with no part of any token."""
+class CompanyConsentRows(CompanyRowsInline):
+    """Consents, without any part of a token."""
 
     model = ConsentGrant
     fields = readonly_fields = (
@@ -80,33 +87,33 @@ class CompanyConsentRows(Rows):
         return super().get_queryset(request).select_related("application", "company", "user")
 
 
-VERIFIER = "only-to-try-an-app-0123456789-abcdefghijklmnopq"  # a real app makes its own, anew each time
+TRIAL_CODE_VERIFIER = "only-to-try-an-app-0123456789-abcdefghijklmnopq"  # a real app generates a new one each time
 
 
-def authorize_link(application: Application) -> str:
+def build_authorize_link(application: Application) -> str:
     values = {
         "response_type": "code", "client_id": application.client_id, "redirect_uri": application.uris[0],
         "scope": " ".join(application.allowed_scopes), "state": "try", "code_challenge_method": "S256",
-        "code_challenge": urlsafe_b64encode(sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode(),
+        "code_challenge": urlsafe_b64encode(sha256(TRIAL_CODE_VERIFIER.encode()).digest()).rstrip(b"=").decode(),
     }  # fmt: skip
-    return f"{settings.BASE_URL}{asking.PATH}?{written(values)}"
+    return f"{settings.BASE_URL}{authorization_request.AUTHORIZE_PATH}?{encode_parameters(values)}"
 
 
-def by_app(term: str) -> Any:
-    """Companies that let an app in, by its client id."""
+def find_company_ids_by_app(term: str) -> Any:
+    """Return the companies that connected an app, by its client id."""
     consents = ConsentGrant.objects.filter(application__client_id=term)
-    return consents.values_list("company_id", flat=True).distinct()[:MOST_FOUND]
+    return consents.values_list("company_id", flat=True).distinct()[:MAX_FOUND_COMPANIES]
 
 
 CompanyAdmin.inlines.append(CompanyConsentRows)
-CompanyAdmin.searches.append(by_app)
+CompanyAdmin.searches.append(find_company_ids_by_app)
 
 
-STANDING = Q(consents__revoked_time=None, consents__redeemed_time__isnull=False)
+STANDING_CONSENTS = Q(consents__revoked_time=None, consents__redeemed_time__isnull=False)
 
 
-class ApplicationAdmin(Door):
-    """Registered with the toolkit, by its setting."""
+class ApplicationAdmin(ErrorMessageAdmin):
+    """Registered with django-oauth-toolkit by its setting."""
 
     takes_uploads = True  # its logo
 
@@ -127,14 +134,14 @@ class ApplicationAdmin(Door):
 
     def get_queryset(self, request: Any) -> Any:
         used = Max("consents__last_used_time")
-        return super().get_queryset(request).annotate(standing=Count("consents", filter=STANDING), used=used)
+        return super().get_queryset(request).annotate(standing=Count("consents", filter=STANDING_CONSENTS), used=used)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.fields if obj else [name for name in self.fields if name not in self.of_stored]
 
     @admin.display(description="consents", ordering="standing")
     def consent_count(self, application: Any) -> str:
-        """How many stand, and the way to all that were ever given."""
+        """The number of standing consents, linked to all consents ever given."""
         all_of_it = f"{reverse('admin:oauth_consentgrant_changelist')}?application__id__exact={application.pk}"
         return format_html('<a href="{}">{}</a>', all_of_it, application.standing)
 
@@ -144,10 +151,10 @@ class ApplicationAdmin(Door):
 
     @admin.display(description="try it")
     def links(self, application: Application) -> str:
-        """The consent page as users see it, and an address that asks for one; VERIFIER redeems its code."""
+        """Links to the consent page preview, and to an authorization whose code TRIAL_CODE_VERIFIER redeems."""
         return format_html(
             '<a href="{}">See its consent page</a> · <a href="{}">Authorize it</a> with code_verifier <code>{}</code>',
-            reverse("admin:oauth_application_preview", args=[application.pk]), authorize_link(application), VERIFIER,
+            reverse("admin:oauth_application_preview", args=[application.pk]), build_authorize_link(application), TRIAL_CODE_VERIFIER,
         )  # fmt: skip
 
     @admin.display(description="switching it off")
@@ -160,21 +167,21 @@ class ApplicationAdmin(Door):
         return [preview, *super().get_urls()]
 
     def preview(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """The consent page, with nothing to send."""
+        """Show the consent page without a form."""
         application = get_object_or_404(Application, pk=pk)
         if not self.has_view_permission(request, application):
             raise PermissionDenied
         companies = [{"access": {"company": {"name": "Example company"}, "role": "owner"}, "possible": True}]
-        context = pages.shown_to_user(
+        context = pages.build_consent_context(
             application,
             uri=application.uris[0],
-            asked_scopes=scopes.in_order(application.allowed_scopes),
+            asked_scopes=scopes.sort_scopes(application.allowed_scopes),
             companies=companies,
         )
         return render(request, "oauth/consent.html", context | {"preview": True})
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
-        return False  # who let an app in stays known; ``enabled`` switches it off
+        return False  # consents must stay known; `enabled` disables the app
 
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
         named = {"enabled": forms.CheckboxInput(attrs={"aria-label": "Enabled"})}
@@ -187,53 +194,52 @@ class ApplicationAdmin(Door):
         return format_html('<img src="{}" width="64" height="64" alt="">', application.logo_url)
 
     def save_model(self, request: Any, obj: Application, form: Any, change: bool) -> None:  # noqa: FBT001
-        """The log of the admin has every change, and those of the companies that let the app in; a secret is told to
-        nobody but the one who made it, once."""
-        before, secret = Application.objects.filter(pk=obj.pk).values(*registration.LOGGED).first(), None
+        """Save the app, record the change in the audit logs of its companies, and keep a new secret to show once."""
+        before, secret = Application.objects.filter(pk=obj.pk).values(*registration.LOGGED_FIELDS).first(), None
         if obj.confidential and (not obj.client_secret or form.cleaned_data.get("new_secret")):
-            secret = registration.give_secret(obj)
+            secret = registration.assign_client_secret(obj)
         elif not obj.confidential:
             obj.client_secret = ""
         if form.cleaned_data.get("logo"):
-            registration.put_logo(obj, form.cleaned_data["logo"])
+            registration.store_app_logo(obj, form.cleaned_data["logo"])
         super().save_model(request, obj, form, change)
         if before:
-            registration.app_changed(application=obj, before=before, stamp=stamp_of(request))
+            registration.record_app_change(application=obj, before=before, stamp=build_staff_audit_context(request))
         request.new_secret = secret
 
     def response_add(self, request: Any, obj: Any, post_url_continue: Any = None) -> Any:
-        """To the new app's page, where its client id stands."""
+        """Redirect to the new app's page, which shows its client id."""
         messages.success(request, f"{obj} was registered. Its client_id is {obj.client_id}.")
-        return self.shown_once(request, obj) or HttpResponseRedirect(self.address(obj))
+        return self.render_secret_once(request, obj) or HttpResponseRedirect(self.get_change_url(obj))
 
     def response_change(self, request: Any, obj: Any) -> Any:
-        return self.shown_once(request, obj) or super().response_change(request, obj)
+        return self.render_secret_once(request, obj) or super().response_change(request, obj)
 
-    def shown_once(self, request: Any, application: Application) -> HttpResponse | None:
-        """The page with a new secret, in the very answer: it is stored nowhere, in no cookie and no session."""
+    def render_secret_once(self, request: Any, application: Application) -> HttpResponse | None:
+        """Render the page with a new secret, which is stored in no database, cookie or session."""
         if not request.new_secret:
             return None
         context = self.admin_site.each_context(request) | {
             "title": "The client secret", "application": application, "secret": request.new_secret,
-            "address": self.address(application), "links": self.links(application),
+            "address": self.get_change_url(application), "links": self.links(application),
         }  # fmt: skip
         response = render(request, "admin/oauth/secret.html", context)
         response["Cache-Control"] = "no-store"
         return response
 
-    def address(self, application: Application) -> str:
+    def get_change_url(self, application: Application) -> str:
         return reverse("admin:oauth_application_change", args=[application.pk])
 
 
 @admin.register(ClientHost)
-class ClientHostAdmin(Door):
-    """Hosts whose apps describe themselves; taking one away refuses new apps from there, not those that are known."""
+class ClientHostAdmin(ErrorMessageAdmin):
+    """Hosts whose apps describe themselves; removing one rejects new apps, not the known ones."""
 
     list_display = ("host",)
 
 
 @admin.register(ConsentGrant)
-class ConsentGrantAdmin(ReadOnly, Door):
+class ConsentGrantAdmin(ReadOnlyAdminMixin, ErrorMessageAdmin):
     list_display = (
         "application", "company", "user", "created_time", "last_used_time", "revoked_time", "revoked_reason",
     )  # fmt: skip

@@ -7,9 +7,9 @@ class OauthConfig(AppConfig):
 
     def ready(self) -> None:
         from companies import hooks
-        from oauth import consents, pruning
+        from oauth import cleanup, consents
 
-        hooks.member_left.register(consents.member_left)
-        hooks.user_deactivated.register(consents.person_deactivated)
-        hooks.connected_apps_revoked.register(consents.apps_signed_out)
-        hooks.prune_expired.register(pruning.prune)
+        hooks.member_left.register(consents.revoke_consents_of_member)
+        hooks.user_deactivated.register(consents.revoke_consents_of_deactivated_user)
+        hooks.connected_apps_revoked.register(consents.sign_out_apps)
+        hooks.prune_expired.register(cleanup.prune_oauth_tokens)

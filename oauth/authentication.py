@@ -1,4 +1,4 @@
-"""The way in for apps: a signed access token, and behind it a consent that is asked anew at every request."""
+"""Authentication of apps: a signed access token, whose consent is checked at every request."""
 
 import uuid
 from dataclasses import dataclass
@@ -9,17 +9,22 @@ from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from companies.callers import api_keys
-from companies.callers.access import Access, access_in
-from companies.callers.authentication import bearer_token, challenge
-from companies.callers.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
-from companies.permissions import Permissions, membership_permissions
+from companies.auth import api_keys
+from companies.auth.access import Access, build_access
+from companies.auth.authentication import build_challenge_header, parse_bearer_token
+from companies.auth.credentials import (
+    COMPANY_COLUMNS,
+    build_company_from_row,
+    fetch_first_row,
+    parse_permissions_cached,
+)
+from companies.permissions import Permissions, get_membership_permissions
 from oauth import consents
-from oauth.permissions import effective
-from oauth.wire import scopes, tokens
+from oauth.permissions import compute_effective_permissions
+from oauth.protocol import scopes, tokens
 
-ROLE = "app"
-_LIVE = (
+APP_ROLE = "app"
+_LIVE_CONSENT = (
     "SELECT g.user_id, g.permissions, g.last_used_time, m.role, m.permissions, a.allowed_scopes, "  # noqa: S608 - all ours
     f"u.second_factor_since, {COMPANY_COLUMNS} "
     "FROM oauth_consentgrant g "
@@ -33,13 +38,13 @@ _LIVE = (
 
 @dataclass(frozen=True, slots=True)
 class AppCredential:
-    """The caller behind an access token: one company, and what the app may do there now."""
+    """The credential of an access token: one company, and what the app may do there now."""
 
     grant_id: uuid.UUID
     user_id: uuid.UUID
     scopes: tuple[str, ...]
     granted: Access
-    stale: bool  # its last use was noted more than a minute ago
+    stale: bool  # whether its last use was stored more than a minute ago
     kind: str = "oauth"
     is_authenticated: bool = True
 
@@ -53,8 +58,8 @@ class AppCredential:
 
     @property
     def reaches_data(self) -> bool:
-        """Whether it may ask for more than who the user is."""
-        return scopes.reaches_data(self.scopes)
+        """Whether it may access more than the user's identity."""
+        return scopes.has_data_scopes(self.scopes)
 
     def access(self, company_id: str) -> Access | None:
         return self.granted if company_id.lower() == str(self.granted.company.id) else None
@@ -64,49 +69,61 @@ class AppCredential:
 
     def note_use(self, now: datetime) -> None:
         if self.stale:
-            consents.note_use(self.grant_id, now=now)
+            consents.record_consent_use(self.grant_id, now=now)
 
 
-def authenticate(text: str, *, now: datetime) -> AppCredential | None:
-    """The caller of a live token, or None. The signature is checked here; then one query asks whether the consent, the
-    user, the app and the membership still stand, and brings the company along.
+def authenticate_access_token(text: str, *, now: datetime) -> AppCredential | None:
+    """Return the credential of a valid token, or None.
+
+    After the signature, one query checks that consent, user, app and membership are valid, and reads the
+    company.
     """
     claims = tokens.read_access_token(text, now=now)
     if claims is None:
         return None
-    row = first_row(_LIVE, [claims.grant_id, claims.sub, claims.company_id, claims.client_id])
+    row = fetch_first_row(_LIVE_CONSENT, [claims.grant_id, claims.sub, claims.company_id, claims.client_id])
     if row is None:
         return None
-    user_id, snapshot, used, role, own, allowed, factor_since, *columns = row
-    still_allowed = tuple(scope for scope in claims.scope.split() if scope in allowed)  # staff may have withdrawn one
-    permissions = effective(
-        scopes=still_allowed, snapshot=known_cached(tuple(snapshot)), current=current_permissions(role, own)
+    user_id, snapshot, last_used_time, role, explicit_permissions, allowed_scopes, factor_since, *columns = row
+    still_allowed = tuple(
+        scope for scope in claims.scope.split() if scope in allowed_scopes
+    )  # staff may have removed one
+    permissions = compute_effective_permissions(
+        scopes=still_allowed,
+        snapshot=parse_permissions_cached(tuple(snapshot)),
+        current=get_current_permissions(role, explicit_permissions),
     )
     return AppCredential(
         grant_id=claims.grant_id,
         user_id=user_id,
         scopes=still_allowed,
-        granted=access_in(company_of(columns), role=ROLE, permissions=permissions, factor_since=factor_since),
-        stale=used is None or used < now - consents.USED_EVERY,
+        granted=build_access(
+            build_company_from_row(columns), role=APP_ROLE, permissions=permissions, factor_since=factor_since
+        ),
+        stale=last_used_time is None or last_used_time < now - consents.LAST_USED_INTERVAL,
     )
 
 
-def current_permissions(role: str, own: list[str] | None) -> Permissions:
-    """What the membership gives now."""
-    return membership_permissions(role=role, explicit=None) if own is None else known_cached(tuple(own))
+def get_current_permissions(role: str, explicit_permissions: list[str] | None) -> Permissions:
+    """Return the permissions of the membership now."""
+    return (
+        get_membership_permissions(role=role, explicit=None)
+        if explicit_permissions is None
+        else parse_permissions_cached(tuple(explicit_permissions))
+    )
 
 
 class JwtAuthentication(BaseAuthentication):
-    """Any Bearer that is no API key must be an access token; one that fails never falls through to the cookie."""
+    """A Bearer token that is no API key must be an access token; an invalid one never falls back to the cookie."""
 
     def authenticate(self, request: Any) -> tuple[Any, Any] | None:
-        token = bearer_token(request)
-        if token is None or token.startswith(api_keys.PREFIX):
+        token = parse_bearer_token(request)
+        if token is None or token.startswith(api_keys.API_KEY_PREFIX):
             return None
-        credential = authenticate(token, now=timezone.now())
+        credential = authenticate_access_token(token, now=timezone.now())
         if credential is None:
             raise AuthenticationFailed("The access token is invalid, expired or revoked.")
         return credential, token
 
     def authenticate_header(self, request: Any) -> str:
-        return challenge("invalid_token" if "HTTP_AUTHORIZATION" in request.META else None)
+        return build_challenge_header("invalid_token" if "HTTP_AUTHORIZATION" in request.META else None)

@@ -1,7 +1,7 @@
-"""Registered apps, what people allowed them, and what hangs on that.
+"""Registered apps, consents, and the codes and tokens based on them.
 
-The models of the toolkit are swapped for ours, so that each code and token carries the consent it rests on. What a
-request with an access token asks for is the consent, and that is re-read every time; its row serves the toolkit.
+The toolkit's models are swapped for these, so that each code and token refers to its consent. Requests with
+an access token read the consent every time; the token's row serves the toolkit.
 """
 
 from datetime import datetime, timedelta
@@ -24,20 +24,20 @@ from oauth2_provider.models import (
     AbstractRefreshToken,
 )
 
-from companies.models import Company, Membership, Shared, Unowned, User, new_id
-from companies.permissions import Permissions, known
-from oauth.wire import redirects, scopes
+from companies.models import Company, Membership, Shared, Unowned, User, generate_id
+from companies.permissions import Permissions, parse_permissions
+from oauth.protocol import redirects, scopes
 
-REFRESH_IDLE = timedelta(days=60)
-REFRESH_LIVES = timedelta(days=365)  # counted from the consent
+MAX_REFRESH_IDLE_TIME = timedelta(days=60)
+MAX_REFRESH_LIFETIME = timedelta(days=365)  # counted from the consent
 
 
 def all_scopes() -> list[str]:
-    return list(scopes.ALL)
+    return list(scopes.ALL_SCOPES)
 
 
 class Application(Shared, AbstractApplication):
-    """An app of somebody else, registered by staff."""
+    """A third-party app, registered by staff."""
 
     PUBLIC, CONFIDENTIAL = AbstractApplication.CLIENT_PUBLIC, AbstractApplication.CLIENT_CONFIDENTIAL
 
@@ -49,8 +49,8 @@ class Application(Shared, AbstractApplication):
         default=AbstractApplication.GRANT_AUTHORIZATION_CODE,
         editable=False,
     )
-    client_secret = models.CharField(max_length=255, blank=True, default="", editable=False)  # its keyed digest
-    hash_client_secret = models.BooleanField(default=False, editable=False)  # it is one already
+    client_secret = models.CharField(max_length=255, blank=True, default="", editable=False)  # a keyed digest
+    hash_client_secret = models.BooleanField(default=False, editable=False)  # already hashed by us
     algorithm = models.CharField(
         max_length=5,
         choices=AbstractApplication.ALGORITHM_TYPES,
@@ -61,7 +61,7 @@ class Application(Shared, AbstractApplication):
         "redirect URIs",
         help_text="One a line: https, http for 127.0.0.1 and [::1] only, or a private-use scheme such as app.example:/",
     )
-    # Why addresses that the app's own document names are left out, one a line.
+    # Why redirect URIs of the app's own document were left out, one a line.
     skipped_redirects = models.TextField(blank=True, default="", editable=False)
     allowed_scopes = ArrayField(models.CharField(max_length=40), default=all_scopes)
     logo_path = models.CharField(max_length=200, blank=True, default="", editable=False)
@@ -78,7 +78,7 @@ class Application(Shared, AbstractApplication):
                 condition=Q(client_type__in=["public", "confidential"]), name="application_type_known"
             ),
             models.CheckConstraint(
-                condition=Q(allowed_scopes__contained_by=list(scopes.ALL)), name="application_scopes_known"
+                condition=Q(allowed_scopes__contained_by=list(scopes.ALL_SCOPES)), name="application_scopes_known"
             ),
         ]
 
@@ -86,11 +86,11 @@ class Application(Shared, AbstractApplication):
         return str(self.name)
 
     def clean(self) -> None:
-        """Raise ValidationError for redirect URIs that cannot be used.
+        """Check the redirect URIs.
 
-        Of those that an app's own document names, such ones are left out where another one is left.
+        Of those named in an app's own document, unusable ones are left out if another one remains.
         """
-        faults = {uri: fault for uri in self.uris if (fault := redirects.fault(uri))}
+        faults = {uri: fault for uri in self.uris if (fault := redirects.find_redirect_fault(uri))}
         usable = [uri for uri in self.uris if uri not in faults]
         if not usable or (faults and not self.is_self_described):
             raise ValidationError({"redirect_uris": [*faults.values()] or ["Name at least one redirect URI."]})
@@ -111,28 +111,28 @@ class Application(Shared, AbstractApplication):
 
     @property
     def is_self_described(self) -> bool:
-        """Whether nobody registered it: it describes itself in a document of its own."""
+        """Whether it describes itself in a metadata document, instead of being registered."""
         return bool(self.registration_source == self.RegistrationSource.CIMD)
 
     @property
     def host(self) -> str | None:
-        """Of an app that nobody registered: where its own description of itself lies."""
+        """The host of the metadata document of a self-described app."""
         return urlsplit(str(self.client_id)).netloc if self.is_self_described else None
 
-    # What the toolkit asks of its application.
+    # Called by the toolkit.
 
     def is_usable(self, request: Any) -> bool:
         return bool(self.enabled)
 
     def redirect_uri_allowed(self, uri: str) -> bool:
-        return redirects.allowed(uri, self.uris)
+        return redirects.is_redirect_allowed(uri, self.uris)
 
     def get_allowed_schemes(self) -> set[str]:
         return {uri.partition(":")[0] for uri in self.uris}
 
 
 class ClientHost(Shared):
-    """A host whose apps need no registration: each describes itself in a document there, by its client_id."""
+    """A host whose apps describe themselves at their client_id, without registration."""
 
     host = models.CharField(
         max_length=253,
@@ -158,39 +158,39 @@ class RevokedReason(models.TextChoices):
 
 
 class ConsentGrantQuerySet(models.QuerySet["ConsentGrant"]):
-    def of(self, company_id: UUID) -> Self:
+    def for_company(self, company_id: UUID) -> Self:
         return self.filter(company_id=company_id)
 
     def standing(self) -> Self:
-        """Not revoked, and everything it rests on still holds but for the membership."""
+        """Not revoked, with an active user and an enabled app."""
         return self.filter(revoked_time=None, user__is_active=True, application__enabled=True).select_related(
             "application", "user"
         )
 
     def live(self) -> Self:
-        """Not revoked, and everything it rests on still holds."""
+        """Not revoked, with an active user, an enabled app and a membership."""
         return self.standing().filter(
             Exists(Membership.objects.filter(company=OuterRef("company"), user=OuterRef("user")))
         )
 
     def redeemed(self) -> Self:
-        """Those whose code the app came to fetch, latest first."""
+        """Those whose code the app redeemed, latest first."""
         return self.filter(redeemed_time__isnull=False).order_by("-created_time", "-id")
 
     def connected(self) -> Self:
-        """Live ones whose code the app came to fetch, latest first."""
+        """Live ones whose code the app redeemed, latest first."""
         return self.live().redeemed()
 
 
 class ConsentGrant(Unowned):
-    """One act of consent: this user allowed this app these scopes in this company."""
+    """A consent: this user granted this app these scopes in this company."""
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    id = models.UUIDField(primary_key=True, default=generate_id, editable=False)
     company = models.ForeignKey(Company, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+")
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     application = models.ForeignKey(Application, models.CASCADE, related_name="consents")
     scopes = ArrayField(models.CharField(max_length=40))
-    permissions = ArrayField(models.CharField(max_length=40))  # the user's at that moment, without administrative ones
+    permissions = ArrayField(models.CharField(max_length=40))  # the user's at consent, without administrative ones
     auth_time = models.DateTimeField()
     created_time = models.DateTimeField()
     redeemed_time = models.DateTimeField(null=True)
@@ -218,11 +218,11 @@ class ConsentGrant(Unowned):
 
     @property
     def snapshot(self) -> Permissions:
-        return known(self.permissions)
+        return parse_permissions(self.permissions)
 
 
 class AuthorizationCode(Unowned, AbstractGrant):
-    """A code of one minute and one use; ``code`` holds its SHA-256. Its row stays, so that a second use is seen."""
+    """A code valid for one minute and one use; `code` is its SHA-256. The row stays to detect a second use."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
@@ -238,19 +238,19 @@ class AuthorizationCode(Unowned, AbstractGrant):
 
 
 class AccessToken(Unowned, AbstractAccessToken):
-    """A signed token; what opens the API is its signature and its consent, not this row."""
+    """A signed token; access depends on its signature and consent, not on this row."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
 
 
 class RefreshToken(Unowned, AbstractRefreshToken):
-    """An opaque token; ``token_checksum`` holds its SHA-256, ``token`` is blank. Used once, then ``revoked``."""
+    """An opaque token; `token_checksum` is its SHA-256, `token` is blank. Used once, then `revoked`."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
     scope = models.TextField()  # what was granted; a narrower refresh does not narrow the next one
-    reissued_time = models.DateTimeField(null=True)  # when its successor was answered a second time
+    reissued_time = models.DateTimeField(null=True)  # when its successor was returned a second time
 
     class Meta:
         unique_together: ClassVar[list[Any]] = [("token_checksum", "revoked")]
@@ -261,7 +261,7 @@ class RefreshToken(Unowned, AbstractRefreshToken):
         return self.revoked
 
     def revoke(self) -> None:
-        """Used. The access token's row may stay until it ends: what opens the API is the consent."""
+        """Mark the token as used. The access token's row stays until it expires."""
         now = timezone.now()
         RefreshToken.objects.filter(pk=self.pk, revoked=None).update(revoked=now, updated=now)
 

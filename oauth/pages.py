@@ -1,4 +1,4 @@
-"""The consent page, and Settings → API keys, where people see and end what lets programs in."""
+"""The consent page, and Settings → API keys with the connected apps."""
 
 from datetime import datetime
 from typing import Any, NoReturn
@@ -20,34 +20,40 @@ from oauth2_provider.http import OAuth2ResponseRedirect
 from oauth2_provider.views import AuthorizationView
 from oauthlib.oauth2.rfc6749 import errors
 
-from companies.callers import addresses, sessions
-from companies.callers.access import Access
-from companies.callers.authentication import SessionCredential
-from companies.callers.client_network import get_client_network
-from companies.errors import Missing
-from companies.pages.people.signing_in import allow_return_to_app
-from companies.pages.settings.keys import key_settings
-from companies.pages.visits import Visit, page_stamp, person, reached, signed_in
+from companies.auth import login_redirects, sessions
+from companies.auth.access import Access
+from companies.auth.authentication import SessionCredential
+from companies.auth.client_network import get_client_network
+from companies.errors import NotFoundError
+from companies.pages.context import (
+    CompanyPage,
+    build_audit_context,
+    get_access_or_404,
+    get_signed_in_user,
+    require_sign_in,
+)
+from companies.pages.settings.api_keys import build_key_settings_context
+from companies.pages.user.sign_in import allow_return_to_app
 from companies.permissions import Permission
-from oauth import asking, consents, documents
+from oauth import authorization_request, client_metadata, consents
 from oauth.models import Application, ConsentGrant
-from oauth.wire import redirects, scopes
-from oauth.wire.parameters import REPEATED, Malformed, parse, written
+from oauth.protocol import redirects, scopes
+from oauth.protocol.parameters import REPEATED_MESSAGE, MalformedParameters, encode_parameters, parse_parameters
 
-ALLOW, DENY = "allow", "deny"
-FORM = "application/x-www-form-urlencoded"
+ALLOW_DECISION, DENY_DECISION = "allow", "deny"
+FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 UNKNOWN_APP = gettext_noop("The app that sent you here is not known, or was switched off.")
 UNKNOWN_ADDRESS = gettext_noop("The app named an address to return to that is not registered for it.")
 TOO_LONG = gettext_noop("The request is too long.")
 
 
 @method_decorator(allow_return_to_app, name="dispatch")
-@method_decorator(csrf_exempt, name="dispatch")  # for apps that post a request; the decision's own check is below
-class Authorize(AuthorizationView):
-    """An app asks; the user signs in, picks a company and decides.
+@method_decorator(csrf_exempt, name="dispatch")  # for requests posted by apps; the decision is checked below
+class AuthorizeView(AuthorizationView):
+    """An app requests authorization; the user signs in, picks a company and decides.
 
-    The toolkit reads and checks the request and makes the code. Its own page is not shown, for it believes the hidden
-    fields of its form, and skips itself where the address says approval_prompt=auto.
+    The toolkit reads and checks the request and makes the code. Its own page is not used, since it trusts
+    hidden form fields and skips itself for approval_prompt=auto.
     """
 
     http_method_names = ["get", "head", "post"]
@@ -56,137 +62,190 @@ class Authorize(AuthorizationView):
         self.query = request.META.get("QUERY_STRING", "")
         self.address = request.get_full_path()
         if request.method == "POST" and not {"decision", "csrfmiddlewaretoken"} & request.POST.keys():
-            return self.posted(request)
+            return self.redirect_posted_request(request)
         try:
-            asked = parse(self.query)
-        except Malformed as error:
-            return unanswerable(request, str(error))
-        if len(quote(self.query, safe="")) > addresses.LONGEST:
-            return unanswerable(request, TOO_LONG)
-        self.asked = {name: value for name, value in asked.items() if name in asking.KNOWN}
+            parameters = parse_parameters(self.query)
+        except MalformedParameters as error:
+            return render_invalid_request(request, str(error))
+        if len(quote(self.query, safe="")) > login_redirects.MAX_URL_LENGTH:
+            return render_invalid_request(request, TOO_LONG)
+        self.asked = {
+            name: value for name, value in parameters.items() if name in authorization_request.REQUEST_PARAMETERS
+        }
         if "client_id" in self.asked:
-            self.asked["client_id"] = documents.without_query(self.asked["client_id"])
-        request.META["QUERY_STRING"] = written(self.asked)  # what the toolkit reads: each once, none empty
+            self.asked["client_id"] = client_metadata.strip_client_id_query(self.asked["client_id"])
+        request.META["QUERY_STRING"] = encode_parameters(
+            self.asked
+        )  # read by the toolkit: each parameter once, none empty
         return super().dispatch(request)
 
-    def posted(self, request: HttpRequest) -> HttpResponse:
-        """An app sent the request itself as a form (OpenID Connect Core, 3.1.2.1): it goes on as any other."""
-        if request.content_type != FORM:
-            return unanswerable(request, _("A request that is posted must be {form}.").format(form=FORM))
+    def redirect_posted_request(self, request: HttpRequest) -> HttpResponse:
+        """Redirect a request that the app posted as a form (OpenID Connect Core, 3.1.2.1)."""
+        if request.content_type != FORM_CONTENT_TYPE:
+            return render_invalid_request(
+                request, _("A request that is posted must be {form}.").format(form=FORM_CONTENT_TYPE)
+            )
         query = quote(f"{self.query}&{request.body.decode('latin-1')}".strip("&"), safe="%&=+")
-        if len(query) > addresses.LONGEST:
-            return unanswerable(request, TOO_LONG)
-        return HttpResponse(status=303, headers={"Location": f"{asking.PATH}?{query}", "Cache-Control": "no-store"})
+        if len(query) > login_redirects.MAX_URL_LENGTH:
+            return render_invalid_request(request, TOO_LONG)
+        return HttpResponse(
+            status=303,
+            headers={"Location": f"{authorization_request.AUTHORIZE_PATH}?{query}", "Cache-Control": "no-store"},
+        )
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.considered(request)
+        return self.handle_request(request)
 
     @method_decorator(csrf_protect)
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The user's decision, which must come from our own page. The toolkit sees nothing of its form."""
+        """Handle the user's decision, which must come from our own page; the toolkit does not see its form."""
         if any(len(values) > 1 for _name, values in request.POST.lists()):
-            return unanswerable(request, REPEATED)
+            return render_invalid_request(request, REPEATED_MESSAGE)
         self.decision, request.POST = request.POST, QueryDict()
-        return self.considered(request)
+        return self.handle_request(request)
 
     def handle_no_permission(self) -> HttpResponse:
-        """An anonymous user signs in before anything is sent to the app, a refusal too: a made-up request must not turn
-        this address into a redirector (RFC 9700, 4.11.2). One that asked for no page is told that nobody is there.
+        """Require a sign-in before anything is sent to the app, errors included.
 
-        A document that nobody has read yet is read after the sign-in."""
-        client_id, silent = self.asked.get("client_id", ""), "none" in asking.prompts(self.asked)
-        if documents.may_be_client(client_id) and not Application.objects.filter(client_id=client_id).exists():
-            return unanswerable(self.request, UNKNOWN_APP) if silent else self.to_sign_in(ask=self.asks_to_sign_in)
+        Otherwise a made-up request would turn this URL into an open redirector (RFC 9700, 4.11.2). With
+        prompt=none the app is told that nobody is signed in. An unknown metadata document is fetched after the
+        sign-in.
+        """
+        client_id, is_silent = (
+            self.asked.get("client_id", ""),
+            "none" in authorization_request.parse_prompts(self.asked),
+        )
+        if (
+            client_metadata.is_allowed_client_url(client_id)
+            and not Application.objects.filter(client_id=client_id).exists()
+        ):
+            return (
+                render_invalid_request(self.request, UNKNOWN_APP)
+                if is_silent
+                else self.redirect_to_sign_in(is_sign_in_required=self.requires_new_sign_in)
+            )
         try:
             _scopes, credentials = self.validate_authorization_request(self.request)
-            if "none" in asking.prompts(self.asked):
-                refuse(credentials, "login_required", "Nobody is signed in.")
+            if "none" in authorization_request.parse_prompts(self.asked):
+                raise_oauth_error(credentials, "login_required", "Nobody is signed in.")
         except OAuthToolkitError as error:
-            if isinstance(error, FatalClientError) or "none" in asking.prompts(self.asked):
+            if isinstance(error, FatalClientError) or "none" in authorization_request.parse_prompts(self.asked):
                 return self.error_response(error, None)
-        return self.to_sign_in(ask=self.asks_to_sign_in)
+        return self.redirect_to_sign_in(is_sign_in_required=self.requires_new_sign_in)
 
     @property
-    def asks_to_sign_in(self) -> bool:
-        """Whether the app wants a sign-in that is newer than some time."""
+    def requires_new_sign_in(self) -> bool:
+        """Whether the app requires a sign-in that is newer than some time."""
         return bool(self.asked.keys() & {"prompt", "max_age"})
 
-    def considered(self, request: HttpRequest) -> HttpResponse:
+    def handle_request(self, request: HttpRequest) -> HttpResponse:
         try:
-            with documents.fetching_for(get_client_network(request), now=timezone.now()):
+            with client_metadata.allow_metadata_fetches(get_client_network(request), now=timezone.now()):
                 asked_scopes, credentials = self.validate_authorization_request(request)
-            return self.weighed(request, asked_scopes, credentials)
+            return self.process_request(request, asked_scopes, credentials)
         except OAuthToolkitError as error:
             return self.error_response(error, None)
 
-    def weighed(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
-        """A sound request. Raises OAuthToolkitError."""
-        now, silent, deciding = timezone.now(), "none" in asking.prompts(self.asked), request.method == "POST"
-        if not asking.fresh_enough(self.asked, request, query=self.query, now=now, deciding=deciding):
-            if silent:
-                refuse(credentials, "login_required", "The sign-in is older than max_age.")
-            return self.to_sign_in(ask=True)
-        if asking.hinted_user(self.asked) not in (None, str(person(request).pk)):
-            refuse(credentials, "login_required", "Somebody else is signed in.")
-        if silent:
-            return self.silently(request, asked_scopes, credentials)
-        if self.needs_proof(request, asked_scopes, now=now):
-            return self.to_sign_in(ask=False)
-        if not deciding:
-            return self.page(request, asked_scopes, credentials)
-        response = self.decided(request, asked_scopes, credentials)
+    def process_request(
+        self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]
+    ) -> HttpResponse:
+        """Process a valid request.
+
+        Raises:
+            OAuthToolkitError: it cannot be granted.
+        """
+        now, is_silent, is_decision = (
+            timezone.now(),
+            "none" in authorization_request.parse_prompts(self.asked),
+            request.method == "POST",
+        )
+        if not authorization_request.is_sign_in_recent_enough(
+            self.asked, request, query=self.query, now=now, is_decision=is_decision
+        ):
+            if is_silent:
+                raise_oauth_error(credentials, "login_required", "The sign-in is older than max_age.")
+            return self.redirect_to_sign_in(is_sign_in_required=True)
+        if authorization_request.get_hinted_user_id(self.asked) not in (None, str(get_signed_in_user(request).pk)):
+            raise_oauth_error(credentials, "login_required", "Somebody else is signed in.")
+        if is_silent:
+            return self.authorize_silently(request, asked_scopes, credentials)
+        if self.needs_recent_sign_in(request, asked_scopes, now=now):
+            return self.redirect_to_sign_in(is_sign_in_required=False)
+        if not is_decision:
+            return self.render_consent_page(request, asked_scopes, credentials)
+        response = self.process_decision(request, asked_scopes, credentials)
         if isinstance(response, OAuth2ResponseRedirect):
-            asking.forget_sign_in(response, request, query=self.query, now=now)
+            authorization_request.forget_sign_in_request(response, request, query=self.query, now=now)
         return response
 
-    def needs_proof(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
-        """Whether the user must sign in again: to let an app change data or stay connected, not to refuse it."""
-        refused = request.method == "POST" and self.decision.get("decision") == DENY
+    def needs_recent_sign_in(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
+        """Return whether the user must sign in again: to let an app write or stay connected, not to deny it."""
+        is_denied = request.method == "POST" and self.decision.get("decision") == DENY_DECISION
         is_sensitive = not {scopes.WRITE, scopes.OFFLINE}.isdisjoint(asked_scopes)
-        return is_sensitive and not refused and not sessions.signed_in_recently(request, now=now)
+        return is_sensitive and not is_denied and not sessions.is_recently_authenticated(request, now=now)
 
-    def silently(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
-        """prompt=none: a code on the strength of a consent that stands. Only for https, where the app is proven."""
-        application, user_id = credentials["request"].client, person(request).pk
-        proven = credentials["redirect_uri"].startswith("https://")
-        consent = consents.standing(application=application, user_id=user_id, asked=asked_scopes) if proven else None
+    def authorize_silently(
+        self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]
+    ) -> HttpResponse:
+        """Answer prompt=none with a code for a standing consent; only for https, which proves the app."""
+        application, user_id = credentials["request"].client, get_signed_in_user(request).pk
+        is_https = credentials["redirect_uri"].startswith("https://")
+        consent = (
+            consents.find_standing_consent(application=application, user_id=user_id, requested_scopes=asked_scopes)
+            if is_https
+            else None
+        )
         if consent is None:
-            refuse(credentials, "consent_required", "The user must be asked.")
-        return self.with_code(request, asked_scopes, credentials, consent)
+            raise_oauth_error(credentials, "consent_required", "The user must be asked.")
+        return self.respond_with_code(request, asked_scopes, credentials, consent)
 
-    def decided(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
-        """What the user pressed. Raises OAuthToolkitError."""
+    def process_decision(
+        self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]
+    ) -> HttpResponse:
+        """Process the user's decision.
+
+        Raises:
+            OAuthToolkitError: it was denied.
+        """
         decision, chosen = self.decision.get("decision"), self.decision.get("company")
-        if decision == DENY:
+        if decision == DENY_DECISION:
             denied = errors.AccessDeniedError("The user refused.", request=credentials["request"])
             return self.error_response(OAuthToolkitError(error=denied), None)
-        found = [each for each in choices(request, asked_scopes) if each["id"] == chosen and each["possible"]]
-        if decision != ALLOW or not found:
-            wrong = _("Choose the company to give access to.") if decision == ALLOW else _("Allow access, or cancel.")
-            return self.page(request, asked_scopes, credentials, status=400, error=wrong)
+        possible_companies = [
+            each for each in list_company_choices(request, asked_scopes) if each["id"] == chosen and each["possible"]
+        ]
+        if decision != ALLOW_DECISION or not possible_companies:
+            message = (
+                _("Choose the company to give access to.")
+                if decision == ALLOW_DECISION
+                else _("Allow access, or cancel.")
+            )
+            return self.render_consent_page(request, asked_scopes, credentials, status=400, error=message)
         try:
             with transaction.atomic():
-                consent = consents.give(
+                consent = consents.create_consent(
                     application=credentials["request"].client,
-                    access=found[0]["access"],
-                    user_id=person(request).pk,
-                    asked=asked_scopes,
-                    auth_time=sessions.auth_time(request),
-                    stamp=page_stamp(request),
+                    access=possible_companies[0]["access"],
+                    user_id=get_signed_in_user(request).pk,
+                    requested_scopes=asked_scopes,
+                    auth_time=sessions.get_auth_time(request),
+                    stamp=build_audit_context(request),
                 )
-                return self.with_code(request, asked_scopes, credentials, consent)
-        except Missing:
-            wrong = _("You no longer belong to that company.")
-            return self.page(request, asked_scopes, credentials, status=400, error=wrong)
+                return self.respond_with_code(request, asked_scopes, credentials, consent)
+        except NotFoundError:
+            message = _("You no longer belong to that company.")
+            return self.render_consent_page(request, asked_scopes, credentials, status=400, error=message)
 
-    def with_code(
+    def respond_with_code(
         self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any], consent: ConsentGrant
     ) -> HttpResponse:
-        credentials |= {"consent": consent, "auth_time": sessions.auth_time(request)}
+        credentials |= {"consent": consent, "auth_time": sessions.get_auth_time(request)}
         uri, *_rest = self.create_authorization_response(request, " ".join(asked_scopes), credentials, allow=True)
-        return self.redirect(asking.answer_uri(uri, credentials["redirect_uri"]), credentials["request"].client)
+        return self.redirect(
+            authorization_request.build_response_uri(uri, credentials["redirect_uri"]), credentials["request"].client
+        )
 
-    def page(
+    def render_consent_page(
         self,
         request: HttpRequest,
         asked_scopes: list[str],
@@ -195,35 +254,40 @@ class Authorize(AuthorizationView):
         status: int = 200,
         error: str = "",
     ) -> HttpResponse:
-        switch = f"{addresses.sign_in_page_from_api(self.address, again=True)}&else=1"
+        switch = f"{login_redirects.build_sign_in_url_from_api(self.address, reauthenticate=True)}&else=1"
         application, uri = credentials["request"].client, credentials["redirect_uri"]
-        shown = shown_to_user(application, uri=uri, asked_scopes=asked_scopes, companies=choices(request, asked_scopes))
-        shown |= {"signed_in": sessions.auth_time(request), "place": request.session.get("address", "")}
-        context = shown | {"error": error, "form_action": self.address, "switch": switch}
+        page_values = build_consent_context(
+            application, uri=uri, asked_scopes=asked_scopes, companies=list_company_choices(request, asked_scopes)
+        )
+        page_values |= {"signed_in": sessions.get_auth_time(request), "place": request.session.get("address", "")}
+        context = page_values | {"error": error, "form_action": self.address, "switch": switch}
         return render(request, "oauth/consent.html", context, status=status)
 
-    def to_sign_in(self, *, ask: bool) -> HttpResponse:
-        """The sign-in page, which comes back here; the app's guess of the user's name is filled in."""
-        address = addresses.sign_in_page_from_api(f"{asking.PATH}?{self.query}")
+    def redirect_to_sign_in(self, *, is_sign_in_required: bool) -> HttpResponse:
+        """Redirect to the sign-in page, which returns here; the app's login_hint is filled in."""
+        address = login_redirects.build_sign_in_url_from_api(f"{authorization_request.AUTHORIZE_PATH}?{self.query}")
         if self.request.user.is_authenticated:
             address += "&again=1"
         hint = f"&username={quote(self.asked['login_hint'], safe='')}" if "login_hint" in self.asked else ""
-        if len(address + hint) <= addresses.LONGEST:
+        if len(address + hint) <= login_redirects.MAX_URL_LENGTH:
             address += hint
         response = redirect(address)
         response["Cache-Control"] = "no-store"
-        if ask:
-            asking.ask_to_sign_in(response, self.request, query=self.query, now=timezone.now())
+        if is_sign_in_required:
+            authorization_request.remember_sign_in_request(response, self.request, query=self.query, now=timezone.now())
         return response
 
     def error_response(self, error: OAuthToolkitError, application: Any, **kwargs: Any) -> HttpResponse:
-        """Told to the user where there is no app to tell it to, else to the app, at its own address."""
-        told = error.oauthlib_error
+        """Show the error to the user if the client or its redirect URI is unknown, else send it to the app."""
+        oauthlib_error = error.oauthlib_error
         if isinstance(error, FatalClientError):
-            of_app = isinstance(told, errors.InvalidClientIdError | errors.MissingClientIdError)
-            return unanswerable(self.request, UNKNOWN_APP if of_app else UNKNOWN_ADDRESS)
+            is_unknown_app = isinstance(oauthlib_error, errors.InvalidClientIdError | errors.MissingClientIdError)
+            return render_invalid_request(self.request, UNKNOWN_APP if is_unknown_app else UNKNOWN_ADDRESS)
         application = Application.objects.get(client_id=self.asked["client_id"])
-        return self.redirect(asking.answer_uri(f"?{told.urlencoded}", told.redirect_uri), application)
+        return self.redirect(
+            authorization_request.build_response_uri(f"?{oauthlib_error.urlencoded}", oauthlib_error.redirect_uri),
+            application,
+        )
 
     def redirect(self, redirect_to: str, application: Application) -> HttpResponse:
         response = super().redirect(redirect_to, application)
@@ -233,84 +297,92 @@ class Authorize(AuthorizationView):
         return response
 
 
-def refuse(credentials: dict[str, Any], error: str, description: str) -> NoReturn:
-    """The app is told. Raises OAuthToolkitError."""
-    told = errors.CustomOAuth2Error(error, description=description, request=credentials["request"])
-    raise OAuthToolkitError(error=told)
+def raise_oauth_error(credentials: dict[str, Any], error: str, description: str) -> NoReturn:
+    """Raise an error that is sent to the app.
+
+    Raises:
+        OAuthToolkitError.
+    """
+    oauthlib_error = errors.CustomOAuth2Error(error, description=description, request=credentials["request"])
+    raise OAuthToolkitError(error=oauthlib_error)
 
 
-def shown_to_user(
+def build_consent_context(
     application: Application, *, uri: str, asked_scopes: list[str], companies: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """What the consent page says: who asks, for what, and where the user goes next."""
+    """Build the context of the consent page: which app requests what, and where the user goes next."""
     possible = [each for each in companies if each["possible"]]
     if len(possible) == 1:
         possible[0]["chosen"] = True
     return {
         "application": application,
-        "destination": redirects.shown(uri),
+        "destination": redirects.describe_destination(uri),
         "companies": companies,
         "possible": possible,
-        "able": [{"sentence": scopes.SENTENCES[scope], "writes": scope == scopes.WRITE} for scope in asked_scopes],
+        "able": [
+            {"sentence": scopes.SCOPE_SENTENCES[scope], "writes": scope == scopes.WRITE} for scope in asked_scopes
+        ],
         "reads": scopes.READ in asked_scopes,
         "writes": scopes.WRITE in asked_scopes,
     }
 
 
-def choices(request: HttpRequest, asked_scopes: list[str]) -> list[dict[str, Any]]:
-    """The user's companies, each with whether there is anything to give for these scopes."""
-    accesses = SessionCredential(user=person(request)).accesses()
+def list_company_choices(request: HttpRequest, asked_scopes: list[str]) -> list[dict[str, Any]]:
+    """List the user's companies, each with whether anything can be granted for the scopes."""
+    accesses = SessionCredential(user=get_signed_in_user(request)).accesses()
     return [
         {
             "id": str(a.company.id),
             "access": a,
-            "possible": consents.grantable(a, asked_scopes, snapshot=a.permissions),
+            "possible": consents.can_grant(a, asked_scopes, snapshot=a.permissions),
             "chosen": False,
         }
         for a in accesses
     ]
 
 
-def unanswerable(request: HttpRequest, why: str) -> HttpResponse:
-    return render(request, "oauth/unanswerable.html", {"why": _(why)}, status=400)
+def render_invalid_request(request: HttpRequest, reason: str) -> HttpResponse:
+    return render(request, "oauth/unanswerable.html", {"why": _(reason)}, status=400)
 
 
 # ---------------------------------------------------------------------------------------------- Settings
 
 
 @require_safe
-@signed_in
-def settings_page(request: HttpRequest, company_id: str) -> HttpResponse:
-    """API keys and connected apps of a company: one's own, and everyone's for those who manage them."""
-    access = reached(request, company_id)
-    context = key_settings(request, access)
-    context["apps"] = shown_apps(request, access)
+@require_sign_in
+def show_api_keys_and_apps(request: HttpRequest, company_id: str) -> HttpResponse:
+    """Show API keys and connected apps of a company: the user's own, and everyone's for those who manage them."""
+    access = get_access_or_404(request, company_id)
+    context = build_key_settings_context(request, access)
+    context["apps"] = list_visible_apps(request, access)
     context["manages_apps"] = Permission.APPS_MANAGE in access.permissions
     response = render(request, "settings/api_keys.html", context)
     response["Cache-Control"] = "no-store"
     return response
 
 
-def shown_apps(request: HttpRequest, access: Access) -> Any:
-    rows = ConsentGrant.objects.of(access.company.id)
-    shown = rows if Permission.APPS_MANAGE in access.permissions else rows.filter(user_id=person(request).pk)
-    found = consents.connections(shown)
-    for each in found:
-        each.able = [(scope, scopes.SENTENCES[scope]) for scope in each.scopes]  # type: ignore[attr-defined]
-    return found
+def list_visible_apps(request: HttpRequest, access: Access) -> Any:
+    rows = ConsentGrant.objects.for_company(access.company.id)
+    visible_consents = (
+        rows if Permission.APPS_MANAGE in access.permissions else rows.filter(user_id=get_signed_in_user(request).pk)
+    )
+    connections = consents.list_connections(visible_consents)
+    for consent in connections:
+        consent.able = [(scope, scopes.SCOPE_SENTENCES[scope]) for scope in consent.scopes]  # type: ignore[attr-defined]
+    return connections
 
 
 @require_POST
-@signed_in
-def disconnect(request: HttpRequest, company_id: str, consent_id: UUID) -> HttpResponse:
-    """Ends a consent: the app's next request is refused."""
-    access = reached(request, company_id)
-    consent = ConsentGrant.objects.of(access.company.id).live().filter(id=consent_id).first()
+@require_sign_in
+def disconnect_app_page(request: HttpRequest, company_id: str, consent_id: UUID) -> HttpResponse:
+    """Disconnect an app; its next request is rejected."""
+    access = get_access_or_404(request, company_id)
+    consent = ConsentGrant.objects.for_company(access.company.id).live().filter(id=consent_id).first()
     if consent is None:
         raise Http404
-    if consent.user_id != person(request).pk and Permission.APPS_MANAGE not in access.permissions:
+    if consent.user_id != get_signed_in_user(request).pk and Permission.APPS_MANAGE not in access.permissions:
         raise PermissionDenied
-    visit = Visit(request=request, access=access, now=timezone.now())
-    with visit.sending():
-        consents.disconnect(consent, stamp=visit.stamp)
+    page = CompanyPage(request=request, access=access, now=timezone.now())
+    with page.handle_errors():
+        consents.disconnect_app(consent, stamp=page.audit_context)
     return redirect(f"/app/companies/{company_id}/settings/api-keys#apps")

@@ -1,4 +1,4 @@
-"""Registering an app. Staff do it, by hand."""
+"""Registration of apps by staff."""
 
 import hashlib
 import hmac
@@ -9,45 +9,49 @@ from typing import Any
 from django.conf import settings
 from django.core.files.storage import storages
 
-from companies.logos.own import clean_png
-from companies.models import AuditEntry, Stamp, new_id
-from companies.names import name_in
-from companies.stores.storing import drop_after_commit, store_whole
+from companies.actions.logo import clean_png
+from companies.models import AuditContext, AuditEntry, generate_id
+from companies.names import parse_name
+from companies.storage.actions import delete_from_storage_after_commit, save_to_storage
 from oauth.models import Application, ConsentGrant
-from oauth.wire import scopes
+from oauth.protocol import scopes
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
-    """A new app; its secret, where it has one, is never seen again."""
+class RegisteredApp:
+    """A new app with its secret, which is shown only now; None for a public app."""
 
     application: Application
     secret: str | None
 
 
-def register(*, name: str, redirect_uris: list[str], allowed: list[str], confidential: bool) -> Registered:
-    """Stores a new app. Raises ValidationError."""
+def register_app(*, name: str, redirect_uris: list[str], allowed: list[str], confidential: bool) -> RegisteredApp:
+    """Register an app.
+
+    Raises:
+        ValidationError: the values are invalid.
+    """
     application = Application(
-        name=name_in(name, longest=100),
+        name=parse_name(name, max_length=100),
         redirect_uris="\n".join(redirect_uris),
-        allowed_scopes=allowed or list(scopes.ALL),
+        allowed_scopes=allowed or list(scopes.ALL_SCOPES),
         client_type=Application.CONFIDENTIAL if confidential else Application.PUBLIC,
     )
     application.full_clean()
-    secret = give_secret(application) if confidential else None
+    secret = assign_client_secret(application) if confidential else None
     application.save()
-    return Registered(application=application, secret=secret)
+    return RegisteredApp(application=application, secret=secret)
 
 
-# What the companies that let an app in have to know of it.
-LOGGED = ("name", "client_type", "redirect_uris", "allowed_scopes", "enabled")
+# Changes that are recorded in the audit logs of companies with a consent.
+LOGGED_FIELDS = ("name", "client_type", "redirect_uris", "allowed_scopes", "enabled")
 
 
-def app_changed(*, application: Application, before: dict[str, Any], stamp: Stamp) -> None:
-    """A row in the log of each company where somebody's consent stands, where something ``LOGGED`` changed."""
-    after = {name: getattr(application, name) for name in LOGGED}
-    differing = [name for name in LOGGED if before[name] != after[name]]
-    if not differing:
+def record_app_change(*, application: Application, before: dict[str, Any], stamp: AuditContext) -> None:
+    """Record changed LOGGED_FIELDS in the audit log of each company with a standing consent."""
+    after = {name: getattr(application, name) for name in LOGGED_FIELDS}
+    changed_fields = [name for name in LOGGED_FIELDS if before[name] != after[name]]
+    if not changed_fields:
         return
     standing = ConsentGrant.objects.filter(application=application, revoked_time=None, redeemed_time__isnull=False)
     for company_id in standing.order_by("company_id").values_list("company_id", flat=True).distinct():
@@ -57,27 +61,31 @@ def app_changed(*, application: Application, before: dict[str, Any], stamp: Stam
             action="app.updated",
             entity_type="app",
             entity_id=application.client_id,
-            before={name: before[name] for name in differing},
-            after={name: after[name] for name in differing},
+            before={name: before[name] for name in changed_fields},
+            after={name: after[name] for name in changed_fields},
         )
 
 
-def secret_digest(secret: str) -> str:
-    """What is stored of a client secret: 256 random bits need no slow hash, but a key that the database lacks."""
+def compute_secret_digest(secret: str) -> str:
+    """Return what is stored of a client secret: a keyed digest; 256 random bits need no slow hash."""
     return hmac.digest(settings.API_KEY_PEPPER.encode(), b"client:" + secret.encode(), hashlib.sha256).hex()
 
 
-def give_secret(application: Application) -> str:
-    """A new secret in the place of any other; the caller saves, and shows it this once."""
+def assign_client_secret(application: Application) -> str:
+    """Assign a new secret and return it to show it once; the caller saves."""
     secret = secrets.token_urlsafe(32)
-    application.client_secret = secret_digest(secret)
+    application.client_secret = compute_secret_digest(secret)
     return secret
 
 
-def put_logo(application: Application, raw: bytes) -> None:
-    """A logo made anew from the pixels of a PNG; the caller saves. Raises NotAPng, ImageTooLarge."""
+def store_app_logo(application: Application, raw: bytes) -> None:
+    """Store a logo re-encoded from the pixels of a PNG; the caller saves.
+
+    Raises:
+        NotAPng, ImageTooLarge: the image cannot be used.
+    """
     storage, old = storages["assets"], application.logo_path
     png = clean_png(raw)
-    application.logo_path = store_whole(storage=storage, name=f"logos/{new_id()}.png", content=png)
+    application.logo_path = save_to_storage(storage=storage, name=f"logos/{generate_id()}.png", content=png)
     if old:
-        drop_after_commit(storage=storage, name=old)
+        delete_from_storage_after_commit(storage=storage, name=old)

@@ -1,11 +1,9 @@
-"""What the toolkit's server asks us: each method is one question of its validator, answered by the policy of this
-service.
+"""The validator of the toolkit's server: each method answers one of its questions with this service's policy.
 
-One consent stands behind every code and token. A code or refresh token is used under the lock of its row, inside the
-transaction that the token endpoint opens, so that of many that try one finds it unused. A second use within
-``GRACE_PERIOD`` is a client that retried; a later one is a replay, which ends the consent.
-
-The ``error_description`` of ``invalid_grant`` is one of the codes of ``GrantProblem``.
+Every code and token belongs to a consent. A code or refresh token is used under its row lock, inside the
+transaction of the token endpoint, so that only one of several attempts finds it unused. A second use within
+GRACE_PERIOD is a retry; a later one is a replay, which revokes the consent. The `error_description` of
+`invalid_grant` is a code of GrantProblem.
 """
 
 import hmac
@@ -23,26 +21,26 @@ from oauthlib.oauth2.rfc6749 import errors
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 from oauthlib.openid import Server as ToolkitServer
 
-from companies.models import Membership, Stamp, User
-from oauth import asking, authentication, consents
+from companies.models import AuditContext, Membership, User
+from oauth import authentication, authorization_request, consents
 from oauth.models import (
-    REFRESH_IDLE,
-    REFRESH_LIVES,
+    MAX_REFRESH_IDLE_TIME,
+    MAX_REFRESH_LIFETIME,
     AccessToken,
     AuthorizationCode,
     ConsentGrant,
     RefreshToken,
     RevokedReason,
 )
-from oauth.registration import secret_digest
-from oauth.wire import scopes, tokens
+from oauth.protocol import scopes, tokens
+from oauth.registration import compute_secret_digest
 
-GRACE_PERIOD = timedelta(seconds=10)  # a second use this soon is a client that retried, and harms nothing
+GRACE_PERIOD = timedelta(seconds=10)  # a second use within this time is a harmless retry
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 
 
 class GrantProblem(StrEnum):
-    """Why a code or refresh token is refused; none of them for one that is unknown, or another app's."""
+    """Why a code or refresh token is rejected; unknown ones and those of other apps have none."""
 
     CODE_USED = "code_used"
     CODE_EXPIRED = "code_expired"
@@ -53,24 +51,24 @@ class GrantProblem(StrEnum):
     TOKEN_REVOKED = "token_revoked"  # noqa: S105
 
 
-class Server(ToolkitServer):
-    """oauthlib's own, with two grants and one response type, and our rules for what an app may ask."""
+class OAuthServer(ToolkitServer):
+    """oauthlib's server with two grants and one response type, and our checks of requests."""
 
     def __init__(self, validator: Any, **kwargs: Any):
         super().__init__(validator, **kwargs)
-        grant = self.openid_connect_auth  # the plain one, where openid is not asked for
-        grant.custom_validators.pre_auth.append(asking.check)
-        grant.register_code_modifier(lambda code, handler, request: code | {"code": tokens.new_code()})
-        for known, kept in (
+        grant = self.openid_connect_auth  # it delegates to the plain grant without the openid scope
+        grant.custom_validators.pre_auth.append(authorization_request.check_authorization_request)
+        grant.register_code_modifier(lambda code, handler, request: code | {"code": tokens.generate_code()})
+        for supported, allowed in (
             (self.response_types, {"code": grant}),
             (self.grant_types, {"authorization_code": grant, "refresh_token": self.refresh_grant}),
         ):
-            known.clear()
-            known.update(kept)
+            supported.clear()
+            supported.update(allowed)
 
 
 def is_replay(used: datetime, *, now: datetime) -> bool:
-    """Whether a second use is a theft and not a retry."""
+    """Return whether a second use is a replay and not a retry."""
     return now - used > GRACE_PERIOD
 
 
@@ -78,48 +76,50 @@ def build_grant_error(problem: GrantProblem, request: Request) -> errors.Invalid
     return errors.InvalidGrantError(problem.value, request=request)
 
 
-def matches_challenge(verifier: str, challenge: str) -> bool:
+def verify_code_challenge(verifier: str, challenge: str) -> bool:
     """Check a code verifier against an S256 challenge (RFC 7636, 4.6)."""
     return bool(VERIFIER.fullmatch(verifier)) and code_challenge_method_s256(verifier, challenge)
 
 
-def stamp_of(request: Request, now: datetime) -> Stamp:
-    """An app changes something in the name of nobody."""
+def build_app_audit_context(request: Request, now: datetime) -> AuditContext:
+    """Build the context of a change by an app, without a user."""
     credential = f"client:{request.client.client_id}"[:120]
-    return Stamp(time=now, credential=credential, request_id=request.headers.get("request_id", ""))
+    return AuditContext(time=now, credential=credential, request_id=request.headers.get("request_id", ""))
 
 
 class Validator(OAuth2Validator):
-    # ------------------------------------------------------------------ who is calling, and what for
+    # ------------------------------------------------------------------ client and scopes
 
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
-        """A secret has 256 random bits: it needs no slow hash, but a key that the database lacks."""
-        return bool(stored_secret) and hmac.compare_digest(secret_digest(provided_secret), stored_secret)
+        """Compare keyed digests; a secret has 256 random bits and needs no slow hash."""
+        return bool(stored_secret) and hmac.compare_digest(compute_secret_digest(provided_secret), stored_secret)
 
     def validate_scopes(
-        self, client_id: str, asked: Any, client: Any, request: Request, *args: Any, **kwargs: Any
+        self, client_id: str, requested_scopes: Any, client: Any, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        if not asked or not super().validate_scopes(client_id, asked, client, request):
-            asking.refuse(request, "invalid_scope", "A scope is missing, unknown, or not allowed to this app.")
-        request.scopes = scopes.in_order(asked)
+        if not requested_scopes or not super().validate_scopes(client_id, requested_scopes, client, request):
+            authorization_request.raise_request_error(
+                request, "invalid_scope", "A scope is missing, unknown, or not allowed to this app."
+            )
+        request.scopes = scopes.sort_scopes(requested_scopes)
         return True
 
     def validate_silent_login(self, request: Request) -> bool:
-        return True  # the view knows who is signed in
+        return True  # checked by the view
 
     def validate_silent_authorization(self, request: Request) -> bool:
-        return True  # and which consent stands
+        return True  # checked by the view
 
     # ------------------------------------------------------------------ codes
 
     def _create_authorization_code(
         self, request: Request, code: dict[str, str], expires: Any = None
     ) -> AuthorizationCode:
-        """A digest: the toolkit's own stands in the clear (#1716). What is presented is hashed at the door."""
+        """Store a digest of the code; the toolkit would store it in clear text (#1716)."""
         lives = timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS)
         return AuthorizationCode.objects.create(
-            **self.owned(request),
-            code=tokens.digest(code["code"]),
+            **self.build_owner_values(request),
+            code=tokens.compute_token_digest(code["code"]),
             redirect_uri=request.redirect_uri,
             scope=" ".join(request.scopes),
             code_challenge=request.code_challenge,
@@ -142,14 +142,14 @@ class Validator(OAuth2Validator):
         self.check_consent(request)
         if row.is_expired():
             raise build_grant_error(GrantProblem.CODE_EXPIRED, request)
-        if request.code_verifier is not None and not matches_challenge(request.code_verifier, row.code_challenge):
+        if request.code_verifier is not None and not verify_code_challenge(request.code_verifier, row.code_challenge):
             raise build_grant_error(GrantProblem.VERIFIER_MISMATCH, request)
-        request.auth_time, request.scopes = request.row.auth_time, self.still_allowed(request)
+        request.auth_time, request.scopes = request.row.auth_time, self.list_allowed_scopes(request)
         if not request.scopes:
             raise errors.InvalidScopeError("The app may have none of these scopes any more.", request=request)
         return True
 
-    # What the toolkit reads of the code's row, once for each.
+    # The toolkit reads each of these from the code's row.
 
     def get_code_challenge(self, code: str, request: Request) -> str | None:
         return request.row.code_challenge or None
@@ -173,7 +173,7 @@ class Validator(OAuth2Validator):
     def confirm_redirect_uri(
         self, client_id: str, code: str, redirect_uri: str, client: Any, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """Another address is invalid_grant (RFC 6749, 5.2); oauthlib alone says invalid_request."""
+        """Answer another URI with invalid_grant (RFC 6749, 5.2); oauthlib answers invalid_request."""
         if redirect_uri != request.row.redirect_uri:
             raise build_grant_error(GrantProblem.REDIRECT_URI_MISMATCH, request)
         return True
@@ -181,7 +181,7 @@ class Validator(OAuth2Validator):
     def invalidate_authorization_code(
         self, client_id: str, code: str, request: Request, *args: Any, **kwargs: Any
     ) -> None:
-        """Its row stays, for a second use to be seen."""
+        """Mark the code as exchanged; its row stays to detect a second use."""
         AuthorizationCode.objects.filter(pk=request.row.pk).update(exchanged_time=request.now)
         ConsentGrant.objects.filter(id=request.consent.id, redeemed_time=None).update(redeemed_time=request.now)
 
@@ -191,7 +191,9 @@ class Validator(OAuth2Validator):
         self, refresh_token: str, client: Any, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
         """Accept a token that was not used before, or once more within the grace period: see ``find_successor``."""
-        rows = RefreshToken.objects.filter(token_checksum=tokens.digest(refresh_token), application=client)
+        rows = RefreshToken.objects.filter(
+            token_checksum=tokens.compute_token_digest(refresh_token), application=client
+        )
         row = self.lock_row(rows, request)
         if row is None:
             return False
@@ -201,14 +203,14 @@ class Validator(OAuth2Validator):
         self.check_consent(request)
         if row.used is not None:
             request.row = self.find_successor(row, refresh_token, request)
-        since, allowed_since = request.row.created, request.consent.created_time
-        if request.now >= min(since + REFRESH_IDLE, allowed_since + REFRESH_LIVES):
+        since, allowed_since = request.row.respond_created, request.consent.created_time
+        if request.now >= min(since + MAX_REFRESH_IDLE_TIME, allowed_since + MAX_REFRESH_LIFETIME):
             raise build_grant_error(GrantProblem.TOKEN_EXPIRED, request)
         if request.scope is not None and not request.scope.strip():
             raise errors.InvalidScopeError(request=request)
-        if scopes.OFFLINE not in self.still_allowed(request):
+        if scopes.OFFLINE not in self.list_allowed_scopes(request):
             raise build_grant_error(GrantProblem.TOKEN_REVOKED, request)
-        request.refresh_token_instance = request.row  # what the toolkit's own method leaves
+        request.refresh_token_instance = request.row  # set as by the toolkit's own method
         return True
 
     def find_successor(self, row: RefreshToken, refresh_token: str, request: Request) -> RefreshToken:
@@ -216,7 +218,7 @@ class Validator(OAuth2Validator):
 
         Once only, and only while the successor is unused. Raises InvalidGrantError.
         """
-        checksum = tokens.digest(tokens.derive_successor(refresh_token))
+        checksum = tokens.compute_token_digest(tokens.derive_successor_token(refresh_token))
         unused = RefreshToken.objects.select_for_update().filter(token_checksum=checksum, revoked=None)
         successor = None if row.reissued_time else unused.first()
         if successor is None:
@@ -226,16 +228,16 @@ class Validator(OAuth2Validator):
         return successor
 
     def get_original_scopes(self, refresh_token: str, request: Request, *args: Any, **kwargs: Any) -> list[str]:
-        """What was granted: a narrower refresh does not narrow the next one (RFC 6749, 6)."""
-        return self.still_allowed(request)
+        """Return what was granted: a narrower refresh does not narrow the next one (RFC 6749, 6)."""
+        return self.list_allowed_scopes(request)
 
     def refresh_id_token(self, request: Request) -> bool:
-        return False  # who signed in, and when, is said once
+        return False  # an ID token is issued only once
 
-    # ------------------------------------------------------------------ what both have in common
+    # ------------------------------------------------------------------ codes and refresh tokens
 
     def lock_row(self, rows: QuerySet[Any], request: Request) -> Any:
-        """Lock the code or refresh token and remember it, its consent and user in the request; None without one."""
+        """Lock the code or refresh token, and store it with consent and user in the request; None without one."""
         request.now = timezone.now()
         row = rows.select_related("consent__user").select_for_update(of=("self",)).first()
         if row is not None:
@@ -243,33 +245,33 @@ class Validator(OAuth2Validator):
         return row
 
     def check_consent(self, request: Request) -> None:
-        """Refuse what hangs on a consent that ended: revoked, a deactivated user, or a member who left."""
-        consent, user = request.consent, request.user  # the app was looked at before
-        is_member = Membership.objects.of(consent.company_id).filter(user=user).exists()
+        """Reject a consent that was revoked, or whose user is deactivated or left the company."""
+        consent, user = request.consent, request.user  # the app was checked before
+        is_member = Membership.objects.for_company(consent.company_id).filter(user=user).exists()
         if consent.revoked_time is not None or not user.is_active or not is_member:
             raise build_grant_error(GrantProblem.TOKEN_REVOKED, request)
 
     def end_replayed_consent(self, request: Request, *, reason: RevokedReason) -> None:
-        """Somebody has a copy of a code or token that was used long ago: nothing of its consent counts any more."""
+        """Revoke the consent of a replayed code or token, of which somebody has a copy."""
         if request.consent.revoked_time is None:
-            consents.revoke(request.consent, reason=reason, stamp=stamp_of(request, request.now))
+            consents.revoke_consent(request.consent, reason=reason, stamp=build_app_audit_context(request, request.now))
 
-    def still_allowed(self, request: Request) -> list[str]:
-        """What was granted, without what staff have withdrawn from the app meanwhile; given back it counts again."""
+    def list_allowed_scopes(self, request: Request) -> list[str]:
+        """Return the granted scopes that staff still allow the app."""
         return [scope for scope in request.row.scope.split() if scope in request.client.allowed_scopes]
 
-    def owned(self, request: Request) -> dict[str, Any]:
-        """What a code and both kinds of token hang on."""
+    def build_owner_values(self, request: Request) -> dict[str, Any]:
+        """Return what every code and token refers to."""
         return {"consent": request.consent, "user": request.user, "application": request.client}
 
     def _check_and_set_request_resource(self, request: Request) -> None:
-        """Every token is for this one API; whether another was asked for, the door has looked."""
+        """Skip: every token is for this API, and the resource was checked before."""
 
     def _save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
-        """Without offline_access the app gets no refresh token."""
-        if scopes.OFFLINE not in self.still_allowed(request):
+        """Save the tokens; without offline_access there is no refresh token."""
+        if scopes.OFFLINE not in self.list_allowed_scopes(request):
             token.pop("refresh_token", None)
-        if getattr(request, "is_reissue", False):  # its refresh token is stored already
+        if getattr(request, "is_reissue", False):  # its refresh token already exists
             expires = request.now + timedelta(seconds=token["expires_in"])
             self._create_access_token(expires, request, token)
         else:
@@ -279,7 +281,10 @@ class Validator(OAuth2Validator):
         self, expires: datetime, request: Request, token: dict[str, Any], source_refresh_token: Any = None
     ) -> AccessToken:
         row = AccessToken(
-            **self.owned(request), scope=token["scope"], expires=expires, source_refresh_token=source_refresh_token
+            **self.build_owner_values(request),
+            scope=token["scope"],
+            expires=expires,
+            source_refresh_token=source_refresh_token,
         )
         self._set_token_value(row, token["access_token"])
         row.save()
@@ -289,21 +294,23 @@ class Validator(OAuth2Validator):
         self, request: Request, code: str, access_token: AccessToken, previous: RefreshToken | None
     ) -> RefreshToken:
         family, granted = request.consent.id, request.row.scope
-        row = RefreshToken(**self.owned(request), access_token=access_token, token_family=family, scope=granted)
+        row = RefreshToken(
+            **self.build_owner_values(request), access_token=access_token, token_family=family, scope=granted
+        )
         self._set_token_value(row, code)
         row.save()
         return row
 
     def get_id_token_dictionary(self, token: Any, token_handler: Any, request: Request) -> tuple[dict[str, Any], Any]:
-        """When this consent's user signed in, which the toolkit takes from their last sign-in anywhere."""
+        """Add when the user signed in for this consent; the toolkit would take the last sign-in anywhere."""
         claims, expires = super().get_id_token_dictionary(token, token_handler, request)
         return claims | {"auth_time": int(request.auth_time.timestamp())}, expires
 
-    # ------------------------------------------------------------------ tokens that are presented
+    # ------------------------------------------------------------------ presented tokens
 
     def validate_bearer_token(self, token: str | None, scopes: Any, request: Request) -> bool:
         now = timezone.now()
-        caller = authentication.authenticate(token, now=now) if token else None
+        caller = authentication.authenticate_access_token(token, now=now) if token else None
         if caller is None:
             return False
         request.user = User.objects.only("email", "name").get(id=caller.user_id)
@@ -312,20 +319,20 @@ class Validator(OAuth2Validator):
         return True
 
     def validate_jwt_bearer_token(self, token: str, scopes: Any, request: Request) -> bool:
-        return False  # an ID token opens nothing
+        return False  # ID tokens grant no access
 
     def get_userinfo_claims(self, request: Request) -> dict[str, str]:
-        """Name and address are told here, and not in the ID token."""
+        """Add name and email, which the ID token does not have."""
         more = {scopes.EMAIL: ("email", request.user.email), scopes.PROFILE: ("name", request.user.display_name)}
         return super().get_userinfo_claims(request) | dict(more[each] for each in more if each in request.scopes)
 
     def revoke_token(self, token: str, token_type_hint: str, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Either kind ends its consent; one that is not this app's changes nothing."""
+        """Revoke the consent of either kind of token; another app's token changes nothing."""
         now = timezone.now()
-        row = RefreshToken.objects.filter(token_checksum=tokens.digest(token)).first()
+        row = RefreshToken.objects.filter(token_checksum=tokens.compute_token_digest(token)).first()
         claims = tokens.read_access_token(token, now=now, even_expired=True)
         consent_id = row.consent_id if row else claims.grant_id if claims else None
         rows = ConsentGrant.objects.select_related("application").filter(application=request.client)
         consent = rows.filter(id=consent_id).first() if consent_id else None
         if consent is not None:
-            consents.revoke(consent, reason=RevokedReason.CLIENT, stamp=stamp_of(request, now))
+            consents.revoke_consent(consent, reason=RevokedReason.CLIENT, stamp=build_app_audit_context(request, now))

@@ -8,25 +8,28 @@ class PlanningConfig(AppConfig):
         from companies.hooks import AUDITED_MODELS, AuditedModel
         from companies.permissions import Permission
         from ledger import hooks
-        from planning import matching, overriding, settling, usage
+        from planning import category_usage
         from planning.models import PlannedTransaction
-        from planning.pages import arrived, overdue
+        from planning.planned_transactions import settlements
+        from planning.planned_transactions.actions import overrides
+        from planning.planned_transactions.pages import inbox_matches, overdue_notice
+        from planning.planned_transactions.queries import transaction_matches
 
-        hooks.transactions_booked.register(matching.transactions_booked)
-        hooks.transaction_updated.register(overriding.transaction_edited)
-        hooks.transactions_pending.register(settling.transactions_deleted)
-        hooks.transactions_deleted.register(settling.transactions_deleted)
-        hooks.account_deleted.register(settling.account_closed)
-        hooks.category_lines_changed.register(usage.category_lines_changed)
-        hooks.category_replaced.register(usage.category_replaced)
-        hooks.counterparty_type_changed.register(usage.counterparty_type_changed)
-        hooks.counterparty_merged.register(usage.counterparty_merged)
-        hooks.count_planned_uses.register(usage.uses_of_category)
-        hooks.list_category_uses.register(usage.told_of_category)
-        hooks.list_counterparty_uses.register(usage.told_of_counterparty)
-        hooks.list_invoice_dates.register(settling.invoice_dates)
-        hooks.list_settled_occurrences.register(settling.settled_by)
-        hooks.list_inbox_notices.register(overdue.in_the_inbox)
-        hooks.list_inbox_offers.register(arrived.in_the_inbox)
-        hooks.find_inbox_undo.register(arrived.undo)
+        hooks.transactions_booked.register(transaction_matches.settle_booked_transactions)
+        hooks.transaction_updated.register(overrides.check_settlement_direction)
+        hooks.transactions_pending.register(settlements.unsettle_transactions)
+        hooks.transactions_deleted.register(settlements.unsettle_transactions)
+        hooks.account_deleted.register(settlements.clear_closed_account)
+        hooks.category_lines_changed.register(category_usage.check_planned_category_lines)
+        hooks.category_replaced.register(category_usage.replace_category_in_plans)
+        hooks.counterparty_type_changed.register(category_usage.touch_plans_of_counterparty)
+        hooks.counterparty_merged.register(category_usage.merge_counterparty_in_plans)
+        hooks.count_planned_uses.register(category_usage.build_category_use_count)
+        hooks.list_category_uses.register(category_usage.describe_planned_category_uses)
+        hooks.list_counterparty_uses.register(category_usage.describe_planned_counterparty_uses)
+        hooks.list_invoice_dates.register(settlements.find_settled_invoice_dates)
+        hooks.list_settled_occurrences.register(settlements.find_settled_occurrences)
+        hooks.list_inbox_notices.register(overdue_notice.list_overdue_notices)
+        hooks.list_inbox_offers.register(inbox_matches.list_inbox_offers)
+        hooks.find_inbox_undo.register(inbox_matches.get_settlement_undo)
         AUDITED_MODELS["plannedTransaction"] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)

@@ -1,4 +1,4 @@
-"""What we expect: recurring transactions, what differs about single occurrences, and lines of the financial plan."""
+"""Planned transactions, overrides of their occurrences, and items of the financial plan."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -9,20 +9,27 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from companies.errors import Conflict
-from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency, a_number
+from companies.errors import ConflictError
+from companies.models import (
+    Audited,
+    CompanyForeignKey,
+    CompanyOwned,
+    CompanyOwnedQuerySet,
+    Currency,
+    build_amount_condition,
+)
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty, PlType, Transaction
-from planning.calc.plan import AMOUNT_TYPES
-from planning.calc.recurrence import Patch, Rule
+from planning.calc.plan_postings import AMOUNT_TYPES
+from planning.calc.recurrence import OccurrencePatch, RecurrenceRule
 
-MOST_INTERVAL = 1000  # decisions of the API: interval 1..1000
-RULES = [(rule.value, rule.value) for rule in DateRule]
+MAX_INTERVAL = 1000  # the API's limit
+DATE_RULE_CHOICES = [(rule.value, rule.value) for rule in DateRule]
 
 
-class Source(models.TextChoices):
-    MANUAL = "manual"  # somebody who signed in
-    API = "api"  # a key or an app
+class PlannedSource(models.TextChoices):
+    MANUAL = "manual"  # a user
+    API = "api"  # an API key or an app
 
 
 class Frequency(models.TextChoices):
@@ -32,21 +39,21 @@ class Frequency(models.TextChoices):
     YEAR = "year"
 
 
-IN_MONTHS = (Frequency.MONTH, Frequency.YEAR)
+MONTHLY_FREQUENCIES = (Frequency.MONTH, Frequency.YEAR)
 
 
 class SettledBy(models.TextChoices):
     TRANSACTION = "transaction"  # one transaction settles one occurrence
-    CATEGORY = "category"  # an occurrence is a month's total: all that is booked in its category settles it
+    CATEGORY = "category"  # an occurrence is a month's total, settled by all bookings in its category
 
 
-class SettlesAnother(Conflict):
+class TransactionSettlesAnother(ConflictError):
     """This transaction settles another occurrence already."""
 
     code = "transaction_settles_another"
 
 
-class OccurrenceSkipped(Conflict):
+class OccurrenceSkipped(ConflictError):
     """What is skipped is settled by nothing."""
 
     code = "occurrence_skipped"
@@ -56,19 +63,19 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
     def with_counterparty(self) -> Self:
         return self.select_related("counterparty")
 
-    def touching(self, company_id: UUID, start: dt.date, end: dt.date) -> Self:
-        """Those that can have an occurrence in the window, moved ones included."""
-        # The company by value: beside an OR, a subquery takes nothing over from the outer query.
-        moved_in = PlannedOverride.objects.of(company_id).filter(date__range=(start, end)).values("planned_id")
+    def overlapping(self, company_id: UUID, start: dt.date, end: dt.date) -> Self:
+        """Those that can have an occurrence in [start, end], moved ones included."""
+        # The company is a value: in an OR, the planner does not pass the outer query's condition to the subquery.
+        moved_in = PlannedOverride.objects.for_company(company_id).filter(date__range=(start, end)).values("planned_id")
         goes_on = Q(frequency__isnull=False) & (Q(end_date=None) | Q(end_date__gte=start))
-        # lastDayOfMonth names a day up to 30 days after startDate, never one before it, so the start is a safe bound.
+        # lastDayOfMonth moves an occurrence up to 30 days after startDate, never before it: the start is a safe bound.
         return self.filter(Q(start_date__lte=end) & (Q(start_date__gte=start) | goes_on) | Q(id__in=moved_in))
 
 
 class PlannedTransaction(CompanyOwned, Audited):
-    """A rule that names days, and what is expected on each of them."""
+    """A planned transaction: when it recurs, and the amount expected each time."""
 
-    account = CompanyForeignKey(Account, null=True)  # a closed one leaves: what is expected stays expected
+    account = CompanyForeignKey(Account, null=True)  # null once the account is closed; the payment stays expected
     name = models.CharField(max_length=300)
     start_date = models.DateField()
     amount_value = models.DecimalField(max_digits=19, decimal_places=4)  # negative is money out
@@ -76,7 +83,7 @@ class PlannedTransaction(CompanyOwned, Audited):
     pass_through_tax_amount = models.DecimalField(max_digits=19, decimal_places=4, null=True)  # part of the amount
     category = CompanyForeignKey(Category, null=True)
     counterparty = CompanyForeignKey(Counterparty, null=True)
-    rule = models.CharField(max_length=20, choices=RULES, default=DateRule.TRANSACTION_DATE.value)
+    rule = models.CharField(max_length=20, choices=DATE_RULE_CHOICES, default=DateRule.TRANSACTION_DATE.value)
     rule_start_date = models.DateField(null=True)  # of servicePeriod and custom
     rule_end_date = models.DateField(null=True)
     rule_invoice_date = models.DateField(null=True)
@@ -85,7 +92,7 @@ class PlannedTransaction(CompanyOwned, Audited):
     last_day_of_month = models.BooleanField(default=False)
     end_date = models.DateField(null=True)  # included; no end date and no count: no end
     end_count = models.IntegerField(null=True)
-    source = models.CharField(max_length=10, choices=Source)
+    source = models.CharField(max_length=10, choices=PlannedSource)
     external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null on the wire
     external_subscription_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
     external_invoice_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
@@ -93,10 +100,10 @@ class PlannedTransaction(CompanyOwned, Audited):
     service_start_date = models.DateField(null=True)
     service_end_date = models.DateField(null=True)
     external_data = models.JSONField(null=True)
-    auto_settle = models.BooleanField(default=True)  # what is booked with the same amount settles it
+    auto_settle = models.BooleanField(default=True)  # a transaction of the same amount settles it
     settled_by = models.CharField(max_length=11, choices=SettledBy, default=SettledBy.TRANSACTION.value)
 
-    overrides: dict[dt.date, "PlannedOverride"]  # by original date; ``with_overrides`` fills it
+    overrides: dict[dt.date, "PlannedOverride"]  # by original date; set by `attach_overrides`
 
     objects = PlannedTransactionQuerySet.as_manager()
 
@@ -113,10 +120,12 @@ class PlannedTransaction(CompanyOwned, Audited):
             ),
         ]
         constraints = [
-            models.CheckConstraint(condition=Q(source__in=Source.values), name="planned_source_known"),
+            models.CheckConstraint(condition=Q(source__in=PlannedSource.values), name="planned_source_known"),
             models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="planned_currency_known"),
-            models.CheckConstraint(condition=a_number("amount_value"), name="planned_amount_a_number"),
-            models.CheckConstraint(condition=Q(rule__in=[rule for rule, _ in RULES]), name="planned_rule_known"),
+            models.CheckConstraint(condition=build_amount_condition("amount_value"), name="planned_amount_a_number"),
+            models.CheckConstraint(
+                condition=Q(rule__in=[rule for rule, _ in DATE_RULE_CHOICES]), name="planned_rule_known"
+            ),
             models.CheckConstraint(
                 condition=Q(rule_start_date__lte=F("rule_end_date")), name="planned_rule_period_in_order"
             ),
@@ -125,14 +134,14 @@ class PlannedTransaction(CompanyOwned, Audited):
             ),
             models.CheckConstraint(condition=Q(frequency__in=Frequency.values), name="planned_frequency_known"),
             models.CheckConstraint(
-                condition=Q(interval__gte=1, interval__lte=MOST_INTERVAL), name="planned_interval_in_range"
+                condition=Q(interval__gte=1, interval__lte=MAX_INTERVAL), name="planned_interval_in_range"
             ),
             models.CheckConstraint(condition=Q(end_count__gte=1), name="planned_count_positive"),
             models.CheckConstraint(
                 condition=Q(end_date__isnull=True) | Q(end_count__isnull=True), name="planned_ends_once"
             ),
             models.CheckConstraint(
-                condition=Q(last_day_of_month=False) | Q(frequency__isnull=False, frequency__in=IN_MONTHS),
+                condition=Q(last_day_of_month=False) | Q(frequency__isnull=False, frequency__in=MONTHLY_FREQUENCIES),
                 name="planned_last_day_of_months_only",
             ),
             models.CheckConstraint(
@@ -190,9 +199,9 @@ class PlannedTransaction(CompanyOwned, Audited):
             "end": {"type": kind, "date": self.end_date, "count": self.end_count},
         }
 
-    def recurrence_rule(self) -> Rule:
-        """The days it names, for the arithmetic."""
-        return Rule(
+    def recurrence_rule(self) -> RecurrenceRule:
+        """Return its recurrence for calculations."""
+        return RecurrenceRule(
             start=self.start_date,
             frequency=self.frequency,  # type: ignore[arg-type]
             interval=self.interval,
@@ -204,25 +213,25 @@ class PlannedTransaction(CompanyOwned, Audited):
 
 class PlannedOverrideQuerySet(CompanyOwnedQuerySet["PlannedOverride"]):
     def by_planned(self, planned_ids: Iterable[Any]) -> dict[Any, dict[dt.date, "PlannedOverride"]]:
-        """Planned transaction's id → original date → override, in order of dates."""
-        found: dict[Any, dict[dt.date, PlannedOverride]] = {}
+        """Return planned transaction id → original date → override, in order of dates."""
+        overrides_by_planned: dict[Any, dict[dt.date, PlannedOverride]] = {}
         for row in self.filter(planned__in=planned_ids).order_by("planned_id", "original_date"):
-            found.setdefault(row.planned_id, {})[row.original_date] = row
-        return found
+            overrides_by_planned.setdefault(row.planned_id, {})[row.original_date] = row
+        return overrides_by_planned
 
 
 class PlannedOverride(CompanyOwned):
-    """What differs about one occurrence; null is "as the rule says"."""
+    """What differs about one occurrence; null is as in the planned transaction."""
 
     planned = CompanyForeignKey(PlannedTransaction, when_deleted="cascade")
-    original_date = models.DateField()  # the day that the rule names
+    original_date = models.DateField()  # the day generated by the recurrence
     skipped = models.BooleanField(null=True)
     date = models.DateField(null=True)
     amount_value = models.DecimalField(max_digits=19, decimal_places=4, null=True)
     account = CompanyForeignKey(Account, null=True)
     category = CompanyForeignKey(Category, null=True)
     name = models.CharField(max_length=300, null=True)  # noqa: DJ001
-    # A deleted transaction settles nothing: the occurrence is expected again, with whatever else differs about it.
+    # Null once the transaction is deleted: the occurrence is expected again, its other overrides stay.
     transaction = CompanyForeignKey(Transaction, null=True)
 
     objects = PlannedOverrideQuerySet.as_manager()
@@ -241,7 +250,7 @@ class PlannedOverride(CompanyOwned):
                 fields=["company", "transaction"],
                 condition=Q(transaction__isnull=False),
                 name="override_transaction_settles_once",
-                violation_error_code=SettlesAnother.code,
+                violation_error_code=TransactionSettlesAnother.code,
                 violation_error_message=_("This transaction settles another occurrence already."),
             ),
             models.CheckConstraint(
@@ -255,33 +264,33 @@ class PlannedOverride(CompanyOwned):
     def __str__(self) -> str:
         return f"{self.original_date} of {self.planned_id}"
 
-    def patch(self) -> Patch:
-        """What differs, for the arithmetic; nothing where nothing is left of it."""
-        return patch_of(getattr(self, name) for name in PATCHED)
+    def to_patch(self) -> OccurrencePatch:
+        """Return what differs, for calculations; empty if nothing does."""
+        return build_patch(getattr(self, name) for name in OVERRIDE_COLUMNS)
 
 
-def patch_of(values: Iterable[Any]) -> Patch:
-    """Of the columns of ``PATCHED``."""
-    named = zip(PATCHED, values, strict=True)
-    return Patch(**{name: value for name, value in named if value is not None})  # type: ignore[typeddict-item]
+def build_patch(values: Iterable[Any]) -> OccurrencePatch:
+    """Build a patch from values of OVERRIDE_COLUMNS."""
+    named_values = zip(OVERRIDE_COLUMNS, values, strict=True)
+    return OccurrencePatch(**{name: value for name, value in named_values if value is not None})  # type: ignore[typeddict-item]
 
 
-def with_overrides(rows: list[PlannedTransaction]) -> list[PlannedTransaction]:
-    """The rows of one company, each with its overrides; one query for all of them."""
-    found: dict[Any, dict[dt.date, PlannedOverride]] = {}
+def attach_overrides(rows: list[PlannedTransaction]) -> list[PlannedTransaction]:
+    """Attach to each of a company's planned transactions its overrides; one statement for all."""
+    overrides_by_planned: dict[Any, dict[dt.date, PlannedOverride]] = {}
     if rows:
-        overrides = PlannedOverride.objects.of(rows[0].company_id)
-        found = overrides.by_planned([row.id for row in rows])
+        overrides = PlannedOverride.objects.for_company(rows[0].company_id)
+        overrides_by_planned = overrides.by_planned([row.id for row in rows])
     for row in rows:
-        row.overrides = found.get(row.id, {})
+        row.overrides = overrides_by_planned.get(row.id, {})
     return rows
 
 
-PATCHED = ("skipped", "date", "amount_value", "account_id", "category_id", "name", "transaction_id")
+OVERRIDE_COLUMNS = ("skipped", "date", "amount_value", "account_id", "category_id", "name", "transaction_id")
 
 
 class PlanItem(CompanyOwned, Audited):
-    """A line of the financial plan: from a month on, so much to a P&L line and a category."""
+    """An item of the financial plan: amounts for a P&L line and category from a month on."""
 
     month = models.DateField()  # its first day
     pl_type = models.CharField(max_length=10, choices=PlType)
@@ -305,7 +314,7 @@ class PlanItem(CompanyOwned, Audited):
             models.CheckConstraint(condition=Q(pl_type__in=PlType.values), name="plan_item_pl_type_known"),
             models.CheckConstraint(condition=Q(amount_type__in=AMOUNT_TYPES), name="plan_item_amount_type_known"),
             models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="plan_item_currency_known"),
-            models.CheckConstraint(condition=a_number("amount_value"), name="plan_item_amount_a_number"),
+            models.CheckConstraint(condition=build_amount_condition("amount_value"), name="plan_item_amount_a_number"),
             models.CheckConstraint(
                 condition=~Q(amount_type="relative") | Q(relative_change__isnull=False),
                 name="plan_item_relative_has_change",

@@ -15,16 +15,16 @@ from cryptography.hazmat.primitives.asymmetric import ec
 PRESENT, VERIFIED, ATTESTED = 0x01, 0x04, 0x40  # flags of authenticator data; Web Authentication, 6.1
 
 
-def encoded(data: bytes) -> str:
+def encode_base64url(data: bytes) -> str:
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def decoded(text: str) -> bytes:
+def decode_base64url(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 @dataclass
-class Device:
+class PasskeyDevice:
     """One passkey. What is asked of it comes as the options that the page gave."""
 
     origin: str
@@ -35,7 +35,7 @@ class Device:
 
     def made(self, options: dict[str, Any], **wrong: Any) -> str:
         """The answer to navigator.credentials.create()."""
-        self.handle = decoded(options["user"]["id"])
+        self.handle = decode_base64url(options["user"]["id"])
         numbers = self.key.public_key().public_numbers()
         cose = {1: 2, 3: -7, -1: 1, -2: numbers.x.to_bytes(32, "big"), -3: numbers.y.to_bytes(32, "big")}
         attested = bytes(16) + struct.pack(">H", len(self.id)) + self.id + cbor2.dumps(cose)
@@ -43,7 +43,9 @@ class Device:
         data = self.data(rp, flags | ATTESTED, self.count) + attested
         client = self.client("webauthn.create", options, wrong)
         statement = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": data})
-        return self.answer({"clientDataJSON": encoded(client), "attestationObject": encoded(statement)})
+        return self.answer(
+            {"clientDataJSON": encode_base64url(client), "attestationObject": encode_base64url(statement)}
+        )
 
     def proves(self, options: dict[str, Any], **wrong: Any) -> str:
         """The answer to navigator.credentials.get()."""
@@ -53,15 +55,15 @@ class Device:
         client = self.client("webauthn.get", options, wrong)
         signed = wrong.get("key", self.key).sign(data + hashlib.sha256(client).digest(), ec.ECDSA(hashes.SHA256()))
         response = {
-            "clientDataJSON": encoded(client),
-            "authenticatorData": encoded(data),
-            "signature": encoded(signed),
-            "userHandle": encoded(wrong.get("handle", self.handle)),
+            "clientDataJSON": encode_base64url(client),
+            "authenticatorData": encode_base64url(data),
+            "signature": encode_base64url(signed),
+            "userHandle": encode_base64url(wrong.get("handle", self.handle)),
         }
         return self.answer(response, wrong.get("id"))
 
     def answer(self, response: dict[str, str], other: bytes | None = None) -> str:
-        name = encoded(other or self.id)
+        name = encode_base64url(other or self.id)
         extra = {"clientExtensionResults": {}, "authenticatorAttachment": "platform"}
         return json.dumps({"id": name, "rawId": name, "type": "public-key", "response": response, **extra})
 

@@ -1,4 +1,4 @@
-"""What every test stands on: the database, Acme and Globex, and callers with every kind of credential."""
+"""Fixtures of every test: the database, Acme and Globex, and callers with every kind of credential."""
 
 import re
 from collections import Counter
@@ -16,17 +16,26 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as examples
 from pytest_django.live_server_helper import LiveServer
 
-from companies.api import throttling
-from companies.callers import api_keys
-from companies.membership import founding, inviting
-from companies.models import Company, Stamp, User
-from companies.permissions import ALL, Role, known
-from companies.running import letters, mailing
-from config.databases.connecting import Embedded
-from config.databases.distributing import distribute
-from config.environment import private_files
-from tests import answers, asked, cluster, days, emptying, factories, refusals, static, template
-from tests.npm import installed
+from companies import email_limits, mailer
+from companies.actions import companies, invitations
+from companies.auth import api_keys, throttling
+from companies.models import AuditContext, Company, User
+from companies.permissions import ALL_PERMISSIONS, Role, parse_permissions
+from config.databases.connection import EmbeddedDatabase
+from config.databases.distribution import distribute_tables
+from config.environment import build_private_storage
+from tests import (
+    cluster,
+    cross_shard_statements,
+    database_cleanup,
+    error_validation,
+    factories,
+    response_validation,
+    run_date,
+    static_file_cache,
+    template_database,
+)
+from tests.npm import install_packages
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
 
@@ -48,7 +57,7 @@ examples.register_profile(
 )
 examples.load_profile("unhurried")
 
-static.once()
+static_file_cache.cache_static_files()
 
 pytest_plugins = ["tests.run_count"]
 
@@ -62,10 +71,10 @@ def django_db_modify_db_settings(
     if not settings.EMBEDDED:
         yield
         return
-    embedded = Embedded(data_dir=settings.DATA_DIR)
+    embedded = EmbeddedDatabase(data_dir=settings.DATA_DIR)
     with embedded.hold():
         with django_db_blocker.unblock():
-            connection.settings_dict["TEST"]["TEMPLATE"] = template.of_tests(embedded)
+            connection.settings_dict["TEST"]["TEMPLATE"] = template_database.prepare_test_template(embedded)
         yield
 
 
@@ -73,17 +82,17 @@ def django_db_modify_db_settings(
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     """The test database starts with the packaged rates; where the tests run on a cluster, it is distributed."""
     with django_db_blocker.unblock():
-        if cluster.EVERY_TEST:
-            cluster.join(connection.settings_dict["NAME"])
-            distribute(shards=cluster.SHARDS, told=lambda step: None)
+        if cluster.TESTS_RUN_ON_CLUSTER:
+            cluster.join_cluster(connection.settings_dict["NAME"])
+            distribute_tables(shards=cluster.SHARDS, report_step=lambda step: None)
             connection.close()  # a new session knows what this set for the database
         with connection.cursor() as cursor:  # after a test that commits, Django empties all tables
             cursor.execute("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'audit_is_never_emptied'")
             for (part,) in cursor.fetchall():
                 cursor.execute(f"ALTER TABLE {part} DISABLE TRIGGER audit_is_never_emptied")
-            if cluster.EVERY_TEST:
-                cluster.let_the_log_be_emptied(cursor)
-        emptying.start()
+            if cluster.TESTS_RUN_ON_CLUSTER:
+                cluster.allow_audit_truncation(cursor)
+        database_cleanup.install_cleanup()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -97,7 +106,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Around the test and its fixtures, those of its module too."""
-    with days.kept(getattr(item, "module", None)):
+    with run_date.keep_date(getattr(item, "module", None)):
         return (yield)
 
 
@@ -105,27 +114,29 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
     """Files go to the test's own directory, passwords are hashed quickly, mail is sent at once, and no budget runs out
     by accident."""
-    monkeypatch.setattr(mailing, "hand_over", mailing.send)
+    monkeypatch.setattr(mailer, "submit_email", mailer.send_email)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.RATE_LIMIT = settings.SIGN_IN_LIMIT = 1_000_000
     settings.REQUESTS_PER_CREDENTIAL, settings.THREADS = 100, 200
     throttling.forget_local_counts()
-    for limit in ("MOST_AN_ADDRESS", "MAX_PER_PERSON_A_DAY"):
-        monkeypatch.setattr(inviting, limit, 1_000_000)
-    monkeypatch.setattr(founding, "MAX_COMPANIES_A_DAY", 1_000_000)
-    monkeypatch.setattr(letters, "MAX_AN_HOUR", 1_000_000)
-    monkeypatch.setattr(api_keys, "USED_EVERY", timedelta(days=1))  # no statement more where a test takes a minute
+    for limit in ("MAX_EMAILS_PER_ADDRESS_PER_DAY", "MAX_INVITATIONS_PER_USER_PER_DAY"):
+        monkeypatch.setattr(invitations, limit, 1_000_000)
+    monkeypatch.setattr(companies, "MAX_COMPANIES_PER_DAY", 1_000_000)
+    monkeypatch.setattr(email_limits, "MAX_EMAILS_PER_HOUR", 1_000_000)
+    monkeypatch.setattr(
+        api_keys, "LAST_USED_INTERVAL", timedelta(days=1)
+    )  # no statement more where a test takes a minute
     settings.STAFF_MFA = False  # what staff may do is another matter than how they get in
     storages = {**settings.STORAGES}
-    storages["default"] = private_files(tmp_path / "files")
-    storages["assets"] = private_files(tmp_path / "assets")
+    storages["default"] = build_private_storage(tmp_path / "files")
+    storages["assets"] = build_private_storage(tmp_path / "assets")
     settings.STORAGES = storages
 
 
 @pytest.fixture(autouse=True)
 def refusals_are_documented(monkeypatch: Any) -> Iterator[None]:
     """Whatever a test asks for: the document tells of every refusal that its operation answers."""
-    found = refusals.watch(monkeypatch)
+    found = error_validation.watch_errors(monkeypatch)
     yield
     assert found == []
 
@@ -133,15 +144,15 @@ def refusals_are_documented(monkeypatch: Any) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def answers_are_documented(monkeypatch: Any) -> Iterator[None]:
     """Whatever a test calls: each success is as the document describes it."""
-    wrong = answers.watch_answers(monkeypatch)
+    wrong = response_validation.watch_answers(monkeypatch)
     yield
     assert wrong == []
 
 
 @pytest.fixture(autouse=True)
-def watched(monkeypatch: Any) -> Iterator[asked.Watched]:
+def watched(monkeypatch: Any) -> Iterator[cross_shard_statements.StatementLog]:
     """Whatever a test asks for: no request asks every machine of a cluster, but for those of staff."""
-    found = asked.watch(monkeypatch)
+    found = cross_shard_statements.watch_statements(monkeypatch)
     yield found
     assert found.of_all == []
 
@@ -152,36 +163,36 @@ def now() -> datetime:
 
 
 @pytest.fixture
-def stamp(now: datetime) -> Stamp:
-    return Stamp(time=now)
+def stamp(now: datetime) -> AuditContext:
+    return AuditContext(time=now)
 
 
 @pytest.fixture
 def acme(db: None) -> Company:
-    return factories.company(name="Acme")
+    return factories.make_company(name="Acme")
 
 
 @pytest.fixture
 def globex(db: None) -> Company:
-    return factories.company(name="Globex")
+    return factories.make_company(name="Globex")
 
 
 @pytest.fixture
 def alice(acme: Company) -> User:
     """Owns Acme."""
-    return factories.member(acme, "alice@acme.example", role=Role.OWNER)
+    return factories.make_member(acme, "alice@acme.example", role=Role.OWNER)
 
 
 @pytest.fixture
 def bob(acme: Company) -> User:
     """May read Acme."""
-    return factories.member(acme, "bob@acme.example", role=Role.VIEWER)
+    return factories.make_member(acme, "bob@acme.example", role=Role.VIEWER)
 
 
 @pytest.fixture
 def carol(globex: Company) -> User:
     """Owns Globex."""
-    return factories.member(globex, "carol@globex.example", role=Role.OWNER)
+    return factories.make_member(globex, "carol@globex.example", role=Role.OWNER)
 
 
 class Api:
@@ -197,24 +208,24 @@ class Api:
         return path if path.startswith("/") else f"/companies/{self.company.id}/{path}".rstrip("/")
 
     def get(self, path: str = "", params: Any = None, **headers: str) -> Any:
-        return self.client.get(self.path(path), params, headers=self.headers | named(headers))
+        return self.client.get(self.path(path), params, headers=self.headers | to_header_names(headers))
 
     def post(self, path: str = "", body: Any = None, **headers: str) -> Any:
         return self.client.post(
-            self.path(path), body, content_type="application/json", headers=self.headers | named(headers)
+            self.path(path), body, content_type="application/json", headers=self.headers | to_header_names(headers)
         )
 
     def put(self, path: str = "", body: Any = None, **headers: str) -> Any:
         body = "" if body is None else body  # the test client would send the word None
         return self.client.put(
-            self.path(path), body, content_type="application/json", headers=self.headers | named(headers)
+            self.path(path), body, content_type="application/json", headers=self.headers | to_header_names(headers)
         )
 
     def delete(self, path: str = "", **headers: str) -> Any:
-        return self.client.delete(self.path(path), headers=self.headers | named(headers))
+        return self.client.delete(self.path(path), headers=self.headers | to_header_names(headers))
 
 
-def named(headers: dict[str, str]) -> dict[str, str]:
+def to_header_names(headers: dict[str, str]) -> dict[str, str]:
     """if_match → If-Match"""
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
@@ -224,9 +235,9 @@ def make_api() -> Any:
     """Makes a caller with an API key of the given permissions (all, where none are named)."""
 
     def make(company: Company, *permissions: str) -> Api:
-        held = known(permissions) if permissions else ALL
-        minted = api_keys.mint(
-            company=company, stamp=Stamp(time=datetime.now(tz=UTC)), name="test", permissions=held, creator=None
+        held = parse_permissions(permissions) if permissions else ALL_PERMISSIONS
+        minted = api_keys.create_api_key(
+            company=company, stamp=AuditContext(time=datetime.now(tz=UTC)), name="test", permissions=held, creator=None
         )
         return Api(company, key=minted.text)
 
@@ -281,8 +292,8 @@ def viewer(browser_of: Any, bob: User, acme: Company) -> Client:
 
 
 @dataclass
-class Invited:
-    """Somebody who is invited: the answer of the API, and the path of the link that they were mailed."""
+class Invitation:
+    """An invited person: the API's answer and the path of the mailed link."""
 
     answer: Any
     link: str
@@ -304,21 +315,21 @@ PASSWORD = "correct horse battery"
 def invited(mailoutbox: Any, django_capture_on_commit_callbacks: Any) -> Any:
     """Invites somebody into a caller's company."""
 
-    def make(caller: Api, email: str, **more: Any) -> Invited:
+    def make(caller: Api, email: str, **more: Any) -> Invitation:
         with django_capture_on_commit_callbacks(execute=True):
             answer = caller.post("members", {"email": email, "role": "viewer", **more})
         assert answer.status_code == 201, answer.content
-        return Invited(answer, mailed_link(mailoutbox[-1]))
+        return Invitation(answer, find_mailed_link(mailoutbox[-1]))
 
     return make
 
 
-def mailed_link(mail: Any) -> str:
-    """The path of the one link in a mail."""
+def find_mailed_link(mail: Any) -> str:
+    """Return the path of the only link in a mail."""
     return re.search(r"https?://[^/\s]+(/\S+)", mail.body)[1]  # type: ignore[index]
 
 
-def oauth_at(base: str) -> dict[str, Any]:
+def build_oauth_settings(base: str) -> dict[str, Any]:
     """What the toolkit is told of its own address."""
     return {
         "OIDC_ISS_ENDPOINT": f"{base}/auth",
@@ -334,7 +345,7 @@ def site(transactional_db: None, settings: Any) -> Iterator[str]:
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     settings.BASE_URL = server.url
     settings.AUTH_URL = f"{server.url}/auth"
-    settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | oauth_at(server.url)
+    settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | build_oauth_settings(server.url)
     settings.APP_URL = f"{server.url}/app"
     settings.ASSETS_URL = f"{server.url}/assets"
     settings.CSRF_TRUSTED_ORIGINS = [server.url]
@@ -345,7 +356,7 @@ def site(transactional_db: None, settings: Any) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def node_modules() -> None:
     """The clients in JavaScript, installed."""
-    installed("clients", package="openid-client")
+    install_packages("clients", package="openid-client")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,11 +1,11 @@
-"""Builders with visible defaults."""
+"""Builders of rows with visible defaults."""
 
 from datetime import UTC, datetime
 
 import factory
 
-from companies.membership.founding import found_company
-from companies.models import Company, Membership, Stamp, User
+from companies.actions.companies import create_company
+from companies.models import AuditContext, Company, Membership, User
 from companies.permissions import Role
 from ledger.models import Counterparty
 
@@ -20,23 +20,27 @@ class UserFactory(factory.django.DjangoModelFactory[User]):
     password = factory.django.Password("correct horse battery")
 
 
-def stamp() -> Stamp:
-    return Stamp(time=datetime.now(tz=UTC))
+def make_stamp() -> AuditContext:
+    return AuditContext(time=datetime.now(tz=UTC))
 
 
-def company(*, name: str = "Acme", base_currency: str = "EUR", owner: User | None = None) -> Company:
+def make_company(*, name: str = "Acme", base_currency: str = "EUR", owner: User | None = None) -> Company:
     """A company with its default set and an owner of its own."""
-    founded, _ = found_company(name=name, base_currency=base_currency, owner=owner or UserFactory(), stamp=stamp())
+    founded, _ = create_company(
+        name=name, base_currency=base_currency, owner=owner or UserFactory(), stamp=make_stamp()
+    )
     return founded
 
 
-def member(of: Company, email: str, *, role: Role = Role.EDITOR, permissions: list[str] | None = None) -> User:
-    user = User.objects.with_email(email) or UserFactory(email=email)
-    Membership(company=of, user=user, role=role, permissions=permissions).stamp_new(stamp()).save(force_insert=True)
+def make_member(of: Company, email: str, *, role: Role = Role.EDITOR, permissions: list[str] | None = None) -> User:
+    user = User.objects.find_by_email(email) or UserFactory(email=email)
+    Membership(company=of, user=user, role=role, permissions=permissions).mark_created(make_stamp()).save(
+        force_insert=True
+    )
     return user
 
 
-def customer(of: Company, name: str = "Initech", *, external_id: str | None = None) -> Counterparty:
-    made = Counterparty(company=of, type="customer", name=name, external_id=external_id).stamp_new(stamp())
+def make_customer(of: Company, name: str = "Initech", *, external_id: str | None = None) -> Counterparty:
+    made = Counterparty(company=of, type="customer", name=name, external_id=external_id).mark_created(make_stamp())
     made.save(force_insert=True)
     return made

@@ -1,4 +1,4 @@
-"""A machine to try the service on: a home, a data directory and a server process of its own."""
+"""Run the service on a machine of its own: a home directory, a data directory and a server process."""
 
 import contextlib
 import os
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from config.databases.connecting import Embedded
-from tests.template import state
+from config.databases.connection import EmbeddedDatabase
+from tests.template_database import compute_schema_digest
 
 ROOT = Path(__file__).resolve().parents[1]
-PLACE = "/tmp"
+MACHINES_FOLDER = "/tmp"
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
 
@@ -36,8 +36,8 @@ class Machine:
     settings: dict[str, object] = field(default_factory=dict)
 
     @property
-    def embedded(self) -> Embedded:
-        return Embedded(data_dir=self.home / "var")
+    def embedded(self) -> EmbeddedDatabase:
+        return EmbeddedDatabase(data_dir=self.home / "var")
 
     @property
     def postmaster(self) -> int:
@@ -75,8 +75,8 @@ class Machine:
 
 
 @contextlib.contextmanager
-def new_machine() -> Iterator[Machine]:
-    home = Path(tempfile.mkdtemp(dir=PLACE, prefix="up-"))
+def create_machine() -> Iterator[Machine]:
+    home = Path(tempfile.mkdtemp(dir=MACHINES_FOLDER, prefix="up-"))
     home.chmod(0o755)
     found = Machine(home=home)
     try:
@@ -87,25 +87,25 @@ def new_machine() -> Iterator[Machine]:
 
 
 @contextlib.contextmanager
-def prepared_machine() -> Iterator[Machine]:
+def create_prepared_machine() -> Iterator[Machine]:
     """A new machine whose data directory has seen its first start, for tests that are not about that: all migrations
     are applied and the rates are loaded, which takes 20 seconds, and copying what they leave half of one."""
-    with new_machine() as found:
-        copy(_prepared(), found.home / "var")
+    with create_machine() as found:
+        copy_directory(_get_prepared_directory(), found.home / "var")
         yield found
 
 
-def copy(source: Path, target: Path) -> None:
+def copy_directory(source: Path, target: Path) -> None:
     """A directory with its owners and modes: PostgreSQL runs as somebody else."""
     subprocess.run(["cp", "--archive", str(source), str(target)], check=True)
 
 
-def _prepared() -> Path:
+def _get_prepared_directory() -> Path:
     """The data directory that ``prepared_machine`` copies; made once for each state of the code it depends on, by
     whichever process comes first: one that comes at the same time makes its own and finds the place taken."""
-    kept = Path(PLACE) / f"prepared-{os.getuid()}-{state()}"
+    kept = Path(MACHINES_FOLDER) / f"prepared-{os.getuid()}-{compute_schema_digest()}"
     if not kept.exists():
-        with new_machine() as first:
+        with create_machine() as first:
             done = first.run("prune")  # the first command on a new database prepares it
             assert done.returncode == 0, done.stderr
             with contextlib.suppress(OSError):
@@ -113,7 +113,7 @@ def _prepared() -> Path:
     return kept
 
 
-def status(port: int, path: str, seconds: float = 30) -> int:
+def get_status(port: int, path: str, seconds: float = 30) -> int:
     """The answer's status; 0 where nobody answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=seconds) as answer:
@@ -124,7 +124,7 @@ def status(port: int, path: str, seconds: float = 30) -> int:
         return 0
 
 
-def workers(pid: int) -> list[int]:
+def list_workers(pid: int) -> list[int]:
     """The processes of ``up`` that answer requests, and not the programs that it starts."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in children if is_worker(int(child))]
@@ -138,7 +138,7 @@ def is_worker(pid: int) -> bool:
         return False
 
 
-def eventually(condition, *, seconds: float) -> bool:
+def wait_until(condition, *, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -147,7 +147,7 @@ def eventually(condition, *, seconds: float) -> bool:
     return True
 
 
-def stop(process: subprocess.Popen, number: int = signal.SIGINT) -> str:
+def stop_process(process: subprocess.Popen, number: int = signal.SIGINT) -> str:
     """Stop with Ctrl-C, which must leave exit code 0; what was printed."""
     process.send_signal(number)
     printed = process.stdout.read()

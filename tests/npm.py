@@ -1,4 +1,4 @@
-"""Packages of npm that tests need, as their lock file says; where they cannot be had, the tests are skipped."""
+"""Install the npm packages that tests need, by their lock file; skip the tests where that fails."""
 
 import shutil
 import subprocess
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parent
+TESTS_FOLDER = Path(__file__).parent
 
 
-def installed(folder: str, *, package: str) -> Path:
-    """The folder below tests/ with its packages in it. Skips the test where they cannot be had."""
-    where = TESTS / folder
+def install_packages(folder: str, *, package: str) -> Path:
+    """Return a folder below tests/ with its packages installed. Skips the test where they cannot be installed."""
+    where = TESTS_FOLDER / folder
     if not shutil.which("node") or not shutil.which("npm"):
         pytest.skip(f"node and npm are not installed: {package} is not tried")
     if not (where / "node_modules" / package).is_dir():

@@ -17,12 +17,12 @@ MODULES = sorted(
 )
 
 
-def tree(module):
+def parse_module(module):
     return ast.parse((ROOT / (module.replace(".", "/") + ".py")).read_text())
 
 
-def imported_names(module):
-    for node in ast.walk(tree(module)):
+def list_imported_names(module):
+    for node in ast.walk(parse_module(module)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -48,7 +48,7 @@ def test_calc_imports_no_framework(module):
     own = ("ledger.calc.", f"{package}.")
     strangers = {
         name
-        for name in imported_names(module)
+        for name in list_imported_names(module)
         if name.partition(".")[0] not in sys.stdlib_module_names | PURE_LIBRARIES and not name.startswith(own)
     } - {*MODULES, package}
     assert strangers == set()
@@ -62,7 +62,7 @@ CLOCKS = {("date", "today"), ("datetime", "now"), ("datetime", "today"), ("datet
 def test_calc_never_reads_the_clock(module):
     read = {
         (ast.unparse(node.value).rpartition(".")[2], node.attr)
-        for node in ast.walk(tree(module))
+        for node in ast.walk(parse_module(module))
         if isinstance(node, ast.Attribute)
     }
     assert read.isdisjoint(CLOCKS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.machine import free_port, prepared_machine
+from tests.machine import create_prepared_machine, find_free_port
 
 pytestmark = pytest.mark.server
 DATA = Path(__file__).parent / "data"
@@ -37,8 +37,8 @@ class Caller:
 @pytest.fixture(scope="module")
 def fava() -> Iterator[tuple[Caller, str, dict[str, str]]]:
     """(caller, company's path, account ids by name) with the whole ledger imported."""
-    port = free_port()
-    with prepared_machine() as machine, machine.up(port):
+    port = find_free_port()
+    with create_prepared_machine() as machine, machine.up(port):
         owner = ("--owner", "owner@example.com")
         made = machine.run("create_company", "--name", "Fava", "--currency", "USD", *owner)
         company = made.stdout.strip()

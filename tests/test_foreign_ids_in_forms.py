@@ -8,10 +8,10 @@ import pytest
 from companies.models import AuditEntry, Company, Membership
 
 pytestmark = pytest.mark.django_db
-UNKNOWN = "00000000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
-def books_of(api: Any) -> dict[str, str]:
+def create_all_rows(api: Any) -> dict[str, str]:
     """Something of every kind that a form can name."""
     account, savings = [api.post("accounts", {"name": n, "type": "bank"}).json()["id"] for n in ("Main", "Savings")]
     row = {"accountId": account, "date": "2026-03-15", "amountValue": "-100.00"}
@@ -30,7 +30,7 @@ def books_of(api: Any) -> dict[str, str]:
         "product": api.post("products", {"name": "Team"}).json()["id"],
         "products": api.post("product_groups", {"name": "Plans"}).json()["id"],
         "subscription": api.post("subscriptions", {"customerId": customer}).json()["id"],
-        "member": str(Membership.objects.of(api.company.id).values_list("user_id", flat=True)[0]),
+        "member": str(Membership.objects.for_company(api.company.id).values_list("user_id", flat=True)[0]),
     }
 
 
@@ -78,11 +78,11 @@ def test_an_id_of_another_company_is_an_unknown_one(
     place, form, field, foreign, browser_of, alice, carol, api, globex_api
 ):
     acme: Company = api.company
-    own, other = books_of(api), books_of(globex_api)
+    own, other = create_all_rows(api), create_all_rows(globex_api)
     client = browser_of(alice, acme).client
-    rows = [AuditEntry.objects.of(company.id).count() for company in (acme, globex_api.company)]
+    rows = [AuditEntry.objects.for_company(company.id).count() for company in (acme, globex_api.company)]
     answers = []
-    for value in (foreign.format(**other), re.sub(r"\{\w+\}", UNKNOWN, foreign)):
+    for value in (foreign.format(**other), re.sub(r"\{\w+\}", UNKNOWN_ID, foreign)):
         sent = {name.format(**own): text.format(**own) for name, text in form.items()}
         sent |= {field.format(**own): value}
         answer = client.post(f"/app/companies/{acme.id}/{place.format(**own)}", sent)
@@ -90,7 +90,7 @@ def test_an_id_of_another_company_is_an_unknown_one(
         answers.append((answer.status_code, found))
     assert answers[0] == answers[1]
     assert (answers[0][0], bool(answers[0][1])) == (400, True)
-    assert rows == [AuditEntry.objects.of(company.id).count() for company in (acme, globex_api.company)]
+    assert rows == [AuditEntry.objects.for_company(company.id).count() for company in (acme, globex_api.company)]
     good = {name.format(**own): text.format(**own) for name, text in form.items()}
     good |= {field.format(**own): foreign.format(**own)}
     assert client.post(f"/app/companies/{acme.id}/{place.format(**own)}", good).status_code == 303

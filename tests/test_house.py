@@ -12,25 +12,25 @@ from django.db import IntegrityError, connection, models, transaction
 from django.urls import get_resolver
 from psycopg import errors as postgres
 
-from companies.api.document.codes import FIELD_CODES, documented
-from companies.api.errors import CODES
+from companies.api.errors import FRAMEWORK_CODES
+from companies.api.openapi.error_codes import FIELD_CODES, list_error_codes
 from companies.api.viewsets import CompanyViewSet
 from companies.models import CompanyForeignKey
-from companies.models.tenancy import company_references
+from companies.models.tenancy import list_company_references
 from companies.permissions import Permission
-from tests.addresses import patterns
-from tests.anyrow import any_row, company_models, loosen
+from tests.row_factory import create_any_row, drop_checks_and_triggers, list_company_models
+from tests.url_routes import list_url_routes
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = (
     *("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "webhooks", "assistants"),
     "tests",
 )
-MOST_LINES = 400
-MOST_LINES_OF_TESTS = 500  # tables of cases are long and quickly read
+MAX_LINES = 400
+MAX_TEST_LINES = 500  # tables of cases are long and quickly read
 
 # Views whose own ones every member may ask for, each with its reason.
-OWN_ALWAYS = {
+OWN_RESOURCE_VIEWS = {
     "ConnectedAppViewSet": "an app's connection belongs to the person who allowed it",
     "OwnMembershipViewSet": "whoever belongs to a company may leave it",
 }
@@ -44,7 +44,7 @@ OTHER_INDEXES = {
 
 BELOW_COMPANIES = [
     pytest.param(callback, id=route)
-    for route, callback in patterns(get_resolver())
+    for route, callback in list_url_routes(get_resolver())
     if route.startswith("companies/<str:company_id>")
 ]
 
@@ -54,11 +54,11 @@ def test_every_route_below_a_company_declares_its_permissions(callback):
     view = callback.cls
     assert issubclass(view, CompanyViewSet)
     for action in callback.actions.values():
-        if view.__name__ not in OWN_ALWAYS:
+        if view.__name__ not in OWN_RESOURCE_VIEWS:
             assert isinstance(view.permission_for.get(action), Permission), f"{view.__name__}.{action}"
 
 
-def columns(query: str, table: str) -> list[tuple[Any, ...]]:
+def query_columns(query: str, table: str) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(query, {"table": f'"{table}"'})
         return cursor.fetchall()
@@ -83,33 +83,33 @@ _DIVIDED_BY = """
      WHERE p.partrelid = %(table)s::regclass
 """
 _PARTS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %(table)s::regclass"
-COMPANY_MODELS = [pytest.param(model, id=model._meta.label) for model in company_models()]
+COMPANY_MODELS = [pytest.param(model, id=model._meta.label) for model in list_company_models()]
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", COMPANY_MODELS)
 def test_every_key_of_a_company_table_starts_with_the_company(model):
-    ours = {each._meta.db_table for each in company_models()}
-    keys = columns(_KEYS, model._meta.db_table)
+    ours = {each._meta.db_table for each in list_company_models()}
+    keys = query_columns(_KEYS, model._meta.db_table)
     # Where a table is divided, each of its keys ends with what it is divided by.
-    primary = ["company_id", "id", *(name for (name,) in columns(_DIVIDED_BY, model._meta.db_table))]
+    primary = ["company_id", "id", *(name for (name,) in query_columns(_DIVIDED_BY, model._meta.db_table))]
     assert [names for _, kind, _, names, _ in keys if kind == "p"] == [primary]
-    for (part,) in columns(_PARTS, model._meta.db_table):
-        assert sorted(each[1:] for each in columns(_KEYS, part)) == sorted(each[1:] for each in keys), part
+    for (part,) in query_columns(_PARTS, model._meta.db_table):
+        assert sorted(each[1:] for each in query_columns(_KEYS, part)) == sorted(each[1:] for each in keys), part
     for name, kind, target, names, referred in keys:
         if kind == "u":
             assert names[0] == "company_id", name
         elif kind == "f" and target in ours:
             assert (names[0], referred) == ("company_id", ["company_id", "id"]), name
     referred = {names[-1] for _, kind, _, names, _ in keys if kind == "f"}
-    assert {field.column for field in company_references(model)} <= referred
+    assert {field.column for field in list_company_references(model)} <= referred
     assert any(kind == "f" and names[0] == "company_id" for _, kind, _, names, _ in keys), "tied to no company"
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", COMPANY_MODELS)
 def test_every_index_of_a_company_table_starts_with_the_company(model):
-    others = [name for name, first in columns(_INDEXES, model._meta.db_table) if first != "company_id"]
+    others = [name for name, first in query_columns(_INDEXES, model._meta.db_table) if first != "company_id"]
     unexplained = [name for name in others if not name.strip('"').startswith(tuple(OTHER_INDEXES))]
     assert unexplained == []
 
@@ -121,27 +121,27 @@ def test_every_derived_table_has_its_natural_key_company_first():
     derived = [model for model in apps.get_models() if isinstance(model._meta.pk, models.CompositePrimaryKey)]
     for model in derived:
         if "company" in {field.name for field in model._meta.concrete_fields}:
-            (primary,) = [names for _, kind, _, names, _ in columns(_KEYS, model._meta.db_table) if kind == "p"]
+            (primary,) = [names for _, kind, _, names, _ in query_columns(_KEYS, model._meta.db_table) if kind == "p"]
             assert primary[0] == "company_id", model._meta.label
 
 
 REFERENCES = [
     pytest.param(model, field, id=f"{model._meta.label}.{field.name}")
-    for model in company_models()
-    for field in company_references(model)
+    for model in list_company_models()
+    for field in list_company_references(model)
 ]
 
 
 @pytest.fixture
 def loosened(db) -> None:
-    loosen()
+    drop_checks_and_triggers()
 
 
 @pytest.mark.parametrize(("model", "field"), REFERENCES)
 def test_the_database_refuses_a_reference_into_another_company(loosened, acme, globex, model, field: CompanyForeignKey):
-    row = any_row(model, acme)
+    row = create_any_row(model, acme)
     target = field.remote_field.model
-    own, foreign = any_row(target, acme), any_row(target, globex)
+    own, foreign = create_any_row(target, acme), create_any_row(target, globex)
     statement = f'UPDATE "{model._meta.db_table}" SET "{field.column}" = %s WHERE company_id = %s AND id = %s'
     with connection.cursor() as cursor:
         cursor.execute(statement, [own.id, acme.id, row.id])
@@ -161,35 +161,35 @@ SOURCES = [
 
 def test_no_file_grows_past_what_can_be_read():
     lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in SOURCES}
-    most = {path: MOST_LINES_OF_TESTS if path.parts[0] == "tests" else MOST_LINES for path in lengths}
+    most = {path: MAX_TEST_LINES if path.parts[0] == "tests" else MAX_LINES for path in lengths}
     assert {str(path): lines for path, lines in lengths.items() if lines > most[path]} == {}
 
 
-LONGEST_LINE, LONGEST_FOR_NOW = 200, 260  # of a template
-STILL_LONG = {"base.html", "analytics", "ledger", "notifications", "planning"}  # to be broken like the others
+MAX_LINE_LENGTH, MAX_LINE_LENGTH_LEGACY = 200, 260  # of a template
+LONG_LINE_FILES = {"base.html", "analytics", "ledger", "notifications", "planning"}  # to be broken like the others
 
 
 def test_no_line_of_a_template_is_longer_than_can_be_read():
     found = {}
     for path in (ROOT / "templates").rglob("*.html"):
         where = path.relative_to(ROOT / "templates")
-        most = LONGEST_FOR_NOW if where.parts[0] in STILL_LONG else LONGEST_LINE
+        most = MAX_LINE_LENGTH_LEGACY if where.parts[0] in LONG_LINE_FILES else MAX_LINE_LENGTH
         found |= {
             f"{where}:{n}": len(line) for n, line in enumerate(path.read_text().splitlines(), 1) if len(line) > most
         }
     assert found == {}
 
 
-def named(*names: str) -> list[Any]:
+def list_named_files(*names: str) -> list[Any]:
     """The product's files of these names, or in folders of them."""
     product = [path.relative_to(ROOT) for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
     return [pytest.param(path, id=str(path)) for path in product if {path.stem, path.parent.name} & set(names)]
 
 
-@pytest.mark.parametrize("path", named("serializers", "product_serializers", "shapes"))
+@pytest.mark.parametrize("path", list_named_files("serializers", "product_serializers", "shapes"))
 def test_shapes_ask_no_database(path):
     asked = {"objects", "_base_manager", "_default_manager", "cursor", "refresh_from_db"}
-    attributes = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)]
+    attributes = [node for node in ast.walk(parse_file(path)) if isinstance(node, ast.Attribute)]
     assert [f"line {node.lineno}: {node.attr}" for node in attributes if node.attr in asked] == []
 
 
@@ -197,23 +197,23 @@ def test_shapes_ask_no_database(path):
     "path",
     [
         each
-        for each in named("views", "product_views", "categorization_views")
+        for each in list_named_files("views", "product_views", "categorization_views")
         if "oauth" not in each.id and "assistants" not in each.id
     ],
 )
 def test_views_never_catch(path):
     """Those of oauth and of assistants stand outside: what they answer has a body of its own, by its standards."""
-    caught = [node.lineno for node in ast.walk(tree(path)) if isinstance(node, ast.Try)]
+    caught = [node.lineno for node in ast.walk(parse_file(path)) if isinstance(node, ast.Try)]
     assert caught == [], "A refusal is answered in companies.api.errors."
 
 
 FORMS = {"form", "request.session"}  # the framework's own: a form for a password, and where somebody is signed in
 
 
-@pytest.mark.parametrize("path", named("pages"))
+@pytest.mark.parametrize("path", list_named_files("pages"))
 def test_pages_store_nothing_themselves(path):
     """They call an act, the same for every door."""
-    calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(parse_file(path)) if isinstance(node, ast.Call)]
     saved = [each for each in calls if isinstance(each, ast.Attribute) and each.attr == "save"]
     assert [f"line {each.lineno}" for each in saved if ast.unparse(each.value) not in FORMS] == []
 
@@ -221,7 +221,7 @@ def test_pages_store_nothing_themselves(path):
 # Pictures in colour, signs that some systems draw so, and the mark that asks for it.
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\ufe0f]")
 # Categories' emoji are the customers' own; those that a company begins with are told by the API and shown by no page.
-GIVEN = {"ledger/models/categories.py"}
+EMOJI_FILES = {"ledger/models/categories.py"}
 SHOWN = [
     *(path for path in SOURCES if "tests" not in path.relative_to(ROOT).parts),
     *(path for path in sorted(ROOT.glob("templates/**/*.html"))),
@@ -231,50 +231,50 @@ SHOWN = [
 
 def test_icons_are_drawn_and_no_emoji():
     places = [path.relative_to(ROOT) for path in SHOWN]
-    found = {str(path): [text for text in texts(path) if EMOJI.search(text)] for path in places}
-    assert {path: texts for path, texts in found.items() if texts and path not in GIVEN} == {}
+    found = {str(path): [text for text in list_texts(path) if EMOJI.search(text)] for path in places}
+    assert {path: texts for path, texts in found.items() if texts and path not in EMOJI_FILES} == {}
 
 
-BESIDE_ALL = {"search.html"}  # forms of a company that stand below no page
+SEARCH_TEMPLATES = {"search.html"}  # forms of a company that stand below no page
 
 
 def test_every_form_of_a_company_says_where_it_stands():
     forms = [path for path in ROOT.glob("templates/**/*.html") if is_form_of_a_company(path.read_text())]
     assert len(forms) > 20
-    assert [path.name for path in forms if 'class="crumbs"' not in path.read_text()] == [*BESIDE_ALL]
+    assert [path.name for path in forms if 'class="crumbs"' not in path.read_text()] == [*SEARCH_TEMPLATES]
 
 
 def is_form_of_a_company(template: str) -> bool:
     return "{% block main_class %}form-page" in template and "{{ company.name }}{% endblock" in template
 
 
-def texts(path: Path) -> list[str]:
+def list_texts(path: Path) -> list[str]:
     """The lines of a template or of what browsers load; of a module, its words without what explains it."""
     if path.suffix != ".py":
         return (ROOT / path).read_text().splitlines()
-    nodes = [*ast.walk(tree(path))]
+    nodes = [*ast.walk(parse_file(path))]
     explained = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     words = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in explained]
     return [node.value for node in words if isinstance(node.value, str)]
 
 
-def tree(path: Path) -> ast.Module:
+def parse_file(path: Path) -> ast.Module:
     return ast.parse((ROOT / path).read_text())
 
 
-def literals(path: Path) -> set[str]:
+def list_literal_codes(path: Path) -> set[str]:
     """The error codes that a file writes out: as a class's code, beside a pointer, or as a message's key."""
-    return {code for node in ast.walk(ast.parse(path.read_text())) for code in codes_of(node)}
+    return {code for node in ast.walk(ast.parse(path.read_text())) for code in iterate_codes(node)}
 
 
-def codes_of(node: ast.AST) -> Iterator[str]:
+def iterate_codes(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
             yield code
         case ast.Assign(targets=[ast.Name(id="code" | "default_code")], value=ast.Constant(value=str(code))):
             yield code
         case ast.Assign(targets=[ast.Name(id="default_error_messages")], value=ast.Dict(keys=keys)):
-            yield from (CODES.get(key.value, key.value) for key in keys if isinstance(key, ast.Constant))
+            yield from (FRAMEWORK_CODES.get(key.value, key.value) for key in keys if isinstance(key, ast.Constant))
         case ast.Call(func=ast.Attribute(attr="wrong"), args=[_, ast.Constant(value=str(code)), *_]):
             yield code
         case ast.Call(func=ast.Name(id="FieldErrors"), args=[ast.List(elts=[*entries])]):
@@ -290,11 +290,11 @@ API_SOURCES = [path for path in SOURCES if path.relative_to(ROOT).parts[0] not i
 def test_every_error_code_is_documented(path):
     importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
     kinds = {"refused", "invalid", "conflict"}  # never answered: each refusal has a code of its own
-    missing = literals(path) - set(FIELD_CODES) - set(documented()) - kinds
+    missing = list_literal_codes(path) - set(FIELD_CODES) - set(list_error_codes()) - kinds
     assert not missing, "Say in companies.api.document.codes what they mean."
 
 
 def test_the_page_of_error_codes_lists_every_code(client):
     page = client.get("/docs/errors").content.decode()
-    for code in (*FIELD_CODES, *documented()):
+    for code in (*FIELD_CODES, *list_error_codes()):
         assert f"<code>{code}</code>" in page

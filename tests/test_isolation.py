@@ -21,11 +21,20 @@ from companies.models import AuditEntry, Company, Membership
 from ledger.models import Categorization
 from notifications.models import Notification
 from oauth.models import ConsentGrant
-from oauth.registration import register
-from tests.api.bodies import ANOTHER, FILES, UNKNOWN, address, filled, form, rows_of, taken
+from oauth.registration import register_app
+from tests.api.request_bodies import (
+    FILES,
+    SECOND_ROW_VALUES,
+    UNKNOWN_ID,
+    build_form,
+    build_path,
+    create_all_rows,
+    fill_ids,
+    get_request_body,
+)
 from tests.conftest import Api
-from tests.oauth.conftest import REDIRECT, Flow
-from tests.test_permissions import DOCUMENT, below_company
+from tests.oauth.conftest import REDIRECT, OAuthFlow
+from tests.test_permissions import DOCUMENT, strip_company_path
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +47,7 @@ NO_IDS |= {"externalSubscriptionId", "externalInvoiceId"}
 IDS_BY_ANOTHER_NAME = {"replaceWith"}
 
 # Whose row an id names, as ``tenant`` calls it.
-NAMED = {
+ROW_OF_FIELD = {
     "accountId": "accounts", "accountIds": "accounts", "accountGroupId": "account_groups", "assignedUserId": "users",
     "categorizationId": "legs", "categoryId": "categories", "connectedAppId": "connected_apps",
     "counterpartyId": "counterparties", "customerId": "counterparties", "defaultCategoryId": "categories",
@@ -54,18 +63,18 @@ NAMED = {
     "after": "events",
 }  # fmt: skip
 # Where the same name stands for another row.
-NAMED_THERE = {
+ROW_OF_OPERATION_FIELD = {
     ("POST transactions/unlink_transfer", "transactionId"): "linked",
     ("POST categorization_rules/from_transaction", "transactionId"): "categorized",
 }
 
 # What a body has besides, so that the field counts.
-BESIDES: dict[str, dict[str, Any]] = {
+EXTRA_FIELDS: dict[str, dict[str, Any]] = {
     "selection.ids": {"selection": {"mode": "ids"}},
     "selection.excludedIds": {"selection": {"mode": "filter", "filter": {"direction": "out"}}},
     "selection.filter": {"selection": {"mode": "filter", "filter": {"direction": "out"}}},
 }
-BESIDES_THERE: dict[tuple[str, str], dict[str, Any]] = {
+EXTRA_OPERATION_FIELDS: dict[tuple[str, str], dict[str, Any]] = {
     ("POST transactions/import", ""): {"onError": "abort", "duplicates": "keep"},
     ("POST subscription_events/import", ""): {"onError": "abort"},
     ("POST categorization_rules/preview", ""): {
@@ -78,16 +87,16 @@ BESIDES_THERE: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 # decisions.md, section 15: an id in a body is refused with 400, in these with 404 …
-MISSING = {"POST transactions/link_transfer", "POST transactions/unlink_transfer"}
+MISSING_IS_ERROR = {"POST transactions/link_transfer", "POST transactions/unlink_transfer"}
 # … and sections 7 and 10: these pass over those that they do not know.
-PASSED_OVER = {
+UNKNOWN_IS_SKIPPED = {
     "POST transactions/categorization_status", "POST notifications/batch_delete",
     # An id of a categorization is the caller's to choose: one that is free is taken.
     "PUT transactions/{}/categorizations categorizations.-",
 }  # fmt: skip
 
 # What is answered about one's own row where that is no success.
-OWN_IS_REFUSED = {
+OWN_STATUS = {
     "DELETE accounts/{}": 409,  # they are in use
     "DELETE account_groups/{}": 409,
     "DELETE categories/{}": 409,
@@ -104,7 +113,7 @@ OWN_IS_REFUSED = {
 # ---------------------------------------------------------------------------------- the ids of the document
 
 
-def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+def list_operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(method, path below the company, what the document says)"""
     for path, item in DOCUMENT["paths"].items():
         for method, operation in item.items():
@@ -112,7 +121,7 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
                 yield method.upper(), path, operation
 
 
-def resolved(part: dict[str, Any]) -> dict[str, Any]:
+def resolve_reference(part: dict[str, Any]) -> dict[str, Any]:
     while "$ref" in part:
         _, _, section, name = part["$ref"].split("/")
         part = DOCUMENT["components"][section][name]
@@ -125,50 +134,50 @@ def is_id(name: str | int, schema: dict[str, Any]) -> bool:
     return bool(ID.search(name)) or name in IDS_BY_ANOTHER_NAME or schema.get("format") == "uuid"
 
 
-def places(schema: dict[str, Any], at: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
+def list_id_places(schema: dict[str, Any], at: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Every field of a request's schema with the place where it stands."""
-    schema = resolved(schema)
+    schema = resolve_reference(schema)
     for name, inner in schema.get("properties", {}).items():
-        if not resolved(inner).get("readOnly"):
-            yield (*at, name), resolved(inner)
-            yield from places(inner, (*at, name))
+        if not resolve_reference(inner).get("readOnly"):
+            yield (*at, name), resolve_reference(inner)
+            yield from list_id_places(inner, (*at, name))
     if isinstance(schema.get("items"), dict):
-        yield from places(schema["items"], (*at, 0))
+        yield from list_id_places(schema["items"], (*at, 0))
     if isinstance(schema.get("additionalProperties"), dict):
-        yield from places(schema["additionalProperties"], (*at, "*"))
+        yield from list_id_places(schema["additionalProperties"], (*at, "*"))
     for word in ("allOf", "oneOf", "anyOf"):
         for each in schema.get(word, ()):
-            yield from places(each, at)
+            yield from list_id_places(each, at)
 
 
-def names_in_path() -> list[tuple[str, str, str]]:
+def list_path_ids() -> list[tuple[str, str, str]]:
     return [
         (method, path, name)
-        for method, path, _ in operations()
+        for method, path, _ in list_operations()
         for name in re.findall(r"{(\w+)}", path)
         if name not in {"companyId", "originalDate"}
     ]
 
 
-def names_in_query() -> list[tuple[str, str, str]]:
+def list_query_ids() -> list[tuple[str, str, str]]:
     found = []
-    for method, path, operation in operations():
-        for parameter in map(resolved, operation.get("parameters", ())):
+    for method, path, operation in list_operations():
+        for parameter in map(resolve_reference, operation.get("parameters", ())):
             if parameter["in"] == "query" and is_id(parameter["name"], parameter["schema"]):
                 found.append((method, path, parameter["name"]))
     return found
 
 
-FILTERS = [name for _, path, name in names_in_query() if path.endswith("/transactions")]
+FILTERS = [name for _, path, name in list_query_ids() if path.endswith("/transactions")]
 
 
-def places_in_bodies() -> list[tuple[str, str, Place]]:
+def list_body_ids() -> list[tuple[str, str, Place]]:
     """Those of the schemas, and those that stand in what the schemas leave open: a selection's filter has the filters
     of the list, and the keys of the map of categorizations are ids."""
     found = []
-    for method, path, operation in operations():
+    for method, path, operation in list_operations():
         for content in operation.get("requestBody", {}).get("content", {}).values():
-            for place, schema in places(content["schema"]):
+            for place, schema in list_id_places(content["schema"]):
                 if is_id(place[-1], schema):
                     found.append((method, path, place))
                 elif place[-1] == "filter":
@@ -179,34 +188,34 @@ def places_in_bodies() -> list[tuple[str, str, Place]]:
 
 
 def test_every_id_of_the_document_is_tried():
-    counts = [len(names_in_path()), len(names_in_query()), len(places_in_bodies())]
+    counts = [len(list_path_ids()), len(list_query_ids()), len(list_body_ids())]
     print("ids tried: {} in paths, {} in queries, {} in bodies".format(*counts))  # noqa: T201 - what was asked
     places = [
-        *((name,) for *_, name in names_in_path() + names_in_query()),
-        *(place for *_, place in places_in_bodies()),
+        *((name,) for *_, name in list_path_ids() + list_query_ids()),
+        *(place for *_, place in list_body_ids()),
     ]
-    unnamed = {place for place in places if row_named("", place) is None}
+    unnamed = {place for place in places if get_row_kind("", place) is None}
     assert unnamed == set(), "Say in NAMED which row it names."
     assert min(counts) > 0
-    described = {place[-1] for *_, place in places_in_bodies()}
+    described = {place[-1] for *_, place in list_body_ids()}
     assert {"accountId", "categoryId", "id", "ids", "excludedIds", "transactionIds", "customerId"} <= described
 
 
-def row_named(operation: str, place: Place) -> str | None:
+def get_row_kind(operation: str, place: Place) -> str | None:
     name = str(place[-1])
     return (
-        NAMED_THERE.get((operation, name)) or NAMED.get(".".join(map(str, place[-2:]))) or NAMED.get(name)
+        ROW_OF_OPERATION_FIELD.get((operation, name)) or ROW_OF_FIELD.get(".".join(map(str, place[-2:]))) or ROW_OF_FIELD.get(name)
     )  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------- two companies with everything
 
 
-def tenant(api: Api, owner: Any) -> dict[str, str]:
+def create_tenant_rows(api: Api, owner: Any) -> dict[str, str]:
     """One row of everything of a company: the name that NAMED gives it → its id."""
-    rows = rows_of(api)
+    rows = create_all_rows(api)
     rows["users"] = str(owner.id)
-    member = Membership.objects.of(api.company.id).get(user=owner)
+    member = Membership.objects.for_company(api.company.id).get(user=owner)
     rows["members"] = str(member.id)
     categories = api.get("categories").json()
     rows["other_categories"] = next(c["id"] for c in categories if c["systemKey"] == "officeAndAdmin")
@@ -225,36 +234,36 @@ def tenant(api: Api, owner: Any) -> dict[str, str]:
     pair = {"sourceTransactionId": rows["linked"], "targetTransactionId": rows["partner"]}
     assert api.post("transactions/link_transfer", pair).status_code == 200
     for name, of in (("parts", "categorized"), ("legs", "linked")):
-        (part,) = Categorization.objects.of(api.company.id).filter(transaction_id=rows[of])
+        (part,) = Categorization.objects.for_company(api.company.id).filter(transaction_id=rows[of])
         rows[name] = str(part.id)
     assert api.put(f"files/{rows['files']}", {"transactionIds": [rows["transactions"]]}).status_code == 200
     planned = f"planned_transactions/{rows['planned_transactions']}"
     assert api.put(f"{planned}/overrides/2024-01-31", {"name": "x"}).status_code == 200
-    rows["notifications"] = str(Notification.objects.of(api.company.id).latest("id").id)
-    rows["connected_apps"] = str(consent(api, owner).id)
-    rows["events"] = str(AuditEntry.objects.of(api.company.id).earliest("number").id)
+    rows["notifications"] = str(Notification.objects.for_company(api.company.id).latest("id").id)
+    rows["connected_apps"] = str(create_consent(api, owner).id)
+    rows["events"] = str(AuditEntry.objects.for_company(api.company.id).earliest("number").id)
     return rows
 
 
-def consent(api: Api, owner: Any) -> ConsentGrant:
-    app = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
-    flow = Flow(application=app)
+def create_consent(api: Api, owner: Any) -> ConsentGrant:
+    app = register_app(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    flow = OAuthFlow(application=app)
     flow.sign_in(owner)
     flow.tokens(api.company)
-    return ConsentGrant.objects.of(api.company.id).latest("created_time")
+    return ConsentGrant.objects.for_company(api.company.id).latest("created_time")
 
 
 @pytest.fixture
 def own(api, alice) -> dict[str, str]:
-    return tenant(api, alice)
+    return create_tenant_rows(api, alice)
 
 
 @pytest.fixture
 def foreign(globex_api, carol) -> dict[str, str]:
-    return tenant(globex_api, carol)
+    return create_tenant_rows(globex_api, carol)
 
 
-def all_rows_of(company: Any, *, but: Collection[Any] = ()) -> list[Any]:
+def digest_all_rows(company: Any, *, but: Collection[Any] = ()) -> list[Any]:
     """A digest of each table's rows of a company, derived ones and consents too."""
     of_companies = [m for m in apps.get_models() if any(f.name == "company" for f in m._meta.concrete_fields)]
     tables = [model._meta.db_table for model in of_companies if model not in but]
@@ -271,36 +280,36 @@ def all_rows_of(company: Any, *, but: Collection[Any] = ()) -> list[Any]:
 # ---------------------------------------------------------------------------------- the calls
 
 
-class Watched:
+class IsolationProbe:
     """Sends Acme's calls, takes back what each does, and looks whether it touched the other company."""
 
     def __init__(self, api: Api, other: Company):
-        self.api, self.other, self.before = api, other, all_rows_of(other)
+        self.api, self.other, self.before = api, other, digest_all_rows(other)
 
     def send(self, method: str, path: str, *, body: Any = None, query: Any = None) -> Any:
         with transaction.atomic():
-            answer = sent(self.api, method, path, body=body, query=query)
-            assert all_rows_of(self.other) == self.before, (method, path, body)
+            answer = send_request(self.api, method, path, body=body, query=query)
+            assert digest_all_rows(self.other) == self.before, (method, path, body)
             transaction.set_rollback(True)
         return answer
 
 
 @pytest.fixture
-def calls(api, globex, foreign) -> Watched:
-    return Watched(api, globex)
+def calls(api, globex, foreign) -> IsolationProbe:
+    return IsolationProbe(api, globex)
 
 
-def sent(api: Api, method: str, path: str, *, body: Any, query: Any) -> Any:
+def send_request(api: Api, method: str, path: str, *, body: Any, query: Any) -> Any:
     if method == "GET":
-        return whole(api.get(path, query))
+        return read_whole_answer(api.get(path, query))
     if method == "DELETE":
         return api.delete(path + "".join(f"?{name}={value}" for name, value in (query or {}).items()))
     if body is not None and path in FILES:
-        return api.client.post(api.path(path), form(path, body), headers=api.headers)
+        return api.client.post(api.path(path), build_form(path, body), headers=api.headers)
     return getattr(api, method.lower())(path, body)
 
 
-def whole(answer: Any) -> Any:
+def read_whole_answer(answer: Any) -> Any:
     """A file's answer with its content; of a workbook, which says when it was made, the first sheet's."""
     if not answer.streaming or answer.status_code != 200:
         return answer
@@ -310,7 +319,7 @@ def whole(answer: Any) -> Any:
     return HttpResponse(content)
 
 
-def told(answer: Any, row_id: str) -> tuple[int, Any]:
+def normalize_answer(answer: Any, row_id: str) -> tuple[int, Any]:
     """Status and body, but for what names the request or repeats the id."""
     text = MOMENT.sub("TIME", answer.content.decode().replace(row_id, "ID"))
     body = json.loads(text) if "json" in answer["Content-Type"] else text
@@ -319,12 +328,16 @@ def told(answer: Any, row_id: str) -> tuple[int, Any]:
     return answer.status_code, body
 
 
-def valid_body(method: str, path: str, rows: dict[str, str]) -> dict[str, Any]:
-    body = filled(taken(path), rows) | filled(BESIDES_THERE.get((f"{method} {path}", ""), {}), rows)
-    return body | ({name: value for name, value in ANOTHER.items() if name in body} if method == "POST" else {})
+def build_valid_body(method: str, path: str, rows: dict[str, str]) -> dict[str, Any]:
+    body = fill_ids(get_request_body(path), rows) | fill_ids(
+        EXTRA_OPERATION_FIELDS.get((f"{method} {path}", ""), {}), rows
+    )
+    return body | (
+        {name: value for name, value in SECOND_ROW_VALUES.items() if name in body} if method == "POST" else {}
+    )
 
 
-def with_row(body: dict[str, Any], place: Place, row_id: str) -> dict[str, Any]:
+def put_id(body: dict[str, Any], place: Place, row_id: str) -> dict[str, Any]:
     """The body with the id at the place; what is on the way is made where it is missing."""
     first, *rest = place
     copy = deepcopy(body)
@@ -335,98 +348,106 @@ def with_row(body: dict[str, Any], place: Place, row_id: str) -> dict[str, Any]:
     if not rest:
         copy[str(first)] = [row_id] if str(first).endswith("ds") else row_id
     elif rest[0] == 0:
-        copy[str(first)] = [with_row(copy[str(first)][0], tuple(rest[1:]), row_id)]
+        copy[str(first)] = [put_id(copy[str(first)][0], tuple(rest[1:]), row_id)]
     else:
-        copy[str(first)] = with_row(copy.get(str(first)) or {}, tuple(rest), row_id)
+        copy[str(first)] = put_id(copy.get(str(first)) or {}, tuple(rest), row_id)
     if first == "counterparty":
         copy["counterparty"]["type"] = "customer"
     return copy
 
 
-def body_about(operation: str, place: Place, rows: dict[str, str], row_id: str) -> dict[str, Any]:
-    body = valid_body(*operation.split(" ", 1), rows)
+def build_body_with_id(operation: str, place: Place, rows: dict[str, str], row_id: str) -> dict[str, Any]:
+    body = build_valid_body(*operation.split(" ", 1), rows)
     dotted = ".".join(map(str, place))
-    for start, besides in BESIDES.items():
+    for start, besides in EXTRA_FIELDS.items():
         body |= deepcopy(besides) if dotted.startswith(start) else {}
-    body |= filled(BESIDES_THERE.get((operation, dotted), {}), rows)
-    return with_row(body, place, row_id)
+    body |= fill_ids(EXTRA_OPERATION_FIELDS.get((operation, dotted), {}), rows)
+    return put_id(body, place, row_id)
 
 
-def pointer(place: Place) -> str:
+def build_pointer_pattern(place: Place) -> str:
     """As a regular expression: a map's key may be any."""
     return "#/" + "/".join("[^/]+" if each in ("*", "-") else str(each) for each in place)
 
 
 def test_another_companys_id_in_a_path_is_an_unknown_one(calls, own, foreign):
     wrong = {}
-    for method, path, name in names_in_path():
-        operation = f"{method} {below_company(path)}"
-        body = valid_body(method, below_company(path), own) if method in ("POST", "PUT") else None
+    for method, path, name in list_path_ids():
+        operation = f"{method} {strip_company_path(path)}"
+        body = build_valid_body(method, strip_company_path(path), own) if method in ("POST", "PUT") else None
         query = {"startDate": "2024-01-01", "endDate": "2024-12-31"} if path.endswith("/occurrences") else None
         there = path.removeprefix("/companies/{companyId}/").replace("{originalDate}", "2024-01-31")
         for other in set(re.findall(r"{(\w+)}", there)) - {name}:
-            there = there.replace(f"{{{other}}}", own[NAMED[other]])
+            there = there.replace(f"{{{other}}}", own[ROW_OF_FIELD[other]])
         answers = [
             calls.send(method, there.replace(f"{{{name}}}", row_id), body=body, query=query)
-            for row_id in (own[NAMED[name]], foreign[NAMED[name]], UNKNOWN, "x")
+            for row_id in (own[ROW_OF_FIELD[name]], foreign[ROW_OF_FIELD[name]], UNKNOWN_ID, "x")
         ]
         if [answer.status_code for answer in answers] != [answers[0].status_code, 404, 404, 404]:
             wrong[operation] = [answer.status_code for answer in answers]
-        elif answers[0].status_code != OWN_IS_REFUSED.get(operation, 200):
+        elif answers[0].status_code != OWN_STATUS.get(operation, 200):
             wrong[operation] = answers[0].content
-        elif len({str(told(answer, "?")) for answer in answers[1:]}) > 1:
+        elif len({str(normalize_answer(answer, "?")) for answer in answers[1:]}) > 1:
             wrong[operation] = [answer.content for answer in answers]
     assert wrong == {}
 
 
 def test_another_companys_id_in_a_query_is_an_unknown_one(calls, own, foreign):
     wrong = {}
-    for method, path, name in names_in_query():
-        there = address(below_company(path), own)
-        rows = [own[NAMED[name]], foreign[NAMED[name]], UNKNOWN]
+    for method, path, name in list_query_ids():
+        there = build_path(strip_company_path(path), own)
+        rows = [own[ROW_OF_FIELD[name]], foreign[ROW_OF_FIELD[name]], UNKNOWN_ID]
         mine, theirs, nobodys = (calls.send(method, there, query={name: row_id}) for row_id in rows)
-        if mine.status_code != 200 or told(theirs, rows[1]) != told(nobodys, rows[2]) or mine.content == theirs.content:
+        if (
+            mine.status_code != 200
+            or normalize_answer(theirs, rows[1]) != normalize_answer(nobodys, rows[2])
+            or mine.content == theirs.content
+        ):
             wrong[f"{method} {there} {name}"] = [answer.content for answer in (mine, theirs, nobodys)]
     assert wrong == {}
 
 
 def test_another_companys_id_in_a_body_is_an_unknown_one(calls, own, foreign):
     wrong = {}
-    for method, path, place in places_in_bodies():
-        operation = f"{method} {below_company(path)}"
-        name = row_named(operation, place)
-        rows = [own[name], foreign[name], UNKNOWN, "x"]
+    for method, path, place in list_body_ids():
+        operation = f"{method} {strip_company_path(path)}"
+        name = get_row_kind(operation, place)
+        rows = [own[name], foreign[name], UNKNOWN_ID, "x"]
         answers = [
-            calls.send(method, address(below_company(path), own), body=body_about(operation, place, own, row_id))
+            calls.send(
+                method,
+                build_path(strip_company_path(path), own),
+                body=build_body_with_id(operation, place, own, row_id),
+            )
             for row_id in rows
         ]
-        found = list(differences(operation, place, rows, answers))
+        found = list(list_differences(operation, place, rows, answers))
         if found:
             wrong[f"{operation} {'.'.join(map(str, place))}"] = (found, [answer.content[:300] for answer in answers])
     assert wrong == {}
 
 
-def differences(operation: str, place: Place, rows: list[str], answers: list[Any]) -> Iterator[str]:
+def list_differences(operation: str, place: Place, rows: list[str], answers: list[Any]) -> Iterator[str]:
     """What the answers to one's own row, another company's, an unknown and a malformed id should be and are not."""
     own, theirs, unknown, malformed = answers
     field = f"{operation} {'.'.join(map(str, place))}"
-    if own.status_code != OWN_IS_REFUSED.get(field, own.status_code if own.status_code in {200, 201} else 200):
+    if own.status_code != OWN_STATUS.get(field, own.status_code if own.status_code in {200, 201} else 200):
         yield "one's own row is refused, so that nothing is proved"
-    if told(theirs, rows[1]) != told(unknown, rows[2]):
+    if normalize_answer(theirs, rows[1]) != normalize_answer(unknown, rows[2]):
         yield "not as an unknown one"
-    if operation in PASSED_OVER or field in PASSED_OVER or "filter" in place:
+    if operation in UNKNOWN_IS_SKIPPED or field in UNKNOWN_IS_SKIPPED or "filter" in place:
         expected = [200]
-    elif operation in MISSING:
+    elif operation in MISSING_IS_ERROR:
         expected = [404, "not_found"]
     else:
         expected = [400, "validation_failed", "unknown_id", True]
-    if outcome(theirs, place) != expected:
+    if get_outcome(theirs, place) != expected:
         yield f"not {expected}"
-    if expected[0] != 200 and outcome(malformed, place) != expected:
+    if expected[0] != 200 and get_outcome(malformed, place) != expected:
         yield "a malformed one is something else"
 
 
-def outcome(answer: Any, place: Place) -> list[Any]:
+def get_outcome(answer: Any, place: Place) -> list[Any]:
     """Status, code, the field's code, and whether the pointer leads to the place."""
     if answer.status_code < 300:
         return [answer.status_code]
@@ -434,5 +455,5 @@ def outcome(answer: Any, place: Place) -> list[Any]:
     if "errors" not in body:
         return [answer.status_code, body["code"]]
     (entry,) = body["errors"]
-    leads = re.fullmatch(pointer(place) + "(/0)?", entry["pointer"]) is not None
+    leads = re.fullmatch(build_pointer_pattern(place) + "(/0)?", entry["pointer"]) is not None
     return [answer.status_code, body["code"], entry["code"], leads]

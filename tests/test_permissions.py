@@ -16,15 +16,15 @@ from drf_spectacular.generators import SchemaGenerator
 from companies.api.viewsets import ApiViewSet, CompanyViewSet
 from companies.models import Company
 from companies.permissions import Permission, Role
-from oauth.registration import register
+from oauth.registration import register_app
 from tests import factories
-from tests.api.bodies import UNKNOWN
+from tests.api.request_bodies import UNKNOWN_ID
 from tests.conftest import Api
-from tests.oauth.conftest import REDIRECT, Flow
+from tests.oauth.conftest import REDIRECT, OAuthFlow
 
 pytestmark = pytest.mark.django_db
 
-ANYONE = "any member"
+ANY_MEMBER = "any member"
 
 # Below /companies/{companyId}, with {} for an id: the permission of each method.
 NEEDS: dict[str, dict[str, str]] = {
@@ -33,11 +33,11 @@ NEEDS: dict[str, dict[str, str]] = {
     "members": {"GET": "members:manage", "POST": "members:manage"},
     "members/{}": {"GET": "members:manage", "PUT": "members:manage", "DELETE": "members:manage"},
     "members/{}/resend": {"POST": "members:manage"},
-    "members/me": {"DELETE": ANYONE},
+    "members/me": {"DELETE": ANY_MEMBER},
     "api_keys": {"GET": "apiKeys:manage", "POST": "apiKeys:manage"},
     "api_keys/{}": {"GET": "apiKeys:manage", "DELETE": "apiKeys:manage"},
-    "connected_apps": {"GET": ANYONE},
-    "connected_apps/{}": {"DELETE": ANYONE},
+    "connected_apps": {"GET": ANY_MEMBER},
+    "connected_apps/{}": {"DELETE": ANY_MEMBER},
     "audit_log": {"GET": "audit:read"},
     "events": {"GET": "audit:read"},
     "accounts": {"GET": "accounts:read", "POST": "accounts:write"},
@@ -142,7 +142,7 @@ NEEDS: dict[str, dict[str, str]] = {
 
 # What is answered to those who get in, with an empty body, about things that do not exist: 404 where the address has
 # an id, 200 to a read, 400 to a write; but these take an empty body, or a form.
-OTHERWISE = {
+SUCCESS_STATUS = {
     ("", "PUT"): 200, ("logo", "DELETE"): 200, ("notifications/read_all", "POST"): 200,
     ("files", "POST"): 415, ("statements", "POST"): 415, ("data/runway", "POST"): 200,
     ("data/recurringRevenueSummary", "POST"): 200, ("planned_transactions/due", "GET"): 400,
@@ -151,33 +151,33 @@ OTHERWISE = {
 
 READS = {p.value for p in Permission if p.value.endswith(":read")} - {"audit:read"}
 WRITES = {p.value for p in Permission if p.value.endswith(":write")}
-EVERYTHING = {p.value for p in Permission}
+ALL_PERMISSIONS = {p.value for p in Permission}
 ROLES = {
-    Role.OWNER: EVERYTHING,
-    Role.ADMIN: EVERYTHING - {"company:manage"},
+    Role.OWNER: ALL_PERMISSIONS,
+    Role.ADMIN: ALL_PERMISSIONS - {"company:manage"},
     Role.EDITOR: READS | WRITES,
     Role.VIEWER: READS | {"notifications:write"},
 }
 
-IN = (0, "")  # let in
-NOBODY, REFUSED = (401, "not_authenticated"), (401, "invalid_credentials")
-STRANGER = (404, "not_found")
+ALLOWED = (0, "")  # let in
+NOT_AUTHENTICATED, REFUSED = (401, "not_authenticated"), (401, "invalid_credentials")
+NOT_FOUND = (404, "not_found")
 DENIED, FORGED = (403, "permission_denied"), (403, "csrf_failed")
 Outcome = tuple[int, str]
 
 
-def below_company(path: str) -> str:
+def strip_company_path(path: str) -> str:
     """/companies/{companyId}/accounts/{accountId} → accounts/{}"""
     return re.sub(r"{\w+}", "{}", path).removeprefix("/companies/{}").removeprefix("/")
 
 
 DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
 DOCUMENTED = [(path, method.upper()) for path, item in DOCUMENT["paths"].items() for method in item]
-OPERATIONS = sorted((below_company(path), method) for path, method in DOCUMENTED if "{companyId}" in path)
+OPERATIONS = sorted((strip_company_path(path), method) for path, method in DOCUMENTED if "{companyId}" in path)
 OUTSIDE = [("/companies", "GET"), ("/companies", "POST")]
 
 
-class World:
+class PermissionWorld:
     """Acme with its people, Globex with Carol, and the credentials of all of them, each made when it is first asked."""
 
     def __init__(self, *, acme: Company, globex: Company, make_api: Any, browser_of: Any):
@@ -198,7 +198,7 @@ class World:
         return self.once(permissions, lambda: self.make_api(self.acme, *permissions))
 
     def all_but(self, needed: str) -> Api:
-        return self.key(*sorted(EVERYTHING - {needed}))
+        return self.key(*sorted(ALL_PERMISSIONS - {needed}))
 
     def foreign_key(self) -> Api:
         return self.once("foreign", lambda: Api(self.acme, key=self.make_api(self.globex).key))
@@ -207,7 +207,7 @@ class World:
         of = company or self.acme
 
         def make() -> Api:
-            person = factories.member(of, f"{role}@{of.name}.example", role=role)
+            person = factories.make_member(of, f"{role}@{of.name}.example", role=role)
             return self.browser_of(person, self.acme)
 
         return self.once((role, of.id), make)
@@ -222,9 +222,9 @@ class World:
         """An app's token that the company's owner agreed to."""
 
         def make() -> Api:
-            owner = factories.member(company, f"owner@{company.name}.example", role=Role.OWNER)
-            app = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
-            flow = Flow(application=app)
+            owner = factories.make_member(company, f"owner@{company.name}.example", role=Role.OWNER)
+            app = register_app(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+            flow = OAuthFlow(application=app)
             flow.sign_in(owner)
             return self.header(f"Bearer {flow.tokens(company, scope=scope)['access_token']}")
 
@@ -235,38 +235,38 @@ class World:
 class Credential:
     """A kind of caller: how one is made for an operation, what it holds, or what it is told whatever it asks."""
 
-    caller: Callable[[World, str], Api]  # (world, the permission that the operation needs)
+    caller: Callable[[PermissionWorld, str], Api]  # (world, the permission that the operation needs)
     holds: Callable[[str], bool] = lambda needed: True
     told: Outcome | None = None
     app: bool = False
     person: bool = False
 
     def outcome(self, path: str, method: str) -> Outcome:
-        if self.told in (NOBODY, REFUSED) or (self.told == FORGED and method != "GET"):
+        if self.told in (NOT_AUTHENTICATED, REFUSED) or (self.told == FORGED and method != "GET"):
             return self.told
         if path == "/companies":
-            return IN if method == "GET" or self.person else DENIED
-        if self.told == STRANGER:
-            return STRANGER
+            return ALLOWED if method == "GET" or self.person else DENIED
+        if self.told == NOT_FOUND:
+            return NOT_FOUND
         needed = NEEDS[path][method]
-        return IN if needed == ANYONE or self.holds(needed) else DENIED
+        return ALLOWED if needed == ANY_MEMBER or self.holds(needed) else DENIED
 
 
-def exactly(world: World, needed: str) -> Api:
-    return world.key("accounts:read" if needed == ANYONE else needed)
+def build_key_with(world: PermissionWorld, needed: str) -> Api:
+    return world.key("accounts:read" if needed == ANY_MEMBER else needed)
 
 
 CREDENTIALS: dict[str, Credential] = {
-    "no credential": Credential(lambda world, _: Api(world.acme), told=NOBODY),
+    "no credential": Credential(lambda world, _: Api(world.acme), told=NOT_AUTHENTICATED),
     "a garbage key": Credential(lambda world, _: world.header("Bearer svc_garbage"), told=REFUSED),
     "a garbage token": Credential(lambda world, _: world.header("Bearer eyJhbGciOiJub25lIn0.e30."), told=REFUSED),
     "another scheme": Credential(lambda world, _: world.header("Basic YTpi"), told=REFUSED),
     "garbage beside a session": Credential(
         lambda world, _: world.header("Bearer x", beside=world.session(Role.OWNER)), told=REFUSED
     ),
-    "a key with exactly the permission": Credential(exactly),
+    "a key with exactly the permission": Credential(build_key_with),
     "a key with all others": Credential(lambda world, needed: world.all_but(needed), holds=lambda needed: False),
-    "another company's key": Credential(lambda world, _: world.foreign_key(), told=STRANGER),
+    "another company's key": Credential(lambda world, _: world.foreign_key(), told=NOT_FOUND),
     "the owner's session": Credential(lambda world, _: world.session(Role.OWNER), person=True),
     "an admin's session": Credential(
         lambda world, _: world.session(Role.ADMIN), holds=lambda needed: needed in ROLES[Role.ADMIN], person=True
@@ -278,7 +278,7 @@ CREDENTIALS: dict[str, Credential] = {
         lambda world, _: world.session(Role.VIEWER), holds=lambda needed: needed in ROLES[Role.VIEWER], person=True
     ),
     "another company's owner's session": Credential(
-        lambda world, _: world.session(Role.OWNER, world.globex), told=STRANGER, person=True
+        lambda world, _: world.session(Role.OWNER, world.globex), told=NOT_FOUND, person=True
     ),
     "a session without the CSRF token": Credential(lambda world, _: world.forged(), told=FORGED, person=True),
     "an app that may read": Credential(
@@ -288,19 +288,19 @@ CREDENTIALS: dict[str, Credential] = {
         lambda world, _: world.token(world.acme, "svc:write"), holds=lambda needed: needed in WRITES, app=True
     ),
     "another company's app": Credential(
-        lambda world, _: world.token(world.globex, "svc:read svc:write"), told=STRANGER, app=True
+        lambda world, _: world.token(world.globex, "svc:read svc:write"), told=NOT_FOUND, app=True
     ),
 }
 
 
 @pytest.fixture
-def world(acme, globex, make_api, browser_of) -> World:
-    return World(acme=acme, globex=globex, make_api=make_api, browser_of=browser_of)
+def world(acme, globex, make_api, browser_of) -> PermissionWorld:
+    return PermissionWorld(acme=acme, globex=globex, make_api=make_api, browser_of=browser_of)
 
 
-def call(api: Api, method: str, path: str) -> Any:
+def call_operation(api: Api, method: str, path: str) -> Any:
     """A call with an empty body about things that do not exist."""
-    return getattr(api, method.lower())(path.replace("{}", UNKNOWN), *([{}] if method in ("POST", "PUT") else []))
+    return getattr(api, method.lower())(path.replace("{}", UNKNOWN_ID), *([{}] if method in ("POST", "PUT") else []))
 
 
 def test_every_operation_stands_in_the_table():
@@ -310,15 +310,15 @@ def test_every_operation_stands_in_the_table():
     in_table = {(path, method) for path, methods in NEEDS.items() for method in methods}
     assert set(OPERATIONS) == in_table
     assert sorted(set(DOCUMENTED) - {each for each in DOCUMENTED if "{companyId}" in each[0]}) == OUTSIDE
-    assert {(re.sub(r"{\w+}", "{}", path), method) for path, method in DOCUMENTED} == set(routes())
+    assert {(re.sub(r"{\w+}", "{}", path), method) for path, method in DOCUMENTED} == set(list_routes())
 
 
-def routes(patterns: Any = None, prefix: str = "/") -> Iterator[tuple[str, str]]:
+def list_routes(patterns: Any = None, prefix: str = "/") -> Iterator[tuple[str, str]]:
     """(address, method) of every operation that is routed."""
     for pattern in get_resolver().url_patterns if patterns is None else patterns:
         address = prefix + re.sub(r"<[^>]+>", "{}", str(pattern.pattern))
         if hasattr(pattern, "url_patterns"):
-            yield from routes(pattern.url_patterns, address)
+            yield from list_routes(pattern.url_patterns, address)
         elif issubclass(getattr(pattern.callback, "cls", object), ApiViewSet):
             yield from ((address, method.upper()) for method in pattern.callback.actions if method != "head")
 
@@ -327,17 +327,20 @@ def routes(patterns: Any = None, prefix: str = "/") -> Iterator[tuple[str, str]]
 def test_each_credential_gets_in_where_the_table_says_and_nowhere_else(world, name):
     credential, wrong = CREDENTIALS[name], {}
     for path, method in sorted([*OPERATIONS, *OUTSIDE], key=LEAVING.__eq__):  # whoever left gets in nowhere
-        needed = NEEDS.get(path, {}).get(method, ANYONE)
+        needed = NEEDS.get(path, {}).get(method, ANY_MEMBER)
         caller = credential.caller(world, needed)
-        answer = call(caller, method, path)
+        answer = call_operation(caller, method, path)
         outcome = credential.outcome(path, method)
-        if outcome == IN:
-            found = [answer.status_code != let_in(path, method, credential) and answer.content]
+        if outcome == ALLOWED:
+            found = [answer.status_code != get_success_status(path, method, credential) and answer.content]
         else:
             found = [(answer.status_code, answer.json()["code"]) != outcome and answer.content]
-            found += list(mistakes(answer, credential, needed))
-        if outcome in (NOBODY, REFUSED, STRANGER):
-            found.append(told(answer) != told(call_about_nothing(caller, method, path)) and "tells what there is")
+            found += list(list_mistakes(answer, credential, needed))
+        if outcome in (NOT_AUTHENTICATED, REFUSED, NOT_FOUND):
+            found.append(
+                normalize_answer(answer) != normalize_answer(call_unknown_company(caller, method, path))
+                and "tells what there is"
+            )
         found.append("RateLimit-Remaining" not in answer.headers and "no budget")
         if any(found):
             wrong[f"{method} {path}"] = (outcome, [each for each in found if each])
@@ -347,23 +350,23 @@ def test_each_credential_gets_in_where_the_table_says_and_nowhere_else(world, na
 LEAVING = ("members/me", "DELETE")
 
 
-def let_in(path: str, method: str, credential: Credential) -> int:
+def get_success_status(path: str, method: str, credential: Credential) -> int:
     """The status of those who get in."""
     if (path, method) == LEAVING:
         return 200 if credential.person else 404  # keys and apps are no members
     if "{}" in path:
         return 404
-    return OTHERWISE.get((path, method), 200 if method == "GET" else 400)
+    return SUCCESS_STATUS.get((path, method), 200 if method == "GET" else 400)
 
 
-def mistakes(answer: Any, credential: Credential, needed: str) -> Iterator[str]:
+def list_mistakes(answer: Any, credential: Credential, needed: str) -> Iterator[str]:
     """What a refusal should say and does not."""
     challenge = answer.get("WWW-Authenticate", "")
     if answer.status_code == 401 and not challenge.startswith("Bearer "):
         yield f"no challenge: {challenge}"
     if answer.status_code == 401 and ('error="invalid_token"' in challenge) != (credential.told == REFUSED):
         yield f"the challenge names the wrong error: {challenge}"
-    if answer.json()["code"] != "permission_denied" or needed == ANYONE:
+    if answer.json()["code"] != "permission_denied" or needed == ANY_MEMBER:
         return
     if needed not in answer.json()["detail"]:
         yield "the permission is not named"
@@ -373,12 +376,14 @@ def mistakes(answer: Any, credential: Credential, needed: str) -> Iterator[str]:
         yield f"the challenge offers what no scope gives: {challenge}"
 
 
-def call_about_nothing(caller: Api, method: str, path: str) -> Any:
+def call_unknown_company(caller: Api, method: str, path: str) -> Any:
     """The same call about a company that does not exist."""
-    return call(caller, method, path if path.startswith("/") else f"/companies/{UNKNOWN}/{path}".rstrip("/"))
+    return call_operation(
+        caller, method, path if path.startswith("/") else f"/companies/{UNKNOWN_ID}/{path}".rstrip("/")
+    )
 
 
-def told(answer: Any) -> tuple[int, str | None, dict[str, Any]]:
+def normalize_answer(answer: Any) -> tuple[int, str | None, dict[str, Any]]:
     """An answer but for what names the request."""
     body = {name: value for name, value in answer.json().items() if name not in {"instance", "requestId"}}
     return answer.status_code, answer.get("WWW-Authenticate"), body

@@ -18,10 +18,10 @@ from django.urls import get_resolver
 from PIL import Image
 
 from companies.models import User
-from tests.api.seeded import seeded, stocked  # noqa: F401 - fixtures
-from tests.api.test_fuzz import address, filled, places, taken, with_value
-from tests.oauth.conftest import Flow, application, consent, flow, granted, signed_in  # noqa: F401 - fixtures
-from tests.test_house import ROOT, SOURCES, patterns
+from tests.api.seeded_company import seeded, stocked  # noqa: F401 - fixtures
+from tests.api.test_fuzz import build_path, fill_ids, get_request_body, list_places, replace_value
+from tests.oauth.conftest import OAuthFlow, application, flow, get_latest_consent, granted, signed_in  # noqa: F401 - fixtures
+from tests.test_house import ROOT, SOURCES, list_url_routes
 from tests.test_permissions import OPERATIONS
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -45,10 +45,10 @@ def staff(alice: User) -> Client:
     return client
 
 
-def pages(values: dict[str, str]) -> list[str]:
+def list_pages(values: dict[str, str]) -> list[str]:
     """Every address outside the API that can be filled in; the admin's rows are a user's own."""
     found = []
-    for route, view in patterns(get_resolver()):
+    for route, view in list_url_routes(get_resolver()):
         if not hasattr(view, "cls") and "^" not in route:
             path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: values.get(name[1], "1"), route)
             found.append("/" + path.replace("(?P1.*)$", "nowhere"))
@@ -66,7 +66,7 @@ def test_every_page_has_the_strict_policy(staff, acme, alice, api, client):
     }
     shown, seen = 0, set()
     # Nobody, a form without our token, and addresses that lead nowhere have pages of their own.
-    answers = [(path, staff.get(path)) for path in pages(filled_in)]
+    answers = [(path, staff.get(path)) for path in list_pages(filled_in)]
     answers += [(path, client.get(path)) for path in ("/app/sign-in", "/app/nowhere", "/admin/login/")]
     answers += [("csrf", staff.post("/app/password")), ("refused", client.get("/auth/oauth2/authorize?client_id=x"))]
     for path, answer in answers:
@@ -110,7 +110,7 @@ PLAIN = {
 }
 
 
-def compared(path: Path) -> list[str]:
+def list_comparisons(path: Path) -> list[str]:
     """Each == and != of a file that has something with a secret's name on a side, and no plain text on the other."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
@@ -124,14 +124,14 @@ def compared(path: Path) -> list[str]:
 
 def test_secrets_are_compared_in_constant_time():
     sources = [path for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
-    found = {(str(path.relative_to(ROOT)), text) for path in sources for text in compared(path)}
+    found = {(str(path.relative_to(ROOT)), text) for path in sources for text in list_comparisons(path)}
     assert {(path, text) for path, text in found if text not in PLAIN} == set()
     assert {text for _, text in found} == set(PLAIN), "an explanation that explains nothing"
 
 
 # ---------------------------------------------------------------------------------------------- addresses in bodies
 
-INSIDE = "http://169.254.169.254/latest/meta-data/"
+METADATA_URL = "http://169.254.169.254/latest/meta-data/"
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def nobody_is_called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def test_the_guard_sees_a_call(nobody_is_called):
     with pytest.raises(OSError, match="called"):
-        urllib.request.urlopen(INSIDE, timeout=5)
+        urllib.request.urlopen(METADATA_URL, timeout=5)
     assert nobody_is_called
 
 
@@ -161,12 +161,18 @@ def test_the_guard_sees_a_call(nobody_is_called):
 @pytest.mark.parametrize(("path", "method"), [case for case in OPERATIONS if case[1] in ("POST", "PUT")])
 def test_no_address_in_a_body_is_ever_called(stocked, nobody_is_called, path, method):  # noqa: F811
     api, ids = stocked.api, stocked.rows
-    body = filled(taken(path), ids)
-    here = api.path(address(path, ids))
-    for place in places(body):
-        sent = json.dumps(with_value(body, place, INSIDE))
+    body = fill_ids(get_request_body(path), ids)
+    here = api.path(build_path(path, ids))
+    for place in list_places(body):
+        sent = json.dumps(replace_value(body, place, METADATA_URL))
         api.client.generic(method, here, sent, content_type="application/json", headers=api.headers)
-    extra = body | {"url": INSIDE, "logoUrl": INSIDE, "invoiceUrl": INSIDE, "webhook": INSIDE, "callback": INSIDE}
+    extra = body | {
+        "url": METADATA_URL,
+        "logoUrl": METADATA_URL,
+        "invoiceUrl": METADATA_URL,
+        "webhook": METADATA_URL,
+        "callback": METADATA_URL,
+    }
     api.client.generic(method, here, json.dumps(extra), content_type="application/json", headers=api.headers)
     assert nobody_is_called == []
 
@@ -175,12 +181,12 @@ def test_no_address_in_a_body_is_ever_called(stocked, nobody_is_called, path, me
 @pytest.mark.parametrize(
     "content",
     [
-        f'<!DOCTYPE a SYSTEM "{INSIDE}"><a/>',
-        f'<!DOCTYPE a [<!ENTITY b SYSTEM "{INSIDE}">]><a>&b;</a>',
-        f'<a xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="{INSIDE}"/></a>',
-        f'<?xml-stylesheet href="{INSIDE}"?><a xsi:schemaLocation="a {INSIDE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"/>',
-        f'a,b\n=WEBSERVICE("{INSIDE}"),1\n',
-        f"%PDF-1.7\n1 0 obj << /URI ({INSIDE}) /F ({INSIDE}) >>\n%%EOF",
+        f'<!DOCTYPE a SYSTEM "{METADATA_URL}"><a/>',
+        f'<!DOCTYPE a [<!ENTITY b SYSTEM "{METADATA_URL}">]><a>&b;</a>',
+        f'<a xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="{METADATA_URL}"/></a>',
+        f'<?xml-stylesheet href="{METADATA_URL}"?><a xsi:schemaLocation="a {METADATA_URL}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"/>',
+        f'a,b\n=WEBSERVICE("{METADATA_URL}"),1\n',
+        f"%PDF-1.7\n1 0 obj << /URI ({METADATA_URL}) /F ({METADATA_URL}) >>\n%%EOF",
     ],
 )
 def test_no_address_in_a_document_is_ever_called(api, nobody_is_called, content):
@@ -191,13 +197,21 @@ def test_no_address_in_a_document_is_ever_called(api, nobody_is_called, content)
 
 @pytest.mark.django_db
 def test_no_address_of_an_app_is_ever_called(flow, acme, alice, nobody_is_called):  # noqa: F811
-    flow.sign_in(alice, then=INSIDE)
-    asked = {"resource": INSIDE, "request_uri": INSIDE, "request": INSIDE, "login_hint": INSIDE, "client_uri": INSIDE}
-    for name, value in (asked | {"redirect_uri": INSIDE, "client_id": INSIDE, "jwks_uri": INSIDE}).items():
+    flow.sign_in(alice, then=METADATA_URL)
+    asked = {
+        "resource": METADATA_URL,
+        "request_uri": METADATA_URL,
+        "request": METADATA_URL,
+        "login_hint": METADATA_URL,
+        "client_uri": METADATA_URL,
+    }
+    for name, value in (
+        asked | {"redirect_uri": METADATA_URL, "client_id": METADATA_URL, "jwks_uri": METADATA_URL}
+    ).items():
         flow.ask(**{name: value})
-    flow.redeem("x", resource=INSIDE, client_assertion=INSIDE, redirect_uri=INSIDE)
-    head = {"alg": "RS256", "typ": "at+jwt", "jku": INSIDE, "x5u": INSIDE, "kid": INSIDE}
-    parts = [json.dumps(each).encode().hex() for each in (head, {"iss": INSIDE})]
+    flow.redeem("x", resource=METADATA_URL, client_assertion=METADATA_URL, redirect_uri=METADATA_URL)
+    head = {"alg": "RS256", "typ": "at+jwt", "jku": METADATA_URL, "x5u": METADATA_URL, "kid": METADATA_URL}
+    parts = [json.dumps(each).encode().hex() for each in (head, {"iss": METADATA_URL})]
     assert flow.call(".".join([*parts, "c2ln"])).status_code == 401
     assert flow.tokens(acme)["access_token"]
     assert nobody_is_called == []
@@ -208,11 +222,11 @@ def test_no_address_of_an_app_is_ever_called(flow, acme, alice, nobody_is_called
 
 @pytest.mark.django_db
 def test_a_picture_that_would_fill_the_memory_is_never_unpacked(api):
-    from companies.stores import pictures
+    from companies.storage import images
 
     small = io.BytesIO()
     Image.new("1", (7100, 7100)).save(small, format="PNG")  # fifty million pixels in seven kilobytes
-    assert pictures.MOST_PIXELS < 7100 * 7100
+    assert images.MAX_PIXELS < 7100 * 7100
     paper = SimpleUploadedFile("scan.png", small.getvalue())
     answer = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_file_type")

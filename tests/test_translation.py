@@ -10,10 +10,10 @@ from django.conf import settings
 from django.template.base import Lexer, Token, TokenType
 
 from companies.locales import LANGUAGES
-from config import translating
+from config import catalogs
 
 TEMPLATES = Path(settings.ROOT) / "templates"
-FOR_PROGRAMS = [
+PROGRAM_TEMPLATES = [
     "admin",
     "docs.html",
     "error_codes.html",
@@ -21,8 +21,10 @@ FOR_PROGRAMS = [
     "guide.html",
     "openapi.md",
 ]  # staff's and developers': English
-PAGES = sorted(path for path in TEMPLATES.rglob("*.html") if path.relative_to(TEMPLATES).parts[0] not in FOR_PROGRAMS)
-SPOKEN = {"title", "alt", "placeholder", "aria-label", "aria-roledescription", "aria-valuetext", "label"}
+PAGES = sorted(
+    path for path in TEMPLATES.rglob("*.html") if path.relative_to(TEMPLATES).parts[0] not in PROGRAM_TEMPLATES
+)
+SPOKEN_ATTRIBUTES = {"title", "alt", "placeholder", "aria-label", "aria-roledescription", "aria-valuetext", "label"}
 CLASSES = re.compile(r"{% block \w+_class %}[^{]*{% endblock(?: \w+)? %}")  # words of the style
 EMPTY = re.compile(r"[\w-]+=\"\"")  # attributes of which all is translated
 CODE = re.compile(r"\S+(?:://|\w\.\w)\S+")  # addresses, and the names of events
@@ -32,16 +34,16 @@ PLACEHOLDER = re.compile(r"\{\w*[^{}]*\}|%\(\w+\)s|%[sd]")
 
 @pytest.fixture(params=LANGUAGES)
 def catalog(request: pytest.FixtureRequest) -> Catalog:
-    return translating.read(request.param)
+    return catalogs.read_catalog(request.param)
 
 
 def test_the_catalog_has_the_texts_that_there_are(catalog):
     """`manage.py translations` brings it up to date."""
-    assert {(message.context, message.id) for message in catalog if message.id} == set(translating.texts())
+    assert {(message.context, message.id) for message in catalog if message.id} == set(catalogs.collect_texts())
 
 
 def test_every_text_has_its_translation(catalog):
-    assert translating.lacking(catalog) == []
+    assert catalogs.find_untranslated(catalog) == []
     assert [message.id for message in catalog if message.id and message.fuzzy] == []
 
 
@@ -62,12 +64,12 @@ def test_a_translation_says_what_its_text_says(catalog):
 
 def test_pages_read_what_the_catalog_says(catalog):
     """The compiled file is kept too: there is no compiler to be installed where the service runs."""
-    path = translating.catalog_file(str(catalog.locale))
-    assert path.with_suffix(".mo").read_bytes() == translating.compiled(catalog)
-    assert path.read_bytes() == translating.written(catalog)
+    path = catalogs.get_catalog_path(str(catalog.locale))
+    assert path.with_suffix(".mo").read_bytes() == catalogs.compile_catalog(catalog)
+    assert path.read_bytes() == catalogs.serialize_catalog(catalog)
 
 
-class Spoken(HTMLParser):
+class SpokenText(HTMLParser):
     """Collects what people read of a page's source."""
 
     def __init__(self) -> None:
@@ -77,10 +79,12 @@ class Spoken(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self.silent += tag in ("code", "script", "style", "kbd")
-        self.found += [value for name, value in attributes if value and (name in SPOKEN or name.startswith("data-say"))]
+        self.found += [
+            value for name, value in attributes if value and (name in SPOKEN_ATTRIBUTES or name.startswith("data-say"))
+        ]
 
     def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.found += [value for name, value in attributes if value and name in SPOKEN]
+        self.found += [value for name, value in attributes if value and name in SPOKEN_ATTRIBUTES]
 
     def handle_endtag(self, tag: str) -> None:
         self.silent -= tag in ("code", "script", "style", "kbd")
@@ -90,7 +94,7 @@ class Spoken(HTMLParser):
             self.found.append(data)
 
 
-def untranslated(source: str) -> list[str]:
+def list_untranslated(source: str) -> list[str]:
     """The words of a template that stand outside of gettext, also as arguments of its tags."""
     html, arguments = "", []
     inside = False
@@ -103,14 +107,14 @@ def untranslated(source: str) -> list[str]:
         if token.token_type == TokenType.TEXT:
             html += token.contents
         elif token.token_type in (TokenType.BLOCK, TokenType.VAR):
-            arguments += spoken_arguments(token)
-    parser = Spoken()
+            arguments += list_spoken_arguments(token)
+    parser = SpokenText()
     parser.feed(EMPTY.sub("", html))
     words = [text.strip() for text in parser.found]
     return [text for text in words if has_words(text)] + arguments
 
 
-def spoken_arguments(token: Token) -> list[str]:
+def list_spoken_arguments(token: Token) -> list[str]:
     if token.contents.startswith(("translate ", "trans ")):
         return []
     said = re.sub(r"_\((\"[^\"]*\"|'[^']*')\)", "", token.contents)
@@ -124,9 +128,9 @@ def has_words(text: str) -> bool:
 
 @pytest.mark.parametrize("template", PAGES, ids=lambda path: str(path.relative_to(TEMPLATES)))
 def test_a_template_says_nothing_outside_of_gettext(template):
-    assert untranslated(template.read_text(encoding="utf-8")) == []
+    assert list_untranslated(template.read_text(encoding="utf-8")) == []
 
 
-def test_what_stands_outside_would_be_found():
+def test_untranslated_text_is_found():
     source = '<p title="Close" class="x">{% translate "Open" %} all {{ name|default:"None yet" }}<code>go</code></p>'
-    assert untranslated(source) == ["Close", "all", "None yet"]
+    assert list_untranslated(source) == ["Close", "all", "None yet"]

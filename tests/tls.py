@@ -18,8 +18,8 @@ Answer = tuple[int, Mapping[str, str], bytes]
 
 
 @contextmanager
-def serving(answer: Callable[[str], Answer], *, where: Path) -> Iterator[tuple[str, Path]]:
-    """(host and port, the file that SSL_CERT_FILE must name for it to be trusted); ``answer`` is given each path."""
+def serve_https(answer: Callable[[str], Answer], *, where: Path) -> Iterator[tuple[str, Path]]:
+    """Serve answers over HTTPS; yields the address and the CA file to trust (``SSL_CERT_FILE``)."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -35,7 +35,7 @@ def serving(answer: Callable[[str], Answer], *, where: Path) -> Iterator[tuple[s
         def log_message(self, *_: object) -> None:
             pass
 
-    pem = certificate(where)
+    pem = create_certificate(where)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -47,7 +47,7 @@ def serving(answer: Callable[[str], Answer], *, where: Path) -> Iterator[tuple[s
     server.server_close()
 
 
-def certificate(where: Path) -> Path:
+def create_certificate(where: Path) -> Path:
     """One for localhost that vouches for itself, and its key, in a file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])

@@ -1,15 +1,15 @@
-"""What staff see of a company's webhooks, read-only: which fail, and what was answered."""
+"""Admin: a company's webhook endpoints and failed deliveries, read-only."""
 
 from typing import Any
 
 from django.contrib import admin
 
-from companies.admin import CompanyAdmin, Rows
+from companies.admin import CompanyAdmin, CompanyRowsInline
 from webhooks.models import WebhookDelivery, WebhookEndpoint
 
 
-class EndpointRows(Rows):
-    """Those that fail first, with how long they have."""
+class EndpointRows(CompanyRowsInline):
+    """Endpoints, failing ones first."""
 
     model = WebhookEndpoint
     fields = readonly_fields = (
@@ -19,8 +19,8 @@ class EndpointRows(Rows):
     verbose_name_plural = "webhooks"
 
 
-class FailedDeliveryRows(Rows):
-    """The latest that were not taken."""
+class FailedDeliveryRows(CompanyRowsInline):
+    """The latest failed deliveries."""
 
     model = WebhookDelivery
     fields = readonly_fields = ("time", "type", "address", "status", "error", "response")
@@ -31,7 +31,7 @@ class FailedDeliveryRows(Rows):
     def get_queryset(self, request: Any) -> Any:
         return super().get_queryset(request).select_related("endpoint")
 
-    def wanted(self, rows: Any) -> Any:
+    def filter_latest(self, rows: Any) -> Any:
         return rows.filter(time__isnull=False).exclude(status__range=(200, 299))
 
     @admin.display(description="to")

@@ -7,8 +7,8 @@ class WebhooksConfig(AppConfig):
     def ready(self) -> None:
         from companies.hooks import AUDITED_MODELS, AuditedModel, prune_expired
         from companies.permissions import Permission
-        from webhooks import delivering
+        from webhooks import delivery
         from webhooks.models import WebhookEndpoint
 
-        prune_expired.register(delivering.prune)
+        prune_expired.register(delivery.prune_webhook_deliveries)
         AUDITED_MODELS["webhookEndpoint"] = AuditedModel(WebhookEndpoint, Permission.COMPANY_MANAGE)

@@ -1,4 +1,4 @@
-"""Addresses that are told of events, and what was sent to them."""
+"""Webhook endpoints and deliveries."""
 
 from datetime import datetime
 from typing import Self
@@ -10,45 +10,45 @@ from django.db.models import Exists, OuterRef, Q
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, LogMonth
 from webhooks.signing import new_salt
 
-LONGEST_URL = 2048  # as the way out takes them
-LONGEST_ANSWER = 1024  # what is kept of one
+MAX_URL_LENGTH = 2048  # the limit of the outbound client
+MAX_RESPONSE_LENGTH = 1024  # stored part of a response
 
 
 class WebhookEndpointQuerySet(CompanyOwnedQuerySet["WebhookEndpoint"]):
-    def in_order(self) -> Self:
+    def in_display_order(self) -> Self:
         return self.order_by("id")
 
-    def free(self, now: datetime) -> Self:
-        """Those that no deliverer has in hand; one that was killed lets go when its time is over."""
+    def unleased(self, now: datetime) -> Self:
+        """Those without a valid lease of a worker."""
         return self.filter(Q(held_until=None) | Q(held_until__lte=now))
 
     def due(self, now: datetime) -> Self:
-        """Those, of all companies, that are to be told of events now."""
+        """Those of all companies that are to get events now."""
         later = LogMonth.objects.filter(company=OuterRef("company"), last_number__gt=OuterRef("last_number"))
         tried = Q(due_time=None) | Q(due_time__lte=now)
-        return self.free(now).filter(tried, Exists(later), enabled=True)
+        return self.unleased(now).filter(tried, Exists(later), enabled=True)
 
 
 class WebhookEndpoint(CompanyOwned, Audited):
-    """An address, and how far it has been told of the company's events.
+    """A URL, and the number of the last event that it got.
 
-    Events are numbered in the order of their commits without gaps, so that a number is all there is to remember: what
-    has a higher one is to come.
+    Events are numbered in order of commits without gaps, so that this number is the whole state: higher ones
+    are to come.
     """
 
-    url = models.CharField(max_length=LONGEST_URL)
+    url = models.CharField(max_length=MAX_URL_LENGTH)
     types = ArrayField(models.CharField(max_length=60), null=True)  # of events; null: all
     enabled = models.BooleanField(default=True)
     description = models.CharField(max_length=200, blank=True)
 
-    salt = models.BinaryField(max_length=16, default=new_salt)  # what the secret is derived from, beside the pepper
-    old_salt = models.BinaryField(max_length=16, null=True)  # of the secret before, which signs too for a while
+    salt = models.BinaryField(max_length=16, default=new_salt)  # the secret is derived from it and the pepper
+    old_salt = models.BinaryField(max_length=16, null=True)  # of the previous secret, which also signs for a while
     old_salt_until = models.DateTimeField(null=True)
 
-    last_number = models.BigIntegerField(default=0)  # of the event that it was told last, or that is not for it
-    failures = models.SmallIntegerField(default=0)  # of the next event
-    due_time = models.DateTimeField(null=True)  # of the next try, after a failure
-    held_until = models.DateTimeField(null=True)  # a deliverer has it in hand; nobody else does until then
+    last_number = models.BigIntegerField(default=0)  # of the last event that was delivered or skipped
+    failures = models.SmallIntegerField(default=0)  # failed attempts of the next event
+    due_time = models.DateTimeField(null=True)  # of the next attempt after a failure
+    held_until = models.DateTimeField(null=True)  # leased by a worker until then
     last_delivery_time = models.DateTimeField(null=True)
     last_status = models.SmallIntegerField(null=True)
     failing_since = models.DateTimeField(null=True)
@@ -67,30 +67,30 @@ class WebhookEndpoint(CompanyOwned, Audited):
 
     @property
     def shown_beside(self) -> str:
-        """How it answers is shown and is no change of the endpoint."""
+        """The delivery status, which is shown but is no change of the endpoint."""
         return f"{self.last_delivery_time} {self.last_status} {self.failing_since}"
 
 
 class WebhookDeliveryQuerySet(CompanyOwnedQuerySet["WebhookDelivery"]):
-    def asked(self) -> Self:
-        """Tests and repetitions that somebody asked for and that were not sent yet."""
+    def requested(self) -> Self:
+        """Requested tests and redeliveries that are not sent yet."""
         return self.filter(time=None)
 
-    def of_free_endpoints(self, now: datetime) -> Self:
+    def for_unleased_endpoints(self, now: datetime) -> Self:
         return self.filter(Q(endpoint__held_until=None) | Q(endpoint__held_until__lte=now))
 
 
 class WebhookDelivery(CompanyOwned):
-    """One try to tell an endpoint of one event; one without a time was asked for and is to come."""
+    """One attempt to send an event to an endpoint; without a time it is requested and not sent yet."""
 
     endpoint = CompanyForeignKey(WebhookEndpoint, when_deleted="cascade")
     event_id = models.UUIDField()
     type = models.CharField(max_length=60)
-    asked_time = models.DateTimeField(null=True)  # null: sent by itself
+    asked_time = models.DateTimeField(null=True)  # null: sent automatically
     time = models.DateTimeField(null=True)
-    status = models.SmallIntegerField(null=True)  # null: there was no answer
+    status = models.SmallIntegerField(null=True)  # null: no response
     duration_ms = models.IntegerField(null=True)
-    response = models.CharField(max_length=LONGEST_ANSWER, blank=True)
+    response = models.CharField(max_length=MAX_RESPONSE_LENGTH, blank=True)
     error = models.CharField(max_length=200, blank=True)
 
     objects = WebhookDeliveryQuerySet.as_manager()

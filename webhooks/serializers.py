@@ -1,18 +1,18 @@
-"""The shapes of webhook endpoints and of what was sent to them."""
+"""Serializers of webhook endpoints and deliveries."""
 
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from companies import outbound
+from companies import http_client
 from companies.api import fields
-from companies.api.serializers import AUDIT, RowShape
-from companies.models import LONGEST_EVENT_TYPE, check_event_type
-from webhooks.models import LONGEST_URL, WebhookDelivery, WebhookEndpoint
+from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer
+from companies.models import MAX_EVENT_TYPE_LENGTH, check_event_type
+from webhooks.models import MAX_URL_LENGTH, WebhookDelivery, WebhookEndpoint
 
-MOST_TYPES = 100
-LONGEST_SECRET = 50  # whsec_ and 32 bytes in base64
+MAX_EVENT_TYPES = 100
+MAX_SECRET_LENGTH = 50  # whsec_ and 32 bytes in base64
 
 
 class AddressField(fields.TextField):
@@ -27,7 +27,9 @@ class AddressField(fields.TextField):
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        code = outbound.objection(text) if len(text) <= LONGEST_URL else None  # which is told otherwise
+        code = (
+            http_client.find_url_objection(text) if len(text) <= MAX_URL_LENGTH else None
+        )  # the length has its own error
         if code:
             self.fail(code)
         return text
@@ -36,27 +38,27 @@ class AddressField(fields.TextField):
 class EventTypes(fields.ListField):
     """Types of events, each once, in the order of the alphabet."""
 
-    child = fields.TextField(max_length=LONGEST_EVENT_TYPE, validators=[check_event_type])
+    child = fields.TextField(max_length=MAX_EVENT_TYPE_LENGTH, validators=[check_event_type])
 
     def __init__(self, **kwargs: Any):
-        super().__init__(max_length=MOST_TYPES, **kwargs)
+        super().__init__(max_length=MAX_EVENT_TYPES, **kwargs)
 
     def to_internal_value(self, data: Any) -> list[str]:
         return sorted(set(super().to_internal_value(data)))
 
 
-class WebhookEndpointShape(RowShape):
+class WebhookEndpointShape(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
-    url = AddressField(max_length=LONGEST_URL, help_text="https, on a public address; without a user or password")
+    url = AddressField(max_length=MAX_URL_LENGTH, help_text="https, on a public address; without a user or password")
     types = EventTypes(
         allow_null=True, allow_empty=False, required=False, help_text="of the events that are sent; null: all"
     )
-    enabled = fields.FlagField(
+    enabled = fields.BooleanField(
         required=False, help_text="whether events are sent; once it is true again, from where it stopped"
     )
     description = fields.TextField(max_length=200, allow_blank=True, required=False)
     last_delivery_time = fields.TimeField(read_only=True, allow_null=True, help_text="of the last try")
-    last_status = fields.WholeField(
+    last_status = fields.IntegerField(
         read_only=True, allow_null=True, help_text="what it answered then; null: nothing", min_value=100, max_value=999
     )
     failing_since = fields.TimeField(read_only=True, allow_null=True, help_text="null: the last event was taken")
@@ -73,30 +75,30 @@ class WebhookEndpointShape(RowShape):
             "last_delivery_time",
             "last_status",
             "failing_since",
-            *AUDIT,
+            *AUDIT_FIELDS,
         )
-        read_only_fields = ("id", *AUDIT)
+        read_only_fields = ("id", *AUDIT_FIELDS)
 
 
 class CreatedWebhookEndpoint(WebhookEndpointShape):
     """An endpoint with its secret, which is shown this once."""
 
     secret = fields.TextField(
-        read_only=True, max_length=LONGEST_SECRET, help_text="what its messages are signed with; shown this once"
+        read_only=True, max_length=MAX_SECRET_LENGTH, help_text="what its messages are signed with; shown this once"
     )
 
     class Meta(WebhookEndpointShape.Meta):
         fields = (*WebhookEndpointShape.Meta.fields, "secret")
 
 
-class WebhookDeliveryShape(RowShape):
+class WebhookDeliveryShape(StrictModelSerializer):
     """One try to tell an endpoint of an event."""
 
-    type = fields.TextField(max_length=LONGEST_EVENT_TYPE, help_text="of the event")
+    type = fields.TextField(max_length=MAX_EVENT_TYPE_LENGTH, help_text="of the event")
     asked_time = fields.TimeField(allow_null=True, help_text="null: sent by itself, not by a test or a repetition")
     time = fields.TimeField(allow_null=True, help_text="null: is to be sent")
-    status = fields.WholeField(allow_null=True, help_text="null: there was no answer", min_value=100, max_value=999)
-    duration_ms = fields.WholeField(allow_null=True, min_value=0, max_value=600_000)
+    status = fields.IntegerField(allow_null=True, help_text="null: there was no answer", min_value=100, max_value=999)
+    duration_ms = fields.IntegerField(allow_null=True, min_value=0, max_value=600_000)
     response = fields.TextField(max_length=1024, help_text="the beginning of the answer's body, at most 1 KiB")
     error = fields.TextField(max_length=200, help_text="why there was no answer; empty where there was")
 

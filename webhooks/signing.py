@@ -1,7 +1,7 @@
-"""Secrets of endpoints, and signatures by them: Standard Webhooks, symmetric (v1).
+"""Secrets of endpoints, and signatures of their messages: Standard Webhooks, symmetric (v1).
 
-No secret is stored. Each is derived from the server's pepper and a salt of the endpoint, so that a copy of the database
-signs nothing, as it opens nothing with the digests of API keys.
+No secret is stored. Each is derived from the server's pepper and the endpoint's salt, so that a copy of the
+database can sign nothing.
 """
 
 import base64
@@ -15,30 +15,30 @@ from uuid import UUID
 from django.conf import settings
 from standardwebhooks.webhooks import Webhook
 
-PREFIX = "whsec_"
-BOTH_SIGN = timedelta(days=1)  # after a secret was rolled, for swapping it without a pause
+SECRET_PREFIX = "whsec_"
+OLD_SECRET_VALIDITY = timedelta(days=1)  # after a roll, so that the receiver can switch without downtime
 
 
 def new_salt() -> bytes:
     return secrets.token_bytes(16)
 
 
-def secret_of(endpoint_id: UUID, salt: bytes) -> str:
-    """The text of a secret: 256 bits in base64."""
+def derive_secret(endpoint_id: UUID, salt: bytes) -> str:
+    """Derive the text of a secret: 256 bits in base64."""
     derived = hmac.digest(settings.API_KEY_PEPPER.encode(), b"webhook:" + endpoint_id.bytes + salt, hashlib.sha256)
-    return PREFIX + base64.b64encode(derived).decode()
+    return SECRET_PREFIX + base64.b64encode(derived).decode()
 
 
-def secret(endpoint: Any) -> str:
-    return secret_of(endpoint.id, bytes(endpoint.salt))
+def get_endpoint_secret(endpoint: Any) -> str:
+    return derive_secret(endpoint.id, bytes(endpoint.salt))
 
 
-def signed(endpoint: Any, *, message_id: str, body: bytes, now: datetime) -> dict[str, str]:
-    """The headers that say what is sent, when and by whom; while an old secret is swapped, both have signed."""
+def build_signature_headers(endpoint: Any, *, message_id: str, body: bytes, now: datetime) -> dict[str, str]:
+    """Build the signature headers of a message; while the old secret is valid, both sign."""
     salts = [endpoint.salt]
     if endpoint.old_salt is not None and now < endpoint.old_salt_until:
         salts.append(endpoint.old_salt)
-    hooks = [Webhook(secret_of(endpoint.id, bytes(salt))) for salt in salts]
+    hooks = [Webhook(derive_secret(endpoint.id, bytes(salt))) for salt in salts]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(int(now.timestamp())),

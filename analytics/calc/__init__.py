@@ -1,1 +1,1 @@
-"""The arithmetic of what it means: recurring revenue and series over time, from plain values."""
+"""Pure calculations of analytics: recurring revenue, time series, and chart layout."""

@@ -1,7 +1,7 @@
-"""Monthly recurring revenue: what contracts are worth at each month's end, what each customer did, and rows that close.
+"""Monthly recurring revenue: contract values at month ends, what each customer did, and rows that close.
 
-Values are decimals of 50 digits, not fractions: a hundred thousand customers over years stay fast. Before anything is
-compared with zero or rounded to a currency its noise is cut off.
+Values are decimals of 50 digits, not fractions: a hundred thousand customers over years stay fast. Noise
+beyond the last digits is cut off before a value is compared with zero or rounded to a currency.
 """
 
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from ledger.calc.fx import MissingRate
-from ledger.calc.money import WIDE, round_half_up, smallest_unit
-from ledger.calc.months import MONTHS_A_YEAR
-from ledger.subscriptions.calc import cut
+from ledger.calc.months import MONTHS_PER_YEAR
+from ledger.money.calc.fx import RateLookupError
+from ledger.money.calc.money import MONEY_CONTEXT, get_smallest_unit, round_half_up
+from ledger.subscriptions.calc.monthly_value import drop_rounding_noise
 
 Kind = Literal["new", "reactivate", "upgrade", "downgrade", "cancel"]
 
@@ -29,26 +29,30 @@ MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
 ZERO = Decimal(0)
 
 
-def value(contracts: Contracts, factors: Factors) -> Decimal:
-    """What the contracts are worth in the base currency, not rounded. Raises MissingRate.
+def compute_contract_value(contracts: Contracts, factors: Factors) -> Decimal:
+    """Compute the value of contracts in the base currency; not rounded.
 
-    >>> value({"EUR": Decimal(10), "USD": Decimal(5)}, {"EUR": Decimal(1), "USD": Decimal("0.8")})
+    Raises:
+        MissingRate: a currency has no factor.
+
+    >>> compute_contract_value({"EUR": Decimal(10), "USD": Decimal(5)}, {"EUR": Decimal(1), "USD": Decimal("0.8")})
     Decimal('14.0')
     """
     total = ZERO
     for currency, amount in contracts.items():
         factor = factors.get(currency)
         if factor is None:
-            raise MissingRate(currency)
-        total = WIDE.fma(amount, factor, total)
+            raise RateLookupError(currency)
+        total = MONEY_CONTEXT.fma(amount, factor, total)
     return total
 
 
-class Change(NamedTuple):
+class CustomerChange(NamedTuple):
     """What one customer did in one month, in the base currency, not rounded.
 
-    ``kind`` is None when nothing but rates moved. ``amount`` belongs to ``kind``; downgrade and cancel are negative.
-    ``currency`` is what rates did to a customer who stayed. ``value`` is what the contracts are worth at the end.
+    `kind` is None if only rates changed. `amount` belongs to `kind`; downgrade and cancel are negative.
+    `currency` is the effect of rates on a customer who stayed. `value` is the value of the contracts at the
+    end.
     """
 
     kind: Kind | None
@@ -57,50 +61,63 @@ class Change(NamedTuple):
     value: Decimal
 
 
-def classify(*, before: Contracts, now: Contracts, reported: Decimal, factors: Factors, seen: bool) -> Change:
-    """One customer's month: ``before`` and ``now`` are the contracts at the ends of last and this month.
+def classify(
+    *, previous: Contracts, current: Contracts, reported: Decimal, factors: Factors, was_active_before: bool
+) -> CustomerChange:
+    """Classify one customer's month by the contracts at the ends of last (`previous`) and this month (`current`).
 
-    ``reported`` is last month's value at last month's rates, ``factors`` are this month's, ``seen`` says whether the
-    customer was active at any earlier month's end. Rates never make an upgrade or a downgrade: those compare this and
-    last month's contracts at the same rates. A cancellation takes away what was reported. Raises MissingRate.
+    Rates never make an upgrade or downgrade: those compare both months' contracts at the same rates. A
+    cancellation takes away what was reported.
 
-    >>> classify(before={"USD": Decimal(10)}, now={"USD": Decimal(20)}, reported=Decimal(9),
-    ...          factors={"USD": Decimal("0.8")}, seen=True)
-    Change(kind='upgrade', amount=Decimal('8.0'), currency=Decimal('-1.0'), value=Decimal('16.0'))
+    Args:
+        reported: last month's value at last month's rates.
+        factors: this month's rates.
+        was_active_before: whether the customer was active at an earlier month's end.
+
+    Raises:
+        MissingRate: a currency has no factor.
+
+    >>> classify(previous={"USD": Decimal(10)}, current={"USD": Decimal(20)}, reported=Decimal(9),
+    ...          factors={"USD": Decimal("0.8")}, was_active_before=True)
+    CustomerChange(kind='upgrade', amount=Decimal('8.0'), currency=Decimal('-1.0'), value=Decimal('16.0'))
     """
-    was_active, is_active = any(before.values()), any(now.values())
+    was_active, is_active = any(previous.values()), any(current.values())
     if not is_active:
-        return Change("cancel" if was_active else None, -reported, ZERO, ZERO)
-    worth = value(now, factors)
+        return CustomerChange("cancel" if was_active else None, -reported, ZERO, ZERO)
+    contract_value = compute_contract_value(current, factors)
     if not was_active:
-        return Change("reactivate" if seen else "new", worth, ZERO, worth)
-    at_these_rates = value(before, factors)
-    currency = WIDE.subtract(at_these_rates, reported)
-    difference = WIDE.subtract(worth, at_these_rates)
-    if not cut(difference):
-        return Change(None, ZERO, WIDE.add(currency, difference), worth)
-    return Change("upgrade" if difference > 0 else "downgrade", difference, currency, worth)
+        return CustomerChange("reactivate" if was_active_before else "new", contract_value, ZERO, contract_value)
+    at_these_rates = compute_contract_value(previous, factors)
+    currency = MONEY_CONTEXT.subtract(at_these_rates, reported)
+    difference = MONEY_CONTEXT.subtract(contract_value, at_these_rates)
+    if not drop_rounding_noise(difference):
+        return CustomerChange(None, ZERO, MONEY_CONTEXT.add(currency, difference), contract_value)
+    return CustomerChange("upgrade" if difference > 0 else "downgrade", difference, currency, contract_value)
 
 
-class Tally:
-    """Adds up what all customers did in one month, not rounded."""
+class MovementTally:
+    """Sums what all customers did in one month, not rounded."""
 
     __slots__ = ("_half_unit", "amounts", "counts")
 
     def __init__(self, base: str) -> None:
-        """Start at nothing. ``base`` decides from which size on a currency movement counts. Raises UnknownCurrency."""
+        """Start at zero; `base` decides from which size on a currency effect counts.
+
+        Raises:
+            UnknownCurrency: `base` is no currency.
+        """
         self.amounts = dict.fromkeys(MOVEMENTS, ZERO)
         self.counts = dict.fromkeys(MOVEMENTS, 0)
-        self._half_unit = smallest_unit(base) / 2
+        self._half_unit = get_smallest_unit(base) / 2
 
-    def add(self, change: Change, *, times: int = 1) -> None:
-        """Count one customer's month, or that of so many who did the same."""
+    def add_change(self, change: CustomerChange, *, times: int = 1) -> None:
+        """Add one customer's month, or that of `times` customers who did the same."""
         if change.kind is not None:
-            self.amounts[change.kind] = WIDE.fma(change.amount, times, self.amounts[change.kind])
+            self.amounts[change.kind] = MONEY_CONTEXT.fma(change.amount, times, self.amounts[change.kind])
             self.counts[change.kind] += times
         if change.currency:
-            self.amounts["currency"] = WIDE.fma(change.currency, times, self.amounts["currency"])
-            if abs(cut(change.currency)) >= self._half_unit:
+            self.amounts["currency"] = MONEY_CONTEXT.fma(change.currency, times, self.amounts["currency"])
+            if abs(drop_rounding_noise(change.currency)) >= self._half_unit:
                 self.counts["currency"] += times
 
 
@@ -165,9 +182,9 @@ def close_row(
     >>> str(row.new), str(row.upgrade), str(row.currency), str(row.end), row.end_count
     ('0.01', '0.01', '-0.01', '0.01', 1)
     """
-    exact = {name: cut(amounts.get(name, ZERO)) for name in MOVEMENTS}
-    start, end = cut(start), cut(end)
-    if abs(start + sum(exact.values()) - end) > smallest_unit(base):
+    exact = {name: drop_rounding_noise(amounts.get(name, ZERO)) for name in MOVEMENTS}
+    start, end = drop_rounding_noise(start), drop_rounding_noise(end)
+    if abs(start + sum(exact.values()) - end) > get_smallest_unit(base):
         raise ValueError(f"The movements of {month} do not lead from {start} to {end}.")
     rounded = {name: round_half_up(amount, base) for name, amount in exact.items() if name != "currency"}
     start, end = round_half_up(start, base), round_half_up(end, base)
@@ -184,6 +201,6 @@ def close_row(
     )
 
 
-def annual(row: MonthlyRow) -> MonthlyRow:
-    """The row of annual recurring revenue: twelve times each rounded amount, the same customers."""
-    return replace(row, **{name: getattr(row, name) * MONTHS_A_YEAR for name in _AMOUNTS})
+def to_annual_row(row: MonthlyRow) -> MonthlyRow:
+    """Convert a row to annual recurring revenue: twelve times each rounded amount, the same customers."""
+    return replace(row, **{name: getattr(row, name) * MONTHS_PER_YEAR for name in _AMOUNTS})

@@ -1,1 +1,1 @@
-"""What each data query answers: SQL sums, Python decides. One module a query, and what several of them share."""
+"""Queries of the data endpoints, one module each, and what they share. SQL sums, Python decides."""

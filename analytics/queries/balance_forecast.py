@@ -1,7 +1,7 @@
-"""Where the cash goes: its balance up to the cutover, and projected after it.
+"""The balance forecast: actual balances up to the cutover, and projected ones after it.
 
-Projected is the balance at the cutover with what is booked and what is expected after it, valued at each day's rate,
-and after today at the latest known.
+Projected is the balance at the cutover with everything booked and expected after it, at each day's rate,
+and after today at the latest known rate.
 """
 
 from collections import defaultdict
@@ -14,35 +14,40 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.bridges import closing
-from analytics.calc.series import Interval, axis
-from analytics.queries.balances import by_cash_type
-from analytics.queries.daily import Moves, moves
+from analytics.calc.bridge_rounding import round_parts
+from analytics.calc.time_series import Interval, list_bucket_starts
+from analytics.queries.balances import list_balances_by_cash_type
+from analytics.queries.daily_movements import DailyMovements, list_daily_movements
 from companies.models import Company
-from ledger.accounts.balances import ByCurrency, balances_on
-from ledger.calc.fx import RateTable, convert
-from ledger.calc.money import WIDE, round_half_up
+from ledger.accounts.queries import AmountsByCurrency, sum_account_balances
 from ledger.models import Account
-from planning.expecting import Expected, expected, group_by_account, plans
-from planning.forecasting import Plans
+from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
+from planning.forecast.expected_cash import (
+    ExpectedCash,
+    find_expectations_after_cutover,
+    group_expectations_by_account,
+    sum_expected_cash,
+)
+from planning.forecast.queries import Expectations
 
 ZERO = Decimal(0)
 ONE_DAY = timedelta(days=1)
-NO_PLANS: Plans = ([], [])
+NO_PLANS: Expectations = ([], [])
 
 Point = tuple[date, Decimal]
-Booked = list[tuple[date, str, Decimal, Decimal, Decimal]]
+BookedMovements = list[tuple[date, str, Decimal, Decimal, Decimal]]
 """(day, currency, amount, in, out)"""
 
 
 @dataclass(frozen=True, slots=True)
 class BalanceForecast:
-    """Balances at the end of each bucket, under its first day; the bucket of the cutover is in both series.
+    """Balances at the end of each bucket, under its first day; the cutover's bucket is in both series.
 
-    ``lowest`` and ``below_zero`` go by days after the cutover within the window. From the balance at the cutover to the
-    last projected one: + planned_inflow - planned_outflow - transfers_out + revaluation, exactly. Base currency.
-    ``has_plans`` says whether anything is booked or expected after the cutover: else the line only repeats itself.
-    ``accounts`` are told where they were asked for.
+    `lowest` and `below_zero` are days after the cutover within the window. From the balance at the cutover to
+    the last projected one: + planned_inflow - planned_outflow - transfers_out + revaluation, exactly. Base
+    currency. `has_plans` is whether anything is booked or expected after the cutover. `accounts` is set if
+    requested.
     """
 
     actual: list[Point]
@@ -61,9 +66,9 @@ class BalanceForecast:
 
 @dataclass(frozen=True, slots=True)
 class AccountForecast:
-    """The day after the cutover on which an account holds least, and the first on which it is below zero.
+    """An account's lowest day after the cutover, and the first day below zero, in its own currency.
 
-    In the account's currency. Both are None in a window in which nothing is projected.
+    Both are None in a window in which nothing is projected.
     """
 
     account_id: UUID
@@ -73,17 +78,20 @@ class AccountForecast:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What a forecast starts from: the balances of some accounts by day up to the cutover, what they hold then by
-    currency, and what is booked and what is expected on them after it."""
+class ForecastBasis:
+    """What a forecast starts from.
+
+    Balances of some accounts by day up to the cutover, what they hold then by currency, and what is booked and
+    expected on them after it.
+    """
 
     balances: Mapping[date, Decimal]
-    held: ByCurrency
-    booked: Booked
-    coming: Expected
+    balances_at_cutover: AmountsByCurrency
+    movements: BookedMovements
+    expected_cash: ExpectedCash
 
 
-def balance_forecast(
+def compute_balance_forecast(
     *,
     company: Company,
     start: date,
@@ -95,38 +103,46 @@ def balance_forecast(
     accounts: Collection[UUID] | None = None,
     by_account: bool = False,
 ) -> BalanceForecast:
-    """Of the accounts that count as cash, or of those given. Nothing is projected in a window that ends in the past.
+    """Compute the forecast of cash accounts, or of the given ones.
 
-    What is expected on no account counts as cash, and on none of given ones. Raises MissingRate.
+    Nothing is projected in a window that ends in the past. What is expected without an account counts as cash,
+    and not on given accounts.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
     """
-    chosen = set(Account.objects.of(company.id).cash().values_list("id", flat=True) if accounts is None else accounts)
+    account_ids = set(
+        Account.objects.for_company(company.id).cash().values_list("id", flat=True) if accounts is None else accounts
+    )
     if end < today:
         cutover = end
-    known = by_cash_type(
-        company=company, start=min(start, cutover), end=cutover, today=today, rates=rates, accounts=chosen
+    points = list_balances_by_cash_type(
+        company=company, start=min(start, cutover), end=cutover, today=today, rates=rates, accounts=account_ids
     )
-    coming, found = Expected(cutover=cutover, today=today), NO_PLANS
+    expected_cash, expectations = ExpectedCash(cutover=cutover, today=today), NO_PLANS
     if end >= today:
-        found = plans(company=company, cutover=cutover, end=end, today=today, rates=rates)
-        wanted: set[UUID | None] = {*chosen, None} if accounts is None else {*chosen}
-        coming = expected(found, cutover=cutover, end=end, today=today, accounts=wanted)
-    held = balances_on(company_id=company.id, day=cutover)
-    ground = Ground(
-        balances={point.day: point.cash for point in known},
-        held=held_by(chosen, held),
-        booked=booked_after(cutover, company=company, end=end, accounts=chosen),
-        coming=coming,
+        expectations = find_expectations_after_cutover(
+            company=company, cutover=cutover, end=end, today=today, rates=rates
+        )
+        expected_on: set[UUID | None] = {*account_ids, None} if accounts is None else {*account_ids}
+        expected_cash = sum_expected_cash(expectations, cutover=cutover, end=end, today=today, accounts=expected_on)
+    balances = sum_account_balances(company_id=company.id, day=cutover)
+    basis = ForecastBasis(
+        balances={point.day: point.cash for point in points},
+        balances_at_cutover=sum_held_by_currency(account_ids, balances),
+        movements=list_booked_after(cutover, company=company, end=end, accounts=account_ids),
+        expected_cash=expected_cash,
     )
-    forecast = forecast_from(
-        ground, company=company, start=start, end=end, cutover=cutover, today=today, interval=interval, rates=rates
+    forecast = project_from_basis(
+        basis, company=company, start=start, end=end, cutover=cutover, today=today, interval=interval, rates=rates
     )
     if not by_account:
         return forecast
     forecasts = forecast_accounts(
-        Account.objects.of(company.id).filter(id__in=chosen).in_order(),
-        held=held,
-        booked=moves(company=company, start=cutover + ONE_DAY, end=end) if end > cutover else [],
-        found=found,
+        Account.objects.for_company(company.id).filter(id__in=account_ids).in_display_order(),
+        balances=balances,
+        movements=list_daily_movements(company=company, start=cutover + ONE_DAY, end=end) if end > cutover else [],
+        expectations=expectations,
         start=start,
         end=end,
         cutover=cutover,
@@ -139,9 +155,9 @@ def balance_forecast(
 def forecast_accounts(
     accounts: Iterable[Account],
     *,
-    held: Mapping[UUID, ByCurrency],
-    booked: Moves,
-    found: Plans,
+    balances: Mapping[UUID, AmountsByCurrency],
+    movements: DailyMovements,
+    expectations: Expectations,
     start: date,
     end: date,
     cutover: date,
@@ -151,33 +167,33 @@ def forecast_accounts(
     """Return each account's own forecast.
 
     Args:
-        held: what the accounts hold at the end of the cutover.
-        booked: what moves on accounts after the cutover.
-        found: what is expected of the company.
+        balances: what the accounts hold at the end of the cutover.
+        movements: what is booked on accounts after the cutover.
+        expectations: what is expected of the company.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    changes: defaultdict[UUID, defaultdict[date, ByCurrency]] = defaultdict(lambda: defaultdict(dict))
+    changes: defaultdict[UUID, defaultdict[date, AmountsByCurrency]] = defaultdict(lambda: defaultdict(dict))
 
     def change(account_id: UUID, day: date, currency: str, amount: Decimal) -> None:
         of_day = changes[account_id][day]
         of_day[currency] = of_day.get(currency, ZERO) + amount
 
-    for account_text, day, currency, amount, _, _ in booked:
+    for account_text, day, currency, amount, _, _ in movements:
         if cutover < day <= end:
             change(UUID(account_text), day, currency, amount)
-    for account_id, plans_of_account in group_by_account(found).items():
+    for account_id, plans_of_account in group_expectations_by_account(expectations).items():
         if account_id is not None:
-            coming = expected(plans_of_account, cutover=cutover, end=end, today=today)
-            for (day, currency), (inflow, outflow) in coming.sums.items():
+            expected_cash = sum_expected_cash(plans_of_account, cutover=cutover, end=end, today=today)
+            for (day, currency), (inflow, outflow) in expected_cash.sums.items():
                 if day <= end:
                     change(account_id, day, currency, inflow - outflow)
     first = max(start, cutover + ONE_DAY)
     return [
         forecast_account(
             account,
-            held=held.get(account.id, {}),
+            balances=balances.get(account.id, {}),
             changes=changes.get(account.id, {}),
             first=first,
             end=end,
@@ -191,31 +207,31 @@ def forecast_accounts(
 def forecast_account(
     account: Account,
     *,
-    held: ByCurrency,
-    changes: Mapping[date, ByCurrency],
+    balances: AmountsByCurrency,
+    changes: Mapping[date, AmountsByCurrency],
     first: date,
     end: date,
     today: date,
     rates: RateTable,
 ) -> AccountForecast:
-    """One account's, of the days from `first` to `end`; changes before `first` are part of its balance then."""
-    currency, balance = account.default_currency, defaultdict(lambda: ZERO, held)
-    # A balance moves on days with changes; up to today also where rates move what it holds in other currencies.
+    """Forecast one account from `first` to `end`; changes before `first` are part of its balance then."""
+    currency, balance = account.default_currency, defaultdict(lambda: ZERO, balances)
+    # A balance changes on days with movements; up to today also with the rates of other currencies it holds.
     days = {day for day in changes if first < day} | ({first} if first <= end else set())
-    if any(of_day.keys() - {currency} for of_day in (held, *changes.values())):
+    if any(of_day.keys() - {currency} for of_day in (balances, *changes.values())):
         days |= {date.fromordinal(number) for number in range(first.toordinal(), min(today, end).toordinal() + 1)}
-    earlier = sorted(day for day in changes if day < first)
+    earlier_days = sorted(day for day in changes if day < first)
     lowest, below_zero = None, None
-    for day in (*earlier, *sorted(days)):
-        for each, amount in changes.get(day, {}).items():
-            balance[each] += amount
+    for day in (*earlier_days, *sorted(days)):
+        for held_currency, amount in changes.get(day, {}).items():
+            balance[held_currency] += amount
         if day < first:
             continue
-        worth = [
-            convert(amount, source=each, target=currency, day=min(day, today), rates=rates)
-            for each, amount in balance.items()
+        converted_amounts = [
+            convert(amount, source=held_currency, target=currency, day=min(day, today), rates=rates)
+            for held_currency, amount in balance.items()
         ]
-        value = round_half_up(sum(worth, start=ZERO), currency)
+        value = round_half_up(sum(converted_amounts, start=ZERO), currency)
         if lowest is None or value < lowest[1]:
             lowest = (day, value)
         if below_zero is None and value < 0:
@@ -223,8 +239,8 @@ def forecast_account(
     return AccountForecast(account.id, currency, lowest, below_zero)
 
 
-def forecast_from(
-    ground: Ground,
+def project_from_basis(
+    basis: ForecastBasis,
     *,
     company: Company,
     start: date,
@@ -234,47 +250,59 @@ def forecast_from(
     interval: Interval,
     rates: RateTable,
 ) -> BalanceForecast:
-    """The forecast on a ground that is known. Raises MissingRate."""
-    opening = ground.balances[cutover]
-    ahead = Ahead(company=company, today=today, rates=rates)
-    ahead.take_booked(ground.booked)
-    ahead.take_expected(ground.coming, end=end)
-    projected = ahead.project(ground.held, opening, cutover=cutover, end=end)
-    shown = {day: value for day, value in projected.items() if day >= start}
-    lowest = min(shown, key=lambda day: (shown[day], day), default=None)
-    below = next((day for day, value in shown.items() if value < 0), None)
+    """Compute the forecast from a known basis.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    opening = basis.balances[cutover]
+    projection = BalanceProjection(company=company, today=today, rates=rates)
+    projection.add_booked(basis.movements)
+    projection.add_expected(basis.expected_cash, end=end)
+    projected = projection.project(basis.balances_at_cutover, opening, cutover=cutover, end=end)
+    shown_balances = {day: value for day, value in projected.items() if day >= start}
+    lowest = min(shown_balances, key=lambda day: (shown_balances[day], day), default=None)
+    first_day_below_zero = next((day for day, value in shown_balances.items() if value < 0), None)
     change = projected[end] - opening if projected else ZERO
-    parts = closing(ahead.parts, change=change, base=company.base_currency)
+    parts = round_parts(projection.parts, change=change, base=company.base_currency)
     return BalanceForecast(
-        actual=at_ends(ground.balances, start=start, end=min(end, cutover), interval=interval),
-        projected=at_ends(shown, start=max(start, cutover + ONE_DAY), end=end, interval=interval),
-        lowest=None if lowest is None else (lowest, shown[lowest]),
-        below_zero=None if below is None else (below, shown[below]),
-        overdue_count=ground.coming.overdue_count,
-        overdue_value=round_half_up(ahead.value(ground.coming.overdue, today), company.base_currency),
+        actual=list_bucket_end_values(basis.balances, start=start, end=min(end, cutover), interval=interval),
+        projected=list_bucket_end_values(
+            shown_balances, start=max(start, cutover + ONE_DAY), end=end, interval=interval
+        ),
+        lowest=None if lowest is None else (lowest, shown_balances[lowest]),
+        below_zero=None
+        if first_day_below_zero is None
+        else (first_day_below_zero, shown_balances[first_day_below_zero]),
+        overdue_count=basis.expected_cash.overdue_count,
+        overdue_value=round_half_up(
+            projection.compute_value(basis.expected_cash.overdue, today), company.base_currency
+        ),
         planned_inflow=parts["inflow"],
         planned_outflow=-parts["outflow"],
         transfers_out=-parts["transfers_out"],
         revaluation=parts["revaluation"],
-        has_plans=bool(ground.booked or ground.coming.sums),
+        has_plans=bool(basis.movements or basis.expected_cash.sums),
     )
 
 
-def held_by(accounts: Collection[UUID], balances: Mapping[UUID, ByCurrency]) -> ByCurrency:
-    """What some accounts hold together, by currency."""
-    found: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+def sum_held_by_currency(accounts: Collection[UUID], balances: Mapping[UUID, AmountsByCurrency]) -> AmountsByCurrency:
+    """Sum what some accounts hold, by currency."""
+    sums: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
     for account, currencies in balances.items():
         if account in accounts:
             for currency, amount in currencies.items():
-                found[currency] += amount
-    return dict(found)
+                sums[currency] += amount
+    return dict(sums)
 
 
-def at_ends(values: Mapping[date, Decimal], *, start: date, end: date, interval: Interval) -> list[Point]:
-    """The value at the end of each bucket of the window, under the bucket's first day."""
-    points = axis(start, end, interval)
-    lasts = [*(following - ONE_DAY for following in points[1:]), end]
-    return [(point, values[last]) for point, last in zip(points, lasts, strict=False)]
+def list_bucket_end_values(
+    values: Mapping[date, Decimal], *, start: date, end: date, interval: Interval
+) -> list[Point]:
+    """Return the value at the end of each bucket of the window, under the bucket's first day."""
+    points = list_bucket_starts(start, end, interval)
+    bucket_ends = [*(following - ONE_DAY for following in points[1:]), end]
+    return [(point, values[last]) for point, last in zip(points, bucket_ends, strict=False)]
 
 
 _BOOKED = """
@@ -285,68 +313,76 @@ _BOOKED = """
 """
 
 
-def booked_after(cutover: date, *, company: Company, end: date, accounts: Collection[UUID]) -> Booked:
-    """What is booked on some accounts after the cutover."""
-    asked: dict[str, Any] = {"company": company.id, "cutover": cutover, "end": end, "accounts": list(accounts)}
+def list_booked_after(cutover: date, *, company: Company, end: date, accounts: Collection[UUID]) -> BookedMovements:
+    """List what is booked on some accounts after the cutover."""
+    parameters: dict[str, Any] = {"company": company.id, "cutover": cutover, "end": end, "accounts": list(accounts)}
     with connection.cursor() as cursor:
-        cursor.execute(_BOOKED, asked)
+        cursor.execute(_BOOKED, parameters)
         return cursor.fetchall()
 
 
-class Ahead:
-    """What changes balances after the cutover: natively by day, and in the base currency by kind, not rounded."""
+class BalanceProjection:
+    """Changes of balances after the cutover: by day and currency, and by kind in the base currency, not rounded."""
 
     def __init__(self, *, company: Company, today: date, rates: RateTable):
         self.company, self.today, self.rates = company, today, rates
-        self.changes: defaultdict[date, ByCurrency] = defaultdict(dict)
-        # In the order in which they take what rounding leaves.
+        self.changes: defaultdict[date, AmountsByCurrency] = defaultdict(dict)
+        # In the order in which they take the rounding difference.
         self.parts = dict.fromkeys(("revaluation", "transfers_out", "outflow", "inflow"), ZERO)
 
-    def worth(self, amount: Decimal, currency: str, day: date) -> Decimal:
-        """At the day's rate, at the latest known after today."""
+    def convert_to_base(self, amount: Decimal, currency: str, day: date) -> Decimal:
+        """Convert to the base currency at the day's rate, after today at the latest known."""
         base = self.company.base_currency
         return convert(amount, source=currency, target=base, day=min(day, self.today), rates=self.rates)
 
-    def value(self, held: ByCurrency, day: date) -> Decimal:
+    def compute_value(self, amounts: AmountsByCurrency, day: date) -> Decimal:
         total = ZERO
-        for currency, amount in held.items():
-            total = WIDE.add(total, self.worth(amount, currency, day))
+        for currency, amount in amounts.items():
+            total = MONEY_CONTEXT.add(total, self.convert_to_base(amount, currency, day))
         return total
 
-    def take_booked(self, booked: Booked) -> None:
-        """What is booked after the cutover; what of it is no flow is a transfer or an initial balance."""
-        for day, currency, amount, inflow, outflow in booked:
-            self.change(day, currency, amount)
+    def add_booked(self, movements: BookedMovements) -> None:
+        """Add what is booked after the cutover; what is no flow is a transfer or an initial balance."""
+        for day, currency, amount, inflow, outflow in movements:
+            self.add_change(day, currency, amount)
             flows = {"inflow": inflow, "outflow": -outflow, "transfers_out": amount - inflow + outflow}
-            self.count(flows, currency, day)
+            self.add_parts(flows, currency, day)
 
-    def take_expected(self, coming: Expected, *, end: date) -> None:
-        """Planned amounts are worth what they are at the latest rate."""
-        for (day, currency), (inflow, outflow) in coming.sums.items():
+    def add_expected(self, expected_cash: ExpectedCash, *, end: date) -> None:
+        """Add expected amounts, converted at the latest rate."""
+        for (day, currency), (inflow, outflow) in expected_cash.sums.items():
             if day <= end:
-                self.change(day, currency, inflow - outflow)
-                self.count({"inflow": inflow, "outflow": -outflow}, currency, self.today)
+                self.add_change(day, currency, inflow - outflow)
+                self.add_parts({"inflow": inflow, "outflow": -outflow}, currency, self.today)
 
-    def change(self, day: date, currency: str, amount: Decimal) -> None:
+    def add_change(self, day: date, currency: str, amount: Decimal) -> None:
         changes = self.changes[day]
         changes[currency] = changes.get(currency, ZERO) + amount
 
-    def count(self, flows: Mapping[str, Decimal], currency: str, day: date) -> None:
+    def add_parts(self, flows: Mapping[str, Decimal], currency: str, day: date) -> None:
         for kind, amount in flows.items():
             if amount:
-                self.parts[kind] = WIDE.add(self.parts[kind], self.worth(amount, currency, day))
+                self.parts[kind] = MONEY_CONTEXT.add(self.parts[kind], self.convert_to_base(amount, currency, day))
 
-    def project(self, before: ByCurrency, opening: Decimal, *, cutover: date, end: date) -> dict[date, Decimal]:
-        """The balance at the end of each day after the cutover, rounded; what rates did goes to the parts."""
-        found, base = {}, self.company.base_currency
-        held = defaultdict(lambda: ZERO, before)
-        first = total = self.value(held, cutover)
+    def project(
+        self, held_before: AmountsByCurrency, opening: Decimal, *, cutover: date, end: date
+    ) -> dict[date, Decimal]:
+        """Return the balance at the end of each day after the cutover, rounded; rate effects go to `parts`."""
+        balances, base = {}, self.company.base_currency
+        amounts = defaultdict(lambda: ZERO, held_before)
+        opening_value = total = self.compute_value(amounts, cutover)
         for number in range(cutover.toordinal() + 1, end.toordinal() + 1):
             day = date.fromordinal(number)
             changes = self.changes.get(day, {})
             for currency, amount in changes.items():
-                held[currency] += amount
-            total = self.value(held, day) if day <= self.today else WIDE.add(total, self.value(changes, day))
-            found[day] = round_half_up(WIDE.add(opening, WIDE.subtract(total, first)), base)
-        self.parts["revaluation"] = WIDE.subtract(total, first) - sum(self.parts.values(), ZERO)
-        return found
+                amounts[currency] += amount
+            total = (
+                self.compute_value(amounts, day)
+                if day <= self.today
+                else MONEY_CONTEXT.add(total, self.compute_value(changes, day))
+            )
+            balances[day] = round_half_up(
+                MONEY_CONTEXT.add(opening, MONEY_CONTEXT.subtract(total, opening_value)), base
+            )
+        self.parts["revaluation"] = MONEY_CONTEXT.subtract(total, opening_value) - sum(self.parts.values(), ZERO)
+        return balances

@@ -1,7 +1,7 @@
-"""What is on the accounts: per account at the ends of two periods, and cash and other money day by day.
+"""Account balances at both ends of a window, and cash and other balances by day.
 
-Sums are sums of what is shown: each account's value is rounded to the base currency's minor units first, so that cash
-and nonCash together are the account balances of the same day to the cent.
+Sums add up shown values: each account is rounded to the base currency's decimals first, so that cash and
+nonCash together equal the account balances of the same day.
 """
 
 from collections import defaultdict
@@ -17,29 +17,29 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.queries.daily import Moves
+from analytics.queries.daily_movements import DailyMovements
 from companies.models import Company
-from ledger.accounts.balances import ZERO, ByCurrency, balances_on, in_base
-from ledger.calc.fx import RateTable, at_rate
-from ledger.calc.money import WIDE, round_all, round_half_up
+from ledger.accounts.queries import ZERO, AmountsByCurrency, convert_balance_to_base, sum_account_balances
 from ledger.models import Account, AccountType
+from ledger.money.calc.fx import RateTable, apply_rate_pair
+from ledger.money.calc.money import MONEY_CONTEXT, round_amounts, round_half_up
 
 ONE_DAY = timedelta(days=1)
-SHOWN_TYPES = (AccountType.BANK, AccountType.CASH)
+DEFAULT_ACCOUNT_TYPES = (AccountType.BANK, AccountType.CASH)
 
 
-TOGETHER = {True: "cash", False: "other"}
+GROUP_NAMES = {True: "cash", False: "other"}
 """What the accounts in the base currency are called together, by whether they count as cash."""
 Changes = dict[int, Decimal]
 """By how many days after the first."""
-Moved = dict[str, dict[str, Changes]]
+ChangesByAccount = dict[str, dict[str, Changes]]
 """Account, or what it is called together with others -> currency -> changes."""
-Pair = tuple[Decimal, Decimal]
+RatePair = tuple[Decimal, Decimal]
 
 
 @dataclass(frozen=True, slots=True)
 class AccountBalance:
-    """An account's value at the end of a window, at the day before it, and what lies between; base currency."""
+    """An account's value at the end of a window, at the day before it, and the change; base currency."""
 
     account_id: UUID
     account_name: str
@@ -51,7 +51,7 @@ class AccountBalance:
         return self.value - self.previous
 
 
-class Point(NamedTuple):
+class BalancePoint(NamedTuple):
     """The balances of one day, base currency."""
 
     day: date
@@ -59,47 +59,64 @@ class Point(NamedTuple):
     non_cash: Decimal
 
 
-def by_account(
+def list_account_balances(
     *, company: Company, start: date, end: date, today: date, types: Iterable[str], rates: RateTable
 ) -> list[AccountBalance]:
-    """The accounts of the given types: active ones, and archived ones while their value is not zero."""
-    last, before = min(end, today), min(start - ONE_DAY, today)
-    now = balances_on(company_id=company.id, day=last)
-    then = balances_on(company_id=company.id, day=before)
-    rows = Account.objects.of(company.id).filter(type__in=types).in_order()
-    found = changed(rows, company=company, now=(last, now), then=(before, then), rates=rates)
-    return [each for account, each in zip(rows, found, strict=True) if each.value or not account.archived]
+    """List the balances of accounts of the given types: active ones, and archived ones if not zero."""
+    last, day_before = min(end, today), min(start - ONE_DAY, today)
+    balances_now = sum_account_balances(company_id=company.id, day=last)
+    balances_before = sum_account_balances(company_id=company.id, day=day_before)
+    rows = Account.objects.for_company(company.id).filter(type__in=types).in_display_order()
+    account_balances = compare_balances(
+        rows, company=company, current=(last, balances_now), previous=(day_before, balances_before), rates=rates
+    )
+    return [each for account, each in zip(rows, account_balances, strict=True) if each.value or not account.archived]
 
 
-Held = tuple[date, Mapping[UUID, ByCurrency]]
+BalancesOnDay = tuple[date, Mapping[UUID, AmountsByCurrency]]
 """A day, and what each account holds at its end."""
 
 
-def changed(
-    rows: Iterable[Account], *, company: Company, now: Held, then: Held, rates: RateTable
+def compare_balances(
+    rows: Iterable[Account], *, company: Company, current: BalancesOnDay, previous: BalancesOnDay, rates: RateTable
 ) -> list[AccountBalance]:
-    """What each of the accounts is worth on one day and was on another. Raises MissingRate."""
-    (last, now_held), (before, then_held) = now, then
+    """Return what each account is worth on one day and was on another.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    (day, now_held), (day_before, then_held) = current, previous
     return [
         AccountBalance(
             account_id=account.id,
             account_name=account.name,
-            value=in_base(now_held.get(account.id, {}), base=company.base_currency, day=last, rates=rates),
-            previous=in_base(then_held.get(account.id, {}), base=company.base_currency, day=before, rates=rates),
+            value=convert_balance_to_base(
+                now_held.get(account.id, {}), base=company.base_currency, day=day, rates=rates
+            ),
+            previous=convert_balance_to_base(
+                then_held.get(account.id, {}), base=company.base_currency, day=day_before, rates=rates
+            ),
         )
         for account in rows
     ]
 
 
-def cash_on(*, company: Company, day: date, rates: RateTable) -> Decimal:
-    """What lies on the accounts that count as cash at the end of a day. Raises MissingRate."""
-    held = balances_on(company_id=company.id, day=day)
-    cash = Account.objects.of(company.id).cash().values_list("id", flat=True)
-    worth = (in_base(held.get(account, {}), base=company.base_currency, day=day, rates=rates) for account in cash)
-    return round_half_up(sum(worth, start=ZERO), company.base_currency)
+def compute_cash_on(*, company: Company, day: date, rates: RateTable) -> Decimal:
+    """Compute the cash at the end of a day.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    balances = sum_account_balances(company_id=company.id, day=day)
+    cash = Account.objects.for_company(company.id).cash().values_list("id", flat=True)
+    converted_amounts = (
+        convert_balance_to_base(balances.get(account, {}), base=company.base_currency, day=day, rates=rates)
+        for account in cash
+    )
+    return round_half_up(sum(converted_amounts, start=ZERO), company.base_currency)
 
 
-# Accounts that never held anything but the base currency are worth what they hold, nothing is rounded: they are one.
+# Accounts that only ever held the base currency need no conversion or rounding: they are summed as one.
 _CHANGES = """
     SELECT CASE WHEN account_id IN (
                     SELECT account_id FROM ledger_monthmovement
@@ -111,113 +128,146 @@ _CHANGES = """
 """
 
 
-def by_cash_type(
+def list_balances_by_cash_type(
     *, company: Company, start: date, end: date, today: date, rates: RateTable, accounts: Collection[UUID] | None = None
-) -> list[Point]:
-    """One point a day up to today: accounts that count as cash, and all others; archived ones too.
+) -> list[BalancePoint]:
+    """List cash and other balances, one point a day up to today; archived accounts included.
 
-    Where ``accounts`` are given they are taken for cash.
+    Args:
+        accounts: counted as cash instead of the company's cash accounts.
     """
     end = min(end, today)
     if end < start:
         return []
-    cash = set(Account.objects.of(company.id).cash().values_list("id", flat=True) if accounts is None else accounts)
+    cash = set(
+        Account.objects.for_company(company.id).cash().values_list("id", flat=True) if accounts is None else accounts
+    )
     base = company.base_currency
-    moved: Moved = defaultdict(dict)
-    asked: dict[str, Any] = {"company": company.id, "base": base, "start": start, "end": end, "cash": list(cash)}
+    changes: ChangesByAccount = defaultdict(dict)
+    parameters: dict[str, Any] = {"company": company.id, "base": base, "start": start, "end": end, "cash": list(cash)}
     with connection.cursor() as cursor:
-        cursor.execute(_CHANGES, asked)
-        for apart, is_cash, currency, number, amount in cursor.fetchall():
-            moved[apart or TOGETHER[is_cash]].setdefault(currency, {})[number] = amount
-    held = balances_on(company_id=company.id, day=start)
-    return points_of(held, moved, cash=cash, start=start, end=end, base=base, rates=rates)
+        cursor.execute(_CHANGES, parameters)
+        for account, is_cash, currency, number, amount in cursor.fetchall():
+            changes[account or GROUP_NAMES[is_cash]].setdefault(currency, {})[number] = amount
+    balances = sum_account_balances(company_id=company.id, day=start)
+    return build_balance_points(balances, changes, cash=cash, start=start, end=end, base=base, rates=rates)
 
 
-def by_day(
-    held: Mapping[UUID, ByCurrency],
-    moves: Moves,
+def compute_daily_balances(
+    balances: Mapping[UUID, AmountsByCurrency],
+    moves: DailyMovements,
     *,
     cash: Collection[UUID],
     start: date,
     end: date,
     base: str,
     rates: RateTable,
-) -> list[Point]:
-    """The same from what was read already: what the accounts ``held`` at the end of ``start``, and what moved on them
-    on these days and maybe on others. Raises MissingRate."""
+) -> list[BalancePoint]:
+    """Compute the same from data that was read already.
+
+    Args:
+        balances: what the accounts held at the end of `start`.
+        moves: daily movements of these days and possibly others.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     kinds = {(move[0], move[2]) for move in moves}
-    apart = {str(account) for account, currencies in held.items() if currencies.keys() - {base}}
-    apart |= {account for account, currency in kinds if currency != base}
-    counted, first = {*map(str, cash)}, start.toordinal()
-    names = {account: account if account in apart else TOGETHER[account in counted] for account, _ in kinds}
-    moved: Moved = {name: defaultdict(dict) for name in names.values()}
+    separate_accounts = {str(account) for account, currencies in balances.items() if currencies.keys() - {base}}
+    separate_accounts |= {account for account, currency in kinds if currency != base}
+    cash_accounts, first = {*map(str, cash)}, start.toordinal()
+    names = {
+        account: account if account in separate_accounts else GROUP_NAMES[account in cash_accounts]
+        for account, _ in kinds
+    }
+    changes_by_account: ChangesByAccount = {name: defaultdict(dict) for name in names.values()}
     for account, day, currency, amount, _, _ in moves:
         if start < day <= end:
-            changes, number = moved[names[account]][currency], day.toordinal() - first
+            changes, number = changes_by_account[names[account]][currency], day.toordinal() - first
             changes[number] = changes[number] + amount if number in changes else amount
-    return points_of(held, moved, cash=cash, start=start, end=end, base=base, rates=rates)
+    return build_balance_points(balances, changes_by_account, cash=cash, start=start, end=end, base=base, rates=rates)
 
 
-def points_of(
-    held_then: Mapping[UUID, ByCurrency],
-    moved: Moved,
+def build_balance_points(
+    opening_balances: Mapping[UUID, AmountsByCurrency],
+    changes_by_account: ChangesByAccount,
     *,
     cash: Collection[UUID],
     start: date,
     end: date,
     base: str,
     rates: RateTable,
-) -> list[Point]:
-    """The points from what the accounts held at the end of ``start`` and what changed it since. Raises MissingRate."""
+) -> list[BalancePoint]:
+    """Build the points from opening balances and changes since.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     days = [date.fromordinal(number) for number in range(start.toordinal(), end.toordinal() + 1)]
-    held: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
-    for account, by_currency in held_then.items():
-        apart = str(account)
-        known = held[apart if apart in moved or set(by_currency) - {base} else TOGETHER[account in cash]]
+    held_by_account: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
+    for account, by_currency in opening_balances.items():
+        account_text = str(account)
+        account_amounts = held_by_account[
+            account_text
+            if account_text in changes_by_account or set(by_currency) - {base}
+            else GROUP_NAMES[account in cash]
+        ]
         for currency, amount in by_currency.items():
-            known[currency] = known.get(currency, ZERO) + amount
+            account_amounts[currency] = account_amounts.get(currency, ZERO) + amount
     totals = {True: [ZERO] * len(days), False: [ZERO] * len(days)}
-    counted = {TOGETHER[True], *map(str, cash)}
-    currencies = {currency for found in (held, moved) for each in found.values() for currency in each}
-    pairs = {currency: [rates.pair(currency, base, day) for day in days] for currency in currencies - {base}}
-    for each in held.keys() | moved.keys():
-        values = worth_by_day(held[each], moved.get(each, {}), days=len(days), pairs=pairs, base=base)
-        totals[each in counted] = list(map(add, totals[each in counted], values))
-    return list(map(Point, days, totals[True], totals[False]))
+    cash_keys = {GROUP_NAMES[True], *map(str, cash)}
+    currencies = {
+        currency for found in (held_by_account, changes_by_account) for key in found.values() for currency in key
+    }
+    pairs = {currency: [rates.get_rate_pair(currency, base, day) for day in days] for currency in currencies - {base}}
+    for key in held_by_account.keys() | changes_by_account.keys():
+        values = compute_daily_values(
+            held_by_account[key], changes_by_account.get(key, {}), days=len(days), pairs=pairs, base=base
+        )
+        totals[key in cash_keys] = list(map(add, totals[key in cash_keys], values))
+    return list(map(BalancePoint, days, totals[True], totals[False]))
 
 
-def worth_by_day(
-    held: ByCurrency, moved: Mapping[str, Changes], *, days: int, pairs: Mapping[str, list[Pair]], base: str
+def compute_daily_values(
+    amounts: AmountsByCurrency,
+    changes: Mapping[str, Changes],
+    *,
+    days: int,
+    pairs: Mapping[str, list[RatePair]],
+    base: str,
 ) -> list[Decimal]:
-    """What an account that held so much is worth at the end of each of so many days, rounded. ``pairs`` are their rates
-    of the currencies other than the base."""
+    """Compute what an account is worth at the end of each day, rounded.
+
+    Args:
+        pairs: rates of currencies other than the base, by day.
+    """
     columns = [
-        running(held.get(currency, ZERO), moved.get(currency, {}), days=days)
+        accumulate_changes(amounts.get(currency, ZERO), changes.get(currency, {}), days=days)
         if currency == base
-        else in_pairs(held.get(currency, ZERO), moved.get(currency, {}), pairs[currency])
-        for currency in held.keys() | moved.keys()
+        else convert_daily_amounts(amounts.get(currency, ZERO), changes.get(currency, {}), pairs[currency])
+        for currency in amounts.keys() | changes.keys()
     ]
     if len(columns) == 1:
-        return round_all(columns[0], base)
-    return round_all((reduce(WIDE.add, column) for column in zip(*columns, strict=True)), base)
+        return round_amounts(columns[0], base)
+    return round_amounts((reduce(MONEY_CONTEXT.add, column) for column in zip(*columns, strict=True)), base)
 
 
-def running(amount: Decimal, changes: Changes, *, days: int) -> list[Decimal]:
-    """An amount that changes after the first of so many days."""
+def accumulate_changes(amount: Decimal, changes: Changes, *, days: int) -> list[Decimal]:
+    """Return an amount at the end of each day, given its changes after the first."""
     return list(accumulate((changes.get(number, ZERO) for number in range(1, days)), initial=amount))
 
 
-def in_pairs(amount: Decimal, changes: Changes, pairs: Sequence[Pair]) -> list[Decimal]:
-    """An amount that changes with the days, at each day's rate."""
-    found: list[Decimal] = []
-    last: Pair | None = None
+def convert_daily_amounts(amount: Decimal, changes: Changes, pairs: Sequence[RatePair]) -> list[Decimal]:
+    """Return an amount that changes by day, converted at each day's rate."""
+    values: list[Decimal] = []
+    last_pair: RatePair | None = None
     for number, pair in enumerate(pairs):
         change = changes.get(number)
-        if change is None and pair == last:
-            found.append(found[-1])
+        if change is None and pair == last_pair:
+            values.append(values[-1])
             continue
         if change is not None:
             amount += change
-        last = pair
-        found.append(at_rate(amount, pair))
-    return found
+        last_pair = pair
+        values.append(apply_rate_pair(amount, pair))
+    return values

@@ -1,4 +1,4 @@
-"""What led from the cash at the start of a window to the cash at its end, part by part."""
+"""The cash bridge: what changed cash in a window, part by part."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from django.db import connection
 from django.db.models import Case, Sum, When
 from django.db.models.functions import Sign
 
-from analytics.calc.bridges import closing as round_parts
-from analytics.queries.balances import cash_on
+from analytics.calc.bridge_rounding import round_parts
+from analytics.queries.balances import compute_cash_on
 from companies.models import Company
-from ledger.calc.fx import RateTable, convert
-from ledger.calc.money import WIDE
 from ledger.models import Source
-from ledger.transactions.cash_parts import AMOUNT, CashPart, list_cash_shares
+from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.money import MONEY_CONTEXT
+from ledger.transactions.queries.cash_parts import AMOUNT_FIELD, CashPart, list_cash_shares
 
 ZERO = Decimal(0)
 ONE_DAY = timedelta(days=1)
 REVALUATION = "revaluation"
-# As they are answered and shown; what people cannot look up elsewhere takes the cents of rounding first.
+# In the order of the API. For rounding, parts that users cannot look up elsewhere come first.
 PARTS = (
     CashPart.OPENING_BALANCES,
     CashPart.OPERATING_INFLOW,
@@ -33,7 +33,7 @@ PARTS = (
     REVALUATION,
     CashPart.OTHER_TRANSFERS,
 )
-ROUNDED_LAST = (
+PARTS_IN_ROUNDING_ORDER = (
     REVALUATION,
     CashPart.EXCHANGE_RESULT,
     CashPart.OTHER_TRANSFERS,
@@ -81,23 +81,23 @@ def compute_cash_bridge(*, company: Company, start: date, end: date, today: date
     Raises:
         MissingRateError: a currency has no exchange rate on one of the days.
     """
-    before, last = min(start - ONE_DAY, today), min(end, today)
-    opening = cash_on(company=company, day=before, rates=rates)
-    closing = cash_on(company=company, day=last, rates=rates)
+    day_before, last = min(start - ONE_DAY, today), min(end, today)
+    opening = compute_cash_on(company=company, day=day_before, rates=rates)
+    closing = compute_cash_on(company=company, day=last, rates=rates)
     parts = sum_cash_parts(company=company, start=start, end=last, rates=rates)
     parts[REVALUATION] = closing - opening - sum(parts.values(), ZERO)
-    exact = {part: parts[part] for part in ROUNDED_LAST}
+    exact = {part: parts[part] for part in PARTS_IN_ROUNDING_ORDER}
     rounded = round_parts(exact, change=closing - opening, base=company.base_currency)
     return CashBridge(opening=opening, parts={part: rounded[part] for part in PARTS}, closing=closing, last=last)
 
 
 def sum_cash_parts(*, company: Company, start: date, end: date, rates: RateTable) -> dict[str, Decimal]:
-    """Return each part of the change of cash but the revaluation, with its sign; not rounded."""
+    """Return each part of the change of cash except the revaluation, with its sign; not rounded."""
     parts: dict[str, Decimal] = dict.fromkeys(CashPart, ZERO)
 
     def add(part: str, amount: Decimal, currency: str, day: date) -> None:
         worth = convert(amount, source=currency, target=company.base_currency, day=day, rates=rates)
-        parts[part] = WIDE.add(parts[part], worth)
+        parts[part] = MONEY_CONTEXT.add(parts[part], worth)
 
     values: dict[str, Any] = {
         "company": company.id,
@@ -114,12 +114,12 @@ def sum_cash_parts(*, company: Company, start: date, end: date, rates: RateTable
                 add(CashPart.OPERATING_INFLOW, amount, currency, day)
                 add(CashPart.OPERATING_OUTFLOW, outflow, currency, day)
     shares = list_cash_shares(company_id=company.id, start=start, end=end).order_by()
-    flow_sign = Case(When(counter__isnull=True, then=Sign("transaction__amount_value")), output_field=AMOUNT)
+    flow_sign = Case(When(counter__isnull=True, then=Sign("transaction__amount_value")), output_field=AMOUNT_FIELD)
     columns = ("cash_part", "transaction__date", "transaction__amount_currency", "flow_sign")
     sums = shares.annotate(flow_sign=flow_sign).values_list(*columns).annotate(Sum("value"))
     for part, day, currency, sign, amount in sums:
         add(part, amount, currency, day)
-        if sign:  # not a leg of a transfer: it is in the flows
+        if sign:  # no transfer leg, so it is part of the flows
             add(CashPart.OPERATING_INFLOW if sign > 0 else CashPart.OPERATING_OUTFLOW, -amount, currency, day)
     return parts
 
@@ -130,9 +130,11 @@ def build_part_queries(*, start: date, end: date) -> dict[str, str | None]:
     None for the revaluation: rates change the worth of cash without a transaction.
     """
     window = {"startDate": start.isoformat(), "endDate": end.isoformat(), "total": "true"}
-    held = {"cash": "true", "pending": "false", "total": "true"}
-    queries: dict[str, str | None] = {"opening": urlencode(held | {"endDate": (start - ONE_DAY).isoformat()})}
+    balance_parameters = {"cash": "true", "pending": "false", "total": "true"}
+    queries: dict[str, str | None] = {
+        "opening": urlencode(balance_parameters | {"endDate": (start - ONE_DAY).isoformat()})
+    }
     for part in PARTS:
         queries[part] = None if part == REVALUATION else urlencode({"cashPart": str(part)} | window)
-    queries["closing"] = urlencode(held | {"endDate": end.isoformat()})
+    queries["closing"] = urlencode(balance_parameters | {"endDate": end.isoformat()})
     return queries

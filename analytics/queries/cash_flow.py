@@ -1,8 +1,7 @@
-"""Money that came in and went out, and what is expected to: series over time in the base currency.
+"""Cash flow: actual and planned money in and out over time, in the base currency.
 
-Flows are what the ledger's triggers count as such (no transfer, no initial balance, nothing pending) on all accounts
-but transit ones, each at its own day's rate; a point adds up its bucket and is rounded once. What is booked after the
-cutover belongs to what is planned.
+Flows are booked movements other than transfers and initial balances, on all accounts but transit ones, at
+their day's rate. A point sums its bucket and is rounded once. Bookings after the cutover count as planned.
 """
 
 from collections.abc import Collection
@@ -13,14 +12,14 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.series import Interval, sum_by_bucket
-from analytics.queries.daily import Moves
+from analytics.calc.time_series import Interval, sum_by_bucket
+from analytics.queries.daily_movements import DailyMovements
 from companies.models import Company
-from ledger.calc.fx import RateTable, at_rate, convert
-from ledger.calc.money import WIDE, round_all
 from ledger.models import AccountType
-from planning.expecting import Expected, expected, plans
-from planning.forecasting import Plans
+from ledger.money.calc.fx import RateTable, apply_rate_pair, convert
+from ledger.money.calc.money import MONEY_CONTEXT, round_amounts
+from planning.forecast.expected_cash import ExpectedCash, find_expectations_after_cutover, sum_expected_cash
+from planning.forecast.queries import Expectations
 
 ONE_DAY = timedelta(days=1)
 ZERO = Decimal(0)
@@ -30,7 +29,7 @@ Flows = list[tuple[date, Decimal, Decimal]]
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class FlowSeries:
     """In and out at each point of the axis, both ≥ 0, in the base currency's decimals."""
 
     points: list[date]
@@ -39,14 +38,14 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class FlowForecast:
     """Actual and planned flows on one axis."""
 
-    actual: Series
-    planned: Series
+    actual: FlowSeries
+    planned: FlowSeries
 
 
-# The few transit accounts are looked up once; a join would meet every day of every account.
+# The few transit accounts are looked up once; a join would run for every day of every account.
 _FLOWS = """
     SELECT date, currency, sum(inflow), sum(outflow)
       FROM ledger_daymovement
@@ -57,13 +56,17 @@ _FLOWS = """
 """
 
 
-def actual_flows(*, company: Company, start: date, end: date, rates: RateTable) -> Flows:
-    """What moved on the days from ``start`` to ``end``, each day at its own rate. Raises MissingRate."""
+def list_actual_flows(*, company: Company, start: date, end: date, rates: RateTable) -> Flows:
+    """List the flows from `start` to `end`, each day at its own rate.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     if end < start:
         return []
     with connection.cursor() as cursor:
         cursor.execute(_FLOWS, {"company": company.id, "start": start, "end": end, "transit": AccountType.TRANSIT})
-        found = cursor.fetchall()
+        rows = cursor.fetchall()
     base = company.base_currency
     return [
         (
@@ -71,52 +74,66 @@ def actual_flows(*, company: Company, start: date, end: date, rates: RateTable) 
             convert(inflow, source=currency, target=base, day=day, rates=rates),
             convert(outflow, source=currency, target=base, day=day, rates=rates),
         )
-        for day, currency, inflow, outflow in found
+        for day, currency, inflow, outflow in rows
     ]
 
 
-def flows_in(moves: Moves, *, left_out: Collection[UUID], base: str, rates: RateTable) -> Flows:
-    """The same of days that were read already, each once, without accounts that are left out. Raises MissingRate."""
-    without, came, went = {*map(str, left_out)}, dict[date, Decimal](), dict[date, Decimal]()
+def convert_movements_to_flows(
+    moves: DailyMovements, *, excluded_accounts: Collection[UUID], base: str, rates: RateTable
+) -> Flows:
+    """Convert daily movements that were read already to flows, without excluded accounts.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    excluded_texts, inflows, outflows = {*map(str, excluded_accounts)}, dict[date, Decimal](), dict[date, Decimal]()
     for account, day, currency, _, inflow, outflow in moves:
-        if account in without:
+        if account in excluded_texts:
             continue
-        pair = None if currency == base else rates.pair(currency, base, day)
+        pair = None if currency == base else rates.get_rate_pair(currency, base, day)
         if inflow:
-            worth = at_rate(inflow, pair) if pair else inflow
-            came[day] = WIDE.add(came[day], worth) if day in came else worth
+            converted_amount = apply_rate_pair(inflow, pair) if pair else inflow
+            inflows[day] = MONEY_CONTEXT.add(inflows[day], converted_amount) if day in inflows else converted_amount
         if outflow:
-            worth = at_rate(outflow, pair) if pair else outflow
-            went[day] = WIDE.add(went[day], worth) if day in went else worth
-    return [(day, came.get(day, ZERO), went.get(day, ZERO)) for day in came.keys() | went.keys()]
+            converted_amount = apply_rate_pair(outflow, pair) if pair else outflow
+            outflows[day] = MONEY_CONTEXT.add(outflows[day], converted_amount) if day in outflows else converted_amount
+    return [(day, inflows.get(day, ZERO), outflows.get(day, ZERO)) for day in inflows.keys() | outflows.keys()]
 
 
-def expected_flows(coming: Expected, *, base: str, today: date, rates: RateTable) -> Flows:
-    """What is expected, at the latest known rates. Raises MissingRate."""
+def convert_expected_flows(expected_cash: ExpectedCash, *, base: str, today: date, rates: RateTable) -> Flows:
+    """Convert expected cash to flows at the latest rates.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     return [
         (
             day,
             convert(inflow, source=currency, target=base, day=today, rates=rates),
             convert(outflow, source=currency, target=base, day=today, rates=rates),
         )
-        for (day, currency), (inflow, outflow) in coming.sums.items()
+        for (day, currency), (inflow, outflow) in expected_cash.sums.items()
     ]
 
 
-def series(flows: Flows, *, start: date, end: date, interval: Interval, base: str) -> Series:
-    """The flows added up on the axis, zero where there are none."""
+def build_flow_series(flows: Flows, *, start: date, end: date, interval: Interval, base: str) -> FlowSeries:
+    """Sum flows on the axis; zero without flows."""
     sums = sum_by_bucket(flows, start=start, end=end, interval=interval)
-    inflow, outflow = (round_all(column, base) for column in zip(*sums.values(), strict=True)) if sums else ([], [])
-    return Series(points=[*sums], inflow=inflow, outflow=outflow)
+    inflow, outflow = (round_amounts(column, base) for column in zip(*sums.values(), strict=True)) if sums else ([], [])
+    return FlowSeries(points=[*sums], inflow=inflow, outflow=outflow)
 
 
-def cash_flow(*, company: Company, start: date, end: date, interval: Interval, rates: RateTable) -> Series:
-    """What came in and went out in the window. Raises MissingRate."""
-    flows = actual_flows(company=company, start=start, end=end, rates=rates)
-    return series(flows, start=start, end=end, interval=interval, base=company.base_currency)
+def compute_cash_flow(*, company: Company, start: date, end: date, interval: Interval, rates: RateTable) -> FlowSeries:
+    """Compute money in and out of the window.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    flows = list_actual_flows(company=company, start=start, end=end, rates=rates)
+    return build_flow_series(flows, start=start, end=end, interval=interval, base=company.base_currency)
 
 
-def forecast(
+def forecast_cash_flow(
     *,
     company: Company,
     start: date,
@@ -126,24 +143,35 @@ def forecast(
     interval: Interval,
     rates: RateTable,
     booked: Flows | None = None,
-    known: Plans | None = None,
+    expectations: Expectations | None = None,
     accounts: Collection[UUID | None] | None = None,
-) -> Forecast:
-    """Actual flows up to the cutover and planned ones after it, on one axis; nothing is planned in a window that ends
-    in the past, whatever the cutover. ``booked`` flows of the window, or of more days, and ``known`` plans are those
-    that were read already; what is expected is that of some ``accounts``, or of all and of none. Raises MissingRate."""
+) -> FlowForecast:
+    """Forecast cash flow: actual up to the cutover, planned after it, on one axis.
+
+    Nothing is planned in a window that ends in the past.
+
+    Args:
+        booked: flows that were read already, of the window or more days.
+        expectations: plans that were read already.
+        accounts: whose expected cash counts; None: all and without account.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     if end < today:
         cutover = end
     if booked is None:
-        booked = actual_flows(company=company, start=start, end=end, rates=rates)
+        booked = list_actual_flows(company=company, start=start, end=end, rates=rates)
     actual = [flow for flow in booked if flow[0] <= cutover]
     planned = [flow for flow in booked if flow[0] > cutover]
     base = company.base_currency
     if end > cutover:
-        known = known or plans(company=company, cutover=cutover, end=end, today=today, rates=rates)
-        coming = expected(known, cutover=cutover, end=end, today=today, accounts=accounts)
-        planned += expected_flows(coming, base=base, today=today, rates=rates)
-    return Forecast(
-        actual=series(actual, start=start, end=end, interval=interval, base=base),
-        planned=series(planned, start=start, end=end, interval=interval, base=base),
+        expectations = expectations or find_expectations_after_cutover(
+            company=company, cutover=cutover, end=end, today=today, rates=rates
+        )
+        expected_cash = sum_expected_cash(expectations, cutover=cutover, end=end, today=today, accounts=accounts)
+        planned += convert_expected_flows(expected_cash, base=base, today=today, rates=rates)
+    return FlowForecast(
+        actual=build_flow_series(actual, start=start, end=end, interval=interval, base=base),
+        planned=build_flow_series(planned, start=start, end=end, interval=interval, base=base),
     )

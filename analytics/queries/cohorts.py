@@ -1,4 +1,4 @@
-"""What became of customers who came in the same month: how many are left, and what they pay."""
+"""Customer cohorts by their first month: how many remain, and what they pay."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -9,28 +9,28 @@ from typing import Any, Literal
 
 from django.db import connection, transaction
 
-from analytics.calc.movements import number_of
-from analytics.calc.mrr import Factors, value
-from analytics.queries.recurring import factors
-from analytics.queries.results import percentage
+from analytics.calc.mrr import Factors, compute_contract_value
+from analytics.calc.mrr_aggregation import to_month_number
+from analytics.queries.profit_and_loss import compute_percentage
+from analytics.queries.recurring_revenue import build_factors_getter
 from companies.models import Company
-from ledger.calc.fx import RateTable
-from ledger.calc.money import WIDE, round_half_up
-from ledger.calc.months import last_of_month, months_from
-from ledger.subscriptions.calc import cut, monthly_value
-from ledger.subscriptions.committed import ROOM
+from ledger.calc.months import get_last_day_of_month, list_months
+from ledger.money.calc.fx import RateTable
+from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
+from ledger.subscriptions.calc.monthly_value import compute_monthly_value, drop_rounding_noise
+from ledger.subscriptions.queries.committed_revenue import SORT_MEMORY_SQL
 
 Measure = Literal["revenue", "customers"]
 ZERO = Decimal(0)
 
 Changes = dict[date, dict[str, Decimal]]
 """Month -> by how much what a cohort holds changes at its end: its contracts by currency, or its ``HEADS``."""
-HEADS = "customers"
+HEADCOUNT = "customers"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A cohort at the end of a month; ``percentage`` is of where it started, None for a cohort of nobody."""
+class CohortMark:
+    """A cohort at the end of a month; `percentage` is of its start, None for an empty cohort."""
 
     month: date
     value: Decimal
@@ -39,41 +39,59 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Customers whose first active month's end was that of ``month``, from it to the last month asked for.
+    """Customers whose first active month end was that of `month`, followed to the last month.
 
-    ``start`` is what they paid at its end, which is ``new`` in the row of that month.
+    `start` is what they paid then, which is `new` in that month's row.
     """
 
     month: date
     start: Decimal
-    marks: list[Mark]
+    marks: list[CohortMark]
 
 
-def cohorts(
+def compute_cohorts(
     *,
     company: Company,
     months: Sequence[date],
     measure: Measure,
     rates: RateTable,
 ) -> list[Cohort]:
-    """A cohort for each of the months (first days, consecutive), in the base currency or in heads.
+    """Compute a cohort for each of the months (first days, consecutive), in the base currency or in customers.
 
-    Revenue is at each month's own rates and its percentage compares at the same ones, so that rates keep and lose
-    nothing. Raises MissingRate.
+    Revenue is at each month's own rates; its percentage compares at the same rates, so that rates retain and
+    lose nothing.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
     """
     last = months[-1]
-    found = changes_of(company, first=months[0], last=last, measure=measure)
-    currencies = {name for changes in found.values() for month in changes.values() for name in month if name != HEADS}
-    factors_of = factors(rates, base=company.base_currency, currencies={company.base_currency, *currencies})
+    changes_by_cohort = list_cohort_changes(company, first=months[0], last=last, measure=measure)
+    currencies = {
+        name
+        for changes in changes_by_cohort.values()
+        for month in changes.values()
+        for name in month
+        if name != HEADCOUNT
+    }
+    factors_of = build_factors_getter(
+        rates, base=company.base_currency, currencies={company.base_currency, *currencies}
+    )
     return [
-        cohort(month, found[month], last=last, measure=measure, base=company.base_currency, factors_of=factors_of)
+        build_cohort(
+            month,
+            changes_by_cohort[month],
+            last=last,
+            measure=measure,
+            base=company.base_currency,
+            factors_of=factors_of,
+        )
         for month in months
     ]
 
 
-# An event stands from the end of its month, if no other of its subscription comes in that month, to the month of the
-# next one. Who came in these months has one that was paid in them; whoever paid before is of an earlier cohort.
-_STANDING = """
+# An event is effective from the end of its month, if it is its subscription's last one of the month, to the month of
+# the next one. Customers of these cohorts have a paid event in these months and none before.
+_CONTRACT_CHANGES = """
     WITH dated AS (
         SELECT s.customer_id, e.subscription_id, date_trunc('month', e.effective_date::timestamp)::date AS month,
                date_trunc('month', lead(e.effective_date) OVER later::timestamp)::date AS until,
@@ -97,11 +115,11 @@ _STANDING = """
         SELECT *, until, -1 FROM standing WHERE cohort >= %(first)s AND until IS NOT NULL
     )
 """
-_PRICES = f"""{_STANDING}
+_PRICES = f"""{_CONTRACT_CHANGES}
     SELECT cohort, at, amount_value, amount_currency, interval, interval_count, sum(change)
       FROM changes GROUP BY 1, 2, 3, 4, 5, 6
 """  # noqa: S608 - what stands above
-_HEADS = f"""{_STANDING}
+_HEADS = f"""{_CONTRACT_CHANGES}
     SELECT cohort, at, sum((held > 0)::int - (held > change)::int) FROM (
         SELECT cohort, at, sum(change) AS change, sum(sum(change)) OVER (PARTITION BY customer_id ORDER BY at) AS held
           FROM changes GROUP BY customer_id, cohort, at
@@ -109,41 +127,53 @@ _HEADS = f"""{_STANDING}
 """  # noqa: S608
 
 
-def changes_of(company: Company, *, first: date, last: date, measure: Measure) -> defaultdict[date, Changes]:
-    """Month -> the changes of who came in it; one statement, which adds up those who pay the same price."""
-    found: defaultdict[date, Changes] = defaultdict(dict)
-    asked: dict[str, Any] = {"company": company.id, "first": first, "end": last_of_month(last)}
+def list_cohort_changes(company: Company, *, first: date, last: date, measure: Measure) -> defaultdict[date, Changes]:
+    """Return cohort month -> changes of its customers; one statement, which sums equal prices."""
+    changes_by_cohort: defaultdict[date, Changes] = defaultdict(dict)
+    parameters: dict[str, Any] = {"company": company.id, "first": first, "end": get_last_day_of_month(last)}
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(ROOM)
-        cursor.execute(_HEADS if measure == "customers" else _PRICES, asked)
-        for came, month, *prices, change in cursor.fetchall():
-            changes = found[came].setdefault(month, {})
-            amount, name, interval, count = prices or (Decimal(1), HEADS, "month", 1)
-            changes[name] = WIDE.fma(monthly_value(amount, interval, count), change, changes.get(name, ZERO))
-    return found
+        cursor.execute(SORT_MEMORY_SQL)
+        cursor.execute(_HEADS if measure == "customers" else _PRICES, parameters)
+        for cohort_month, month, *prices, change in cursor.fetchall():
+            changes = changes_by_cohort[cohort_month].setdefault(month, {})
+            amount, name, interval, count = prices or (Decimal(1), HEADCOUNT, "month", 1)
+            changes[name] = MONEY_CONTEXT.fma(
+                compute_monthly_value(amount, interval, count), change, changes.get(name, ZERO)
+            )
+    return changes_by_cohort
 
 
-def cohort(
-    came: date, changes: Changes, *, last: date, measure: Measure, base: str, factors_of: Callable[[int], Factors]
+def build_cohort(
+    cohort_month: date,
+    changes: Changes,
+    *,
+    last: date,
+    measure: Measure,
+    base: str,
+    factors_of: Callable[[int], Factors],
 ) -> Cohort:
-    """Who came in a month, followed to the last one."""
-    held: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
-    marks, first = [], None
-    for month in months_from(came, last):
+    """Follow a cohort to the last month."""
+    amounts: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+    marks, first_amounts = [], None
+    for month in list_months(cohort_month, last):
         for name, amount in changes.get(month, {}).items():
-            held[name] = WIDE.add(held[name], amount)
-        if first is None:
-            first = dict(held)
+            amounts[name] = MONEY_CONTEXT.add(amounts[name], amount)
+        if first_amounts is None:
+            first_amounts = dict(amounts)
         if measure == "customers":
-            now, then = held.get(HEADS, ZERO), first.get(HEADS, ZERO)
-            shown = now
+            current, initial = amounts.get(HEADCOUNT, ZERO), first_amounts.get(HEADCOUNT, ZERO)
+            value_shown = current
         else:
-            rates = factors_of(number_of(month))
-            now, then = worth(held, rates), worth(first, rates)
-            shown = round_half_up(now, base)
-        marks.append(Mark(month=month, value=shown, percentage=percentage(now, then) if then else None))
-    return Cohort(month=came, start=marks[0].value, marks=marks)
+            rates = factors_of(to_month_number(month))
+            current, initial = compute_cohort_value(amounts, rates), compute_cohort_value(first_amounts, rates)
+            value_shown = round_half_up(current, base)
+        marks.append(
+            CohortMark(
+                month=month, value=value_shown, percentage=compute_percentage(current, initial) if initial else None
+            )
+        )
+    return Cohort(month=cohort_month, start=marks[0].value, marks=marks)
 
 
-def worth(held: Mapping[str, Decimal], factors: Factors) -> Decimal:
-    return cut(value(held, factors))
+def compute_cohort_value(amounts: Mapping[str, Decimal], factors: Factors) -> Decimal:
+    return drop_rounding_noise(compute_contract_value(amounts, factors))

@@ -1,35 +1,45 @@
-"""Telling people in time that the cash will not last."""
+"""Notifications of low cash."""
 
 from datetime import timedelta
 
-from analytics.queries.balance_forecast import Point, balance_forecast
-from companies.models import Company, Stamp
+from analytics.queries.balance_forecast import Point, compute_balance_forecast
+from companies.models import AuditContext, Company
 from companies.time_zones import get_today
-from ledger.calc.fx import RateTable
-from notifications.telling import cash_below_zero
+from ledger.money.calc.fx import RateTable
+from notifications.notify import notify_cash_below_zero
 
-AHEAD = timedelta(days=90)
+FORECAST_WINDOW = timedelta(days=90)
 ONE_DAY = timedelta(days=1)
 
 
-def shortfall(*, company: Company, stamp: Stamp, rates: RateTable) -> Point | None:
-    """The first day of the next 90 on which the projected cash is below zero, and by how much. Raises MissingRate."""
+def find_shortfall(*, company: Company, stamp: AuditContext, rates: RateTable) -> Point | None:
+    """Return the first day of the next 90 with projected cash below zero, and the amount.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     today = get_today(company, stamp.time)
-    found = balance_forecast(
+    forecast = compute_balance_forecast(
         company=company,
         start=today + ONE_DAY,
-        end=today + AHEAD,
+        end=today + FORECAST_WINDOW,
         cutover=today,
         today=today,
         interval="day",
         rates=rates,
     )
-    return found.below_zero
+    return forecast.below_zero
 
 
-def warn(*, company: Company, stamp: Stamp, rates: RateTable) -> None:
-    """Tells owners and admins, once until they have read it. Raises MissingRate."""
-    found = shortfall(company=company, stamp=stamp, rates=rates)
-    if found:
-        day, amount = found
-        cash_below_zero(company_id=company.id, stamp=stamp, day=day, amount=amount, currency=company.base_currency)
+def warn_of_low_cash(*, company: Company, stamp: AuditContext, rates: RateTable) -> None:
+    """Notify owners and admins of a shortfall, once until they have read it.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    shortfall_point = find_shortfall(company=company, stamp=stamp, rates=rates)
+    if shortfall_point:
+        day, amount = shortfall_point
+        notify_cash_below_zero(
+            company_id=company.id, stamp=stamp, day=day, amount=amount, currency=company.base_currency
+        )

@@ -1,4 +1,4 @@
-"""Rows of recurring revenue as they are answered: closed and rounded from the months that are kept."""
+"""Rows of recurring revenue as the API returns them, closed and rounded from stored months."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -7,31 +7,31 @@ from typing import Any
 
 from django.db import connection
 
-from analytics.calc.movements import Totals
 from analytics.calc.mrr import MOVEMENTS, MonthlyRow, close_row
-from companies.api.fields import number
+from analytics.calc.mrr_aggregation import MovementTotals
+from companies.api.fields import to_json_number
 from companies.models import Company
-from ledger.calc.money import WIDE
-from ledger.calc.months import format_month, months_from
+from ledger.calc.months import format_month, list_months
 from ledger.models import RecurringMonth
+from ledger.money.calc.money import MONEY_CONTEXT
 
 TYPES = {"mrr": ("mrr", False), "cmrr": ("cmrr", False), "arr": ("mrr", True), "carr": ("cmrr", True)}
-WORDS = ("start", *MOVEMENTS, "end")
+ROW_FIELDS = ("start", *MOVEMENTS, "end")
 ZERO = Decimal(0)
 
 
-def closed(months: dict[date, Totals], *, first: date, last: date, base: str) -> list[MonthlyRow]:
-    """The rows of the window; whatever lies before it is where the first row starts."""
+def close_months(months: dict[date, MovementTotals], *, first: date, last: date, base: str) -> list[MonthlyRow]:
+    """Close the rows of the window; months before it add up to the start of the first row."""
     start, start_count = ZERO, 0
     for month, totals in months.items():
         if month < first:
-            start = WIDE.add(start, moved(totals))
-            start_count += gained(totals)
+            start = MONEY_CONTEXT.add(start, sum_mrr_change(totals))
+            start_count += count_customer_change(totals)
     rows = []
-    nothing = Totals()
-    for month in months_from(first, last):
-        totals = months.get(month, nothing)
-        end = WIDE.add(start, moved(totals))
+    empty_month = MovementTotals()
+    for month in list_months(first, last):
+        totals = months.get(month, empty_month)
+        end = MONEY_CONTEXT.add(start, sum_mrr_change(totals))
         row = close_row(
             month=month,
             base=base,
@@ -46,22 +46,22 @@ def closed(months: dict[date, Totals], *, first: date, last: date, base: str) ->
     return rows
 
 
-def moved(totals: Totals) -> Decimal:
-    """By how much recurring revenue changed."""
+def sum_mrr_change(totals: MovementTotals) -> Decimal:
+    """Return by how much recurring revenue changed."""
     change = ZERO
     for amount in totals.amounts.values():
-        change = WIDE.add(change, amount)
+        change = MONEY_CONTEXT.add(change, amount)
     return change
 
 
-def gained(totals: Totals) -> int:
-    """By how many the customers changed."""
+def count_customer_change(totals: MovementTotals) -> int:
+    """Return by how many the customers changed."""
     return totals.counts["new"] + totals.counts["reactivate"] - totals.counts["cancel"]
 
 
-COLUMNS = [column for name in MOVEMENTS for column in (name, f"{name}_count")]
-_SUMS = ", ".join(f"sum(m.{column})" for column in COLUMNS)
-_STORED = f"""
+MOVEMENT_COLUMNS = [column for name in MOVEMENTS for column in (name, f"{name}_count")]
+_SUMS = ", ".join(f"sum(m.{column})" for column in MOVEMENT_COLUMNS)
+_STORED_MONTHS = f"""
     SELECT CASE WHEN m.month >= %(first)s THEN m.month END AS month, {_SUMS}
       FROM ledger_recurringbook AS b
       LEFT JOIN ledger_recurringmonth AS m
@@ -72,38 +72,38 @@ _STORED = f"""
 """  # noqa: S608 - names of columns
 
 
-def stored(*, company: Company, basis: str, first: date, last: date) -> dict[date, Totals] | None:
-    """Month -> its movements, up to ``last``; all that lies before ``first`` is under the calendar's first day.
+def find_stored_months(*, company: Company, basis: str, first: date, last: date) -> dict[date, MovementTotals] | None:
+    """Return month -> movements up to `last`; all before `first` is under the calendar's first day.
 
-    None where the book does not hold.
+    None if the stored months are stale.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            _STORED,
+            _STORED_MONTHS,
             {"company": company.id, "base": company.base_currency, "basis": basis, "first": first, "last": last},
         )
-        found = cursor.fetchall()
-    if not found:
+        rows = cursor.fetchall()
+    if not rows:
         return None
-    return {month or date.min: totals_of(values) for month, *values in found if values[0] is not None}
+    return {month or date.min: build_movement_totals(values) for month, *values in rows if values[0] is not None}
 
 
-def kept(company: Company, basis: str) -> dict[date, Totals]:
-    """Month -> its movements, of every month that has any, in order; whether they hold or not."""
-    rows = RecurringMonth.objects.of(company.id).filter(basis=basis).order_by("month")
-    return {month: totals_of(values) for month, *values in rows.values_list("month", *COLUMNS)}
+def list_stored_months(company: Company, basis: str) -> dict[date, MovementTotals]:
+    """Return month -> movements of every stored month in order, stale or not."""
+    rows = RecurringMonth.objects.for_company(company.id).filter(basis=basis).order_by("month")
+    return {month: build_movement_totals(values) for month, *values in rows.values_list("month", *MOVEMENT_COLUMNS)}
 
 
-def totals_of(values: Sequence[Any]) -> Totals:
-    """From columns in the order of ``COLUMNS``."""
+def build_movement_totals(values: Sequence[Any]) -> MovementTotals:
+    """Build totals from columns in the order of MOVEMENT_COLUMNS."""
     amounts, counts = values[::2], values[1::2]
-    return Totals(dict(zip(MOVEMENTS, amounts, strict=True)), dict(zip(MOVEMENTS, counts, strict=True)))
+    return MovementTotals(dict(zip(MOVEMENTS, amounts, strict=True)), dict(zip(MOVEMENTS, counts, strict=True)))
 
 
-def told(row: MonthlyRow) -> dict[str, Any]:
-    """A row as it is answered."""
-    shown: dict[str, Any] = {"month": format_month(row.month)}
-    for word in WORDS:
-        shown[word] = number(getattr(row, word))
-        shown[f"{word}Count"] = getattr(row, f"{word}_count")
-    return shown
+def monthly_row_to_dict(row: MonthlyRow) -> dict[str, Any]:
+    """Return a row as the API answers it."""
+    fields: dict[str, Any] = {"month": format_month(row.month)}
+    for name in ROW_FIELDS:
+        fields[name] = to_json_number(getattr(row, name))
+        fields[f"{name}Count"] = getattr(row, f"{name}_count")
+    return fields

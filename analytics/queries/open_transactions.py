@@ -1,4 +1,4 @@
-"""What is missing in the profit and loss: booked money that is not categorized yet."""
+"""Open transactions: booked money that is not categorized yet."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -7,17 +7,19 @@ from decimal import Decimal
 from django.db import connection
 
 from companies.models import Company
-from ledger.calc.fx import RateTable, convert
-from ledger.calc.money import WIDE, round_half_up
 from ledger.models import Source
+from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 
 ZERO = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTransactions:
-    """How many there are, and what of them is not categorized; both amounts ≥ 0, base currency. ``partly`` are those of
-    which something is categorized."""
+    """Number of open transactions and their uncategorized amounts, both ≥ 0, in the base currency.
+
+    `partly` are those of which a part is categorized.
+    """
 
     count: int
     inflow: Decimal
@@ -25,7 +27,7 @@ class OpenTransactions:
     partly: int = 0
 
 
-# The framework would take 3.5 ms to put this together, and the database far less than one to answer it.
+# Raw SQL: the ORM takes 3.5 ms to build this query, the database far less than one to run it.
 _OPEN = """
     SELECT date, amount_currency, count(*), count(*) FILTER (WHERE categorized_value <> 0),
            coalesce(sum(amount_value - categorized_value) FILTER (WHERE amount_value > 0), 0),
@@ -37,18 +39,26 @@ _OPEN = """
 """
 
 
-def open_transactions(*, company: Company, start: date, end: date, rates: RateTable) -> OpenTransactions:
-    """Of the days from ``start`` to ``end``, each at its own rate; one statement. Raises MissingRate.
+def sum_open_transactions(*, company: Company, start: date, end: date, rates: RateTable) -> OpenTransactions:
+    """Sum open transactions from `start` to `end`, each at its day's rate; one statement.
 
-    As in the profit and loss, pending transactions and initial balances are left out and transit accounts count.
+    As in the profit and loss, pending transactions and initial balances are left out, and transit accounts
+    count.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
     """
     with connection.cursor() as cursor:
         cursor.execute(_OPEN, {"company": company.id, "initial": Source.INITIAL_BALANCE, "start": start, "end": end})
         by_day = cursor.fetchall()
     count, partly, inflow, outflow = 0, 0, ZERO, ZERO
-    for day, currency, found, split, came, went in by_day:
-        count, partly = count + found, partly + split
-        inflow = WIDE.add(inflow, convert(came, source=currency, target=company.base_currency, day=day, rates=rates))
-        outflow = WIDE.add(outflow, convert(went, source=currency, target=company.base_currency, day=day, rates=rates))
+    for day, currency, row_count, split_count, inflow_amount, outflow_amount in by_day:
+        count, partly = count + row_count, partly + split_count
+        inflow = MONEY_CONTEXT.add(
+            inflow, convert(inflow_amount, source=currency, target=company.base_currency, day=day, rates=rates)
+        )
+        outflow = MONEY_CONTEXT.add(
+            outflow, convert(outflow_amount, source=currency, target=company.base_currency, day=day, rates=rates)
+        )
     base = company.base_currency
     return OpenTransactions(count, round_half_up(inflow, base), round_half_up(outflow, base), partly)

@@ -1,4 +1,4 @@
-"""How many months the cash lasts at the pace of the last months."""
+"""Runway: how many months cash lasts at the pace of the last months."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -8,17 +8,17 @@ from typing import Any
 from django.db import connection
 from django.db.models import Sum
 
-from analytics.queries.balances import ONE_DAY, cash_on
+from analytics.queries.balances import ONE_DAY, compute_cash_on
 from companies.models import Company
-from ledger.calc.fx import RateTable, convert
-from ledger.calc.money import WIDE, round_half_up
-from ledger.calc.months import first_of_month, last_of_month
+from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
 from ledger.models import Source
-from ledger.transactions.cash_parts import list_financing_shares
+from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
+from ledger.transactions.queries.cash_parts import list_financing_shares
 
 ZERO = Decimal(0)
 TENTH = Decimal("0.1")
-MAX_MONTHS = 3  # whole months over which the pace is taken
+MAX_AVERAGED_MONTHS = 3  # whole months that are averaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +93,37 @@ def compute_runway(*, company: Company, cash: Decimal, today: date, rates: RateT
     Raises:
         MissingRateError: a currency has no exchange rate on the day of a booking.
     """
-    movements = list_movements(company=company, today=today)
+    movements = list_cash_movements(company=company, today=today)
     months = sorted({month for month, *_ in movements})
     if not months:
         return Runway(cash=cash, monthly_net=None, months=[], runway_months=None)
     base = company.base_currency
-    moved = sum_in_base([(day, currency, amount) for _, day, currency, amount, _ in movements], base=base, rates=rates)
-    opened = sum_in_base([(day, currency, amount) for _, day, currency, _, amount in movements], base=base, rates=rates)
-    financed = sum_in_base(list_financing_inflow(company=company, months=months), base=base, rates=rates)
-    net = moved - financed
+    total_movements = sum_in_base(
+        [(day, currency, amount) for _, day, currency, amount, _ in movements], base=base, rates=rates
+    )
+    initial_balances = sum_in_base(
+        [(day, currency, amount) for _, day, currency, _, amount in movements], base=base, rates=rates
+    )
+    financing_inflow = sum_in_base(list_financing_inflow(company=company, months=months), base=base, rates=rates)
+    net = total_movements - financing_inflow
     return Runway(
         cash=cash,
-        monthly_net=round_half_up(WIDE.divide(net, Decimal(len(months))), base),
+        monthly_net=round_half_up(MONEY_CONTEXT.divide(net, Decimal(len(months))), base),
         months=months,
         runway_months=count_months_left(cash, net=net, months=len(months)),
-        movements=moved,
-        opening_balances=opened,
-        financing_inflow=financed,
+        movements=total_movements,
+        opening_balances=initial_balances,
+        financing_inflow=financing_inflow,
     )
 
 
-def list_movements(*, company: Company, today: date) -> list[tuple[date, date, str, Decimal, Decimal]]:
+def list_cash_movements(*, company: Company, today: date) -> list[tuple[date, date, str, Decimal, Decimal]]:
     """Return (month, day, currency, amount, initial balances) of cash accounts in the months behind the pace."""
     values: dict[str, Any] = {
         "company": company.id,
-        "month": first_of_month(today),
+        "month": get_first_day_of_month(today),
         "initial": Source.INITIAL_BALANCE,
-        "most": MAX_MONTHS,
+        "most": MAX_AVERAGED_MONTHS,
     }
     with connection.cursor() as cursor:
         cursor.execute(_MOVEMENTS, values)
@@ -128,17 +132,17 @@ def list_movements(*, company: Company, today: date) -> list[tuple[date, date, s
 
 def list_financing_inflow(*, company: Company, months: list[date]) -> list[tuple[date, str, Decimal]]:
     """Return (day, currency, amount) of the money that came into cash accounts from owners and lenders in months."""
-    shares = list_financing_shares(company_id=company.id, start=months[0], end=last_of_month(months[-1]))
+    shares = list_financing_shares(company_id=company.id, start=months[0], end=get_last_day_of_month(months[-1]))
     rows = shares.filter(transaction__amount_value__gt=0).order_by()
-    found = rows.values_list("transaction__date", "transaction__amount_currency").annotate(Sum("value"))
-    return [(day, currency, amount) for day, currency, amount in found if first_of_month(day) in months]
+    values = rows.values_list("transaction__date", "transaction__amount_currency").annotate(Sum("value"))
+    return [(day, currency, amount) for day, currency, amount in values if get_first_day_of_month(day) in months]
 
 
 def sum_in_base(amounts: list[tuple[date, str, Decimal]], *, base: str, rates: RateTable) -> Decimal:
     """Return the sum of (day, currency, amount), each at its day's rate, rounded once."""
     total = ZERO
     for day, currency, amount in amounts:
-        total = WIDE.add(total, convert(amount, source=currency, target=base, day=day, rates=rates))
+        total = MONEY_CONTEXT.add(total, convert(amount, source=currency, target=base, day=day, rates=rates))
     return round_half_up(total, base)
 
 
@@ -150,7 +154,9 @@ def count_months_left(cash: Decimal, *, net: Decimal, months: int) -> Decimal | 
     """
     if net >= 0:
         return None
-    return WIDE.divide(max(cash, ZERO) * months, -net).quantize(TENTH, rounding=ROUND_DOWN, context=WIDE)
+    return MONEY_CONTEXT.divide(max(cash, ZERO) * months, -net).quantize(
+        TENTH, rounding=ROUND_DOWN, context=MONEY_CONTEXT
+    )
 
 
 def compute_cash_change(runway: Runway, *, company: Company, rates: RateTable) -> CashChange:
@@ -159,8 +165,11 @@ def compute_cash_change(runway: Runway, *, company: Company, rates: RateTable) -
     Raises:
         MissingRateError: a currency has no exchange rate at the end of a month.
     """
-    ends = {day for month in runway.months for day in (month - ONE_DAY, last_of_month(month))}
-    held = {day: cash_on(company=company, day=day, rates=rates) for day in ends}
-    change = sum((held[last_of_month(month)] - held[month - ONE_DAY] for month in runway.months), start=ZERO)
+    ends = {day for month in runway.months for day in (month - ONE_DAY, get_last_day_of_month(month))}
+    cash_by_day = {day: compute_cash_on(company=company, day=day, rates=rates) for day in ends}
+    change = sum(
+        (cash_by_day[get_last_day_of_month(month)] - cash_by_day[month - ONE_DAY] for month in runway.months),
+        start=ZERO,
+    )
     change -= runway.opening_balances
     return CashChange(change=change, revaluation=change - runway.movements)

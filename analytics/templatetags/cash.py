@@ -1,4 +1,4 @@
-"""The line of the cash, for pages of apps below: a template may name what is drawn above it, code may not."""
+"""The cash line for pages of lower apps: their templates may name what this app draws, their code may not."""
 
 from datetime import date
 from typing import Any
@@ -7,38 +7,38 @@ from django import template
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from analytics.overview.line import balance_line
-from analytics.period import Period
+from analytics.charts.balance_line import build_balance_line
+from analytics.report_period import ReportPeriod
 from companies.permissions import Permission
-from ledger.calc.fx import MissingRate
+from ledger.money.calc.fx import RateLookupError
 
 register = template.Library()
 
 
-@register.inclusion_tag("analytics/cash_line.html", takes_context=True)
-def cash_line(context: dict[str, Any], period: Period) -> dict[str, Any]:
-    """Of the days of a period, each day leading to what is behind it; nothing for who may not see balances."""
+@register.inclusion_tag("analytics/cash_line.html", takes_context=True, name="cash_line")
+def build_cash_line(context: dict[str, Any], period: ReportPeriod) -> dict[str, Any]:
+    """Build the cash line of a period, each day linked to its movements; empty without the permission."""
     access, company, today = context["access"], context["company"], period.today
     if Permission.BALANCES_READ not in access.permissions:
         return {}
-    lists = Permission.TRANSACTIONS_READ in access.permissions
-    coming, listed = reverse("ahead", args=[company.id]), reverse("transactions", args=[company.id])
+    can_list = Permission.TRANSACTIONS_READ in access.permissions
+    upcoming_url, transactions_url = reverse("ahead", args=[company.id]), reverse("transactions", args=[company.id])
 
     def link(first: date, last: date) -> str:
         if first > today:
-            return f"{coming}?startDate={first}&endDate={last}"
-        return f"{listed}?startDate={first}&endDate={last}&pending=false" if lists else ""
+            return f"{upcoming_url}?startDate={first}&endDate={last}"
+        return f"{transactions_url}?startDate={first}&endDate={last}&pending=false" if can_list else ""
 
     try:
-        section = balance_line(
+        section = build_balance_line(
             company=company,
             period=period,
             accounts=None,
             title=_("Cash ahead"),
-            of=_("Cash"),
-            link=link,
+            name=_("Cash"),
+            build_link=link,
             writes_plan=Permission.PLANNING_WRITE in access.permissions,
         )
-    except MissingRate:  # the page says so where it adds up
+    except RateLookupError:  # the page shows the error beside its sums
         return {}
     return {"section": section, "company": company}

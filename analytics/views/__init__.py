@@ -1,1 +1,1 @@
-"""The data queries, by what they are about: read the question, ask one module, answer."""
+"""Data endpoints, by subject: read the request, call one query, answer."""

@@ -1,4 +1,4 @@
-"""What all data queries stand on."""
+"""Shared by all data queries."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -8,11 +8,11 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
-from companies.api.fields import number
+from companies.api.fields import to_json_number
 from companies.api.viewsets import CompanyViewSet
-from companies.errors import unknown_id
-from ledger.calc.fx import MissingRate
-from ledger.recognition.posting import NoRate
+from companies.errors import build_unknown_id_error
+from ledger.money.calc.fx import RateLookupError
+from ledger.recognition.actions.postings import MissingRateError
 
 
 class DataViewSet(CompanyViewSet):
@@ -21,28 +21,32 @@ class DataViewSet(CompanyViewSet):
     schema_tags = ["Data"]
 
     def __init_subclass__(cls) -> None:
-        """Every query converts."""
-        cls.refuses = dict.fromkeys(cls.permission_for, (NoRate,))
+        """Add the missing exchange rate to each query's errors."""
+        cls.refuses = dict.fromkeys(cls.permission_for, (MissingRateError,))
 
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(NoRate(str(exc)) if isinstance(exc, MissingRate) else exc)
+        return super().handle_exception(MissingRateError(str(exc)) if isinstance(exc, RateLookupError) else exc)
 
 
-def points(days: Iterable[date], values: Iterable[Decimal]) -> list[dict[str, object]]:
-    return series(zip(days, values, strict=True))
+def build_point_dicts(days: Iterable[date], values: Iterable[Decimal]) -> list[dict[str, object]]:
+    return series_to_dicts(zip(days, values, strict=True))
 
 
-def series(found: Iterable[tuple[date, Decimal]]) -> list[dict[str, object]]:
-    return [point(day, value) for day, value in found]
+def series_to_dicts(points: Iterable[tuple[date, Decimal]]) -> list[dict[str, object]]:
+    return [point_to_dict(day, value) for day, value in points]
 
 
-def point(day: date, value: Decimal) -> dict[str, object]:
-    return {"date": day, "value": number(value)}
+def point_to_dict(day: date, value: Decimal) -> dict[str, object]:
+    return {"date": day, "value": to_json_number(value)}
 
 
-def check_known(rows: Any, ids: Sequence[UUID], *, name: str) -> None:
-    """Raises FieldErrors with unknown_id for the first id that none of the rows has."""
-    known = set(rows.filter(id__in=ids).values_list("id", flat=True))
-    for index, each in enumerate(ids):
-        if each not in known:
-            raise unknown_id(f"#/{name}/{index}")
+def check_known_ids(rows: Any, ids: Sequence[UUID], *, name: str) -> None:
+    """Check that all ids are among the rows.
+
+    Raises:
+        ValidationFailed: with unknown_id for the first that is not.
+    """
+    known_ids = set(rows.filter(id__in=ids).values_list("id", flat=True))
+    for index, row_id in enumerate(ids):
+        if row_id not in known_ids:
+            raise build_unknown_id_error(f"#/{name}/{index}")

@@ -1,4 +1,4 @@
-"""Balances and cash flow."""
+"""Endpoints of balances and cash flow."""
 
 from typing import Any
 
@@ -9,16 +9,23 @@ from rest_framework.response import Response
 
 from analytics import serializers as shapes
 from analytics.queries import balances, cash_flow
-from analytics.queries.balance_forecast import AccountForecast, balance_forecast
+from analytics.queries.balance_forecast import AccountForecast, compute_balance_forecast
 from analytics.queries.cash_bridge import build_part_queries, compute_cash_bridge
 from analytics.queries.runway import compute_cash_change, compute_runway
-from analytics.views.base import DataViewSet, check_known, point, points, series
-from analytics.windows import Window, check_cutover, check_length, check_order, forecast_start, window
-from companies.api.fields import number
+from analytics.query_window import (
+    Window,
+    check_cutover,
+    check_window_length,
+    check_window_order,
+    get_default_forecast_start,
+    parse_window,
+)
+from analytics.views.base import DataViewSet, build_point_dicts, check_known_ids, point_to_dict, series_to_dicts
+from companies.api.fields import to_json_number
 from companies.permissions import Permission
 from ledger.calc.months import format_month
 from ledger.models import Account
-from ledger.money.rates import rate_table
+from ledger.money.rates import get_rate_table
 
 
 class BalanceViewSet(DataViewSet):
@@ -31,27 +38,29 @@ class BalanceViewSet(DataViewSet):
     )
     def by_account(self, request: Request, company_id: str) -> Response:
         """Balances per account, keyed by account id, in the company's base currency."""
-        values = self.parsed(shapes.AccountBalanceQuery)
-        start, end = window(values)
-        found = balances.by_account(
+        values = self.parse_body(shapes.AccountBalanceQuery)
+        start, end = parse_window(values)
+        account_balances = balances.list_account_balances(
             company=self.company,
             start=start,
             end=end,
             today=self.today,
-            types=values.get("account_types", balances.SHOWN_TYPES),
-            rates=rate_table(),
+            types=values.get("account_types", balances.DEFAULT_ACCOUNT_TYPES),
+            rates=get_rate_table(),
         )
-        return Response({str(row.account_id): answered(row) for row in found})
+        return Response({str(row.account_id): account_balance_to_dict(row) for row in account_balances})
 
     @extend_schema(operation_id="balanceByCashType", request=Window, responses=shapes.CashTypeSeries)
     def by_cash_type(self, request: Request, company_id: str) -> Response:
         """Cash and other balances, one point a day, ending today at the latest."""
-        start, end = window(self.parsed(Window))
-        points = balances.by_cash_type(company=self.company, start=start, end=end, today=self.today, rates=rate_table())
+        start, end = parse_window(self.parse_body(Window))
+        points = balances.list_balances_by_cash_type(
+            company=self.company, start=start, end=end, today=self.today, rates=get_rate_table()
+        )
         return Response(
             {
-                "cash": [{"date": point.day, "value": number(point.cash)} for point in points],
-                "nonCash": [{"date": point.day, "value": number(point.non_cash)} for point in points],
+                "cash": [{"date": point.day, "value": to_json_number(point.cash)} for point in points],
+                "nonCash": [{"date": point.day, "value": to_json_number(point.non_cash)} for point in points],
             }
         )
 
@@ -65,38 +74,40 @@ class BalanceViewSet(DataViewSet):
         `monthlyNet` times the number of `months` is `changeOfCash` - `revaluation` - `financingInflow`, up to half a
         cent a month.
         """
-        today, rates = self.today, rate_table()
-        cash = balances.cash_on(company=self.company, day=today, rates=rates)
-        found = compute_runway(company=self.company, cash=cash, today=today, rates=rates)
-        cash_change = compute_cash_change(found, company=self.company, rates=rates)
+        today, rates = self.today, get_rate_table()
+        cash = balances.compute_cash_on(company=self.company, day=today, rates=rates)
+        runway_found = compute_runway(company=self.company, cash=cash, today=today, rates=rates)
+        cash_change = compute_cash_change(runway_found, company=self.company, rates=rates)
         return Response(
             {
-                "cash": number(found.cash),
-                "monthlyNet": None if found.monthly_net is None else number(found.monthly_net),
-                "months": [format_month(month) for month in found.months],
-                "runwayMonths": None if found.runway_months is None else number(found.runway_months),
-                "changeOfCash": number(cash_change.change),
-                "revaluation": number(cash_change.revaluation),
-                "financingInflow": number(found.financing_inflow),
+                "cash": to_json_number(runway_found.cash),
+                "monthlyNet": None if runway_found.monthly_net is None else to_json_number(runway_found.monthly_net),
+                "months": [format_month(month) for month in runway_found.months],
+                "runwayMonths": None
+                if runway_found.runway_months is None
+                else to_json_number(runway_found.runway_months),
+                "changeOfCash": to_json_number(cash_change.change),
+                "revaluation": to_json_number(cash_change.revaluation),
+                "financingInflow": to_json_number(runway_found.financing_inflow),
             }
         )
 
 
-def tell_account(found: AccountForecast) -> dict[str, object]:
+def account_forecast_to_dict(forecast: AccountForecast) -> dict[str, object]:
     return {
-        "accountId": str(found.account_id),
-        "lowest": found.lowest and point(*found.lowest),
-        "belowZero": found.below_zero,
+        "accountId": str(forecast.account_id),
+        "lowest": forecast.lowest and point_to_dict(*forecast.lowest),
+        "belowZero": forecast.below_zero,
     }
 
 
-def answered(row: balances.AccountBalance) -> dict[str, object]:
+def account_balance_to_dict(row: balances.AccountBalance) -> dict[str, object]:
     return {
         "accountId": str(row.account_id),
         "accountName": row.account_name,
-        "value": number(row.value),
-        "valuePreviousPeriod": number(row.previous),
-        "valueChange": number(row.change),
+        "value": to_json_number(row.value),
+        "valuePreviousPeriod": to_json_number(row.previous),
+        "valueChange": to_json_number(row.change),
     }
 
 
@@ -106,12 +117,17 @@ class CashFlowViewSet(DataViewSet):
     @extend_schema(operation_id="cashFlowTimeSeries", request=shapes.CashFlowQuery, responses=shapes.CashFlowSeries)
     def cash_flow(self, request: Request, company_id: str) -> Response:
         """What came in and went out, in the base currency; transfers and transit accounts are left out."""
-        values = self.parsed(shapes.CashFlowQuery)
-        start, end = window(values)
-        found = cash_flow.cash_flow(
-            company=self.company, start=start, end=end, interval=values["interval"], rates=rate_table()
+        values = self.parse_body(shapes.CashFlowQuery)
+        start, end = parse_window(values)
+        flows = cash_flow.compute_cash_flow(
+            company=self.company, start=start, end=end, interval=values["interval"], rates=get_rate_table()
         )
-        return Response({"inflow": points(found.points, found.inflow), "outflow": points(found.points, found.outflow)})
+        return Response(
+            {
+                "inflow": build_point_dicts(flows.points, flows.inflow),
+                "outflow": build_point_dicts(flows.points, flows.outflow),
+            }
+        )
 
     @extend_schema(
         operation_id="forecastCashFlowTimeSeries", request=shapes.ForecastQuery, responses=shapes.ForecastSeries
@@ -123,25 +139,31 @@ class CashFlowViewSet(DataViewSet):
         Overdue ones, of the last sixty days, count on the day after the cutover. In a window that ends in the past all
         planned values are 0, and all its actual flows are there, whatever the cutover.
         """
-        found = cash_flow.forecast(**self.forecast_window(self.parsed(shapes.ForecastQuery)))
-        axis = found.actual.points
+        forecast_found = cash_flow.forecast_cash_flow(
+            **self.build_forecast_arguments(self.parse_body(shapes.ForecastQuery))
+        )
+        axis = forecast_found.actual.points
         return Response(
             {
-                "inflow": points(axis, found.actual.inflow),
-                "outflow": points(axis, found.actual.outflow),
-                "plannedInflow": points(axis, found.planned.inflow),
-                "plannedOutflow": points(axis, found.planned.outflow),
+                "inflow": build_point_dicts(axis, forecast_found.actual.inflow),
+                "outflow": build_point_dicts(axis, forecast_found.actual.outflow),
+                "plannedInflow": build_point_dicts(axis, forecast_found.planned.inflow),
+                "plannedOutflow": build_point_dicts(axis, forecast_found.planned.outflow),
             }
         )
 
-    def forecast_window(self, values: dict[str, Any]) -> dict[str, Any]:
-        """What every forecast is asked, from its query. Raises FieldErrors."""
+    def build_forecast_arguments(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of every forecast query from its body.
+
+        Raises:
+            ValidationFailed: the window is invalid.
+        """
         today = self.today
         end, cutover = values["end_date"], values.get("cutover_date") or today
         check_cutover(cutover=cutover, today=today)
-        start = values.get("start_date") or forecast_start(end=end, cutover=cutover)
-        check_order(start=start, end=end)
-        check_length(start=start, end=end)
+        start = values.get("start_date") or get_default_forecast_start(end=end, cutover=cutover)
+        check_window_order(start=start, end=end)
+        check_window_length(start=start, end=end)
         return {
             "company": self.company,
             "start": start,
@@ -149,7 +171,7 @@ class CashFlowViewSet(DataViewSet):
             "cutover": cutover,
             "today": today,
             "interval": values["interval"],
-            "rates": rate_table(),
+            "rates": get_rate_table(),
         }
 
     @extend_schema(
@@ -164,23 +186,30 @@ class CashFlowViewSet(DataViewSet):
         after it, and overdue ones on the day after it. Up to the last projected balance it changes by plannedInflow -
         plannedOutflow - transfersOut + revaluation, to the cent.
         """
-        values = self.parsed(shapes.ForecastBalanceQuery)
+        values = self.parse_body(shapes.ForecastBalanceQuery)
         accounts = values.get("account_ids")
         if accounts:
-            check_known(Account.objects.of(self.company.id), accounts, name="accountIds")
-        found = balance_forecast(**self.forecast_window(values), accounts=accounts, by_account=values["by_account"])
+            check_known_ids(Account.objects.for_company(self.company.id), accounts, name="accountIds")
+        forecast_found = compute_balance_forecast(
+            **self.build_forecast_arguments(values), accounts=accounts, by_account=values["by_account"]
+        )
         return Response(
             {
-                "actual": series(found.actual),
-                "projected": series(found.projected),
-                "lowest": found.lowest and point(*found.lowest),
-                "belowZero": found.below_zero and found.below_zero[0],
-                "overdue": {"count": found.overdue_count, "value": number(found.overdue_value)},
-                "plannedInflow": number(found.planned_inflow),
-                "plannedOutflow": number(found.planned_outflow),
-                "transfersOut": number(found.transfers_out),
-                "revaluation": number(found.revaluation),
-                "accounts": None if found.accounts is None else [tell_account(each) for each in found.accounts],
+                "actual": series_to_dicts(forecast_found.actual),
+                "projected": series_to_dicts(forecast_found.projected),
+                "lowest": forecast_found.lowest and point_to_dict(*forecast_found.lowest),
+                "belowZero": forecast_found.below_zero and forecast_found.below_zero[0],
+                "overdue": {
+                    "count": forecast_found.overdue_count,
+                    "value": to_json_number(forecast_found.overdue_value),
+                },
+                "plannedInflow": to_json_number(forecast_found.planned_inflow),
+                "plannedOutflow": to_json_number(forecast_found.planned_outflow),
+                "transfersOut": to_json_number(forecast_found.transfers_out),
+                "revaluation": to_json_number(forecast_found.revaluation),
+                "accounts": None
+                if forecast_found.accounts is None
+                else [account_forecast_to_dict(each) for each in forecast_found.accounts],
             }
         )
 
@@ -192,10 +221,12 @@ class CashFlowViewSet(DataViewSet):
         revaluation + otherTransfers = closing, to the cent: each part has the sign with which it changes the cash.
         Each `…Url` lists the transactions behind its part; its `X-Total-Amount` is the part, up to rounding.
         """
-        start, end = window(self.parsed(Window))
-        found = compute_cash_bridge(company=self.company, start=start, end=end, today=self.today, rates=rate_table())
-        amounts = {"opening": found.opening, **found.parts, "closing": found.closing}
+        start, end = parse_window(self.parse_body(Window))
+        bridge_found = compute_cash_bridge(
+            company=self.company, start=start, end=end, today=self.today, rates=get_rate_table()
+        )
+        amounts = {"opening": bridge_found.opening, **bridge_found.parts, "closing": bridge_found.closing}
         address = f"{settings.BASE_URL}/companies/{self.company.id}/transactions"
-        queries = build_part_queries(start=start, end=found.last)
+        queries = build_part_queries(start=start, end=bridge_found.last)
         urls = {f"{part}Url": query and f"{address}?{query}" for part, query in queries.items()}
-        return Response({part: number(amount) for part, amount in amounts.items()} | urls)
+        return Response({part: to_json_number(amount) for part, amount in amounts.items()} | urls)

@@ -1,4 +1,4 @@
-"""The profit and loss statement as a file."""
+"""The export of the profit and loss statement."""
 
 import datetime as dt
 from typing import Any
@@ -7,28 +7,28 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 
 from analytics import serializers as shapes
-from analytics.calc.periods import LENGTHS
-from analytics.pages.profit_and_loss import statement_of
-from analytics.pages.workbook import write_workbook
+from analytics.calc.calendar_periods import PERIOD_MONTHS
+from analytics.query_window import MAX_MONTHLY_YEARS, check_window_length, check_window_order, get_default_start
+from analytics.reports.profit_and_loss import build_company_statement
+from analytics.reports.profit_and_loss_workbook import write_statement_workbook
 from analytics.views.base import DataViewSet
-from analytics.windows import MOST_YEARS_OF_MONTHS, check_length, check_order, year_up_to
 from companies.permissions import Permission
-from ledger.calc.months import months_from
-from ledger.exporting import files
-from ledger.money.rates import rate_table
+from ledger.calc.months import list_months
+from ledger.exports import file_responses
+from ledger.money.rates import get_rate_table
 
-ASKED = [
+STATEMENT_PARAMETERS = [
     OpenApiParameter("startDate", dt.date, description="a day of the first month; left out: eleven months earlier"),
     OpenApiParameter("endDate", dt.date, description="a day of the last month; left out: today"),
     OpenApiParameter(
-        "interval", enum=list(LENGTHS), description="periods of the calendar; `month` where it is left out"
+        "interval", enum=list(PERIOD_MONTHS), description="periods of the calendar; `month` where it is left out"
     ),
     OpenApiParameter("comparison", enum=shapes.COMPARISONS, description="adds a sheet of what was before"),
     OpenApiParameter(
         "toDate", enum=["true", "false"], description="true: the running month counts up to today, its plan by the days"
     ),
 ]
-FILE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
+FILE_RESPONSE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
 
 
 class StatementExportViewSet(DataViewSet):
@@ -39,25 +39,33 @@ class StatementExportViewSet(DataViewSet):
         """A file is answered as what it is, whatever the caller would accept."""
         return self.get_renderers()[0], "*/*"
 
-    @extend_schema(operation_id="exportProfitAndLoss", parameters=ASKED, responses={(200, files.XLSX): FILE})
+    @extend_schema(
+        operation_id="exportProfitAndLoss",
+        parameters=STATEMENT_PARAMETERS,
+        responses={(200, file_responses.XLSX_CONTENT_TYPE): FILE_RESPONSE},
+    )
     def profit_and_loss(self, request: Request, company_id: str) -> Any:
         """The statement of the months that the window touches, up to the running one: a sheet of actual amounts and one
         of the plan, in which lines, sums and totals are formulas. Expenses are positive. Months count whole; with
         `toDate` the running one counts up to today, its plan by the days so far."""
-        self.only_parameters("startDate", "endDate", "interval", "comparison", "toDate")
-        asked = self.parsed(shapes.StatementQuery, data=request.query_params.dict())
+        self.allow_parameters("startDate", "endDate", "interval", "comparison", "toDate")
+        values = self.parse_body(shapes.StatementQuery, data=request.query_params.dict())
         today = self.today
-        end = asked.get("end_date") or today
-        start = asked.get("start_date") or year_up_to(end)
-        check_order(start=start, end=end)
-        check_length(start=start, end=end, years=MOST_YEARS_OF_MONTHS)
-        found = statement_of(
+        end = values.get("end_date") or today
+        start = values.get("start_date") or get_default_start(end)
+        check_window_order(start=start, end=end)
+        check_window_length(start=start, end=end, years=MAX_MONTHLY_YEARS)
+        table = build_company_statement(
             self.company,
-            months=months_from(start, end),
+            months=list_months(start, end),
             today=today,
-            interval=asked["interval"],
-            comparison=asked.get("comparison"),
-            rates=rate_table(),
-            to_date=asked["to_date"] == "true",
+            interval=values["interval"],
+            comparison=values.get("comparison"),
+            rates=get_rate_table(),
+            to_date=values["to_date"] == "true",
         )
-        return files.download(lambda file: write_workbook(file, found), name="profitAndLoss.xlsx", kind=files.XLSX)
+        return file_responses.build_file_response(
+            lambda file: write_statement_workbook(file, table),
+            name="profitAndLoss.xlsx",
+            content_type=file_responses.XLSX_CONTENT_TYPE,
+        )

@@ -1,4 +1,4 @@
-"""Revenue and expenses, and the profit and loss statement."""
+"""Endpoints of revenue, expenses and the profit and loss statement."""
 
 from urllib.parse import urlencode
 
@@ -9,15 +9,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics import serializers as shapes
-from analytics.queries import results
-from analytics.queries.open_transactions import open_transactions
+from analytics.queries import profit_and_loss
+from analytics.queries.open_transactions import sum_open_transactions
+from analytics.query_window import MAX_BAR_COUNT, Window, list_window_months, parse_window
 from analytics.views.base import DataViewSet
-from analytics.windows import MOST_BARS, Window, months, window
-from companies.api.fields import number
+from companies.api.fields import to_json_number
 from companies.models import Company
 from companies.permissions import Permission
-from ledger.calc.months import format_month, months_from
-from ledger.money.rates import rate_table
+from ledger.calc.months import format_month, list_months
+from ledger.money.rates import get_rate_table
 
 
 class ResultViewSet(DataViewSet):
@@ -26,17 +26,17 @@ class ResultViewSet(DataViewSet):
     @extend_schema(
         operation_id="revenueExpensesBar",
         request=Window,
-        responses=serializers.ListSerializer(child=shapes.BarShape(), max_length=MOST_BARS),
+        responses=serializers.ListSerializer(child=shapes.BarShape(), max_length=MAX_BAR_COUNT),
     )
     def bars(self, request: Request, company_id: str) -> Response:
         """Revenue by kind and expenses, one row for every month that the window touches; expenses are positive."""
-        start, end = window(self.parsed(Window))
-        asked = months_from(start, end)
-        found = results.bars(company=self.company, months=asked)
+        start, end = parse_window(self.parse_body(Window))
+        months_requested = list_months(start, end)
+        bars_found = profit_and_loss.list_bars(company=self.company, months=months_requested)
         return Response(
             [
-                {"month": format_month(month), **{bar: number(amount) for bar, amount in row.items()}}
-                for month, row in zip(asked, found, strict=True)
+                {"month": format_month(month), **{bar: to_json_number(amount) for bar, amount in row.items()}}
+                for month, row in zip(months_requested, bars_found, strict=True)
             ]
         )
 
@@ -50,19 +50,19 @@ class ResultViewSet(DataViewSet):
         post in the period's months, the running one whole unless `toDate` is asked for. Each row leads to the
         transactions behind it.
         """
-        values = self.parsed(shapes.ProfitAndLossQuery)
+        values = self.parse_body(shapes.ProfitAndLossQuery)
         every_category = values.get("show_all_categories")
-        found = results.profit_and_loss(
+        result_rows = profit_and_loss.compute_profit_and_loss(
             company=self.company,
-            months=months(values["start_month"], values["end_month"]),
+            months=list_window_months(values["start_month"], values["end_month"]),
             today=self.today,
             every_category=self.company.pl_show_all_categories if every_category is None else every_category,
-            rates=rate_table(),
+            rates=get_rate_table(),
             interval=values["interval"],
             comparison=values.get("comparison"),
             to_date=values["to_date"],
         )
-        return Response([told(row, self.company) for row in found])
+        return Response([result_row_to_dict(row, self.company) for row in result_rows])
 
     @extend_schema(operation_id="openTransactions", request=Window, responses=shapes.OpenTransactionsShape)
     def missing(self, request: Request, company_id: str) -> Response:
@@ -70,34 +70,40 @@ class ResultViewSet(DataViewSet):
 
         Pending transactions and initial balances are left out, as there.
         """
-        start, end = window(self.parsed(Window))
-        found = open_transactions(company=self.company, start=start, end=end, rates=rate_table())
-        return Response({"count": found.count, "inflow": number(found.inflow), "outflow": number(found.outflow)})
+        start, end = parse_window(self.parse_body(Window))
+        open_found = sum_open_transactions(company=self.company, start=start, end=end, rates=get_rate_table())
+        return Response(
+            {
+                "count": open_found.count,
+                "inflow": to_json_number(open_found.inflow),
+                "outflow": to_json_number(open_found.outflow),
+            }
+        )
 
 
-def told(row: results.Result, company: Company) -> dict[str, object]:
+def result_row_to_dict(row: profit_and_loss.ResultRow, company: Company) -> dict[str, object]:
     return {
         "month": format_month(row.month),
         "plType": row.pl_type,
         "categoryId": str(row.category_id),
         "categoryName": row.category_name,
-        "actual": number(row.actual),
-        "planned": number(row.planned),
-        "percentage": None if row.percentage is None else number(row.percentage),
-        "variance": None if row.variance is None else number(row.variance),
+        "actual": to_json_number(row.actual),
+        "planned": to_json_number(row.planned),
+        "percentage": None if row.percentage is None else to_json_number(row.percentage),
+        "variance": None if row.variance is None else to_json_number(row.variance),
         "favourable": row.favourable,
-        "comparisonActual": None if row.compared is None else number(row.compared),
-        "transactionsUrl": behind(row, company),
+        "comparisonActual": None if row.compared is None else to_json_number(row.compared),
+        "transactionsUrl": build_transactions_url(row, company),
     }
 
 
-def behind(row: results.Result, company: Company) -> str:
-    """The address of the transactions that a row is made of."""
-    asked = {
+def build_transactions_url(row: profit_and_loss.ResultRow, company: Company) -> str:
+    """Build the URL of the transactions behind a row."""
+    parameters = {
         "recognizedFrom": format_month(row.first),
         **({"recognizedBy": str(row.up_to)} if row.up_to else {"recognizedTo": format_month(row.last)}),
         "plType": row.pl_type,
         "categoryId": str(row.category_id),
         "total": "true",
     }
-    return f"{settings.BASE_URL}/companies/{company.id}/transactions?{urlencode(asked)}"
+    return f"{settings.BASE_URL}/companies/{company.id}/transactions?{urlencode(parameters)}"

@@ -1,1 +1,1 @@
-"""The edge that every app's endpoints share: company and permission, shapes, errors, paging, retries, limits."""
+"""Shared by all API endpoints: viewsets, serializers, errors, pagination, idempotency, limits."""

@@ -1,4 +1,4 @@
-"""Every refusal as one body: RFC 9457 problem+json, with a stable code, the request's id, and a pointer per field."""
+"""Error responses: RFC 9457 problem+json with a stable code, the request id and a pointer per field."""
 
 import errno
 import logging
@@ -17,19 +17,18 @@ from django.utils.translation import gettext_noop
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
-from companies import constraints, errors
-from companies.api.idempotency import InProgress
-from companies.api.limits import LONGEST_DETAIL, LONGEST_POINTER, MOST_ERRORS
-from companies.callers.authentication import challenge
-from companies.changing import Contradiction, SameMoment
-from companies.names import BLANK
-from companies.running import failures
-from companies.running.counters import note_error
-from companies.versions import Stale
+from companies import db_errors, errors, failed_requests
+from companies.api.idempotency import IdempotencyInProgress
+from companies.api.limits import MAX_DETAIL_LENGTH, MAX_ERRORS, MAX_POINTER_LENGTH
+from companies.auth.authentication import build_challenge_header
+from companies.change import ConcurrentChangeRace, ConstraintConflict
+from companies.counters import count_database_error
+from companies.names import BLANK_NAME_CODE
+from companies.versions import StaleError
 
 log = logging.getLogger("api")
 
-TITLES = {
+STATUS_TITLES = {
     400: "Bad request",
     401: "Not authenticated",
     403: "Not allowed",
@@ -48,21 +47,21 @@ TITLES = {
     503: "Unavailable",
     507: "No room left",
 }
-STATUS: dict[type[errors.Refusal], int] = {
-    Stale: 412,
-    errors.Invalid: 400,
-    errors.Denied: 403,
-    errors.Missing: 404,
-    errors.Conflict: 409,
-    errors.TooLarge: 413,
-    errors.Unsupported: 415,
-    errors.TooMany: 429,
+ERROR_STATUSES: dict[type[errors.DomainError], int] = {
+    StaleError: 412,
+    errors.InvalidInputError: 400,
+    errors.PermissionDeniedError: 403,
+    errors.NotFoundError: 404,
+    errors.ConflictError: 409,
+    errors.TooLargeError: 413,
+    errors.UnsupportedMediaTypeError: 415,
+    errors.TooManyRequestsError: 429,
 }
-CODES = {  # codes of the framework's fields that say less than ours, or differ from our style
+FRAMEWORK_CODES = {  # DRF's codes → ours, where they are less specific or differ in style
     "required": "required",
     "null": "must_not_be_null",
     "blank": "must_not_be_empty",
-    BLANK: "blank",
+    BLANK_NAME_CODE: "blank",
     "invalid": "invalid_value",
     "not_a_list": "invalid_value",
     "not_a_dict": "invalid_value",
@@ -75,219 +74,239 @@ CODES = {  # codes of the framework's fields that say less than ours, or differ 
     "surrogate_characters_not_allowed": "invalid_characters",
     "empty": "must_not_be_empty",
 }
-# An answer that is lost at the very end of a change leaves open whether it was made; only a retry with its key tells.
-LOST = (
+# If the connection is lost at the end of a write, it is unknown whether it was stored; a retry with its key tells.
+DATABASE_UNAVAILABLE = (
     503,
     "unavailable",
     "The database does not answer. Try again; an Idempotency-Key makes sure that it counts once.",
 )
-FULL = (
+STORAGE_FULL = (
     507,
     "storage_full",
     "There is no room left on our side. Try again later; with an Idempotency-Key it counts once.",
 )
-CLOSED = (
+STORAGE_UNAVAILABLE = (
     503,
     "storage_unavailable",
     "Nothing can be stored on our side at the moment. Nothing was changed; try again.",
 )
-# 503 because the same request may be answered in time later; the code tells it from a database that is away.
-TIMED_OUT = (503, "query_timeout", "The query took too long. Ask for less: a shorter period, or fewer rows.")
-RACE = (409, SameMoment.code, SameMoment().detail)
-LOST_FOR, FULL_FOR, RACE_FOR = 5, 60, 1  # seconds after which to try again
-RETRY_AFTER = {503: LOST_FOR, 507: FULL_FOR}
-SQL_STATES = {
-    "53100": FULL,  # disk_full
-    "57014": TIMED_OUT,  # query_canceled, by statement_timeout
-    "25006": LOST,  # read_only_sql_transaction: another server has taken over, or is about to
+# 503 because the same query may succeed later; the code differs from that of an unavailable database.
+QUERY_TIMEOUT = (503, "query_timeout", "The query took too long. Ask for less: a shorter period, or fewer rows.")
+CONCURRENT_CHANGE = (409, ConcurrentChangeRace.code, ConcurrentChangeRace().detail)
+UNAVAILABLE_RETRY_SECONDS, STORAGE_FULL_RETRY_SECONDS, CONCURRENT_CHANGE_RETRY_SECONDS = 5, 60, 1  # until a retry
+RETRY_SECONDS_BY_STATUS = {503: UNAVAILABLE_RETRY_SECONDS, 507: STORAGE_FULL_RETRY_SECONDS}
+ERRORS_BY_SQL_STATE = {
+    "53100": STORAGE_FULL,  # disk_full
+    "57014": QUERY_TIMEOUT,  # query_canceled, by statement_timeout
+    "25006": DATABASE_UNAVAILABLE,  # read_only_sql_transaction: during a failover
 }
-SYSTEM_ERRORS = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), FULL),
-    **dict.fromkeys((errno.EROFS, errno.EIO), CLOSED),
+ERRORS_BY_ERRNO = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), STORAGE_FULL),
+    **dict.fromkeys((errno.EROFS, errno.EIO), STORAGE_UNAVAILABLE),
 }
-NOT_FOUND = gettext_noop("There is nothing at this address, or nothing that you can reach.")
-INTERNAL = "Something went wrong on our side. The request id helps us find it."
-INVALID_FIELDS = "The request has invalid fields."
-UNSTORABLE = (400, "invalid_value", "A value is out of range or has characters that cannot be stored.")
-CONTRADICTS = (409, Contradiction.code, Contradiction().detail)
-TOO_BIG = (413, "body_too_large", "The body is larger than this operation takes.")
-UNREADABLE = (400, "bad_request", "The request could not be read.")
-PLAIN: dict[type[Exception], tuple[int, str, str]] = {
-    errors.Missing: (404, "not_found", NOT_FOUND),
-    exceptions.NotFound: (404, "not_found", NOT_FOUND),
-    Http404: (404, "not_found", NOT_FOUND),
-    RequestDataTooBig: TOO_BIG,
+NOT_FOUND_TEXT = gettext_noop("There is nothing at this address, or nothing that you can reach.")
+INTERNAL_ERROR_TEXT = "Something went wrong on our side. The request id helps us find it."
+INVALID_FIELDS_TEXT = "The request has invalid fields."
+UNSTORABLE_VALUE = (400, "invalid_value", "A value is out of range or has characters that cannot be stored.")
+CONSTRAINT_CONFLICT = (409, ConstraintConflict.code, ConstraintConflict().detail)
+BODY_TOO_LARGE = (413, "body_too_large", "The body is larger than this operation takes.")
+UNREADABLE_REQUEST = (400, "bad_request", "The request could not be read.")
+ERRORS_BY_EXCEPTION: dict[type[Exception], tuple[int, str, str]] = {
+    errors.NotFoundError: (404, "not_found", NOT_FOUND_TEXT),
+    exceptions.NotFound: (404, "not_found", NOT_FOUND_TEXT),
+    Http404: (404, "not_found", NOT_FOUND_TEXT),
+    RequestDataTooBig: BODY_TOO_LARGE,
     PermissionDenied: (403, "permission_denied", "You may not do this."),
-    SuspiciousOperation: UNREADABLE,
-    UnreadablePostError: UNREADABLE,
-    DataError: UNSTORABLE,
-    IntegrityError: CONTRADICTS,
-    psycopg.DataError: UNSTORABLE,  # COPY raises the driver's own errors
-    psycopg.IntegrityError: CONTRADICTS,
-    **dict.fromkeys((OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError), LOST),
+    SuspiciousOperation: UNREADABLE_REQUEST,
+    UnreadablePostError: UNREADABLE_REQUEST,
+    DataError: UNSTORABLE_VALUE,
+    IntegrityError: CONSTRAINT_CONFLICT,
+    psycopg.DataError: UNSTORABLE_VALUE,  # COPY raises the driver's own errors
+    psycopg.IntegrityError: CONSTRAINT_CONFLICT,
+    **dict.fromkeys(
+        (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError), DATABASE_UNAVAILABLE
+    ),
 }
 
 
-def problem(
+def build_problem(
     request: Any, *, status: int, code: str, detail: str, fields: list[dict[str, str]] | None = None
 ) -> dict[str, Any]:
-    """The body of every error."""
+    """Build the body of an error."""
     body: dict[str, Any] = {
         "type": f"{settings.BASE_URL}/docs/errors#{code}",
-        "title": TITLES.get(status, "Error"),
+        "title": STATUS_TITLES.get(status, "Error"),
         "status": status,
-        "detail": detail[:LONGEST_DETAIL],
+        "detail": detail[:MAX_DETAIL_LENGTH],
         "instance": request.path,
         "code": code,
         "requestId": getattr(request, "request_id", ""),
     }
     if fields is not None:
-        body["errors"] = fields[:MOST_ERRORS]
+        body["errors"] = fields[:MAX_ERRORS]
     return body
 
 
-def answer(error: Exception, context: dict[str, Any]) -> Response:
-    """The framework's exception handler: whatever a view raised becomes a problem; the unexpected a plain 500."""
+def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF exception handler: convert any exception of a view to a problem; unexpected ones to a plain 500."""
     request = context["request"]
     headers: dict[str, str] = {}
-    note_error(error)
-    status, code, detail, fields = translate(error)
+    count_database_error(error)
+    status, code, detail, fields = translate_exception(error)
     if status >= 500:
         log.exception("request %s failed", getattr(request, "request_id", ""), exc_info=error)
-        failures.keep(request, error, status=status, now=timezone.now())
+        failed_requests.record_failed_request(request, error, status=status, now=timezone.now())
     if status == 401:
-        headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or challenge()
+        headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or build_challenge_header()
     headers |= getattr(error, "headers", {})
     if status == 429:
         headers["Retry-After"] = str(int(getattr(error, "wait", None) or 60))
-    if seconds := retry_after(status, code):
+    if seconds := get_retry_seconds(status, code):
         headers["Retry-After"] = str(seconds)
-    body = problem(request, status=status, code=code, detail=detail, fields=fields)
+    body = build_problem(request, status=status, code=code, detail=detail, fields=fields)
     body |= getattr(error, "more", {})
     return Response(body, status=status, headers=headers, content_type="application/problem+json")
 
 
-def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | None]:
-    """(status, code, detail, errors) of an exception; never its text where that could show internals."""
-    if below := from_below(error):
-        return *below, None
-    for kind, told in PLAIN.items():
+def translate_exception(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | None]:
+    """Return (status, code, detail, field errors) of an exception; never its text if that could reveal internals."""
+    if system_error := translate_system_error(error):
+        return *system_error, None
+    for kind, plain_error in ERRORS_BY_EXCEPTION.items():
         if isinstance(error, kind):
-            return *told, None
+            return *plain_error, None
     match error:
-        case errors.FieldErrors():
-            return 400, error.code, error.detail, [entry(*each) for each in error.errors]
-        case errors.Refusal():
-            return of_domain(error)
+        case errors.ValidationFailed():
+            return 400, error.code, error.detail, [build_field_error(*each) for each in error.errors]
+        case errors.DomainError():
+            return translate_domain_error(error)
         case serializers.ValidationError():
-            return 400, "validation_failed", INVALID_FIELDS, list(field_errors(error.get_full_details()))
+            return 400, "validation_failed", INVALID_FIELDS_TEXT, list(list_field_errors(error.get_full_details()))
         case exceptions.APIException():
-            return of_framework(error)
-    return 500, "internal_error", INTERNAL, None
+            return translate_framework_error(error)
+    return 500, "internal_error", INTERNAL_ERROR_TEXT, None
 
 
-def retry_after(status: int, code: str) -> int | None:
-    """Return the seconds after which to try again what failed for a passing reason, else None."""
-    return RACE_FOR if code in (SameMoment.code, InProgress.code) else RETRY_AFTER.get(status)
+def get_retry_seconds(status: int, code: str) -> int | None:
+    """Return the seconds to wait before retrying a temporary error, otherwise None."""
+    return (
+        CONCURRENT_CHANGE_RETRY_SECONDS
+        if code in (ConcurrentChangeRace.code, IdempotencyInProgress.code)
+        else RETRY_SECONDS_BY_STATUS.get(status)
+    )
 
 
-def is_timeout(error: BaseException | None) -> bool:
-    """Whether a statement was cancelled because it took too long."""
-    return isinstance(error, Exception) and from_below(error) == TIMED_OUT
+def is_query_timeout(error: BaseException | None) -> bool:
+    """Return whether a statement was cancelled because it took too long."""
+    return isinstance(error, Exception) and translate_system_error(error) == QUERY_TIMEOUT
 
 
-def from_below(error: Exception) -> tuple[int, str, str] | None:
-    """What the database or the operating system says by a code of its own, where it is a state and no fault of ours."""
+def translate_system_error(error: Exception) -> tuple[int, str, str] | None:
+    """Return the error of a database or operating system state that is no bug of ours, otherwise None."""
     if isinstance(error, OSError):
-        return SYSTEM_ERRORS.get(error.errno or 0)
-    told = constraints.of_driver(error)
-    if told is None:
+        return ERRORS_BY_ERRNO.get(error.errno or 0)
+    driver_error = db_errors.find_driver_error(error)
+    if driver_error is None:
         return None
-    if constraints.lost_a_race(told):
-        return RACE
-    if constraints.lost_a_machine(told):
-        return LOST
-    return SQL_STATES.get(told.sqlstate or "") or (None if constraints.violated(told) is None else CONTRADICTS)
+    if db_errors.is_race_error(driver_error):
+        return CONCURRENT_CHANGE
+    if db_errors.is_lost_worker_error(driver_error):
+        return DATABASE_UNAVAILABLE
+    return ERRORS_BY_SQL_STATE.get(driver_error.sqlstate or "") or (
+        None if db_errors.get_constraint_name(driver_error) is None else CONSTRAINT_CONFLICT
+    )
 
 
-def of_domain(error: errors.Refusal) -> tuple[int, str, str, list[dict[str, str]] | None]:
-    status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
+def translate_domain_error(error: errors.DomainError) -> tuple[int, str, str, list[dict[str, str]] | None]:
+    """Return (status, code, detail, field errors) of a domain error."""
+    status = next(status for kind, status in ERROR_STATUSES.items() if isinstance(error, kind))
     if error.pointer:
-        return status, "validation_failed", INVALID_FIELDS, [entry(error.pointer, error.code, error.detail)]
+        return (
+            status,
+            "validation_failed",
+            INVALID_FIELDS_TEXT,
+            [build_field_error(error.pointer, error.code, error.detail)],
+        )
     return status, error.code, error.detail, None
 
 
-def of_framework(error: exceptions.APIException) -> tuple[int, str, str, None]:
+def translate_framework_error(error: exceptions.APIException) -> tuple[int, str, str, None]:
+    """Return (status, code, detail, None) of a DRF exception."""
     codes = {
         exceptions.AuthenticationFailed: "invalid_credentials",
         exceptions.NotAuthenticated: "not_authenticated",
-        exceptions.PermissionDenied: "csrf_failed",  # the framework itself refuses nothing else with 403
+        exceptions.PermissionDenied: "csrf_failed",  # DRF itself raises 403 for nothing else
         exceptions.Throttled: "rate_limited",
     }
     code = codes.get(type(error)) or str(error.get_codes())
     if error.status_code == 404:
-        return 404, "not_found", NOT_FOUND, None
+        return 404, "not_found", NOT_FOUND_TEXT, None
     return error.status_code, code, str(error.detail), None
 
 
-def refusal_of(error: serializers.ValidationError) -> errors.FieldErrors:
-    """What a shape found wrong, as a refusal like any other."""
-    entries = field_errors(error.get_full_details())
-    return errors.FieldErrors([(each["pointer"], each["code"], each["detail"]) for each in entries])
+def build_validation_error(error: serializers.ValidationError) -> errors.ValidationFailed:
+    """Convert a serializer's validation error to a domain error."""
+    entries = list_field_errors(error.get_full_details())
+    return errors.ValidationFailed([(each["pointer"], each["code"], each["detail"]) for each in entries])
 
 
-def field_errors(details: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
-    """Flattens the framework's nested error details into one entry a message, with a JSON pointer."""
+def list_field_errors(details: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
+    """Yield one entry per message of DRF's nested error details, with a JSON pointer."""
     if isinstance(details, list):
         for index, item in enumerate(details):
             leaf = isinstance(item, dict) and set(item) == {"message", "code"}
-            yield from field_errors(item, pointer if leaf else f"{pointer}/{index}")
+            yield from list_field_errors(item, pointer if leaf else f"{pointer}/{index}")
     elif isinstance(details, dict) and set(details) == {"message", "code"} and isinstance(details["message"], str):
-        yield entry(pointer, CODES.get(str(details["code"]), str(details["code"])), str(details["message"]))
+        yield build_field_error(
+            pointer, FRAMEWORK_CODES.get(str(details["code"]), str(details["code"])), str(details["message"])
+        )
     elif isinstance(details, dict):
         for key, item in details.items():
-            own = key == "non_field_errors"
-            escaped = str(key).replace("~", "~0").replace("/", "~1")
-            yield from field_errors(item, pointer if own else f"{pointer}/{escaped}")
+            is_whole_object = key == "non_field_errors"
+            escaped_key = str(key).replace("~", "~0").replace("/", "~1")
+            yield from list_field_errors(item, pointer if is_whole_object else f"{pointer}/{escaped_key}")
 
 
-def entry(pointer: str | None, code: str, detail: str) -> dict[str, str]:
-    """One field's fault; what was sent can make neither text longer than the document says."""
-    return {"pointer": (pointer or "#")[:LONGEST_POINTER], "code": code, "detail": detail[:LONGEST_DETAIL]}
+def build_field_error(pointer: str | None, code: str, detail: str) -> dict[str, str]:
+    """Build the entry of one field error; texts are truncated to the documented length."""
+    return {"pointer": (pointer or "#")[:MAX_POINTER_LENGTH], "code": code, "detail": detail[:MAX_DETAIL_LENGTH]}
 
 
-def plain(request: Any, *, status: int, code: str, detail: str) -> HttpResponse:
-    """The same body outside the API's views."""
-    body = problem(request, status=status, code=code, detail=detail)
+def build_problem_response(request: Any, *, status: int, code: str, detail: str) -> HttpResponse:
+    """Build an error response outside the API's views."""
+    body = build_problem(request, status=status, code=code, detail=detail)
     return HttpResponse(orjson.dumps(body), status=status, content_type="application/problem+json")
 
 
-def page_not_found(request: Any, exception: Exception) -> HttpResponse:
-    return plain(request, status=404, code="not_found", detail=NOT_FOUND)
+def respond_not_found(request: Any, exception: Exception) -> HttpResponse:
+    """Return the 404 response."""
+    return build_problem_response(request, status=404, code="not_found", detail=NOT_FOUND_TEXT)
 
 
-def server_error(request: Any) -> HttpResponse:
-    """Outside the API's views, and where an answer of theirs could not be written."""
-    note_error(sys.exception())
+def respond_server_error(request: Any) -> HttpResponse:
+    """Return the 500 response for errors outside the API's views, or while writing a response."""
+    count_database_error(sys.exception())
     log.exception("request %s failed", getattr(request, "request_id", ""))
-    status, code, detail = trouble(sys.exception())
-    failures.keep(request, sys.exception(), status=status, now=timezone.now())
-    response = plain(request, status=status, code=code, detail=detail)
-    if seconds := retry_after(status, code):
+    status, code, detail = find_server_error(sys.exception())
+    failed_requests.record_failed_request(request, sys.exception(), status=status, now=timezone.now())
+    response = build_problem_response(request, status=status, code=code, detail=detail)
+    if seconds := get_retry_seconds(status, code):
         response["Retry-After"] = str(seconds)
     return response
 
 
-def trouble(error: BaseException | None) -> tuple[int, str, str]:
-    """(status, code, detail) of what no caller can help: the database away, the disk full; else a plain 500."""
-    status, code, detail, _ = translate(error) if isinstance(error, Exception) else (500, "", "", None)
-    return (status, code, detail) if retry_after(status, code) else (500, "internal_error", INTERNAL)
+def find_server_error(error: BaseException | None) -> tuple[int, str, str]:
+    """Return (status, code, detail): of an unavailable database or full storage, otherwise of a plain 500."""
+    status, code, detail, _ = translate_exception(error) if isinstance(error, Exception) else (500, "", "", None)
+    return (status, code, detail) if get_retry_seconds(status, code) else (500, "internal_error", INTERNAL_ERROR_TEXT)
 
 
-def bad_request(request: Any, exception: Exception) -> HttpResponse:
-    status, code, detail = TOO_BIG if isinstance(exception, RequestDataTooBig) else UNREADABLE
-    return plain(request, status=status, code=code, detail=detail)
+def respond_bad_request(request: Any, exception: Exception) -> HttpResponse:
+    """Return the response to a request that cannot be read or is too large."""
+    status, code, detail = BODY_TOO_LARGE if isinstance(exception, RequestDataTooBig) else UNREADABLE_REQUEST
+    return build_problem_response(request, status=status, code=code, detail=detail)
 
 
-def permission_denied(request: Any, exception: Exception) -> HttpResponse:
-    return plain(request, status=403, code="permission_denied", detail="You may not do this.")
+def respond_permission_denied(request: Any, exception: Exception) -> HttpResponse:
+    """Return the 403 response."""
+    return build_problem_response(request, status=403, code="permission_denied", detail="You may not do this.")

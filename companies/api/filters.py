@@ -1,4 +1,4 @@
-"""Filters of lists: what is unknown or malformed is refused, never ignored."""
+"""Query filters of lists: unknown and malformed parameters are rejected, never ignored."""
 
 from collections.abc import Collection
 from typing import Any
@@ -11,61 +11,61 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
 
-PAGING = {"limit", "cursor"}
+PAGING_NAMES = {"limit", "cursor"}
 
 
-class FieldOfShape(forms.Field):
-    """Takes what a field of our shapes ``reads``, and refuses all else in its words."""
+class SerializerFormField(forms.Field):
+    """Form field that parses with one of our serializer fields and reports its errors."""
 
-    reads: serializers.Field
+    serializer_field: serializers.Field
 
     def to_python(self, value: Any) -> Any:
         if value is None:
             return None
         try:
-            return self.reads.run_validation(value)
+            return self.serializer_field.run_validation(value)
         except ValidationError as error:
-            raise forms.ValidationError(fields.sentence(error.detail)) from None
+            raise forms.ValidationError(fields.get_first_message(error.detail)) from None
 
 
-class IdFormField(FieldOfShape):
-    reads = fields.IdField(error_messages={"unknown_id": gettext_lazy("Must be an id.")})
+class IdFormField(SerializerFormField):
+    serializer_field = fields.IdField(error_messages={"unknown_id": gettext_lazy("Must be an id.")})
 
 
 class IdFilter(django_filters.UUIDFilter):
-    """An id as it is printed."""
+    """Filter by an id."""
 
     field_class = IdFormField
 
 
-class DayFormField(FieldOfShape):
-    reads = fields.DayField()
+class DateFormField(SerializerFormField):
+    serializer_field = fields.DateField()
     schema = {"type": "string", "format": "date"}
 
 
-class TimeFormField(FieldOfShape):
-    reads = fields.TimeField()
+class TimeFormField(SerializerFormField):
+    serializer_field = fields.TimeField()
     schema = {"type": "string", "format": "date-time"}
 
 
 class TimeFilter(django_filters.IsoDateTimeFilter):
-    """A moment with its offset, as everywhere."""
+    """Filter by a time with its offset."""
 
     field_class = TimeFormField
 
 
-class DayFilter(django_filters.DateFilter):
-    """A day as it is printed, YYYY-MM-DD."""
+class DateFilter(django_filters.DateFilter):
+    """Filter by a date, YYYY-MM-DD."""
 
-    field_class = DayFormField
+    field_class = DateFormField
 
 
-def filtered(view: Any, filterset_class: Any, rows: Any, *, also: frozenset[str] = frozenset()) -> Any:
-    """The rows that the query parameters ask for. Raises ValidationError."""
+def filter_by_query(view: Any, filterset_class: Any, rows: Any, *, also_allowed: frozenset[str] = frozenset()) -> Any:
+    """Filter the rows by the query parameters. Raises ValidationError."""
     params = view.request.query_params
-    refuse_unknown(set(params) - PAGING - also - set(filterset_class.base_filters))
-    refuse_repeated(params, but=repeatable(filterset_class))
-    refuse_empty(params)
+    refuse_unknown_parameters(set(params) - PAGING_NAMES - also_allowed - set(filterset_class.base_filters))
+    refuse_repeated_parameters(params, allowed=list_repeatable_filters(filterset_class))
+    refuse_empty_parameters(params)
     filterset = filterset_class(data=params, queryset=rows, request=view.request)
     if not filterset.is_valid():
         raise ValidationError(
@@ -77,28 +77,35 @@ def filtered(view: Any, filterset_class: Any, rows: Any, *, also: frozenset[str]
     return filterset.qs
 
 
-def refuse_unknown(names: set[str]) -> None:
+def refuse_unknown_parameters(names: set[str]) -> None:
+    """Raise ValidationError (unknown_parameter) if there are unknown parameters."""
     if names:
         raise ValidationError(
             {name: [ErrorDetail("Unknown query parameter.", code="unknown_parameter")] for name in sorted(names)}
         )
 
 
-def repeatable(filterset_class: Any) -> set[str]:
-    """The filters that take several values."""
-    several = (forms.MultipleHiddenInput, forms.SelectMultiple)
-    return {name for name, each in filterset_class.base_filters.items() if isinstance(each.field.widget, several)}
+def list_repeatable_filters(filterset_class: Any) -> set[str]:
+    """Return the filters that accept several values."""
+    multiple_widgets = (forms.MultipleHiddenInput, forms.SelectMultiple)
+    return {
+        name for name, each in filterset_class.base_filters.items() if isinstance(each.field.widget, multiple_widgets)
+    }
 
 
-def refuse_repeated(params: Any, *, but: Collection[str] = ()) -> None:
-    """One of two values would be ignored."""
-    refuse([name for name in params if name not in but and len(params.getlist(name)) > 1], "Given more than once.")
+def refuse_repeated_parameters(params: Any, *, allowed: Collection[str] = ()) -> None:
+    """Raise ValidationError for parameters given more than once."""
+    refuse_parameters(
+        [name for name in params if name not in allowed and len(params.getlist(name)) > 1], "Given more than once."
+    )
 
 
-def refuse_empty(params: Any) -> None:
-    refuse([name for name in params if "" in params.getlist(name)], "Has no value.")
+def refuse_empty_parameters(params: Any) -> None:
+    """Raise ValidationError for parameters without a value."""
+    refuse_parameters([name for name in params if "" in params.getlist(name)], "Has no value.")
 
 
-def refuse(names: Collection[str], message: str) -> None:
+def refuse_parameters(names: Collection[str], message: str) -> None:
+    """Raise ValidationError (invalid_filter) for the named parameters."""
     if names:
         raise ValidationError({name: [ErrorDetail(message, code="invalid_filter")] for name in sorted(names)})

@@ -1,4 +1,4 @@
-"""Idempotency-Key: a retried request has its effect once and gets the same answer."""
+"""Idempotency-Key: a retried request takes effect once and gets the same response."""
 
 import base64
 import hashlib
@@ -16,132 +16,141 @@ from django.db import connection
 from django.utils.encoding import escape_uri_path
 from rest_framework.response import Response
 
-from companies.api.rendering import read
-from companies.errors import Conflict, Invalid
+from companies.api.rendering import read_body
+from companies.errors import ConflictError, InvalidInputError
 from companies.models import IdempotencyRecord
 
-KEPT = timedelta(hours=24)
-MAX_KEPT_BYTES = 16 * 1024 * 1024  # of one credential's answers; the oldest are forgotten first
-ROW_BYTES = 1024  # that a row takes beside its answer: path, key, headers, index
-CHECK_BYTES = 64 * 1024  # that a process keeps of a credential before it looks again
-KEPT_SINCE_CHECK: Counter[str] = Counter()  # bytes by credential
+ANSWER_RETENTION = timedelta(hours=24)
+MAX_STORED_BYTES = 16 * 1024 * 1024  # of one credential's responses; the oldest are deleted first
+ROW_OVERHEAD_BYTES = 1024  # size of a row without its response: path, key, headers, index
+CHECK_INTERVAL_BYTES = 64 * 1024  # bytes a process stores for a credential before it checks the limit again
+BYTES_SINCE_CHECK: Counter[str] = Counter()  # bytes by credential
 REPLAYED_HEADERS = ("Location", "ETag", "Link", "Ignored-Fields")
-FORM = re.compile(r'\s*multipart/form-data\b.*\bboundary="?([^";,\s]+)', re.IGNORECASE)
-KEY = re.compile(r"[\x21-\x7e]{1,255}")
+MULTIPART_PATTERN = re.compile(r'\s*multipart/form-data\b.*\bboundary="?([^";,\s]+)', re.IGNORECASE)
+IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,255}")
 
 
-class KeyReused(Invalid):
+class IdempotencyKeyReused(InvalidInputError):
     """This Idempotency-Key was used with another request body."""
 
     code = "idempotency_key_reused"
 
 
-class KeyMalformed(Invalid):
+class InvalidIdempotencyKey(InvalidInputError):
     """Idempotency-Key must be 1 to 255 visible ASCII characters."""
 
     code = "invalid_idempotency_key"
 
 
-class InProgress(Conflict):
+class IdempotencyInProgress(ConflictError):
     """A request with this Idempotency-Key is still running."""
 
     code = "idempotency_in_progress"
 
 
-class AnswerLost(Conflict):
+class IdempotencyAnswerLost(ConflictError):
     """The request with this Idempotency-Key had its effect, but its answer can be read no more: look what is there."""
 
     code = "idempotency_answer_lost"
 
 
-def request_digest(request: Any) -> bytes:
-    """A digest of query and body; a multipart body's boundary, which clients choose anew, does not count."""
+def compute_request_digest(request: Any) -> bytes:
+    """Return a digest of query and body; the boundary of a multipart body does not count, as clients change it."""
     body = request.body
-    form = FORM.match(request.META.get("CONTENT_TYPE", ""))
-    if form:
-        body = re.sub(rb"(^|\r\n)--" + re.escape(form[1].encode()) + rb"(?=--|\r\n|$)", rb"\1--", body)
+    multipart = MULTIPART_PATTERN.match(request.META.get("CONTENT_TYPE", ""))
+    if multipart:
+        body = re.sub(rb"(^|\r\n)--" + re.escape(multipart[1].encode()) + rb"(?=--|\r\n|$)", rb"\1--", body)
     return hashlib.sha256(request.META["QUERY_STRING"].encode() + b"\n" + body).digest()
 
 
-def once(request: Any, *, credential: str, now: datetime, most_bytes: int, act: Callable[[], Response]) -> Response:
-    """Runs the act, or answers what it answered before. Call inside the act's transaction.
+def run_once(
+    request: Any, *, credential: str, now: datetime, most_bytes: int, run_action: Callable[[], Response]
+) -> Response:
+    """Run the action, or return the stored response of an earlier request. Call it inside the action's
+    transaction.
 
-    The advisory lock makes a second request with the same key refuse at once instead of waiting; it ends with the
-    transaction, in which a 2xx answer is stored beside the effect.
+    An advisory lock rejects a second request with the same key at once; it ends with the transaction, in
+    which a 2xx response is stored.
+
+    Raises:
+        InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused, IdempotencyAnswerLost
     """
     key = request.META["HTTP_IDEMPOTENCY_KEY"]
-    if not KEY.fullmatch(key):
-        raise KeyMalformed
+    if not IDEMPOTENCY_KEY_PATTERN.fullmatch(key):
+        raise InvalidIdempotencyKey
     http = request._request
-    http._body = read(http, limit=most_bytes)  # noqa: SLF001 - its own way to keep it knows one limit for all
-    digest = request_digest(http)
+    http._body = read_body(http, limit=most_bytes)  # noqa: SLF001 - its own way to keep it knows one limit for all
+    digest = compute_request_digest(http)
     identity = {"credential": credential, "method": request.method, "path": escape_uri_path(request.path), "key": key}
     lock = int.from_bytes(hashlib.sha256(repr(identity).encode()).digest()[:8], signed=True)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock])
         if not cursor.fetchone()[0]:
-            raise InProgress
-    stored = IdempotencyRecord.objects.filter(**identity).first()
-    if stored and stored.created_time > now - KEPT:
-        return replay(stored, digest)
-    if stored:
-        stored.delete()
-    response = act()
+            raise IdempotencyInProgress
+    stored_record = IdempotencyRecord.objects.filter(**identity).first()
+    if stored_record and stored_record.created_time > now - ANSWER_RETENTION:
+        return return_stored_answer(stored_record, digest)
+    if stored_record:
+        stored_record.delete()
+    response = run_action()
     if 200 <= response.status_code < 300:
-        keep(request, response, identity=identity, digest=digest, now=now)
+        store_answer(request, response, identity=identity, digest=digest, now=now)
     return response
 
 
-def replay(stored: IdempotencyRecord, digest: bytes) -> Response:
-    if bytes(stored.request_digest) != digest:
-        raise KeyReused
+def return_stored_answer(stored_record: IdempotencyRecord, digest: bytes) -> Response:
+    """Return the stored response. Raises IdempotencyKeyReused, IdempotencyAnswerLost."""
+    if bytes(stored_record.request_digest) != digest:
+        raise IdempotencyKeyReused
     try:
-        body = sealed().decrypt(bytes(stored.body))
-    except InvalidToken:  # sealed under another pepper
-        raise AnswerLost from None
-    headers = {**stored.headers, "Idempotency-Replayed": "true"}
-    return Response(body, status=stored.status, headers=headers, content_type="application/json")
+        body = get_answer_cipher().decrypt(bytes(stored_record.body))
+    except InvalidToken:  # encrypted with another pepper
+        raise IdempotencyAnswerLost from None
+    headers = {**stored_record.headers, "Idempotency-Replayed": "true"}
+    return Response(body, status=stored_record.status, headers=headers, content_type="application/json")
 
 
 @lru_cache(maxsize=1)
-def sealed() -> Fernet:
-    """Seals kept answers: one of them is a new API key, which is stored nowhere in readable form."""
+def get_answer_cipher() -> Fernet:
+    """Return the cipher of stored responses: one of them may contain a new API key."""
     secret = hmac.digest(settings.API_KEY_PEPPER.encode(), b"kept answers", hashlib.sha256)
     return Fernet(base64.urlsafe_b64encode(secret))
 
 
-def keep(request: Any, response: Response, *, identity: dict[str, str], digest: bytes, now: datetime) -> None:
-    """Store the answer for a retry; that of a dry run is not kept, which did nothing. An answer that is too large is
-    kept as lost, so that a retry has no second effect."""
+def store_answer(request: Any, response: Response, *, identity: dict[str, str], digest: bytes, now: datetime) -> None:
+    """Store the response for a retry, except that of a dry run. One that is too large is stored as lost."""
     if isinstance(response.data, dict) and response.data.get("dryRun") is True:
         return
-    body = sealed().encrypt(request.accepted_renderer.render(response.data))
-    if len(body) + ROW_BYTES > MAX_KEPT_BYTES:
+    body = get_answer_cipher().encrypt(request.accepted_renderer.render(response.data))
+    if len(body) + ROW_OVERHEAD_BYTES > MAX_STORED_BYTES:
         body = b""
     headers = {name: response.headers[name] for name in REPLAYED_HEADERS if name in response.headers}
     IdempotencyRecord.objects.create(
         **identity, request_digest=digest, status=response.status_code, headers=headers, body=body, created_time=now
     )
     credential = identity["credential"]
-    KEPT_SINCE_CHECK[credential] += len(body) + ROW_BYTES
-    if KEPT_SINCE_CHECK[credential] >= CHECK_BYTES:
-        del KEPT_SINCE_CHECK[credential]
-        forget_oldest(credential)
+    BYTES_SINCE_CHECK[credential] += len(body) + ROW_OVERHEAD_BYTES
+    if BYTES_SINCE_CHECK[credential] >= CHECK_INTERVAL_BYTES:
+        del BYTES_SINCE_CHECK[credential]
+        delete_oldest_answers(credential)
 
 
-def forget_oldest(credential: str) -> None:
-    """Delete the oldest of a credential's answers beyond what it may keep, less what other processes may add before
-    they look."""
+def delete_oldest_answers(credential: str) -> None:
+    """Delete the oldest responses of a credential beyond its limit, minus what other processes may add meanwhile."""
     with connection.cursor() as cursor:
         cursor.execute(
             "DELETE FROM companies_idempotencyrecord WHERE id IN (SELECT id FROM (SELECT id, sum(octet_length(body) + "
             "%(row)s) OVER (ORDER BY created_time DESC, id DESC) AS bytes FROM companies_idempotencyrecord "
             "WHERE credential = %(credential)s) AS kept WHERE bytes > %(most)s)",
-            {"row": ROW_BYTES, "credential": credential, "most": MAX_KEPT_BYTES - settings.WORKERS * CHECK_BYTES},
+            {
+                "row": ROW_OVERHEAD_BYTES,
+                "credential": credential,
+                "most": MAX_STORED_BYTES - settings.WORKERS * CHECK_INTERVAL_BYTES,
+            },
         )
 
 
-def prune(*, now: datetime) -> int:
-    """Deletes answers that are kept no longer; returns how many."""
-    deleted, _ = IdempotencyRecord.objects.filter(created_time__lte=now - KEPT).delete()
+def prune_idempotency_records(*, now: datetime) -> int:
+    """Delete expired responses; return how many."""
+    deleted, _ = IdempotencyRecord.objects.filter(created_time__lte=now - ANSWER_RETENTION).delete()
     return deleted

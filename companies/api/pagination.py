@@ -1,4 +1,6 @@
-"""Keyset paging: a page starts after the last row of the one before, so inserts neither repeat nor hide a row."""
+"""Keyset pagination: a page starts after the last row of the previous one, so inserts neither repeat nor
+hide rows.
+"""
 
 import base64
 import binascii
@@ -12,122 +14,129 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from companies.api.filters import PAGING, refuse_repeated
+from companies.api.filters import PAGING_NAMES, refuse_repeated_parameters
 
-DEFAULT_LIMIT, MOST = 100, 1000
+DEFAULT_LIMIT, MAX_LIMIT = 100, 1000
 
 
-Near = Callable[[Any], Q]
+RecentCondition = Callable[[Any], Q]
 """What surely comes first in a list, given where its page begins: the first sort value of the cursor, or None."""
 
 
-def page_limit(params: Any) -> int:
-    """``limit`` of the query, 1..1000, 100 where it is left out."""
-    refuse_repeated(params, but=set(params) - PAGING)
+def parse_page_limit(params: Any) -> int:
+    """Parse the ``limit`` parameter: 1 to 1000, 100 by default."""
+    refuse_repeated_parameters(params, allowed=set(params) - PAGING_NAMES)
     text = params.get("limit", str(DEFAULT_LIMIT))
-    if not re.fullmatch(r"\d{1,4}", text, re.ASCII) or not 1 <= int(text) <= MOST:
-        raise ValidationError({"limit": [ErrorDetail(f"Must be from 1 to {MOST}.", code="out_of_range")]})
+    if not re.fullmatch(r"\d{1,4}", text, re.ASCII) or not 1 <= int(text) <= MAX_LIMIT:
+        raise ValidationError({"limit": [ErrorDetail(f"Must be from 1 to {MAX_LIMIT}.", code="out_of_range")]})
     return int(text)
 
 
-def encode(request: Any, order: Sequence[str], values: Sequence[Any]) -> str:
-    """An opaque cursor of a row's sort values, good for this list in this order."""
-    return base64.urlsafe_b64encode(orjson.dumps([place(request, order), *values])).rstrip(b"=").decode()
+def encode_cursor(request: Any, order: Sequence[str], values: Sequence[Any]) -> str:
+    """Encode a row's sort values as an opaque cursor, valid for this list and order."""
+    return base64.urlsafe_b64encode(orjson.dumps([compute_list_digest(request, order), *values])).rstrip(b"=").decode()
 
 
-def decode(request: Any, order: Sequence[str], cursor: str) -> list[str]:
-    """The sort values of a cursor as strings. Raises ValidationError for anything that is none of this list's."""
+def decode_cursor(request: Any, order: Sequence[str], cursor: str) -> list[str]:
+    """Decode a cursor to its sort values. Raises ValidationError for a cursor of another list."""
     try:
         values = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error):
         values = None
     if not isinstance(values, list) or len(values) != len(order) + 1 or not all(isinstance(v, str) for v in values):
-        raise bad_cursor()
-    if values.pop(0) != place(request, order):
-        raise bad_cursor()
+        raise build_cursor_error()
+    if values.pop(0) != compute_list_digest(request, order):
+        raise build_cursor_error()
     return values
 
 
-def place(request: Any, order: Sequence[str]) -> str:
-    """Names a list and its order: in another, the same values would silently cut off another part."""
+def compute_list_digest(request: Any, order: Sequence[str]) -> str:
+    """Return a digest of list and order: in another one the same values would cut off other rows."""
     return hashlib.blake2s(f"{request.path} {' '.join(order)}".encode(), digest_size=6).hexdigest()
 
 
-def bad_cursor(parameter: str = "cursor") -> ValidationError:
+def build_cursor_error(parameter: str = "cursor") -> ValidationError:
+    """Build the error of an invalid cursor."""
     return ValidationError({parameter: [ErrorDetail("Not a cursor of this list.", code="invalid_cursor")]})
 
 
-def next_link(request: Any, cursor: str, parameter: str = "cursor") -> str:
-    """RFC 8288: the address of the next page, with the same filters."""
+def build_next_link(request: Any, cursor: str, parameter: str = "cursor") -> str:
+    """Build the Link header of the next page (RFC 8288), with the same filters."""
     query = request.GET.copy()
     query[parameter] = cursor
     return f'<{settings.BASE_URL}{request.path}?{query.urlencode()}>; rel="next"'
 
 
-def after(fields: Sequence[str], values: Sequence[Any]) -> Q:
-    """Rows that come after the values in the order of the fields (``-field`` descends); all fields in one direction."""
+def build_after_condition(fields: Sequence[str], values: Sequence[Any]) -> Q:
+    """Build the condition for rows after the values in the order of the fields, all in one direction
+    (``-field`` descends).
+    """
     operator = "lt" if fields[0].startswith("-") else "gt"
     names = [field.lstrip("-") for field in fields]
     condition = Q(**{f"{names[-1]}__{operator}": values[-1]})
     for name, value in zip(reversed(names[:-1]), reversed(values[:-1]), strict=True):
         condition = Q(**{f"{name}__{operator}": value}) | (Q(**{name: value}) & condition)
-    # What follows says no more, but it lets the database begin at the right place of its index.
+    # Redundant, but lets the database start at the right place of its index.
     return Q(**{f"{names[0]}__{operator}e": values[0]}) & condition
 
 
-def keyset(
-    request: Any, rows: QuerySet[Any], *, order: Sequence[str], near: Near | None = None
+def paginate_by_keyset(
+    request: Any, rows: QuerySet[Any], *, order: Sequence[str], recent: RecentCondition | None = None
 ) -> tuple[list[Any], dict[str, str]]:
-    """(one page, headers): the rows in order, and a Link to the next page where there is one."""
-    page, cursor = keyset_rows(request, rows, order=order, limit=page_limit(request.GET), near=near)
-    return page, {"Link": next_link(request, cursor)} if cursor else {}
+    """Return (page of rows, headers) with a Link to the next page if there is one."""
+    page, cursor = list_keyset_page(request, rows, order=order, limit=parse_page_limit(request.GET), recent=recent)
+    return page, {"Link": build_next_link(request, cursor)} if cursor else {}
 
 
-def keyset_rows(
+def list_keyset_page(
     request: Any,
     rows: QuerySet[Any],
     *,
     order: Sequence[str],
     limit: int,
     parameter: str = "cursor",
-    near: Near | None = None,
+    recent: RecentCondition | None = None,
 ) -> tuple[list[Any], str | None]:
-    """(one page, the next page's cursor where there is one).
+    """Return (page of rows, cursor of the next page or None).
 
-    ``order`` ends with the id and goes one way, e.g. ``("-created_time", "-id")``; ``parameter`` is the cursor's name.
-    Where ``near`` is given, what comes first is asked for alone, and all only where that fills no page.
+    ``order`` ends with the id and has one direction, such as ``("-created_time", "-id")``; ``parameter`` is
+    the name of the cursor. With ``recent`` only those rows are queried first, and all if they do not fill
+    the page.
     """
-    cursor, begins = request.GET.get(parameter), None
+    cursor, first_value = request.GET.get(parameter), None
     if cursor is not None:
-        values = checked(rows, order, decode(request, order, cursor))
-        rows, begins = rows.filter(after(order, values)), values[0]
+        values = parse_cursor_values(rows, order, decode_cursor(request, order, cursor))
+        rows, first_value = rows.filter(build_after_condition(order, values)), values[0]
     rows = rows.order_by(*order)
-    page = [] if near is None else list(rows.filter(near(begins))[: limit + 1])
+    page = [] if recent is None else list(rows.filter(recent(first_value))[: limit + 1])
     if len(page) <= limit:
         page = list(rows[: limit + 1])
     if len(page) <= limit:
         return page, None
     page.pop()
-    return page, cursor_at(request, page[-1], order=order)
+    return page, build_cursor(request, page[-1], order=order)
 
 
-def cursor_at(request: Any, row: Any, *, order: Sequence[str]) -> str:
-    """The cursor of what comes after a row."""
-    return encode(request, order, last_values([getattr(row, name.lstrip("-")) for name in order]))
+def build_cursor(request: Any, row: Any, *, order: Sequence[str]) -> str:
+    """Build the cursor of what follows a row."""
+    return encode_cursor(request, order, to_cursor_values([getattr(row, name.lstrip("-")) for name in order]))
 
 
-def reversed_order(order: Sequence[str]) -> tuple[str, ...]:
-    """The same columns, the other way round."""
+def reverse_order(order: Sequence[str]) -> tuple[str, ...]:
+    """Return the order in the other direction."""
     return tuple(name[1:] if name.startswith("-") else f"-{name}" for name in order)
 
 
-def last_values(values: Sequence[Any]) -> list[str]:
+def to_cursor_values(values: Sequence[Any]) -> list[str]:
+    """Return sort values as strings."""
     return [value.isoformat() if hasattr(value, "isoformat") else str(value) for value in values]
 
 
-def checked(rows: QuerySet[Any], order: Sequence[str], values: list[str]) -> list[Any]:
-    """The cursor's strings as the columns' own types; a forged value is a bad cursor, not a database error."""
+def parse_cursor_values(rows: QuerySet[Any], order: Sequence[str], values: list[str]) -> list[Any]:
+    """Convert a cursor's values to the types of the columns; a forged value is an invalid cursor, not a
+    database error.
+    """
     try:
         return [rows.model._meta.get_field(n.lstrip("-")).to_python(v) for n, v in zip(order, values, strict=True)]
     except Exception:  # noqa: BLE001 - each field type raises its own kind
-        raise bad_cursor() from None
+        raise build_cursor_error() from None

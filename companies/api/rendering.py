@@ -1,4 +1,4 @@
-"""Bytes in and out: strict JSON parsing with a size limit, and fast JSON answers."""
+"""JSON parsing with a size limit, and fast JSON rendering."""
 
 import json
 import re
@@ -12,10 +12,10 @@ from rest_framework.exceptions import APIException, ParseError, UnsupportedMedia
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer
 
-LONG_NUMBER = re.compile(rb"[0-9][0-9.]{15}")
-SEPARATORS = (b",", b"{", b"[")  # a body has about as many values
-MOST_VALUES = 30_000  # three times the ids of the largest selection; each takes up to seventy bytes once it is read
-PLAIN = re.compile(r"-?[0-9]{1,30}\.[0-9]{1,30}")
+LONG_NUMBER_PATTERN = re.compile(rb"[0-9][0-9.]{15}")
+JSON_SEPARATORS = (b",", b"{", b"[")  # a body has about as many values as separators
+MAX_VALUES = 30_000  # three times the ids of the largest selection; each takes up to seventy bytes in memory
+PLAIN_DECIMAL_PATTERN = re.compile(r"-?[0-9]{1,30}\.[0-9]{1,30}")
 
 
 class BodyTooLarge(APIException):
@@ -37,8 +37,10 @@ class EncodingUnsupported(UnsupportedMediaType):
         APIException.__init__(self)
 
 
-def refuse_unreadable(request: Any) -> None:
-    """Raises LengthRequired for a body in chunks, which would look empty, and EncodingUnsupported for a packed one."""
+def refuse_unreadable_body(request: Any) -> None:
+    """Raise LengthRequired for a chunked body, which would look empty, and EncodingUnsupported for a compressed
+    one.
+    """
     if request.META.get("HTTP_TRANSFER_ENCODING"):
         raise LengthRequired
     if request.META.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
@@ -55,53 +57,61 @@ class JsonRenderer(BaseRenderer):
     ) -> bytes:
         if isinstance(data, bytes):
             return data  # rendered already
-        return b"" if data is None else json_of(data)
+        return b"" if data is None else render_json(data)
 
 
-def accepts(header: str, media_type: str) -> bool:
-    """Whether an Accept header takes a media type: its most specific range that fits decides (RFC 9110, 12.5.1)."""
+def is_media_type_accepted(header: str, media_type: str) -> bool:
+    """Return whether an Accept header takes a media type: its most specific matching range decides (RFC 9110,
+    12.5.1).
+    """
     if header in ("*/*", media_type):
         return True
     ranges = [MediaType(text) for text in header.split(",") if text.strip()]
-    fitting = [each for each in ranges if each.match(media_type)]
-    return not ranges or (bool(fitting) and max(fitting, key=lambda each: each.specificity).quality > 0)
+    matching_ranges = [each for each in ranges if each.match(media_type)]
+    return not ranges or (bool(matching_ranges) and max(matching_ranges, key=lambda each: each.specificity).quality > 0)
 
 
-def json_of(data: Any) -> bytes:
-    """The fast writer's answer; numbers and depths that it does not know take the standard library's."""
+def render_json(data: Any) -> bytes:
+    """Render JSON with orjson; numbers and depths it does not support use the standard library."""
     try:
         return orjson.dumps(data, default=str)
     except TypeError:
-        return json.dumps(data, default=leaf, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return json.dumps(
+            data, default=serialize_leaf, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+        ).encode()
 
 
-def leaf(value: Any) -> Any:
-    """A value that only the fast writer knows, such as a time, as it writes it."""
+def serialize_leaf(value: Any) -> Any:
+    """Serialize a value that only orjson knows, such as a time."""
     return orjson.loads(orjson.dumps(value, default=str))
 
 
 class JsonParser(BaseParser):
-    """The body as JSON; any encoding but UTF-8, NaN and bodies past the limit are refused."""
+    """Parses JSON in UTF-8; rejects other encodings, NaN and bodies beyond the limit."""
 
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        body = read(stream, limit=parser_context["view"].most_bytes)
-        if sum(map(body.count, SEPARATORS)) > MOST_VALUES:
-            raise BodyTooLarge(f"The body has more than {MOST_VALUES:,} values.")
+        body = read_body(stream, limit=parser_context["view"].max_body_bytes)
+        if sum(map(body.count, JSON_SEPARATORS)) > MAX_VALUES:
+            raise BodyTooLarge(f"The body has more than {MAX_VALUES:,} values.")
         try:
-            found = orjson.loads(body) if body else {}
-            # Only then is there a number that a float may not hold, and the slower reader worth its time.
-            return json.loads(body, parse_float=exact, parse_int=orjson.loads) if LONG_NUMBER.search(body) else found
+            document = orjson.loads(body) if body else {}
+            # Only then can there be a number that a float cannot hold, and the slower parser is needed.
+            return (
+                json.loads(body, parse_float=parse_exact_number, parse_int=orjson.loads)
+                if LONG_NUMBER_PATTERN.search(body)
+                else document
+            )
         except (orjson.JSONDecodeError, RecursionError) as error:
             raise ParseError(f"The body is not JSON: {error}", code="invalid_json") from None
 
 
 class UploadParser(MultiPartParser):
-    """A form with files, of which none reaches the disk where they are too large together."""
+    """Parses a form with files; nothing is written to disk if they are too large together."""
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        if announced(parser_context["request"].META) > parser_context["view"].most_bytes:
+        if get_content_length(parser_context["request"].META) > parser_context["view"].max_body_bytes:
             raise BodyTooLarge
         try:
             return super().parse(stream, media_type, parser_context)
@@ -109,34 +119,37 @@ class UploadParser(MultiPartParser):
             raise ParseError(str(error.detail), code="invalid_form") from None
 
 
-def announced(meta: Mapping[str, Any]) -> int:
-    """A body's length as the server knows it, which hands on no more than this."""
+def get_content_length(meta: Mapping[str, Any]) -> int:
+    """Return the announced length of the body in bytes; the server passes on no more."""
     length = meta.get("CONTENT_LENGTH") or ""
     return int(length) if length.isdecimal() else 0
 
 
-def exact(text: str) -> float | Decimal:
-    """A number of a body: a Decimal where a float has not its digits. One with an exponent is no amount of money."""
+def parse_exact_number(text: str) -> float | Decimal:
+    """Parse a number as float, or as Decimal if a float cannot hold its digits."""
     value: float = orjson.loads(text)
-    return value if not PLAIN.fullmatch(text) or Decimal(repr(value)) == Decimal(text) else Decimal(text)
+    return (
+        value if not PLAIN_DECIMAL_PATTERN.fullmatch(text) or Decimal(repr(value)) == Decimal(text) else Decimal(text)
+    )
 
 
-def read(stream: Any, *, limit: int) -> bytes:
-    """The whole body, up to the limit. Raises BodyTooLarge past it, before reading where the length is announced."""
-    if announced(getattr(stream, "META", {})) > limit:
+def read_body(stream: Any, *, limit: int) -> bytes:
+    """Read the body up to the limit. Raises BodyTooLarge, before reading if the length is announced."""
+    if get_content_length(getattr(stream, "META", {})) > limit:
         raise BodyTooLarge
-    # The body is read once and not kept beside what is made of it, unless something before us has read it.
+    # The body is not kept beside the parsed data, unless something before has read it already.
     body = stream.body if hasattr(stream, "_body") else stream.read(limit + 1)
     if len(body) > limit:
         raise BodyTooLarge
     return body
 
 
-def json_body(request: Any) -> bytes:
-    """The raw bytes of a large JSON body, for operations that decode it themselves.
+def read_json_body(request: Any) -> bytes:
+    """Return the raw bytes of a JSON body, for operations that decode it themselves.
 
-    Raises UnsupportedMediaType and BodyTooLarge.
+    Raises:
+        UnsupportedMediaType, BodyTooLarge
     """
     if (request.content_type or "").partition(";")[0].strip().lower() != JsonParser.media_type:
         raise UnsupportedMediaType(request.content_type or "")
-    return read(request._request, limit=request.parser_context["view"].most_bytes)
+    return read_body(request._request, limit=request.parser_context["view"].max_body_bytes)

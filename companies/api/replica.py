@@ -1,7 +1,7 @@
-"""Reads are answered by a streaming replica, once it has all that the primary has; there need not be one.
+"""Reads from a streaming replica, if there is one and it has caught up with the primary.
 
-No answer is older than what its caller has read or written before: where the replica is behind, is lost, or gives a
-query up because it must go on replaying, the primary answers.
+No response is older than what its caller has read or written before. If the replica is behind,
+unavailable or cancels the query, the primary is used.
 """
 
 import time
@@ -15,44 +15,44 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connec
 Answer = TypeVar("Answer")
 
 REPLICA = "replica"
-PATIENCE = 0.05  # seconds in which it may catch up
-STEP = 0.002
-REST = 30.0  # seconds for which one that failed is not asked again
+CATCH_UP_SECONDS = 0.05  # seconds the replica may take to catch up
+REPLICA_POLL_SECONDS = 0.002
+REPLICA_REST_SECONDS = 30.0  # seconds for which a failed replica is not used
 RESTING = {"until": 0.0}
 
 
-def answered(ask: Callable[[], Answer]) -> Answer:
-    """What ``ask`` returns; it only reads, and is called a second time where the replica fails."""
+def read_from_replica(run_query: Callable[[], Answer]) -> Answer:
+    """Run a read-only query on the replica; it is called again on the primary if the replica fails."""
     if REPLICA not in settings.DATABASES or time.monotonic() < RESTING["until"]:
-        return ask()
+        return run_query()
     try:
-        if caught_up():
-            with in_place_of_primary():
-                return ask()
+        if is_replica_caught_up():
+            with use_replica_connection():
+                return run_query()
     except (OperationalError, InterfaceError):
         connections[REPLICA].close()
-        RESTING["until"] = time.monotonic() + REST
-    return ask()
+        RESTING["until"] = time.monotonic() + REPLICA_REST_SECONDS
+    return run_query()
 
 
-def caught_up() -> bool:
-    """Whether the replica has replayed all that is committed now, or does within moments."""
+def is_replica_caught_up() -> bool:
+    """Return whether the replica has replayed everything committed so far, waiting up to CATCH_UP_SECONDS."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute("SELECT pg_current_wal_lsn()::text")
         (position,) = cursor.fetchone()
-    patient_until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + CATCH_UP_SECONDS
     with connections[REPLICA].cursor() as cursor:
         while True:
             cursor.execute("SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s::pg_lsn", [position])
-            (there,) = cursor.fetchone()
-            if there or time.monotonic() > patient_until:
-                return bool(there)
-            time.sleep(STEP)
+            (has_replayed,) = cursor.fetchone()
+            if has_replayed or time.monotonic() > deadline:
+                return bool(has_replayed)
+            time.sleep(REPLICA_POLL_SECONDS)
 
 
 @contextmanager
-def in_place_of_primary() -> Iterator[None]:
-    """This thread's statements go to the replica, whatever way they are sent."""
+def use_replica_connection() -> Iterator[None]:
+    """Send all statements of this thread to the replica within the context."""
     primary = connections[DEFAULT_DB_ALIAS]
     connections[DEFAULT_DB_ALIAS] = connections[REPLICA]
     try:

@@ -1,4 +1,4 @@
-"""Serializers whose names are camelCase and whose types are strict. They give shape; rules live in the acts."""
+"""Base serializers: camelCase names and strict types. They define the shape; rules are in the actions."""
 
 from typing import Any, ClassVar
 
@@ -6,51 +6,51 @@ from django.db import models
 from rest_framework import serializers
 
 from companies.api import fields
-from companies.api.answering import ReadInOneGo
-from companies.api.naming import CamelFields
+from companies.api.camel_case import CamelCaseFieldsMixin
+from companies.api.fast_serializer import FastSerializerMixin
 from companies.models import Currency
 
-AUDIT = ("created_time", "created_user_id", "last_updated_time", "last_updated_user_id")
+AUDIT_FIELDS = ("created_time", "created_user_id", "last_updated_time", "last_updated_user_id")
 
 
-class Shape(CamelFields, ReadInOneGo, serializers.Serializer):  # type: ignore[misc]
-    """A request or an answer that is no stored row."""
+class StrictSerializer(CamelCaseFieldsMixin, FastSerializerMixin, serializers.Serializer):  # type: ignore[misc]
+    """Base of serializers without a model: camelCase names, strict types."""
 
     default_error_messages = {"invalid": "Must be an object."}
-    sparse: ClassVar[bool] = False  # whether an answer leaves out fields that have no value
-    filled: ClassVar[bool] = False  # whether an answer has a value in every field, also where null may be sent
+    sparse: ClassVar[bool] = False  # whether a response leaves out fields without a value
+    filled: ClassVar[bool] = False  # whether a response has a value in every field, even if null may be sent
 
 
-class MapOf(Shape):
-    """An answer whose keys are data and whose values have one shape, the ``child``, or are lists of it."""
+class MapSerializer(StrictSerializer):
+    """Response whose keys are data and whose values have one schema, the ``child``, or are lists of it."""
 
-    child: ClassVar[type[Shape]]
-    most: ClassVar[int | None] = None  # in a list, where it is one
+    child: ClassVar[type[StrictSerializer]]
+    max_items: ClassVar[int | None] = None  # maximum length of the lists
 
 
-class StoredShape(Shape):
-    """A JSON object of a row, answered as it is stored, with null for each member that is not."""
+class StoredJsonSerializer(StrictSerializer):
+    """A JSON object stored in a row, returned as stored with null for missing members."""
 
     def to_representation(self, instance: Any) -> Any:
-        found = {}
+        representation = {}
         for name, field in self.fields.items():
             value = instance.get(name)
-            nested = value is not None and isinstance(field, StoredShape)
-            found[name] = field.to_representation(value) if nested else value
-        return found
+            is_nested = value is not None and isinstance(field, StoredJsonSerializer)
+            representation[name] = field.to_representation(value) if is_nested else value
+        return representation
 
 
-class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: ignore[misc]
-    """A stored row."""
+class StrictModelSerializer(CamelCaseFieldsMixin, FastSerializerMixin, serializers.ModelSerializer):  # type: ignore[misc]
+    """Base of model serializers: camelCase names, strict types."""
 
     default_error_messages = {"invalid": "Must be an object."}
     serializer_field_mapping = {
         **serializers.ModelSerializer.serializer_field_mapping,
         models.CharField: fields.TextField,
         models.TextField: fields.TextField,
-        models.BooleanField: fields.FlagField,
-        models.IntegerField: fields.WholeField,
-        models.DateField: fields.DayField,
+        models.BooleanField: fields.BooleanField,
+        models.IntegerField: fields.IntegerField,
+        models.DateField: fields.DateField,
         models.DateTimeField: fields.TimeField,
         models.UUIDField: fields.IdField,
         models.JSONField: fields.JsonField,
@@ -59,23 +59,23 @@ class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: 
     serializer_related_field = serializers.PrimaryKeyRelatedField
 
     def build_standard_field(self, field_name: str, model_field: Any) -> Any:
-        """Use the field of currencies for columns of currencies."""
+        """Use the currency field for currency columns."""
         field, options = super().build_standard_field(field_name, model_field)
         return (fields.CurrencyField if model_field.choices == Currency.choices else field), options
 
     def get_validators(self) -> list[Any]:
-        """Uniqueness is the database's; its refusal is explained where the act is."""
+        """Return none: uniqueness is checked by the database, and the action explains the error."""
         return []
 
 
-class Nothing(Shape):
+class Nothing(StrictSerializer):
     """The body of acts that take none."""
 
 
-class Success(Shape):
+class Success(StrictSerializer):
     """The answer of acts that return nothing else."""
 
-    success = fields.FlagField(default=True)
+    success = fields.BooleanField(default=True)
 
 
 SUCCESS = {"success": True}

@@ -1,4 +1,4 @@
-"""The base of all views: credential, company, permission, then one transaction around the operation."""
+"""Base viewsets: credential, company, permission, then one transaction around the operation."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,31 +26,55 @@ from rest_framework.request import Empty, Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from companies.api import concurrency, idempotency, replica, throttling
-from companies.api.filters import refuse_repeated, refuse_unknown
-from companies.api.pagination import Near, keyset
-from companies.api.rendering import accepts, refuse_unreadable
+from companies.actions.companies import CompanyExpired
+from companies.api import idempotency, replica, request_slots
+from companies.api.filters import refuse_repeated_parameters, refuse_unknown_parameters
+from companies.api.ignored_fields import format_ignored_fields, list_unknown_fields
+from companies.api.pagination import RecentCondition, paginate_by_keyset
+from companies.api.rendering import is_media_type_accepted, refuse_unreadable_body
 from companies.api.serializers import Nothing
-from companies.api.unknown import listed, unknown_fields
-from companies.callers.access import Access, Credential, SecondFactorRequired
-from companies.callers.authentication import FORM, challenge
-from companies.callers.client_network import get_client_network
-from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupported
-from companies.membership.founding import CompanyExpired
-from companies.models import Company, CompanyOwned, Stamp, id_from
+from companies.auth import throttling
+from companies.auth.access import Access, Credential, SecondFactorRequired
+from companies.auth.authentication import FORM_CONTENT_TYPE, build_challenge_header
+from companies.auth.client_network import get_client_network
+from companies.errors import (
+    DomainError,
+    InvalidInputError,
+    NotFoundError,
+    PermissionDeniedError,
+    TooLargeError,
+    UnsupportedMediaTypeError,
+)
+from companies.models import AuditContext, Company, CompanyOwned, parse_id
 from companies.permissions import Permission
 from companies.time_zones import get_today
-from companies.versions import ABSENT, Expected, Stale, list_tags, read_if_match, short_digest, version_of
+from companies.versions import (
+    NO_VERSION,
+    ExpectedVersions,
+    StaleError,
+    compute_short_digest,
+    compute_version,
+    parse_etags,
+    read_if_match,
+)
 
 log = logging.getLogger("api")
 
-SAFE = ("GET", "HEAD", "OPTIONS")
-ABOUT_THE_BODY = (ParseError, UnsupportedMediaType, ValidationError, RequestDataTooBig, Invalid, TooLarge, Unsupported)
-TOLD_BLINDLY = {"success", "importId", "runId", "errors", "dryRun"}
-ANY_MEMBER = None  # an action that needs no permission of everyone: it looks at its caller itself
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+BODY_ERRORS = (
+    ParseError,
+    UnsupportedMediaType,
+    ValidationError,
+    RequestDataTooBig,
+    InvalidInputError,
+    TooLargeError,
+    UnsupportedMediaTypeError,
+)
+FIELDS_SHOWN_BLINDLY = {"success", "importId", "runId", "errors", "dryRun"}
+ANY_MEMBER = None  # an action without a permission for all members; it checks its caller itself
 
 
-class PermissionMissing(Denied):
+class PermissionMissing(PermissionDeniedError):
     """A permission is missing; its name is in the detail."""
 
     def __init__(self, permission: Permission):
@@ -59,141 +83,147 @@ class PermissionMissing(Denied):
 
     @property
     def scope(self) -> str | None:
-        """What an app would have to ask for; None for what is administrative, which no scope gives."""
-        if self.permission.admin_level:
+        """The scope an app would need; None for administrative permissions, which no scope grants."""
+        if self.permission.is_admin:
             return None
-        return "svc:read" if self.permission.reads else "svc:write"
+        return "svc:read" if self.permission.is_read else "svc:write"
 
 
 class ApiViewSet(ViewSet):
-    """The ground of all endpoints: one who calls, one budget, one clock reading, one transaction."""
+    """Base of all endpoints: one credential, one rate limit, one time, one transaction."""
 
     http_method_names = ["get", "post", "put", "delete", "head"]
-    only_reads: ClassVar[bool] = True  # what answers a question writes nothing, so that a replica may answer it
-    format_kwarg = None  # no .json endings: the framework asks for it
+    only_reads: ClassVar[bool] = True  # queries write nothing, so that a replica can answer them
+    format_kwarg = None  # DRF asks for it: there are no .json endings
     schema_tags: ClassVar[Sequence[str]] = ()
-    # Action → the refusals that are its own, as the document tells them; by code where they are raised in other apps.
-    refuses: ClassVar[Mapping[str, Sequence[type[Refusal] | str]]] = {}
-    shape: ClassVar[Any] = None  # of the resource, as it is sent and answered where an action says nothing else
-    uploads: ClassVar[frozenset[str]] = frozenset()  # actions to which files are sent, or imports
+    # Action → its own errors, as documented; by code if they are raised in other apps.
+    refuses: ClassVar[Mapping[str, Sequence[type[DomainError] | str]]] = {}
+    shape: ClassVar[Any] = None  # serializer of the resource, unless an action declares another one
+    uploads: ClassVar[frozenset[str]] = frozenset()  # actions that accept files or imports
     caller: Credential
     now: datetime
 
     # ------------------------------------------------------------------ one request
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """The framework's dispatch, which has no hook around the handler: there the act is in its transaction."""
+        """DRF's dispatch, which has no hook around the handler: the handler runs in a transaction here."""
         self.args, self.kwargs = args, kwargs
         self.headers = {"Vary": "Authorization, Cookie"}
-        self.told: dict[str, str] = {}  # headers about what was done: kept with the answer for a retry
+        self.answer_headers: dict[str, str] = {}  # response headers that are stored for a retry
         self.now = timezone.now()
         self.request = drf_request = self.initialize_request(request, *args, **kwargs)
         try:
             self.initial(drf_request, *args, **kwargs)
-            self.response = self.act(drf_request, getattr(self, (request.method or "").lower()))
+            self.response = self.run_handler(drf_request, getattr(self, (request.method or "").lower()))
         except Exception as error:  # noqa: BLE001 - the one place where exceptions become answers
             self.response = self.handle_exception(error)
         self.response = self.finalize_response(drf_request, self.response, *args, **kwargs)
         return self.response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """In the order that the answers promise: 401, 404 of the company, 405, 403; 406 where Accept asks for more."""
+        """Check the request in the documented order: 401, 404 of the company, 405, 403, then 406."""
         try:
             if not request.user:
                 raise NotAuthenticated("Send an API key or an access token: Authorization: Bearer …")
         except Exception:
-            self.count(f"address:{get_client_network(request)}")
+            self.consume_rate_limit(f"address:{get_client_network(request)}")
             raise
         self.caller = request.user  # type: ignore[assignment]
-        self.count(self.caller.key)
-        concurrency.slots_of(request._request).hold_credential(self.caller.key)
-        self.reach(**kwargs)
+        self.consume_rate_limit(self.caller.key)
+        request_slots.get_request_slots(request._request).hold_credential(self.caller.key)
+        self.resolve_target(**kwargs)
         if (request.method or "").lower() not in self.action_map:
             self.headers["Allow"] = ", ".join(self.allowed_methods)
             raise MethodNotAllowed(request.method or "")
-        self.permit()
-        if request.method not in SAFE:
-            refuse_unreadable(request)
+        self.check_permission()
+        if request.method not in SAFE_METHODS:
+            refuse_unreadable_body(request)
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:  # noqa: FBT001
-        """There is one renderer: what it writes is acceptable or not."""
+        """There is one renderer: its media type is acceptable or not."""
         renderer = self.get_renderers()[0]
-        if not force and not accepts(request.META.get("HTTP_ACCEPT", "*/*"), renderer.media_type):
+        if not force and not is_media_type_accepted(request.META.get("HTTP_ACCEPT", "*/*"), renderer.media_type):
             raise NotAcceptable
         return renderer, renderer.media_type
 
-    def reach(self, **kwargs: Any) -> None:
-        """Finds what the address is about; nothing for endpoints outside companies."""
+    def resolve_target(self, **kwargs: Any) -> None:
+        """Resolve what the path is about; nothing for endpoints outside companies."""
 
-    def permit(self) -> None:
-        """Checks the action's permission; any caller may call endpoints outside companies."""
+    def check_permission(self) -> None:
+        """Check the action's permission; endpoints outside companies are open to any credential."""
 
-    def act(self, request: Request, handler: Callable[..., Response]) -> Response:
-        """Run the handler: reads as they are, writes in one transaction with what a retry is told, once. Where nothing
-        is written an Idempotency-Key is ignored: asking again does no harm, and answers would pile up."""
-        retried = "HTTP_IDEMPOTENCY_KEY" in request.META
-        if not self.writes:
-            ask = partial(self.handled, request, handler)
-            return replica.answered(ask) if self.only_reads else ask()
+    def run_handler(self, request: Request, handler: Callable[..., Response]) -> Response:
+        """Run the handler: reads as they are, writes in one transaction, once per Idempotency-Key.
+
+        The key is ignored for reads: repeating them does no harm, and stored responses would pile up.
+        """
+        has_idempotency_key = "HTTP_IDEMPOTENCY_KEY" in request.META
+        if not self.is_write:
+            call = partial(self.call_handler, request, handler)
+            return replica.read_from_replica(call) if self.only_reads else call()
         with transaction.atomic():
-            if not retried:
-                return self.handled(request, handler)
-            return idempotency.once(
+            if not has_idempotency_key:
+                return self.call_handler(request, handler)
+            return idempotency.run_once(
                 request,
                 credential=self.caller.key,
                 now=self.now,
-                most_bytes=self.most_bytes,
-                act=lambda: self.handled(request, handler),
+                most_bytes=self.max_body_bytes,
+                run_action=lambda: self.call_handler(request, handler),
             )
 
-    def handled(self, request: Request, handler: Callable[..., Response]) -> Response:
+    def call_handler(self, request: Request, handler: Callable[..., Response]) -> Response:
         response = handler(request, **self.kwargs)
-        if request.method in ("POST", "PUT") and not body_was_read(request):
-            self.parsed(Nothing)  # no action of this name takes a body: what was sent is looked at all the same
-        for name, value in self.told.items():
+        if request.method in ("POST", "PUT") and not is_body_read(request):
+            self.parse_body(Nothing)  # an action without a declared body: one that was sent is checked all the same
+        for name, value in self.answer_headers.items():
             response.headers[name] = value
         return response
 
     @property
-    def writes(self) -> bool:
-        return self.request.method not in SAFE
+    def is_write(self) -> bool:
+        return self.request.method not in SAFE_METHODS
 
     @property
-    def most_bytes(self) -> int:
-        """How large the body may be."""
+    def max_body_bytes(self) -> int:
+        """Maximum size of the body in bytes."""
         return settings.MAX_UPLOAD_MB * 1024 * 1024 if self.action in self.uploads else settings.MAX_BODY_BYTES
 
-    def count(self, name: str) -> None:
-        """Spends one request of the budget. Raises Throttled where none is left."""
-        budget = throttling.spend(name, now=self.now.timestamp())
+    def consume_rate_limit(self, name: str) -> None:
+        """Count one request. Raises Throttled if the limit is reached."""
+        budget = throttling.consume_budget(name, now=self.now.timestamp())
         self.headers |= budget.headers()
         if budget.exceeded:
             raise Throttled(wait=budget.resets_in)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        if request.method in SAFE and response.status_code == 200 and self.is_known(response.headers.get("ETag")):
+        if (
+            request.method in SAFE_METHODS
+            and response.status_code == 200
+            and self.is_not_modified(response.headers.get("ETag"))
+        ):
             response = Response(None, status=304, headers={"ETag": response.headers["ETag"]})
         response = super().finalize_response(request, response, *args, **kwargs)
         response.headers.setdefault("Cache-Control", "private, no-cache")
         if hasattr(self, "caller"):
-            self.note_use()
+            self.record_credential_use()
         return response
 
-    def note_use(self) -> None:
-        """Of no weight beside the answer: where the database cannot note it, what was done stays done and is told."""
+    def record_credential_use(self) -> None:
+        """Record the credential's use; a failure to store it does not affect the response."""
         try:
             self.caller.note_use(self.now)
         except (DatabaseError, InterfaceError) as error:
             log.warning("the last use of %s was not noted (%s)", self.caller.key, type(error).__name__)
 
     def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, Stale) and exc.row is not None:
-            self.headers["ETag"] = etag_of(self.as_answered(exc.row))
+        if isinstance(exc, StaleError) and exc.row is not None:
+            self.headers["ETag"] = build_etag(self.get_answered_row(exc.row))
         if isinstance(exc, NotAuthenticated) or getattr(exc, "status_code", None) == 401:
             exc.auth_header = self.get_authenticate_header(self.request)  # type: ignore[attr-defined]
         if isinstance(exc, PermissionMissing) and self.caller.kind == "oauth":
-            self.headers["WWW-Authenticate"] = challenge("insufficient_scope", scope=exc.scope)
+            self.headers["WWW-Authenticate"] = build_challenge_header("insufficient_scope", scope=exc.scope)
         response = self.get_exception_handler()(exc, self.get_exception_handler_context())
         response.exception = True
         return response
@@ -201,100 +231,109 @@ class ApiViewSet(ViewSet):
     # ------------------------------------------------------------------ words for the views
 
     @cached_property
-    def stamp(self) -> Stamp:
-        """Who changes something and when."""
-        return Stamp(
+    def audit_context(self) -> AuditContext:
+        """Audit context of the request."""
+        return AuditContext(
             time=self.now,
             actor=self.caller.actor,
             user_id=self.caller.user_id,
             credential=self.caller.key,
             request_id=getattr(self.request, "request_id", ""),
-            expected=self.expected,
+            expected_versions=self.expected_versions,
         )
 
-    def parsed(
-        self, serializer_class: Any, *, data: Any = None, partial: bool = False, shown: Any = None, **context: Any
+    def parse_body(
+        self,
+        serializer_class: Any,
+        *,
+        data: Any = None,
+        partial: bool = False,
+        resource_serializer: Any = None,
+        **context: Any,
     ) -> dict[str, Any]:
-        """The body through a serializer, strictly; unknown fields are named in the Ignored-Fields header.
+        """Validate the body with a serializer; unknown fields are named in the Ignored-Fields header.
 
-        ``shown`` is the shape of the resource where it has more fields: sent back whole, none of them is unknown.
+        ``resource_serializer`` has the resource's other fields: sent back with the whole resource, they are not
+        unknown.
         """
         body = self.request.data if data is None else data
         serializer = serializer_class(data=body, partial=partial, context={"view": self, **context})
         serializer.is_valid(raise_exception=True)
-        also = shown().fields if shown else ()
-        self.ignored(path for path in unknown_fields(serializer, body) if path not in also)
+        resource_fields = resource_serializer().fields if resource_serializer else ()
+        self.report_ignored_fields(
+            path for path in list_unknown_fields(serializer, body) if path not in resource_fields
+        )
         return serializer.validated_data
 
-    def ignored(self, names: Iterable[str]) -> None:
-        """Names unknown request fields in the answer."""
-        if text := listed(names):
-            self.told["Ignored-Fields"] = text
+    def report_ignored_fields(self, names: Iterable[str]) -> None:
+        """Name unknown request fields in the response."""
+        if text := format_ignored_fields(names):
+            self.answer_headers["Ignored-Fields"] = text
 
-    def only_parameters(self, *known: str) -> None:
-        """Refuses query parameters that the operation does not have."""
-        refuse_unknown(set(self.request.query_params) - set(known))
-        refuse_repeated(self.request.query_params)
+    def allow_parameters(self, *allowed_names: str) -> None:
+        """Reject query parameters that the operation does not have."""
+        refuse_unknown_parameters(set(self.request.query_params) - set(allowed_names))
+        refuse_repeated_parameters(self.request.query_params)
 
-    def all(self, rows: Any) -> Response:
-        """All the rows, in the view's shape."""
+    def respond_with_all(self, rows: Any) -> Response:
+        """Respond with all the rows."""
         return Response(self.shape(rows, many=True).data)
 
-    def page(
-        self, rows: Any, serializer_class: Any = None, *, order: Sequence[str], near: Near | None = None
+    def respond_with_page(
+        self, rows: Any, serializer_class: Any = None, *, order: Sequence[str], recent: RecentCondition | None = None
     ) -> Response:
-        """One keyset page of the rows, with a Link to the next."""
-        found, headers = keyset(self.request, rows, order=order, near=near)
-        shape = serializer_class or self.shape
-        return Response(shape(found, many=True, context={"view": self}).data, headers=headers)
+        """Respond with one page of the rows and a Link to the next."""
+        page_rows, headers = paginate_by_keyset(self.request, rows, order=order, recent=recent)
+        serializer = serializer_class or self.shape
+        return Response(serializer(page_rows, many=True, context={"view": self}).data, headers=headers)
 
-    def one(
+    def respond_with_one(
         self, row: Any, serializer_class: Any = None, *, status: int = 200, location: str | None = None
     ) -> Response:
-        """A single resource with its ETag."""
-        headers = {"ETag": etag_of(row)}
+        """Respond with one resource and its ETag."""
+        headers = {"ETag": build_etag(row)}
         if location:
             headers["Location"] = location
-        shape = serializer_class or self.shape
-        return Response(shape(row, context={"view": self}).data, status=status, headers=headers)
+        serializer = serializer_class or self.shape
+        return Response(serializer(row, context={"view": self}).data, status=status, headers=headers)
 
-    def created(self, row: Any) -> Response:
-        """A new resource, at an address below the one that was called."""
-        return self.one(row, status=201, location=f"{self.request.path_info}/{row.id}")
+    def respond_created(self, row: Any) -> Response:
+        """Respond with a new resource, whose path is below the requested one."""
+        return self.respond_with_one(row, status=201, location=f"{self.request.path_info}/{row.id}")
 
-    def as_answered(self, row: Any) -> Any:
-        """A row with what its answer shows beside it; the view of a resource that shows more than its row reads it."""
+    def get_answered_row(self, row: Any) -> Any:
+        """Return the row with everything its response shows; overridden by views that show more than the row."""
         return row
 
-    def is_known(self, etag: str | None) -> bool:
-        """Whether If-None-Match names the version that would be answered."""
-        given = self.request.META.get("HTTP_IF_NONE_MATCH", "")
+    def is_not_modified(self, etag: str | None) -> bool:
+        """Return whether If-None-Match names the version that would be returned."""
+        header = self.request.META.get("HTTP_IF_NONE_MATCH", "")
         return etag is not None and (
-            given.strip() == "*" or etag in {tag.removeprefix("W/") for tag in list_tags(given)}
+            header.strip() == "*" or etag in {tag.removeprefix("W/") for tag in parse_etags(header)}
         )
 
     @property
-    def expected(self) -> Expected:
+    def expected_versions(self) -> ExpectedVersions:
         """The versions that a change may be of: those of If-Match, or none yet with `If-None-Match: *`."""
         if self.request.method in ("PUT", "DELETE") and self.request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
-            return frozenset({ABSENT})
+            return frozenset({NO_VERSION})
         return read_if_match(self.request.META.get("HTTP_IF_MATCH"))
 
 
-def granted(*, reads: Permission, writes: Permission) -> dict[str, Permission]:
-    """What a resource's usual actions need."""
+def build_crud_permissions(*, reads: Permission, writes: Permission) -> dict[str, Permission]:
+    """Return the permissions of a resource's usual actions."""
     return {"list": reads, "retrieve": reads, "create": writes, "update": writes, "destroy": writes}
 
 
 class CompanyViewSet(ApiViewSet):
-    """Endpoints below /companies/{companyId}: the company is found and the permission checked before the view runs."""
+    """Endpoints below /companies/{companyId}: company and permission are checked before the action runs."""
 
     permission_for: ClassVar[Mapping[str, Permission | None]] = {}
-    resource: ClassVar[type[CompanyOwned] | None] = None  # what the first id behind the company's names
-    minds_expiry: ClassVar[frozenset[str]] = frozenset()  # actions that refuse by themselves what an expired one cannot
+    resource: ClassVar[type[CompanyOwned] | None] = None  # model of the first id behind the company's
+    minds_expiry: ClassVar[frozenset[str]] = frozenset()  # actions that check an expired company themselves
     access: Access
     company: Company
-    blind = False  # the caller may make this change and not see what it is made to
+    is_blind = False  # the caller may write but not read the resource
 
     @property
     def today(self) -> date:
@@ -308,90 +347,93 @@ class CompanyViewSet(ApiViewSet):
             raise ImproperlyConfigured(f"{cls.__name__}: no permission for {', '.join(sorted(undeclared))}")
         return super().as_view(actions, **initkwargs)
 
-    def reach(self, **kwargs: Any) -> None:
+    def resolve_target(self, **kwargs: Any) -> None:
         company_id = kwargs["company_id"]
-        access = self.caller.access(company_id) if id_from(company_id) else None
+        access = self.caller.access(company_id) if parse_id(company_id) else None
         if access is None:
-            raise Missing
+            raise NotFoundError
         if access.waits:
             raise SecondFactorRequired
-        concurrency.slots_of(self.request._request).hold_company(access.company.id)
+        request_slots.get_request_slots(self.request._request).hold_company(access.company.id)
         self.access, self.company = access, access.company
         self.request._request.access = access  # type: ignore[attr-defined] # for what is kept of a failure
 
-    def permit(self) -> None:
-        needed = self.permission_for[self.action]
-        if needed is ANY_MEMBER:
+    def check_permission(self) -> None:
+        permission = self.permission_for[self.action]
+        if permission is ANY_MEMBER:
             return
-        self.require(needed)
-        self.blind = needed.seeing not in self.access.permissions
-        exempt = needed is Permission.COMPANY_MANAGE or self.action in self.minds_expiry
-        if self.company.read_only and self.writes and not exempt:
+        self.require_permission(permission)
+        self.is_blind = permission.read_permission not in self.access.permissions
+        is_exempt = permission is Permission.COMPANY_MANAGE or self.action in self.minds_expiry
+        if self.company.read_only and self.is_write and not is_exempt:
             raise CompanyExpired
 
-    def require(self, permission: Permission) -> None:
-        """Raises PermissionMissing where the caller lacks it."""
+    def require_permission(self, permission: Permission) -> None:
+        """Raise PermissionMissing if the credential lacks the permission."""
         if permission not in self.access.permissions:
             raise PermissionMissing(permission)
 
     @property
-    def writes(self) -> bool:
-        """A POST whose permission only reads is a question that needs a body, not a change."""
-        needed = self.permission_for[self.action]
-        return super().writes and (needed is ANY_MEMBER or not needed.reads)
+    def is_write(self) -> bool:
+        """Whether the action writes; a POST with a read permission is a query with a body."""
+        permission = self.permission_for[self.action]
+        return super().is_write and (permission is ANY_MEMBER or not permission.is_read)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.blind:
+        if self.is_blind:
             for headers in (response.headers, self.headers):
                 headers.pop("ETag", None)
             if response.status_code < 300:
-                response.data = withheld(response.data)
+                response.data = hide_resource_fields(response.data)
         return super().finalize_response(request, response, *args, **kwargs)
 
     def handle_exception(self, exc: Exception) -> Response:
-        """What is wrong with a body is told about a resource that is there: 404 comes before 400. A second token is
-        refused before any company is looked for."""
-        if isinstance(exc, ABOUT_THE_BODY) and hasattr(self, "company") and not self.resource_is_there():
-            exc = Missing()
+        """Return 404 before 400: errors of a body are reported only for an existing resource."""
+        if isinstance(exc, BODY_ERRORS) and hasattr(self, "company") and not self.has_resource():
+            exc = NotFoundError()
         return super().handle_exception(exc)
 
-    def resource_is_there(self) -> bool:
+    def has_resource(self) -> bool:
         ids = [value for name, value in self.kwargs.items() if name != "company_id"]
         if self.resource is None or not ids:
             return True
         rows = self.resource._base_manager.filter(company_id=self.company.id)
-        wanted = id_from(ids[0])
-        return wanted is not None and rows.filter(id=wanted).exists()
+        row_uuid = parse_id(ids[0])
+        return row_uuid is not None and rows.filter(id=row_uuid).exists()
 
-    def found(self, rows: Any, row_id: str) -> Any:
-        """A row of this company by the id in the path. Raises Missing for unknown and malformed ids alike."""
-        wanted = id_from(row_id)
-        row = rows.filter(company_id=self.company.id, id=wanted).first() if wanted else None
+    def get_row(self, rows: Any, row_id: str) -> Any:
+        """Return the company's row with this id. Raises NotFoundError for unknown and malformed ids alike."""
+        row_uuid = parse_id(row_id)
+        row = rows.filter(company_id=self.company.id, id=row_uuid).first() if row_uuid else None
         if row is None:
-            raise Missing
+            raise NotFoundError
         return row
 
 
-def withheld(answered: Any) -> dict[str, Any]:
-    """A change as it is told to somebody who may not see the resource: that it was made, or the id of what it is about.
+def hide_resource_fields(answer: Any) -> dict[str, Any]:
+    """Reduce the response of a write for a credential that may not read the resource: success, or the id.
 
-    What is wrong with the request's own rows is told too, as a refusal would; counts are null.
+    Errors of the request's own rows are kept; counts are null.
     """
-    body = orjson.loads(answered) if isinstance(answered, bytes) else answered  # a retry's answer comes as it was kept
+    body = orjson.loads(answer) if isinstance(answer, bytes) else answer  # a replayed response is bytes
     if "success" in body or "dryRun" in body:
-        return {name: value if name in TOLD_BLINDLY else None for name, value in body.items()}
+        return {name: value if name in FIELDS_SHOWN_BLINDLY else None for name, value in body.items()}
     resource = body if "id" in body else next(iter(body.values()))
     return {"id": resource["id"]}
 
 
-def body_was_read(request: Request) -> bool:
-    """Whether the view looked at it, parsed or raw; a form was, for a second token (callers.authentication)."""
+def is_body_read(request: Request) -> bool:
+    """Return whether the view read the body, parsed or raw. A form was read to look for a second token."""
     raw: Any = request._request
-    looked_at = raw._read_started and raw.content_type != FORM  # noqa: SLF001
-    return getattr(request, "_full_data", Empty) is not Empty or looked_at
+    was_streamed = raw._read_started and raw.content_type != FORM_CONTENT_TYPE  # noqa: SLF001
+    return getattr(request, "_full_data", Empty) is not Empty or was_streamed
 
 
-def etag_of(row: Model) -> str:
-    """A strong tag that changes with every change of the row; behind a dot, with what is shown beside its own data."""
-    beside = getattr(row, "shown_beside", None)
-    return f'"{version_of(row)}.{short_digest(beside)}"' if beside else f'"{version_of(row)}"'
+def build_etag(row: Model) -> str:
+    """Build a strong ETag that changes with every change of the row; after a dot, with values shown beside its
+    own data.
+    """
+    extra_state = getattr(row, "shown_beside", None)
+    return (
+        f'"{compute_version(row)}.{compute_short_digest(extra_state)}"' if extra_state else f'"{compute_version(row)}"'
+    )

@@ -1,1 +1,1 @@
-"""Who calls: credentials, sessions, and what they open."""
+"""Authentication: credentials, sessions, passwords, MFA, and the security log of a user."""

@@ -1,1 +1,1 @@
-"""What people prove besides a password: passkeys, authenticator apps, recovery codes."""
+"""Multi-factor authentication (MFA): passkeys, authenticator apps and recovery codes."""

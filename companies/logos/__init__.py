@@ -1,1 +1,1 @@
-"""A company's logo: its own, and the one that its web site shows."""
+"""Company logos: uploaded ones and those of the company's website."""

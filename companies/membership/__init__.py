@@ -1,1 +1,1 @@
-"""Who starts a company, who belongs to it, and who is asked to."""
+"""Operations on companies, members and invitations."""

@@ -13,7 +13,7 @@ from django.db import migrations, models
 from django.db.models import Q
 from django.db.models.functions import Collate, Lower
 
-import companies.emails
+import companies.email_addresses
 import companies.models.users
 
 
@@ -36,8 +36,8 @@ def fill(apps: Any, schema_editor: Any) -> None:
 
 def form_of(email: str) -> str:
     try:
-        return companies.emails.canonical(email)
-    except companies.emails.InvalidEmail:
+        return companies.email_addresses.to_canonical_email(email)
+    except companies.email_addresses.InvalidEmail:
         return ""
 
 
@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             "user",
             "email",
-            models.EmailField(max_length=254, unique=True, validators=[companies.emails.validate]),
+            models.EmailField(max_length=254, unique=True, validators=[companies.email_addresses.validate_email_address]),
         ),
         migrations.RemoveConstraint("user", "user_email_unique_in_any_case"),
         migrations.AddConstraint(

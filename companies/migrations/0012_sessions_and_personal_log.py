@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='PersonalEntry',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('time', models.DateTimeField()),
                 ('event', models.CharField(choices=[('signedIn', 'Signed in'), ('signInFailed', 'Sign-in failed'), ('passwordChanged', 'Password changed'), ('factorChanged', 'Second factor changed'), ('apiKeyCreated', 'API key created'), ('sessionsEnded', 'Other sessions ended')], max_length=20)),
                 ('detail', models.CharField(blank=True, max_length=300)),

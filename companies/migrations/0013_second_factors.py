@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Passkey',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=100)),
                 ('credential_id', models.BinaryField(max_length=1023, unique=True)),
                 ('public_key', models.BinaryField()),
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='RecoveryCode',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('digest', models.BinaryField()),
                 ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='recovery_codes', to=settings.AUTH_USER_MODEL)),
             ],

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from companies.models.tenancy import COMPANIES, is_distributed
+from companies.models.tenancy import COMPANY_TABLE, is_distributed
 
 FILL = """
     INSERT INTO companies_directoryentry (subject, company_id)
@@ -18,7 +18,7 @@ HELD = """
 
 def copy_to_every_machine(apps, schema_editor):
     """Where companies are distributed: else no row of theirs could refer to the directory."""
-    if is_distributed(schema_editor.connection, COMPANIES):
+    if is_distributed(schema_editor.connection, COMPANY_TABLE):
         schema_editor.execute("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
         schema_editor.execute("SELECT create_reference_table('companies_directoryentry')")
 

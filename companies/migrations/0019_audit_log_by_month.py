@@ -9,8 +9,8 @@ import django.db.models.deletion
 import sqlparse
 from django.db import migrations, models
 
-from companies.models.tenancy import COMPANIES, distribution, is_distributed
-from companies.running import months
+from companies.models.tenancy import COMPANY_TABLE, build_distribution_statement, is_distributed
+from companies.audit import partitions
 
 # The order of columns stays as it was; the old table goes before the new one's keys and indexes take their names.
 REFERENCES = """
@@ -97,17 +97,17 @@ def divide(apps, schema_editor):
             for statement in sqlparse.split(script):  # a cluster takes one at a time
                 schema_editor.execute(statement, params=None)
 
-    distributed = is_distributed(schema_editor.connection, COMPANIES)
+    distributed = is_distributed(schema_editor.connection, COMPANY_TABLE)
     if distributed:
         do("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
-    do(*(statement for (statement,) in months.rows(REFERENCES, ["companies_auditentry"])))
+    do(*(statement for (statement,) in partitions.fetch_partition_rows(REFERENCES, ["companies_auditentry"])))
     do(SET_ASIDE)
-    ((now,),) = months.rows("SELECT now()", [])
-    ahead = months.ahead(now)
-    for month in sorted({*ahead, *months.held("companies_auditentry_whole", until=months.following(ahead[-1]))}):
-        months.make(month)
+    ((now,),) = partitions.fetch_partition_rows("SELECT now()", [])
+    ahead = partitions.list_months_ahead(now)
+    for month in sorted({*ahead, *partitions.list_months_with_entries("companies_auditentry_whole", end_month=partitions.get_next_month(ahead[-1]))}):
+        partitions.create_partition(month)
     if distributed:
-        do(distribution("companies_auditentry"), distribution("companies_logmonth"))
+        do(build_distribution_statement("companies_auditentry"), build_distribution_statement("companies_logmonth"))
     do(MOVE, SUM_UP, KEYS, GUARD, NUMBER)
 
 

@@ -1,48 +1,48 @@
-"""Companies, the people in them and their credentials."""
+"""Models of companies, members and credentials."""
 
 from companies.models.api_keys import ApiKey
-from companies.models.audit import LONGEST_ENTITY_ID, AuditEntry, LogMonth, latest_first, snapshot
+from companies.models.audit import MAX_ENTITY_ID_LENGTH, AuditEntry, LogMonth, build_recent_condition, snapshot_row
+from companies.models.audit_context import MAX_ACTOR_LENGTH, AuditContext, Audited
 from companies.models.companies import (
-    STATUS_MOVES,
+    STATUS_TRANSITIONS,
     Company,
     Currency,
     SystemStatus,
     ValuationCategory,
     ValuationLens,
-    a_number,
+    build_amount_condition,
 )
 from companies.models.directory import DirectoryEntry
-from companies.models.events import LONGEST_EVENT_TYPE, check_event_type
-from companies.models.factors import Passkey, RecoveryCode
-from companies.models.failures import FailedRequest
+from companies.models.events import MAX_EVENT_TYPE_LENGTH, check_event_type
+from companies.models.failed_requests import FailedRequest
 from companies.models.idempotency import IdempotencyRecord
+from companies.models.last_rounds import LastRound
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
+from companies.models.mfa import Passkey, RecoveryCode
 from companies.models.rate_counters import RateCounter
-from companies.models.rounds import LastRound
-from companies.models.security import EmailChange, PersonalEntry, PersonalEvent, Session
-from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import (
-    Among,
     CompanyForeignKey,
     CompanyKeys,
     CompanyOwned,
     CompanyOwnedQuerySet,
+    IdIn,
     Shared,
     Unowned,
-    id_from,
-    new_id,
+    generate_id,
+    parse_id,
 )
+from companies.models.user_security import EmailChange, PersonalEntry, PersonalEvent, Session
 from companies.models.users import User
 
 __all__ = [
-    "LONGEST_ACTOR",
-    "LONGEST_ENTITY_ID",
-    "LONGEST_EVENT_TYPE",
-    "STATUS_MOVES",
+    "MAX_ACTOR_LENGTH",
+    "MAX_ENTITY_ID_LENGTH",
+    "MAX_EVENT_TYPE_LENGTH",
+    "STATUS_TRANSITIONS",
     "AlreadyInvited",
     "AlreadyMember",
-    "Among",
     "ApiKey",
+    "AuditContext",
     "AuditEntry",
     "Audited",
     "Company",
@@ -54,6 +54,7 @@ __all__ = [
     "DirectoryEntry",
     "EmailChange",
     "FailedRequest",
+    "IdIn",
     "IdempotencyRecord",
     "LastRound",
     "LogMonth",
@@ -65,17 +66,16 @@ __all__ = [
     "RecoveryCode",
     "Session",
     "Shared",
-    "Stamp",
     "Status",
     "SystemStatus",
     "Unowned",
     "User",
     "ValuationCategory",
     "ValuationLens",
-    "a_number",
+    "build_amount_condition",
+    "build_recent_condition",
     "check_event_type",
-    "id_from",
-    "latest_first",
-    "new_id",
-    "snapshot",
+    "generate_id",
+    "parse_id",
+    "snapshot_row",
 ]

@@ -1,4 +1,4 @@
-"""Long-lived secrets for scripts and servers; only a keyed digest of each is stored."""
+"""API keys; only a keyed digest of each secret is stored."""
 
 from datetime import datetime
 from typing import Self
@@ -7,8 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from companies.models.directory import Listed
-from companies.models.stamps import Audited
+from companies.models.audit_context import Audited
+from companies.models.directory import DirectoryListed
 from companies.models.tenancy import CompanyOwnedQuerySet
 
 
@@ -16,12 +16,12 @@ class ApiKeyQuerySet(CompanyOwnedQuerySet["ApiKey"]):
     def newest_first(self) -> Self:
         return self.order_by("-created_time", "-id")
 
-    def live(self, now: datetime) -> Self:
+    def active(self, now: datetime) -> Self:
         return self.filter(revoked_time=None).filter(Q(expires_time=None) | Q(expires_time__gt=now))
 
 
-class ApiKey(Listed, Audited):
-    LISTED_BY = "id"
+class ApiKey(DirectoryListed, Audited):
+    DIRECTORY_FIELD = "id"
 
     name = models.CharField(max_length=200)
     digest = models.BinaryField(max_length=32)
@@ -43,5 +43,5 @@ class ApiKey(Listed, Audited):
 
     @property
     def shown_beside(self) -> str:
-        """Its last use is answered and is no change of the key."""
+        """Values shown with the key that do not change its version: the last use."""
         return str(self.last_used_time)

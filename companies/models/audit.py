@@ -1,6 +1,6 @@
-"""The append-only log of changes.
+"""The append-only audit log.
 
-In the database it is partitioned by the month of ``time``: companies.running.months makes the months.
+The table is partitioned by the month of ``time``; companies.audit.partitions creates the partitions.
 """
 
 from collections.abc import Callable
@@ -11,19 +11,19 @@ from uuid import UUID
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
-from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
-from companies.models.stamps import Stamp
-from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet, made_at
+from companies.models.audit_context import AuditContext
+from companies.models.events import EVENT_TYPES, MAX_EVENT_TYPE_LENGTH
+from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet, get_id_time
 
-LONGEST_ENTITY_ID = 64
-A_DAY = timedelta(days=1)
-A_MONTH = timedelta(days=31)
+MAX_ENTITY_ID_LENGTH = 64
+ONE_DAY = timedelta(days=1)
+ONE_MONTH = timedelta(days=31)
 
 
 class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
     def record(
         self,
-        stamp: Stamp,
+        stamp: AuditContext,
         *,
         company_id: UUID,
         action: str,
@@ -32,11 +32,12 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
         before: dict[str, Any] | None = None,
         after: dict[str, Any] | None = None,
     ) -> "AuditEntry":
-        """Writes one change's row, in the change's own transaction. Raises LookupError where ``action`` is no type of
-        event: nobody could ask to be told of it."""
+        """Write an entry within the transaction of the change. Raises LookupError if `action` is not a declared
+        event type.
+        """
         if action not in EVENT_TYPES:
             raise LookupError(f"companies.models.events does not know {action}")
-        stamp.changed.add(company_id)
+        stamp.touched_company_ids.add(company_id)
         return self.create(
             company_id=company_id,
             time=stamp.time,
@@ -50,47 +51,51 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
             after=after,
         )
 
-    def after(self, number: int, *, company_id: UUID) -> Self:
-        """A company's entries with a higher number, in their order, as far as they are committed now.
+    def after_number(self, number: int, *, company_id: UUID) -> Self:
+        """Return a company's committed entries with a higher number, in order.
 
-        Which months they lie in is asked first, so that no earlier one is opened. What is committed in between waits
-        for the next time: its number is higher than all that are seen here, but its month may be another.
+        The months to read are looked up first, so that no older partition is opened. Entries committed in
+        between are left for the next call, since they may lie in another month.
         """
-        months = LogMonth.objects.of(company_id).filter(last_number__gt=number)
-        found = months.aggregate(first=models.Min("month"), last=models.Max("last_number"))
-        if found["last"] is None:
+        months = LogMonth.objects.for_company(company_id).filter(last_number__gt=number)
+        range_of_months = months.aggregate(first=models.Min("month"), last=models.Max("last_number"))
+        if range_of_months["last"] is None:
             return self.none()
-        since = datetime.combine(found["first"], time(), UTC)
+        start_time = datetime.combine(range_of_months["first"], time(), UTC)
         return (
-            self.of(company_id).filter(number__gt=number, number__lte=found["last"], time__gte=since).order_by("number")
+            self.for_company(company_id)
+            .filter(number__gt=number, number__lte=range_of_months["last"], time__gte=start_time)
+            .order_by("number")
         )
 
-    def page_after(self, number: int, *, company_id: UUID, most: int) -> "list[AuditEntry]":
-        """The first so many of them.
+    def list_page_after(self, number: int, *, company_id: UUID, limit: int) -> "list[AuditEntry]":
+        """Return at most `limit` entries with a higher number, in order.
 
-        Numbers follow each other, so those of a page lie in few months. All that come later are opened only where some
-        of these numbers are not asked for, or were taken out.
+        Numbers are consecutive, so a page lies in few months. All later months are opened only if numbers are
+        filtered out or missing.
         """
-        last = number + most
-        months = LogMonth.objects.of(company_id).filter(last_number__gt=number).order_by("month")
-        found = list(months.values_list("month", "first_number", "last_number"))
-        if not found:
+        last = number + limit
+        months = LogMonth.objects.for_company(company_id).filter(last_number__gt=number).order_by("month")
+        month_ranges = list(months.values_list("month", "first_number", "last_number"))
+        if not month_ranges:
             return []
-        newest = max(end for _, _, end in found)
-        near = [month for month, begins, _ in found if begins <= last]
-        if near:
-            since, until = (datetime.combine(month, time(), UTC) for month in (near[0], near[-1]))
-            rows = self.of(company_id).filter(number__gt=number, number__lte=min(last, newest))
-            page = list(rows.filter(time__gte=since, time__lt=until + A_MONTH).order_by("number"))
-            if len(page) == most or newest <= last:
+        newest = max(end for _, _, end in month_ranges)
+        near_months = [month for month, begins, _ in month_ranges if begins <= last]
+        if near_months:
+            start_time, end_month_time = (
+                datetime.combine(month, time(), UTC) for month in (near_months[0], near_months[-1])
+            )
+            rows = self.for_company(company_id).filter(number__gt=number, number__lte=min(last, newest))
+            page = list(rows.filter(time__gte=start_time, time__lt=end_month_time + ONE_MONTH).order_by("number"))
+            if len(page) == limit or newest <= last:
                 return page
-        return list(self.after(number, company_id=company_id)[:most])
+        return list(self.after_number(number, company_id=company_id)[:limit])
 
-    def found(self, entry_id: UUID) -> "AuditEntry | None":
-        """The entry of this id, looked for first where the id was made."""
-        about = made_at(entry_id)
-        near = self.filter(time__gt=about - A_DAY, time__lt=about + A_DAY)
-        return near.filter(id=entry_id).first() or self.filter(id=entry_id).first()
+    def find_by_id(self, entry_id: UUID) -> "AuditEntry | None":
+        """Return the entry with this id, looking first near the time encoded in the id."""
+        id_time = get_id_time(entry_id)
+        near_entries = self.filter(time__gt=id_time - ONE_DAY, time__lt=id_time + ONE_DAY)
+        return near_entries.filter(id=entry_id).first() or self.filter(id=entry_id).first()
 
 
 class AuditEntry(CompanyOwned):
@@ -98,12 +103,12 @@ class AuditEntry(CompanyOwned):
     actor = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null is the service itself
     credential = models.CharField(max_length=120, blank=True)
     request_id = models.CharField(max_length=64, blank=True)
-    action = models.CharField(max_length=LONGEST_EVENT_TYPE)
+    action = models.CharField(max_length=MAX_EVENT_TYPE_LENGTH)
     entity_type = models.CharField(max_length=40)
-    entity_id = models.CharField(max_length=LONGEST_ENTITY_ID, blank=True)
+    entity_id = models.CharField(max_length=MAX_ENTITY_ID_LENGTH, blank=True)
     before = models.JSONField(null=True, encoder=DjangoJSONEncoder)
     after = models.JSONField(null=True, encoder=DjangoJSONEncoder)
-    number = models.BigIntegerField(db_default=0, editable=False)  # a trigger counts, in the order of commits
+    number = models.BigIntegerField(db_default=0, editable=False)  # set by a trigger, in commit order
 
     objects = AuditEntryQuerySet.as_manager()
 
@@ -113,7 +118,7 @@ class AuditEntry(CompanyOwned):
             models.Index(fields=["company", "number"], name="audit_entry_by_number"),
             models.Index(fields=["company", "time", "id"], name="audit_entry_by_time"),
             models.Index(fields=["company", "entity_type", "entity_id"], name="audit_entry_by_entity"),
-            # Who asks for help names a request, from which staff find the company.
+            # Support requests name a request id, from which staff find the company.
             models.Index(fields=["request_id"], name="audit_entry_by_request"),
         ]
 
@@ -122,16 +127,16 @@ class AuditEntry(CompanyOwned):
 
 
 class LogMonthQuerySet(CompanyOwnedQuerySet[Any]):
-    def newest_number(self) -> int:
-        """Of the last entry in these; 0 where there is none."""
+    def get_newest_number(self) -> int:
+        """Return the number of the last entry in these months; 0 if there is none."""
         return self.aggregate(last=models.Max("last_number"))["last"] or 0
 
 
 class LogMonth(models.Model):
-    """The first and the last number that a company's log has in a month of UTC.
+    """First and last entry number of a company's log in a UTC month.
 
-    A trigger of the log keeps it and counts on from it, which is what makes numbers unique. It stays when the month is
-    taken out of the log: a number is never given twice.
+    Maintained by a trigger, which continues counting from it and so keeps numbers unique. The row stays when
+    the month is detached from the log: a number is never reused.
     """
 
     pk = models.CompositePrimaryKey("company_id", "month")
@@ -148,25 +153,28 @@ class LogMonth(models.Model):
         return f"{self.month:%Y-%m} {self.last_number}"
 
 
-def latest_first(now: datetime) -> Callable[[datetime | None], models.Q]:
-    """For pages of the log, latest first: what lies within a month before where the page begins, or later, comes first.
+def build_recent_condition(now: datetime) -> Callable[[datetime | None], models.Q]:
+    """Build the condition for paging the log newest first: entries up to a month before the page's start, or
+    later.
 
-    To ask for that opens two months of the log and those to come, not all.
+    It opens two partitions and future ones instead of all.
     """
 
     def near(begins: datetime | None) -> models.Q:
-        if begins is not None and (begins.tzinfo is None or begins.year <= 1):  # of a cursor that somebody made up
+        if begins is not None and (begins.tzinfo is None or begins.year <= 1):  # a forged cursor
             return models.Q()
-        return models.Q(time__gte=(begins or now) - A_MONTH)
+        return models.Q(time__gte=(begins or now) - ONE_MONTH)
 
     return near
 
 
-SECRETS = {"digest", "token_digest", "salt", "old_salt", "company"}
+SECRET_FIELDS = {"digest", "token_digest", "salt", "old_salt", "company"}
 
 
-def snapshot(row: models.Model) -> dict[str, Any]:
-    """A row's own columns as the log keeps them; never a secret."""
+def snapshot_row(row: models.Model) -> dict[str, Any]:
+    """Return a row's own columns for the audit log, without secrets."""
     return {
-        field.attname: field.value_from_object(row) for field in row._meta.concrete_fields if field.name not in SECRETS
+        field.attname: field.value_from_object(row)
+        for field in row._meta.concrete_fields
+        if field.name not in SECRET_FIELDS
     }

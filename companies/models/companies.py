@@ -1,4 +1,4 @@
-"""The company: whose books these are."""
+"""The company, the tenant of all data."""
 
 from datetime import datetime
 from uuid import UUID
@@ -7,21 +7,21 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from companies.models.stamps import Audited
-from companies.models.tenancy import new_id
+from companies.models.audit_context import Audited
+from companies.models.tenancy import generate_id
 from companies.time_zones import MAX_TIME_ZONE_LENGTH, UTC_NAME, check_time_zone
 
-# The largest amount that numeric(19, 4) holds is below this; NaN, which it holds too, is above everything.
-BEYOND_ALL_AMOUNTS = 10**15
+# Larger than any numeric(19, 4) amount; NaN is larger still.
+AMOUNT_UPPER_BOUND = 10**15
 
 
-def a_number(field: str) -> models.Q:
-    """The condition of a column of amounts that nothing else may get into."""
-    return models.Q(**{f"{field}__lt": BEYOND_ALL_AMOUNTS})
+def build_amount_condition(field: str) -> models.Q:
+    """Build the check condition of an amount column: rejects NaN and values that are too large."""
+    return models.Q(**{f"{field}__lt": AMOUNT_UPPER_BOUND})
 
 
 class Currency(models.TextChoices):
-    """The euro and the 29 currencies that the European Central Bank quotes."""
+    """The euro and the 29 currencies with a rate of the European Central Bank."""
 
     EUR = "EUR", "EUR"
     AUD = "AUD", "AUD"
@@ -65,8 +65,8 @@ class SystemStatus(models.TextChoices):
     BETA = "beta"
 
 
-# Each status and those it may become; staff move it in the admin.
-STATUS_MOVES: dict[str, frozenset[str]] = {
+# Allowed status transitions; staff change the status in the admin.
+STATUS_TRANSITIONS: dict[str, frozenset[str]] = {
     SystemStatus.SANDBOX: frozenset({SystemStatus.TRIAL}),
     SystemStatus.TRIAL: frozenset({SystemStatus.FREE, SystemStatus.PAID, SystemStatus.EXPIRED}),
     SystemStatus.FREE: frozenset({SystemStatus.PAID}),
@@ -77,7 +77,7 @@ STATUS_MOVES: dict[str, frozenset[str]] = {
 }
 
 
-READ_ONLY = {SystemStatus.EXPIRED, SystemStatus.CANCELLED}  # all stays to be seen; nothing is written
+READ_ONLY_STATUSES = {SystemStatus.EXPIRED, SystemStatus.CANCELLED}  # data can be read but not written
 
 
 class ValuationCategory(models.TextChoices):
@@ -93,13 +93,13 @@ class ValuationLens(models.TextChoices):
 
 class CompanyQuerySet(models.QuerySet["Company"]):
     def touch(self, company_id: UUID, now: datetime) -> None:
-        """Moves lastOverallUpdatedTime, unless it moved within this second: the row is no queue for writers."""
+        """Set lastOverallUpdatedTime, at most once a second, so that writers do not queue for the row."""
         second = now.replace(microsecond=0)
         self.filter(id=company_id, last_overall_updated_time__lt=second).update(last_overall_updated_time=now)
 
 
 class Company(Audited):
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    id = models.UUIDField(primary_key=True, default=generate_id, editable=False)
     datastore_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     name = models.CharField(max_length=200)
     base_currency = models.CharField(max_length=3, choices=Currency, default=Currency.EUR)
@@ -108,13 +108,13 @@ class Company(Audited):
     custom_logo_path = models.CharField(max_length=200, null=True)  # noqa: DJ001
     site_logo_path = models.CharField(max_length=200, null=True, editable=False)  # noqa: DJ001
     site_logo_domain = models.CharField(max_length=253, null=True, editable=False)  # noqa: DJ001 - where it is from
-    site_logo_time = models.DateTimeField(null=True, editable=False)  # of the last try
+    site_logo_time = models.DateTimeField(null=True, editable=False)  # of the last attempt
     last_overall_updated_time = models.DateTimeField()
     pl_show_planning_percentage_for_past_months = models.BooleanField(default=False)
     pl_show_all_categories = models.BooleanField(default=False)
     pl_recognize_revenue_on_invoice = models.BooleanField(default=False)
-    auto_categorize = models.BooleanField(default=False)  # by its own history, where that is certain
-    require_second_factor = models.BooleanField(default=False)  # of every member; keys go on without
+    auto_categorize = models.BooleanField(default=False)  # by history, if it is unambiguous
+    require_second_factor = models.BooleanField(default=False)  # of members; API keys are not affected
     data_start_date = models.DateField(null=True)
     valuation_category = models.CharField(max_length=20, choices=ValuationCategory, null=True)  # noqa: DJ001
     valuation_lens = models.CharField(max_length=20, choices=ValuationLens, null=True)  # noqa: DJ001
@@ -126,8 +126,8 @@ class Company(Audited):
     system_deletion_scheduled_time = models.DateTimeField(null=True, blank=True)
     system_payment_provider = models.JSONField(null=True, blank=True)
     system_tier_overage_since = models.DateTimeField(null=True, blank=True)
-    first_hour_over = models.BooleanField(default=False, editable=False)  # the overview leads through it no more
-    demonstration = models.JSONField(null=True, editable=False)  # what its made-up data is made of; null for all others
+    first_hour_over = models.BooleanField(default=False, editable=False)  # onboarding on the overview is finished
+    demonstration = models.JSONField(null=True, editable=False)  # parameters of a demo company's data; null otherwise
     computed_committed_mrr_eur = models.DecimalField(max_digits=30, decimal_places=2, null=True)
     computed_active_customer_count = models.IntegerField(null=True)
     computed_metrics_time = models.DateTimeField(null=True)
@@ -152,21 +152,21 @@ class Company(Audited):
 
     @property
     def company_id(self) -> UUID:
-        """In whose log its changes stand."""
+        """The company whose audit log its changes are written to: itself."""
         return self.id
 
     @property
     def logo_path(self) -> str | None:
-        """Of what is shown: its own logo, else that of its website; None for the letter mark."""
+        """Path of the logo to show: the company's own, otherwise that of its website; None for the letter mark."""
         if self.custom_logo_path or not settings.LOGOS_FROM_DOMAINS or self.site_logo_domain != self.domain:
             return self.custom_logo_path
         return self.site_logo_path
 
     @property
     def read_only(self) -> bool:
-        return self.system_status in READ_ONLY
+        return self.system_status in READ_ONLY_STATUSES
 
     @property
     def shown_beside(self) -> str:
-        """What an answer shows besides the company's own facts; a cached one is stale when it moves."""
+        """Values shown with the company that are not its own facts; a cached response is stale when they change."""
         return f"{self.last_overall_updated_time} {self.computed_metrics_time}"

@@ -1,8 +1,8 @@
-"""Which companies to look into, where a request names a person or a key and no company.
+"""Directory of the companies of a user or API key, for requests that name no company.
 
-Companies' rows lie on many machines, and a question without a company asks them all. The directory lies on every one
-of them: it is asked first, and only the companies that it names are asked then. What somebody may do there, their own
-row says; the directory opens nothing.
+On a cluster, company rows lie on many machines and a query without a company asks all of them. The
+directory is copied to every machine and says which companies to query. It grants nothing: permissions
+come from the company's own rows.
 """
 
 from typing import Any
@@ -14,13 +14,15 @@ from companies.models.tenancy import CompanyOwned, Shared
 
 
 class DirectoryQuerySet(models.QuerySet["DirectoryEntry"]):
-    def companies_of(self, subject: UUID | str) -> list[UUID]:
+    def list_company_ids(self, subject: UUID | str) -> list[UUID]:
+        """Return the ids of the companies of a user or API key."""
         return list(self.filter(subject=subject).values_list("company_id", flat=True))
 
 
 class DirectoryEntry(Shared):
-    """``subject`` is the id of a user or of an API key. No row of theirs is stored before its entry: the database
-    refuses it, on a cluster too."""
+    """``subject`` is the id of a user or API key. The database rejects a membership or key without its
+    directory entry.
+    """
 
     pk = models.CompositePrimaryKey("subject", "company_id")
     subject = models.UUIDField()
@@ -36,22 +38,22 @@ class DirectoryEntry(Shared):
         return f"{self.subject} in {self.company_id}"
 
 
-class Listed(CompanyOwned):
-    """Base of what a company is found by: with the row comes its entry, and goes."""
+class DirectoryListed(CompanyOwned):
+    """Base of models that have a directory entry, which is written and deleted with the row."""
 
-    LISTED_BY: str  # the column with the subject's id
+    DIRECTORY_FIELD: str  # column with the id of the user or key
 
     class Meta:
         abstract = True
 
     def save(self, *args: Any, update_fields: Any = None, **kwargs: Any) -> None:
-        named = update_fields is None or self._meta.get_field(self.LISTED_BY).name in update_fields
-        if named and (subject := getattr(self, self.LISTED_BY)) is not None:
+        is_subject_saved = update_fields is None or self._meta.get_field(self.DIRECTORY_FIELD).name in update_fields
+        if is_subject_saved and (subject := getattr(self, self.DIRECTORY_FIELD)) is not None:
             entry = DirectoryEntry(subject=subject, company_id=self.company_id)
             DirectoryEntry.objects.bulk_create([entry], ignore_conflicts=True)
         super().save(*args, update_fields=update_fields, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         deleted = super().delete(*args, **kwargs)
-        DirectoryEntry.objects.filter(subject=getattr(self, self.LISTED_BY), company_id=self.company_id).delete()
+        DirectoryEntry.objects.filter(subject=getattr(self, self.DIRECTORY_FIELD), company_id=self.company_id).delete()
         return deleted

@@ -1,10 +1,12 @@
-"""The types of events: what may stand as ``action`` in the log, in the feed and in a webhook endpoint's list."""
+"""Event types: values of ``action`` in the audit log, the event feed and the subscriptions of webhook
+endpoints.
+"""
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 # fmt: off
-ENTITIES = {  # what an event is about → what became of it
+EVENT_ACTIONS = {  # entity → actions
     "account": "created updated archived unarchived groupChanged deleted",
     "accountGroup": "created updated deleted",
     "apiKey": "created rolled revoked",
@@ -35,12 +37,11 @@ ENTITIES = {  # what an event is about → what became of it
 }
 # fmt: on
 
-EVENT_TYPES = frozenset(f"{entity}.{act}" for entity, acts in ENTITIES.items() for act in acts.split())
-LONGEST_EVENT_TYPE = 60
+EVENT_TYPES = frozenset(f"{entity}.{act}" for entity, acts in EVENT_ACTIONS.items() for act in acts.split())
+MAX_EVENT_TYPE_LENGTH = 60
 
 
 def check_event_type(text: str) -> None:
-    """Raises ValidationError (invalid_event_type): what the log does not have would never come. Who asks for one caps
-    its length and says so."""
-    if len(text) <= LONGEST_EVENT_TYPE and text not in EVENT_TYPES:
+    """Raise ValidationError (invalid_event_type) for an unknown event type. Callers limit the length themselves."""
+    if len(text) <= MAX_EVENT_TYPE_LENGTH and text not in EVENT_TYPES:
         raise ValidationError(_("Must be a type such as transaction.created."), code="invalid_event_type")

@@ -1,4 +1,4 @@
-"""Answers kept for a day, so that a retried request has its effect once."""
+"""Responses kept for a day, so that a retried request takes effect once."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Who belongs to which company, and as what."""
+"""Members of a company and invitations."""
 
 from typing import Self
 from uuid import UUID
@@ -7,13 +7,13 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from companies import emails
-from companies.errors import Conflict
-from companies.models.directory import DirectoryEntry, Listed
-from companies.models.stamps import Audited, Stamp
+from companies import email_addresses
+from companies.errors import ConflictError
+from companies.models.audit_context import AuditContext, Audited
+from companies.models.directory import DirectoryEntry, DirectoryListed
 from companies.models.tenancy import CompanyOwnedQuerySet
 from companies.models.users import User
-from companies.permissions import Permissions, Role, membership_permissions
+from companies.permissions import Permissions, Role, get_membership_permissions
 
 
 class Status(models.TextChoices):
@@ -21,48 +21,49 @@ class Status(models.TextChoices):
     ACTIVE = "active"
 
 
-class AlreadyMember(Conflict):
+class AlreadyMember(ConflictError):
     """This person is a member already."""
 
     code = "already_member"
 
 
-class AlreadyInvited(Conflict):
+class AlreadyInvited(ConflictError):
     """This address is invited already; the invitation can be sent again."""
 
     code = "already_invited"
 
 
 class MembershipQuerySet(CompanyOwnedQuerySet["Membership"]):
-    def of_person(self, user_id: UUID) -> Self:
-        """Theirs in whichever company; the directory is asked now."""
-        return self.filter(company_id__in=DirectoryEntry.objects.companies_of(user_id), user_id=user_id)
+    def for_user(self, user_id: UUID) -> Self:
+        """Return the user's memberships in all companies; the directory is queried immediately."""
+        return self.filter(company_id__in=DirectoryEntry.objects.list_company_ids(user_id), user_id=user_id)
 
     def active(self) -> "MembershipQuerySet":
-        """Without those who are invited and have not accepted."""
+        """Without invitations that were not accepted."""
         return self.filter(user__isnull=False)
 
     def owners(self) -> "MembershipQuerySet":
         return self.active().filter(role=Role.OWNER)
 
     def managers(self) -> "MembershipQuerySet":
-        """Owners and admins: those who are told what keys and the service itself did."""
+        """Owners and admins: they are notified about actions of keys and the service."""
         return self.filter(role__in=[Role.OWNER, Role.ADMIN], user__is_active=True)
 
-    def with_people(self) -> "MembershipQuerySet":
-        """Those who belong to the company, and then those who are invited, each by address."""
+    def with_users(self) -> "MembershipQuerySet":
+        """With their users; members first, then invitations, each ordered by e-mail address."""
         return self.select_related("user").order_by("user__canonical_email", "invited_email")
 
 
-class Membership(Listed, Audited):
-    """Somebody who belongs to a company, or an invitation to: that one is an address and no user, so that nothing which
-    asks for a user's memberships ever finds it."""
+class Membership(DirectoryListed, Audited):
+    """A member of a company, or an invitation: that has an e-mail address and no user, so user queries never
+    return it.
+    """
 
-    LISTED_BY = "user_id"
+    DIRECTORY_FIELD = "user_id"
 
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships", null=True)
     joined_time = models.DateTimeField(null=True)
-    invited_email = models.CharField(max_length=emails.LONGEST, null=True)  # noqa: DJ001 - in its one form
+    invited_email = models.CharField(max_length=email_addresses.MAX_EMAIL_LENGTH, null=True)  # noqa: DJ001 - in its one form
     token_digest = models.CharField(max_length=64, null=True)  # noqa: DJ001 - SHA-256 of what the mailed link carries
     expires_time = models.DateTimeField(null=True)
     role = models.CharField(max_length=20, choices=[(r.value, r.value) for r in Role])
@@ -107,10 +108,10 @@ class Membership(Listed, Audited):
     def __str__(self) -> str:
         return f"{self.user_id or self.invited_email} as {self.role}"
 
-    def stamp_new(self, stamp: Stamp) -> Self:
+    def mark_created(self, stamp: AuditContext) -> Self:
         if self.user_id is not None:
             self.joined_time = stamp.time
-        return super().stamp_new(stamp)
+        return super().mark_created(stamp)
 
     @property
     def status(self) -> str:
@@ -118,14 +119,17 @@ class Membership(Listed, Audited):
 
     @property
     def is_known(self) -> bool:
-        """Whether the company may see who this is: never while they are invited. Whom an older release added without
-        asking stays an address until they sign in: it tells nobody whether there is an account, and whose."""
+        """Whether the company may see who this is: not while invited.
+
+        Users added without an invitation by an older release stay anonymous until they sign in, so that the list
+        never reveals whether an address has an account.
+        """
         if self.user is None or self.joined_time is None:
             return False
-        accepted = self.joined_time > self.created_time
+        has_accepted = self.joined_time > self.created_time
         added_by_another = self.created_user_id not in (None, str(self.user_id))
-        last = self.user.last_login
-        return accepted or not added_by_another or (last is not None and last >= self.created_time)
+        last_login = self.user.last_login
+        return has_accepted or not added_by_another or (last_login is not None and last_login >= self.created_time)
 
     @property
     def shown_user_id(self) -> UUID | None:
@@ -133,7 +137,7 @@ class Membership(Listed, Audited):
 
     @property
     def shown_email(self) -> str:
-        """As its owner spells it; of somebody who is not known, in the form that tells nothing of them."""
+        """E-mail address to show: as the user spells it if known, otherwise in canonical form."""
         if self.user is None:
             return str(self.invited_email)
         return self.user.email if self.is_known else self.user.canonical_email
@@ -144,14 +148,14 @@ class Membership(Listed, Audited):
 
     @property
     def called(self) -> str:
-        """What to call them in a sentence."""
+        """Name to use in a sentence."""
         return self.shown_name or self.shown_email
 
     @property
     def shown_beside(self) -> str:
-        """What an answer shows of the person; a cached one is stale when it changes."""
+        """Values of the user shown with the membership; a cached response is stale when they change."""
         return f"{self.shown_user_id} {self.shown_email} {self.shown_name}"
 
     @property
     def effective_permissions(self) -> Permissions:
-        return membership_permissions(role=self.role, explicit=self.permissions)
+        return get_membership_permissions(role=self.role, explicit=self.permissions)

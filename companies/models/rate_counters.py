@@ -1,4 +1,4 @@
-"""Counts of what is limited in windows of time."""
+"""Rate limit counters."""
 
 from django.db import models
 
@@ -6,7 +6,9 @@ from companies.models.tenancy import Unowned
 
 
 class RateCounter(Unowned):
-    """How often something was done in its current window. The table is unlogged: a crash of the server empties it."""
+    """Count of one name in its current window. The table is unlogged: it is emptied when the database server
+    crashes.
+    """
 
     name = models.CharField(max_length=64, primary_key=True)  # a keyed digest
     window_number = models.BigIntegerField()

@@ -1,8 +1,8 @@
-"""What makes a table a company's own: its key, its references, its queries.
+"""Tenancy: keys, references and queries of company-owned tables.
 
-In the database every company-owned table has the primary key (company_id, id), and references between such tables are
-composite: (company_id, x_id) → (company_id, id). A reference into another company therefore cannot be stored, and the
-schema can be distributed by company. Django's own state keeps ``id`` as the primary key.
+In the database every company-owned table has the primary key (company_id, id), and references between
+such tables are composite: (company_id, x_id) → (company_id, id). A reference into another company cannot
+be stored, and the schema can be distributed by company. Django's state keeps ``id`` as the primary key.
 """
 
 import uuid
@@ -17,54 +17,53 @@ from django.db import models
 from django.db.migrations.operations.base import Operation
 from django.db.models.lookups import Exact
 
-from companies.errors import Conflict
+from companies.errors import ConflictError
 
 M = TypeVar("M", bound="CompanyOwned")
 
 
-def new_id() -> uuid.UUID:
-    """A time-ordered UUID (version 7), so that new rows land at the end of their index."""
+def generate_id() -> uuid.UUID:
+    """Return a time-ordered UUID (version 7), so that new rows are added at the end of their index."""
     return uuid_utils.compat.uuid7()
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-LAST_DAY = datetime(9999, 12, 1, tzinfo=UTC) - EPOCH  # no time is much later
+MAX_ID_AGE = datetime(9999, 12, 1, tzinfo=UTC) - EPOCH  # limit for ids that are not ours
 
 
-def made_at(row_id: uuid.UUID) -> datetime:
-    """When one of our ids was made, by its own word; of what is none of ours, any time after 1970."""
-    return EPOCH + min(timedelta(milliseconds=row_id.int >> 80), LAST_DAY)
+def get_id_time(row_id: uuid.UUID) -> datetime:
+    """Return the creation time encoded in one of our ids; for other UUIDs an arbitrary time after 1970."""
+    return EPOCH + min(timedelta(milliseconds=row_id.int >> 80), MAX_ID_AGE)
 
 
-def id_from(text: str) -> uuid.UUID | None:
-    """The id in an address: 36 characters as they are printed, in any case; None for everything else."""
+def parse_id(text: str) -> uuid.UUID | None:
+    """Parse an id in its canonical form (36 characters, any case); None for anything else."""
     try:
-        found = uuid.UUID(text)
+        parsed_id = uuid.UUID(text)
     except ValueError:
         return None
-    return found if str(found) == text.lower() else None
+    return parsed_id if str(parsed_id) == text.lower() else None
 
 
 class CompanyOwnedQuerySet(models.QuerySet[M]):
     """Rows of companies.
 
-    A subquery among the selected columns, or beside an OR, names the company by its value, not by
-    ``OuterRef("company")``: where companies are distributed, only a plain EXISTS that holds for every row takes over
-    the outer query's, and all others are asked of every machine.
+    A subquery among the selected columns, or beside an OR, filters by the company's value and not by
+    ``OuterRef("company")``: on a distributed schema only a plain EXISTS that holds for every row takes over
+    the outer filter; anything else is sent to every machine.
     """
 
-    def of(self, company_id: uuid.UUID) -> Self:
-        """Rows of one company; every query starts here."""
+    def for_company(self, company_id: uuid.UUID) -> Self:
+        """Rows of one company; every query starts with this."""
         return self.filter(company_id=company_id)
 
 
-class Among(models.Func):
-    """Rows whose column is one of some ids: a list, or what a query of its own finds, which names its company by value.
+class IdIn(models.Func):
+    """Rows whose column is one of some ids: a list, or a subquery that filters by the company's value.
 
-    A list goes to the database as one array, where ``__in`` would say each id by itself. A query is asked first and
-    once, and what it found is looked up by key. An EXISTS is joined as the planner sees fit, and of a company that its
-    statistics do not know yet (ledger/bulk/statistics says more) it expects a single row in each table: any index seems
-    as good as another, and for each row it reads all of the company again.
+    A list is sent as one array, where ``__in`` would send each id. A subquery runs once and its result is
+    looked up by key. An EXISTS is joined by the planner, which expects one row per table for a company it
+    has no statistics of yet (ledger/bulk) and may read all of the company's rows for each row.
     """
 
     template = "%(expressions)s)"
@@ -81,11 +80,11 @@ class Among(models.Func):
 class CompanyForeignKey(models.ForeignKey):
     """A reference to a row of the same company; joins and accessors compare the company too.
 
-    ``when_deleted`` is what the database does when the row referred to is deleted: ``restrict`` (the delete fails) or
-    ``cascade``; one that ``stays`` it does not check, for the log's old months may be taken out. Django itself does
-    nothing, so a delete is one statement. A reference that may become empty is cleared by the act that deletes: no
-    cluster takes SET NULL for a key with the company in it. The first migrations say ``set_null``; later ones made it
-    ``restrict`` where they had run.
+    ``when_deleted`` is the database's rule when the target is deleted: ``restrict`` or ``cascade``. A
+    reference that ``stays`` is not checked, since old months of the log can be detached. Django itself does
+    nothing, so a delete is one statement. Optional references are cleared by the operation that deletes: a
+    cluster does not support SET NULL for a key with the company in it. The first migrations say
+    ``set_null``; later ones made it ``restrict``.
     """
 
     RULES = {"restrict": "NO ACTION", "cascade": "CASCADE", "set_null": "NO ACTION"}
@@ -101,9 +100,9 @@ class CompanyForeignKey(models.ForeignKey):
         return name, path, args, kwargs | {"when_deleted": self.when_deleted}
 
     def get_extra_restriction(self, alias: str, related_alias: str) -> Any:
-        theirs: Any = self.remote_field.model._meta.get_field("company")
-        ours: Any = self.model._meta.get_field("company")
-        return Exact(theirs.get_col(alias), ours.get_col(related_alias))
+        related_company: Any = self.remote_field.model._meta.get_field("company")
+        own_company: Any = self.model._meta.get_field("company")
+        return Exact(related_company.get_col(alias), own_company.get_col(related_alias))
 
     def get_extra_descriptor_filter(self, instance: Any) -> dict[str, Any]:
         return {"company_id": instance.company_id}
@@ -112,17 +111,17 @@ class CompanyForeignKey(models.ForeignKey):
 class CompanyOwned(models.Model):
     """Base of every table that belongs to one company."""
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    id = models.UUIDField(primary_key=True, default=generate_id, editable=False)
     company = models.ForeignKey(
         "companies.Company", models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
     )
-    in_use: ClassVar[type[Conflict]] = Conflict  # why a row that others refer to is not deleted
+    in_use: ClassVar[type[ConflictError]] = ConflictError  # error raised when a referenced row is deleted
 
     class Meta:
         abstract = True
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        """One statement that finds the row by its whole key."""
+        """Delete the row by its whole key, in one statement."""
         return type(self)._base_manager.filter(company_id=self.company_id, id=self.id).delete()
 
     def refresh_from_db(self, using: Any = None, fields: Any = None, from_queryset: Any = None) -> None:
@@ -136,15 +135,16 @@ class CompanyOwned(models.Model):
 
 
 class Shared(models.Model):
-    """Base of tables that belong to no company and that companies' queries read: a copy lies on every machine."""
+    """Base of tables that belong to no company and that company queries read: copied to every machine."""
 
     class Meta:
         abstract = True
 
 
 class Unowned(models.Model):
-    """Base of tables that are found before a company is known: codes, tokens, kept answers. They lie on one machine, so
-    a reference of theirs to a company has no constraint.
+    """Base of tables read before a company is known, such as tokens and stored responses.
+
+    They lie on one machine, so their reference to a company has no constraint.
     """
 
     class Meta:
@@ -152,11 +152,11 @@ class Unowned(models.Model):
 
 
 class CompanyKeys(Operation):
-    """Gives tables their (company_id, id) primary key and their composite references.
+    """Migration operation: gives tables the primary key (company_id, id) and composite references.
 
-    ``models`` are names of models created earlier in the same migration. A table whose company is already tied by a
-    reference that cannot be null needs no separate reference to the company. Where companies are distributed, so are
-    the tables, for no reference leads from one machine's table to those of all.
+    ``models`` are created earlier in the same migration. A table with a required reference to a
+    company-owned row needs no separate reference to the company. On a distributed schema the tables are
+    distributed too.
     """
 
     reversible = False
@@ -166,18 +166,18 @@ class CompanyKeys(Operation):
         self.models = models
 
     def state_forwards(self, app_label: str, state: Any) -> None:
-        """The state keeps ``id`` as the primary key."""
+        """Do nothing: the state keeps ``id`` as the primary key."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        owned = [to_state.apps.get_model(app_label, name) for name in self.models]
-        for model in owned:
-            for statement in key_statements(model):
+        owned_models = [to_state.apps.get_model(app_label, name) for name in self.models]
+        for model in owned_models:
+            for statement in build_key_statements(model):
                 schema_editor.execute(statement)
-            if is_distributed(schema_editor.connection, COMPANIES):
-                schema_editor.execute(IN_TURN)
-                schema_editor.execute(distribution(model._meta.db_table))
-        for model in owned:
-            for statement in reference_statements(model):
+            if is_distributed(schema_editor.connection, COMPANY_TABLE):
+                schema_editor.execute(SEQUENTIAL_MODE_SQL)
+                schema_editor.execute(build_distribution_statement(model._meta.db_table))
+        for model in owned_models:
+            for statement in build_reference_statements(model):
                 schema_editor.execute(statement)
 
     def describe(self) -> str:
@@ -185,23 +185,23 @@ class CompanyKeys(Operation):
 
 
 class CompanyReferences(CompanyKeys):
-    """Adds the composite references of fields that came after their table: ``["transaction.import_batch"]``."""
+    """Migration operation: adds composite references of later fields, such as ``["transaction.import_batch"]``."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         for name in self.models:
             model_name, field_name = name.split(".")
             model = to_state.apps.get_model(app_label, model_name)
-            schema_editor.execute(reference(model, model._meta.get_field(field_name)))
+            schema_editor.execute(build_reference_statement(model, model._meta.get_field(field_name)))
 
 
-COMPANIES = "companies_company"
-# A table joins those that are distributed only where machines are asked one after the other from the transaction's
-# start: a migration that changes such a table before it makes a new one says this first.
-IN_TURN = "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"
+COMPANY_TABLE = "companies_company"
+# On a cluster a table can only be distributed in a transaction that queries machines sequentially:
+# a migration that changes a distributed table before it creates one must execute this first.
+SEQUENTIAL_MODE_SQL = "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"
 
 
 def is_distributed(connection: Any, table: str) -> bool:
-    """Whether the table's rows lie on the machines of a Citus cluster."""
+    """Return whether the table is distributed over a Citus cluster."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('pg_dist_partition') IS NOT NULL")
         if not cursor.fetchone()[0]:
@@ -212,19 +212,21 @@ def is_distributed(connection: Any, table: str) -> bool:
         return cursor.fetchone() is not None
 
 
-def distribution(table: str) -> str:
-    """The statement that puts each row of a company's table on its company's machine."""
-    return f"SELECT create_distributed_table('{table}', 'company_id', colocate_with => '{COMPANIES}')"
+def build_distribution_statement(table: str) -> str:
+    """Build the statement that distributes a company-owned table by company."""
+    return f"SELECT create_distributed_table('{table}', 'company_id', colocate_with => '{COMPANY_TABLE}')"
 
 
-def key_statements(model: Any) -> Iterable[str]:
+def build_key_statements(model: Any) -> Iterable[str]:
+    """Yield the statements that set the composite primary key."""
     table = model._meta.db_table
     yield f'ALTER TABLE "{table}" DROP CONSTRAINT "{table}_pkey", ADD PRIMARY KEY (company_id, id)'
 
 
-def reference_statements(model: Any) -> Iterable[str]:
-    fields = company_references(model)
-    yield from (reference(model, field) for field in fields)
+def build_reference_statements(model: Any) -> Iterable[str]:
+    """Yield the statements that add the table's composite references."""
+    fields = list_company_references(model)
+    yield from (build_reference_statement(model, field) for field in fields)
     if all(field.null for field in fields):
         table = model._meta.db_table
         yield (
@@ -233,7 +235,8 @@ def reference_statements(model: Any) -> Iterable[str]:
         )
 
 
-def reference(model: Any, field: CompanyForeignKey) -> str:
+def build_reference_statement(model: Any, field: CompanyForeignKey) -> str:
+    """Build the statement that adds one composite reference."""
     table, target = model._meta.db_table, field.remote_field.model._meta.db_table
     rule = CompanyForeignKey.RULES[field.when_deleted]
     return (
@@ -242,7 +245,7 @@ def reference(model: Any, field: CompanyForeignKey) -> str:
     )
 
 
-def company_references(model: Any) -> list[CompanyForeignKey]:
-    """The fields of a model that refer to company-owned rows, and that the database checks."""
+def list_company_references(model: Any) -> list[CompanyForeignKey]:
+    """Return the fields that reference company-owned rows and that the database checks."""
     fields = [field for field in model._meta.concrete_fields if isinstance(field, CompanyForeignKey)]
     return [field for field in fields if field.when_deleted != CompanyForeignKey.UNCHECKED]

@@ -1,4 +1,4 @@
-"""People, known by their e-mail address."""
+"""Users, identified by their e-mail address."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Collate, Lower
 
-from companies import emails
-from companies.models.tenancy import Shared, new_id
+from companies import email_addresses
+from companies.models.tenancy import Shared, generate_id
 
 
 class UserManager(BaseUserManager["User"]):
     def create_user(self, email: str, password: str | None = None, **extra: Any) -> "User":
-        """Raises InvalidEmail."""
+        """Create a user. Raises InvalidEmail."""
         user = self.model(email=self.normalize_email(email), **extra)
         user.set_password(password)
         user.save(using=self._db)
@@ -25,42 +25,42 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **extra)
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        user = self.with_email(username or "")
+        user = self.find_by_email(username or "")
         if user is None:
             raise self.model.DoesNotExist
         return user
 
-    def with_email(self, email: str) -> "User | None":
-        """The user of an address in any spelling; none of what is no address."""
+    def find_by_email(self, email: str) -> "User | None":
+        """Return the user with this address in any spelling; None for text that is not an address."""
         try:
-            return self.filter(canonical_email=emails.canonical(email)).first()
-        except emails.InvalidEmail:
+            return self.filter(canonical_email=email_addresses.to_canonical_email(email)).first()
+        except email_addresses.InvalidEmail:
             return None
 
 
 class CanonicalEmail(models.CharField):
-    """Follows ``email`` whenever a row is written whole."""
+    """Canonical form of ``email``, set whenever the row is saved."""
 
     def pre_save(self, model_instance: Any, add: bool) -> str:  # noqa: FBT001
-        value = emails.canonical(model_instance.email)
+        value = email_addresses.to_canonical_email(model_instance.email)
         setattr(model_instance, self.attname, value)
         return value
 
 
 class User(Shared, AbstractBaseUser, PermissionsMixin):
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    email = models.EmailField(max_length=254, unique=True, validators=[emails.validate])
-    canonical_email = CanonicalEmail(max_length=emails.LONGEST, editable=False)
+    id = models.UUIDField(primary_key=True, default=generate_id, editable=False)
+    email = models.EmailField(max_length=254, unique=True, validators=[email_addresses.validate_email_address])
+    canonical_email = CanonicalEmail(max_length=email_addresses.MAX_EMAIL_LENGTH, editable=False)
     name = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     joined_time = models.DateTimeField(auto_now_add=True)
-    locale = models.CharField(max_length=10, blank=True)  # a tag of companies.locales; empty as the browser says
-    mailed = ArrayField(models.CharField(max_length=40), default=list, blank=True)  # which notifications, by mail too
-    second_factor_since = models.DateTimeField(null=True, editable=False)  # null while the password is all they have
+    locale = models.CharField(max_length=10, blank=True)  # a tag of companies.locales; empty: as the browser
+    mailed = ArrayField(models.CharField(max_length=40), default=list, blank=True)  # notifications sent by e-mail
+    second_factor_since = models.DateTimeField(null=True, editable=False)  # null without MFA
 
     objects = UserManager()
-    proven_by = ""  # which factor they proved in this request
+    mfa_method = ""  # MFA method verified in this request
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
@@ -69,7 +69,7 @@ class User(Shared, AbstractBaseUser, PermissionsMixin):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["canonical_email"], name="user_email_unique_in_any_spelling"),
-            # Of an address in ASCII the database itself knows the form: no statement changes one without the other.
+            # For ASCII addresses the database checks the canonical form itself.
             models.CheckConstraint(
                 condition=Q(email__regex=r"[^\x01-\x7f]") | Q(canonical_email=Lower(Collate("email", "C"))),
                 name="user_canonical_email_follows",
@@ -80,9 +80,9 @@ class User(Shared, AbstractBaseUser, PermissionsMixin):
         return self.email
 
     def clean(self) -> None:
-        """Forms are told of an address that is somebody's, in whatever spelling."""
-        other = User.objects.with_email(self.email)
-        if other and other.pk != self.pk:
+        """Reject an address that another user has, in any spelling."""
+        existing_user = User.objects.find_by_email(self.email)
+        if existing_user and existing_user.pk != self.pk:
             raise ValidationError({"email": "There is a user with this e-mail address."})
 
     @property

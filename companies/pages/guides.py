@@ -1,4 +1,4 @@
-"""The pages of docs/ that customers read, at /docs/guides/NAME."""
+"""Documentation pages for customers, at /docs/guides/NAME."""
 
 from functools import cache
 from itertools import pairwise
@@ -11,7 +11,7 @@ from django.utils.text import slugify
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from companies.api.methods import read_only
+from companies.api.http_methods import read_only
 
 GUIDES = {
     "importing": "Importing",
@@ -25,76 +25,78 @@ GUIDES = {
     "assistants": "Assistants",
 }
 
-LONG = 5000  # characters of a page that is too long for a telephone: there its parts unfold from their titles
-EXAMPLE = '<pre tabindex="0" role="group" aria-label="Example">'  # scrolls where it is wide, by keyboard too
+FOLD_THRESHOLD_CHARACTERS = 5000  # longer pages are collapsed by section, for small screens
+EXAMPLE_TAG = '<pre tabindex="0" role="group" aria-label="Example">'  # scrollable with the keyboard
 
 
 @read_only
-def guide(request: HttpRequest, name: str) -> HttpResponse:
+def show_guide(request: HttpRequest, name: str) -> HttpResponse:
+    """Show a guide."""
     if name not in GUIDES:
         raise Http404
-    here = {"guides": GUIDES, "name": name, "title": GUIDES[name], "body": drawn(name)}
-    return render(request, "guide.html", here)
+    page_context = {"guides": GUIDES, "name": name, "title": GUIDES[name], "body": render_guide(name)}
+    return render(request, "guide.html", page_context)
 
 
 @cache
-def drawn(name: str) -> str:
-    """A page's HTML: its headings can be linked to, and its links lead to where the service shows what they mean."""
+def render_guide(name: str) -> str:
+    """Render a guide's Markdown as HTML with anchors and resolved links; cached."""
     text = (settings.ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = reader.parse(text)
-    for token, inside in pairwise(tokens):
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(text)
+    for token, next_token in pairwise(tokens):
         if token.type == "heading_open":
-            token.attrSet("id", slugify(inside.content))
+            token.attrSet("id", slugify(next_token.content))
         elif token.type == "table_open":
             token.attrSet("tabindex", "0")
         elif token.type == "fence":
             token.info = ""
     for token in tokens:
-        token.children = led(token.children) if token.children else token.children
-    if len(text) > LONG:
-        tokens = folded(tokens)
-    html = str(reader.renderer.render(tokens, reader.options, {}))
-    return html.replace("<pre>", EXAMPLE)  # ours alone: what a page quotes is escaped
+        token.children = replace_guide_links(token.children) if token.children else token.children
+    if len(text) > FOLD_THRESHOLD_CHARACTERS:
+        tokens = wrap_sections_in_details(tokens)
+    html = str(markdown.renderer.render(tokens, markdown.options, {}))
+    return html.replace("<pre>", EXAMPLE_TAG)  # only our own tags: quoted HTML is escaped
 
 
-def folded(tokens: list[Token]) -> list[Token]:
-    """Each part below the page's title in a fold of its own."""
-    kept: list[Token] = []
-    end: list[Token] = []
+def wrap_sections_in_details(tokens: list[Token]) -> list[Token]:
+    """Wrap each section in a <details> element."""
+    folded_tokens: list[Token] = []
+    closing_tokens: list[Token] = []
     for token, inside in pairwise([*tokens, Token("end", "", 0)]):
         if token.type == "heading_open" and token.tag == "h2":
             title = escape(inside.content.replace("`", ""))
-            kept += [*end, html_of(f'<details class="part"><summary>{title}</summary>\n')]
-            end = [html_of("</details>\n")]
-        kept.append(token)
-    return kept + end
+            folded_tokens += [*closing_tokens, build_html_token(f'<details class="part"><summary>{title}</summary>\n')]
+            closing_tokens = [build_html_token("</details>\n")]
+        folded_tokens.append(token)
+    return folded_tokens + closing_tokens
 
 
-def html_of(text: str) -> Token:
+def build_html_token(text: str) -> Token:
+    """Build a token of raw HTML."""
     return Token("html_block", "", 0, content=text)
 
 
-def led(tokens: list[Token]) -> list[Token]:
-    """Links to other guides lead to them; those to the repository's other files are text, for readers have none."""
-    kept: list[Token] = []
-    outside = False
+def replace_guide_links(tokens: list[Token]) -> list[Token]:
+    """Resolve links to other guides; links to other files of the repository become text."""
+    visible_tokens: list[Token] = []
+    is_outside_link = False
     for token in tokens:
         if token.type == "link_open":
-            target = where(str(token.attrGet("href")))
-            outside = target is None
+            target = resolve_guide_link(str(token.attrGet("href")))
+            is_outside_link = target is None
             token.attrSet("href", target or "")
-        if not (outside and token.type in ("link_open", "link_close")):
-            kept.append(token)
+        if not (is_outside_link and token.type in ("link_open", "link_close")):
+            visible_tokens.append(token)
         if token.type == "link_close":
-            outside = False
-    return kept
+            is_outside_link = False
+    return visible_tokens
 
 
-def where(target: str) -> str | None:
-    """The address that a link of a page leads to; None where the service shows no such thing."""
+def resolve_guide_link(target: str) -> str | None:
+    """Return the URL that a link of a guide leads to; None if the service does not serve the target."""
     if target.startswith(("#", "https://", "/")):
         return target
-    file, _, place = target.partition("#")
-    name = file.removesuffix(".md")
-    return f"/docs/guides/{name}{'#' if place else ''}{place}" if name in GUIDES else None
+    file_name, _, anchor = target.partition("#")
+    name = file_name.removesuffix(".md")
+    return f"/docs/guides/{name}{'#' if anchor else ''}{anchor}" if name in GUIDES else None

@@ -1,1 +1,1 @@
-"""What running the service needs beside requests: mail, counters, compression, progress."""
+"""Maintenance jobs."""

@@ -1,1 +1,1 @@
-"""What people see of their own account: where it is signed in, and what happened to it."""
+"""Account security of a user: sessions, security log, notifications."""

@@ -1,1 +1,1 @@
-"""Bytes on their way into file storages, and out."""
+"""File storage."""

@@ -1,23 +1,23 @@
-"""Days as the reader's place writes them, in every template: the framework's own filter knows of nobody."""
+"""Template filters for dates in the user's locale."""
 
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import date as framework_date
 
-from companies.locales import current
+from companies.locales import get_current_locale
 
 register = template.Library()
-OURS = "j M Y"  # how templates name a day; what else a format asks for stays as it says
+DAY_FORMAT = "j M Y"  # the format that is localized; others stay
 
 
-@register.filter(expects_localtime=True, is_safe=False)
-def date(value: Any, form: str | None = None) -> str:
-    """The framework's, but ``j M Y`` is a day as the reader writes it."""
-    return framework_date(value, form.replace(OURS, current().day) if form else form)
+@register.filter(expects_localtime=True, is_safe=False, name="date")
+def format_date(value: Any, form: str | None = None) -> str:
+    """Django's date filter, with ``j M Y`` formatted in the user's locale."""
+    return framework_date(value, form.replace(DAY_FORMAT, get_current_locale().day_format) if form else form)
 
 
-@register.simple_tag
-def locale() -> str:
-    """The tag of the reader's locale, for scripts."""
-    return current().spoken
+@register.simple_tag(name="locale")
+def get_locale_tag() -> str:
+    """Return the tag of the user's locale, for scripts."""
+    return get_current_locale().language_tag

@@ -1,4 +1,4 @@
-"""Small words of the templates."""
+"""Template tags and filters of all pages."""
 
 import functools
 from datetime import datetime
@@ -14,22 +14,22 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
-from companies.locales import current
-from companies.models import new_id
-from companies.pages.amounts import as_typed, money
-from companies.pages.repeated import FIELD
-from companies.pages.settings.roles import role_word
-from companies.pages.switching import others
-from companies.pages.typed import Typed
-from companies.security.words_told import retold
+from companies.auth.log_translations import translate_log_entry
+from companies.locales import get_current_locale
+from companies.models import generate_id
+from companies.pages.amount_formats import format_amount_for_input, format_money
+from companies.pages.company_switcher import list_other_companies
+from companies.pages.double_submit import SUBMISSION_FIELD
+from companies.pages.forms import BoundForm
+from companies.pages.settings.role_labels import get_role_label
 
 register = template.Library()
-register.filter("money", money)
-register.filter("as_typed", as_typed)
-register.filter("role", role_word)
-register.filter("told", retold)
-TONES = 6
-STEPS = (
+register.filter("money", format_money)
+register.filter("as_typed", format_amount_for_input)
+register.filter("role", get_role_label)
+register.filter("told", translate_log_entry)
+TILE_TONES = 6
+AGO_STEPS = (
     (60, ngettext_lazy("{count} minute ago", "{count} minutes ago", "count"), 60),
     (24, ngettext_lazy("{count} hour ago", "{count} hours ago", "count"), 3600),
     (30, ngettext_lazy("{count} day ago", "{count} days ago", "count"), 86400),
@@ -37,92 +37,94 @@ STEPS = (
 )
 
 
-@register.simple_tag
-def mark(size: int) -> SafeString:
-    """Our mark, pixels wide and high, within the page: asked for by itself it would come after the first paint."""
-    return format_html('<svg viewBox="0 0 32 32" width="{0}" height="{0}" aria-hidden="true">{1}</svg>', size, drawn())
+@register.simple_tag(name="mark")
+def render_mark(size: int) -> SafeString:
+    """Render our logo mark inline: as a separate file it would load after the first paint."""
+    return format_html(
+        '<svg viewBox="0 0 32 32" width="{0}" height="{0}" aria-hidden="true">{1}</svg>', size, load_mark_svg()
+    )
 
 
 @functools.cache
-def drawn() -> SafeString:
-    """What the file of the mark has within its root."""
+def load_mark_svg() -> SafeString:
+    """Return the content of the logo mark's SVG file."""
     text = (settings.ROOT / "static" / "mark.svg").read_text()
     inside = text[text.index(">") + 1 : text.rindex("</svg>")]
     return mark_safe(inside.strip().replace("\n  ", ""))  # noqa: S308 - our own file
 
 
-@register.inclusion_tag("companies/tile.html")
-def tile(name: str, path: str | None = None, size: str = "") -> dict[str, Any]:
-    """A logo, or the first letter of the name on a colour that stays the same."""
+@register.inclusion_tag("companies/tile.html", name="tile")
+def build_tile_context(name: str, path: str | None = None, size: str = "") -> dict[str, Any]:
+    """Context of a company's logo, or the first letter of its name on a stable colour."""
     letter = next((sign for sign in name if sign.isalnum()), "·").upper()
     url = f"{settings.ASSETS_URL}/{path}" if path else None
-    return {"url": url, "letter": letter, "tone": sum(name.encode()) % TONES, "size": size}
+    return {"url": url, "letter": letter, "tone": sum(name.encode()) % TILE_TONES, "size": size}
 
 
-@register.inclusion_tag("companies/switcher.html", takes_context=True)
-def switcher(context: Context) -> dict[str, Any]:
-    """The company's name, and the way to the visitor's other ones."""
+@register.inclusion_tag("companies/switcher.html", takes_context=True, name="switcher")
+def build_switcher_context(context: Context) -> dict[str, Any]:
+    """Context of the company switcher."""
     company = context["company"]
     part = context.get("tab") or ""
-    return {"company": company, "others": others(context["request"], company, part=part)}
+    return {"company": company, "others": list_other_companies(context["request"], company, part=part)}
 
 
-@register.filter
-def ago(moment: datetime | None) -> str:
-    """3 hours ago"""
+@register.filter(name="ago")
+def format_time_ago(moment: datetime | None) -> str:
+    """Format a time as an age: 3 hours ago."""
     if moment is None:
         return _("never")
     seconds = (timezone.now() - moment).total_seconds()
     if seconds < 60:
         return _("just now")
-    for most, told, length in STEPS:
-        count = int(seconds // length)
-        if count < most:
-            return told.format(count=count)
-    return current().day_of(moment)
+    for max_count, phrase, unit_seconds in AGO_STEPS:
+        count = int(seconds // unit_seconds)
+        if count < max_count:
+            return phrase.format(count=count)
+    return get_current_locale().format_day(moment)
 
 
-@register.filter
-def day(moment: datetime | None) -> str:
-    """31 Jan 2026, or as the reader's place has it"""
-    return current().day_of(moment) if moment else _("never")
+@register.filter(name="day")
+def format_day(moment: datetime | None) -> str:
+    """Format a date in the user's locale: 31 Jan 2026."""
+    return get_current_locale().format_day(moment) if moment else _("never")
 
 
-@register.filter
-def size(count: int) -> str:
-    """2.2 KB, or as the reader's place has it"""
-    return filesizeformat(count).replace(".", current().decimal)
+@register.filter(name="size")
+def format_file_size(count: int) -> str:
+    """Format a file size in the user's locale: 2.2 KB."""
+    return filesizeformat(count).replace(".", get_current_locale().decimal)
 
 
-@register.filter
-def of(names: dict[Any, str], key: Any) -> str | None:
-    """What a table of names says of a key."""
+@register.filter(name="of")
+def get_label_for_key(names: dict[Any, str], key: Any) -> str | None:
+    """Return the label of a key."""
     return names.get(key)
 
 
-@register.filter
-def grouped(count: int) -> str:
-    """20,000"""
-    return current().number(count)
+@register.filter(name="grouped")
+def format_grouped_number(count: int) -> str:
+    """Format a count: 20,000."""
+    return get_current_locale().format_number(count)
 
 
-@register.simple_tag
-def once() -> str:
-    """For forms that make something new: sent twice, they make it once."""
-    return format_html('<input type="hidden" name="{}" value="{}">', FIELD, new_id())
+@register.simple_tag(name="once")
+def render_submission_field() -> str:
+    """Render the hidden field of double-submit protection."""
+    return format_html('<input type="hidden" name="{}" value="{}">', SUBMISSION_FIELD, generate_id())
 
 
-@register.simple_tag
-def invalid(form: Typed, name: str) -> str:
-    """The attributes of a field whose value was refused."""
+@register.simple_tag(name="invalid")
+def render_invalid_attributes(form: BoundForm, name: str) -> str:
+    """Render the attributes of a field with an error."""
     if name not in form.errors:
         return ""
     return format_html(' aria-invalid="true" aria-describedby="{}-error"', name)
 
 
-@register.simple_tag
-def field_error(form: Typed, name: str) -> str:
-    """What is wrong with a field, below it."""
+@register.simple_tag(name="field_error")
+def render_field_error(form: BoundForm, name: str) -> str:
+    """Render the error of a field below it."""
     if name not in form.errors:
         return ""
     return format_html('<p class="field-error" id="{}-error">{}</p>', name, form.errors[name])

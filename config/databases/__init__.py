@@ -1,1 +1,1 @@
-"""Where the data lies: one PostgreSQL on disk, a server elsewhere, or a cluster of them."""
+"""Databases: an embedded PostgreSQL, an external server or a Citus cluster."""

@@ -1,16 +1,15 @@
-"""Where each table lies on a Citus cluster, and the statements that put it there: facts in, statements out.
+"""Placement of tables on a Citus cluster: facts in, statements out.
 
-Companies and all that is theirs are distributed by company, so that one company's rows lie together on one machine and
-a request asks only that one. What belongs to nobody and is read by all is copied to every machine. The rest stays on
-the first one, the coordinator; where it is written together with companies' rows, the cluster knows it, and commits
-both or neither.
+Company-owned tables are distributed by company, so that a request uses one machine. Shared tables are
+copied to every machine. The rest stays on the coordinator, known to the cluster if it is written
+together with company rows.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from companies.models.tenancy import COMPANIES, distribution
+from companies.models.tenancy import COMPANY_TABLE, build_distribution_statement
 
 
 class Place(StrEnum):
@@ -21,34 +20,34 @@ class Place(StrEnum):
     LIBRARY = "on the coordinator, as it is"
 
 
-MOVES = (Place.SHARED, Place.UNOWNED, Place.COMPANIES, Place.OWNED)  # in this order; the rest does not move
-BY_COMPANY = {Place.COMPANIES, Place.OWNED}
+MOVE_ORDER = (Place.SHARED, Place.UNOWNED, Place.COMPANIES, Place.OWNED)  # in this order; other tables are not moved
+COMPANY_PLACES = {Place.COMPANIES, Place.OWNED}
 
-# Where a reference may lead, by where it starts: to rows that are on the same machine for certain.
-MAY_REFER_TO = {
+# Allowed targets of a reference by its own placement: rows that are certainly on the same machine.
+ALLOWED_TARGETS = {
     Place.COMPANIES: {Place.SHARED},
-    Place.OWNED: {*BY_COMPANY, Place.SHARED},
+    Place.OWNED: {*COMPANY_PLACES, Place.SHARED},
     Place.SHARED: {Place.SHARED},
     Place.UNOWNED: {Place.UNOWNED, Place.SHARED},
     Place.LIBRARY: {Place.LIBRARY, Place.SHARED},
 }
-# The database gives these up: with one of them Citus takes a library's table over, begins the numbers of its id anew,
-# which are taken, and refuses much of what a later migration of the library does to it.
-GIVEN_UP = (Place.LIBRARY, Place.SHARED)
+# Dropped references: with one, Citus would take over a library's table, restart its id sequence at used numbers,
+# and refuse later migrations of the library.
+DROPPED_REFERENCE = (Place.LIBRARY, Place.SHARED)
 
 
-class Unplaceable(ValueError):
-    """A table or a reference that a cluster cannot hold; says which one and what to do."""
+class PlacementError(ValueError):
+    """A table or reference that a cluster cannot hold; the message says which one and what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """What decides over a table's place, and whether it lies there already.
+    """Facts that decide a table's placement, and whether it is placed already.
 
-    ``key`` and ``uniques`` are columns of its primary key and of its other unique indexes, in their order. ``base`` is
-    the base class of its model that names a place, None for a table that a library brought, and "" for a table of
-    ours without such a base. ``triggers`` is whether statements on it change other tables, ``numbered`` whether the
-    database counts its ids. ``parts`` are the tables that it is partitioned into, which go where it goes.
+    ``key`` and ``uniques``: columns of the primary key and the other unique indexes. ``base``: the model's
+    placement base class, None for a library's table, "" for one of ours without such a base. ``triggers``:
+    statements on it change other tables. ``numbered``: the database generates its ids. ``parts``: its
+    partitions.
     """
 
     name: str
@@ -63,7 +62,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A foreign key of the database; ``definition`` is what follows its name in ALTER TABLE … ADD CONSTRAINT."""
+    """A foreign key; ``definition`` is what follows its name in ALTER TABLE … ADD CONSTRAINT."""
 
     table: str
     name: str
@@ -73,100 +72,113 @@ class Reference:
 
 @dataclass(frozen=True)
 class Step:
-    """One statement, and why it is there."""
+    """One statement and its reason."""
 
     statement: str
     reason: str
 
 
-def place_of(table: Table) -> Place:
-    """Where a table belongs. Raises Unplaceable."""
-    place = _by_base(table)
-    if place in BY_COMPANY:
-        column = _column(place)
+def get_table_place(table: Table) -> Place:
+    """Return the placement of a table. Raises PlacementError."""
+    place = _get_place_by_base(table)
+    if place in COMPANY_PLACES:
+        column = _get_company_column(place)
         for columns in (table.key, *table.uniques):
             if column not in columns:
-                raise Unplaceable(
+                raise PlacementError(
                     f"{table.name}: unique ({', '.join(columns)}) lacks {column}; across machines it cannot be checked."
                 )
     return place
 
 
-def _by_base(table: Table) -> Place:
-    if table.name == COMPANIES:
+def _get_place_by_base(table: Table) -> Place:
+    if table.name == COMPANY_TABLE:
         return Place.COMPANIES
-    if table.key[:1] == ("company_id",):  # also what was taken out of one, and has no model
+    if table.key[:1] == ("company_id",):  # also a detached table, which has no model
         return Place.OWNED
     if table.base is None:
         return Place.LIBRARY
     if table.base in ("Shared", "Unowned"):
         return Place[table.base.upper()]
-    raise Unplaceable(
+    raise PlacementError(
         f"{table.name} has no place: its key starts with no company, and its model is neither Shared nor Unowned."
     )
 
 
-def _column(place: Place) -> str:
+def _get_company_column(place: Place) -> str:
     return "id" if place is Place.COMPANIES else "company_id"
 
 
-def plan(
+def plan_placement(
     *, tables: Iterable[Table], references: Iterable[Reference], database: str, shards: int | None = None
 ) -> list[Step]:
-    """The statements that bring every table to its place, in one transaction; empty where all are there.
+    """Return the statements that place every table, for one transaction; empty if all are placed.
 
-    References that touch a table on its way are taken away and put back, but for those of ``GIVEN_UP``: in between, one
-    end lies on the cluster and the other does not yet, which no reference survives. ``shards`` counts only when
-    companies themselves are moved. Raises Unplaceable.
+    References of moved tables are dropped and restored, except those of ``DROPPED_REFERENCE``. ``shards``
+    counts only when companies themselves are moved. Raises PlacementError.
     """
     tables = sorted(tables, key=lambda table: table.name)
-    places = {table.name: place_of(table) for table in tables}
+    places = {table.name: get_table_place(table) for table in tables}
     references = sorted(references, key=lambda reference: (reference.table, reference.name))
     for reference in references:
-        _check(reference, places)
-    moved = [table.name for table in tables if places[table.name] in MOVES and not table.placed]
-    if not moved:
+        _check_reference(reference, places)
+    moved_names = [table.name for table in tables if places[table.name] in MOVE_ORDER and not table.placed]
+    if not moved_names:
         return []
-    touched = [each for each in references if each.table in moved or each.target in moved]
-    guarded = [table for table in tables if table.triggers and table.name in moved]
-    triggered = [name for table in guarded for name in (table.name, *table.parts)]
-    given_up = [each for each in touched if (places[each.table], places[each.target]) == GIVEN_UP]
-    kept = [each for each in touched if each not in given_up]
+    touched_references = [each for each in references if each.table in moved_names or each.target in moved_names]
+    tables_with_triggers = [table for table in tables if table.triggers and table.name in moved_names]
+    trigger_tables = [name for table in tables_with_triggers for name in (table.name, *table.parts)]
+    dropped_references = [
+        each for each in touched_references if (places[each.table], places[each.target]) == DROPPED_REFERENCE
+    ]
+    restored_references = [each for each in touched_references if each not in dropped_references]
     return [
-        *_settings(database, shards if COMPANIES in moved else None),
-        *(Step(_dropped(each), f"for good: {each.table} {places[each.table]}") for each in given_up),
-        *(Step(_dropped(each), f"{each.table} and {each.target} move one after the other") for each in kept),
-        *(Step(_triggers(name, "DISABLE"), "rows that are copied are in the rollups already") for name in triggered),
-        *(step for place in MOVES for step in _moves(place, moved, places)),
+        *_build_settings_steps(database, shards if COMPANY_TABLE in moved_names else None),
         *(
-            Step(_counted_on(table.name), "its ids begin anew with the move")
+            Step(_build_drop_statement(each), f"for good: {each.table} {places[each.table]}")
+            for each in dropped_references
+        ),
+        *(
+            Step(_build_drop_statement(each), f"{each.table} and {each.target} move one after the other")
+            for each in restored_references
+        ),
+        *(
+            Step(_build_trigger_statement(name, "DISABLE"), "rows that are copied are in the rollups already")
+            for name in trigger_tables
+        ),
+        *(step for place in MOVE_ORDER for step in _build_move_steps(place, moved_names, places)),
+        *(
+            Step(_build_sequence_statement(table.name), "its ids begin anew with the move")
             for table in tables
-            if table.numbered and table.name in moved and places[table.name] is Place.UNOWNED
+            if table.numbered and table.name in moved_names and places[table.name] is Place.UNOWNED
         ),
         *(
             Step(f"SELECT truncate_local_data_after_distributing_table('{name}')", "frees what the move left behind")
-            for name in moved
+            for name in moved_names
             if places[name] is not Place.UNOWNED
         ),
-        *(Step(_triggers(name, "ENABLE"), "from here on every row is new") for name in triggered),
-        *(Step(_added(each), f"{places[each.table]} → {places[each.target]}") for each in kept),
+        *(Step(_build_trigger_statement(name, "ENABLE"), "from here on every row is new") for name in trigger_tables),
+        *(
+            Step(_build_add_statement(each), f"{places[each.table]} → {places[each.target]}")
+            for each in restored_references
+        ),
     ]
 
 
-def _check(reference: Reference, places: dict[str, Place]) -> None:
-    start, end = places[reference.table], places[reference.target]
-    if start in BY_COMPANY and " SET NULL" in reference.definition:
-        raise Unplaceable(
+def _check_reference(reference: Reference, places: dict[str, Place]) -> None:
+    start_place, target_place = places[reference.table], places[reference.target]
+    if start_place in COMPANY_PLACES and " SET NULL" in reference.definition:
+        raise PlacementError(
             f"{reference.name}: a key with the company in it cannot SET NULL; clear it in the act that deletes."
         )
-    if end not in MAY_REFER_TO[start]:
-        raise Unplaceable(
-            f"{reference.name}: {reference.table} ({start}) cannot refer to {reference.target} ({end}); "
+    if target_place not in ALLOWED_TARGETS[start_place]:
+        raise PlacementError(
+            f"{reference.name}: {reference.table} ({start_place}) cannot refer to {reference.target} ({target_place}); "
             "give the field db_constraint=False."
         )
 
 
-def _settings(database: str, shards: int | None) -> list[Step]:
+def _build_settings_steps(database: str, shards: int | None) -> list[Step]:
     steps = [
         Step(
             "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
@@ -191,31 +203,31 @@ def _settings(database: str, shards: int | None) -> list[Step]:
     return steps
 
 
-def _moves(place: Place, moved: list[str], places: dict[str, Place]) -> Iterable[Step]:
-    names = [name for name in moved if places[name] is place]
+def _build_move_steps(place: Place, moved_names: list[str], places: dict[str, Place]) -> Iterable[Step]:
+    names = [name for name in moved_names if places[name] is place]
     if place is Place.SHARED:
         return (Step(f"SELECT create_reference_table('{name}')", place.value) for name in names)
     if place is Place.UNOWNED:
         return (Step(f"SELECT citus_add_local_table_to_metadata('{name}')", place.value) for name in names)
     if place is Place.COMPANIES:
         return (Step(f"SELECT create_distributed_table('{name}', 'id')", place.value) for name in names)
-    return (Step(distribution(name), f"{place}, beside its company") for name in names)
+    return (Step(build_distribution_statement(name), f"{place}, beside its company") for name in names)
 
 
-def _counted_on(name: str) -> str:
+def _build_sequence_statement(name: str) -> str:
     return (
         f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), "  # noqa: S608 - names are of the catalog
         f'coalesce((SELECT max(id) FROM "{name}"), 0) + 1, false)'
     )
 
 
-def _triggers(name: str, state: str) -> str:
+def _build_trigger_statement(name: str, state: str) -> str:
     return f'ALTER TABLE "{name}" {state} TRIGGER USER'
 
 
-def _dropped(reference: Reference) -> str:
+def _build_drop_statement(reference: Reference) -> str:
     return f'ALTER TABLE "{reference.table}" DROP CONSTRAINT "{reference.name}"'
 
 
-def _added(reference: Reference) -> str:
+def _build_add_statement(reference: Reference) -> str:
     return f'ALTER TABLE "{reference.table}" ADD CONSTRAINT "{reference.name}" {reference.definition}'

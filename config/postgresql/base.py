@@ -1,4 +1,4 @@
-"""PostgreSQL by Django's own backend, but for how it is found out that a kept connection is over."""
+"""Django's PostgreSQL backend with a cheaper check of persistent connections."""
 
 import select
 
@@ -7,8 +7,10 @@ from django.db.backends.postgresql import base
 
 class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
-        """A server that ends a connection says so, or closes it: where nothing has come, nothing is asked. Asking would
-        cost each request a way to the database and back, half of what recognising its caller costs."""
+        """Return whether the connection works, without a query unless the server has sent something.
+
+        A server that ends a connection sends a message or closes it. A query would cost each request a round trip.
+        """
         if self.connection.closed:
             return False
         poll = select.poll()

@@ -1,1 +1,1 @@
-"""What the service tells of itself to who runs it."""
+"""Monitoring: logging, metrics, health checks."""

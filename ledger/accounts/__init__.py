@@ -1,1 +1,1 @@
-"""Where money lies, and how much."""
+"""Accounts, account groups and their balances."""

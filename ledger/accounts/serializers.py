@@ -1,4 +1,4 @@
-"""Accounts and account groups."""
+"""Serializers of accounts, account groups and initial balances."""
 
 import json
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 
 from companies.api import fields
-from companies.api.serializers import AUDIT, RowShape, Shape, StoredShape
+from companies.api.serializers import AUDIT_FIELDS, StoredJsonSerializer, StrictModelSerializer, StrictSerializer
 from ledger.calc.csv_settings import SettingFault, is_unknown_setting, list_setting_faults
 from ledger.models import Account, AccountGroup
 from ledger.money.fields import AmountField, CurrencyField
@@ -19,21 +19,21 @@ from ledger.money.fields import AmountField, CurrencyField
 CONNECTION_STATUSES = ["active", "syncing", "expiring", "expired", "reauthRequired", "error", "disconnected"]
 
 
-class Institution(StoredShape):
-    id = fields.WholeField(allow_null=True)
+class Institution(StoredJsonSerializer):
+    id = fields.IntegerField(allow_null=True)
     name = fields.TextField(allow_null=True)
     bic = fields.TextField(allow_null=True)
-    logo_stored = fields.FlagField(allow_null=True)
+    logo_stored = fields.BooleanField(allow_null=True)
 
 
-class ProviderAccount(StoredShape):
-    id = fields.WholeField(allow_null=True)
+class ProviderAccount(StoredJsonSerializer):
+    id = fields.IntegerField(allow_null=True)
     iban = fields.TextField(allow_null=True)
     account_holder_name = fields.TextField(allow_null=True)
     institution = Institution(allow_null=True)
 
 
-class BankConnection(StoredShape):
+class BankConnection(StoredJsonSerializer):
     """What an integration or the latest bank statement reported about the account; read-only."""
 
     type = fields.TextField(allow_null=True)
@@ -49,24 +49,27 @@ class BankConnection(StoredShape):
     created_user_id = fields.TextField(allow_null=True)
 
     def to_representation(self, instance: Any) -> Any:
-        """Return numbers for numbers that are stored as texts, because a float has not all their digits."""
+        """Return numbers for those stored as texts, because a float does not keep all their digits."""
         connection = super().to_representation(instance)
-        reported = connection["balanceMismatchReportedBalances"]
-        if reported:
-            connection["balanceMismatchReportedBalances"] = [parse_number(balance) for balance in reported]
-        calculated = connection["balanceMismatchCalculatedBalance"]
-        connection["balanceMismatchCalculatedBalance"] = parse_number(calculated)
+        reported_balances = connection["balanceMismatchReportedBalances"]
+        if reported_balances:
+            connection["balanceMismatchReportedBalances"] = [
+                parse_stored_number(balance) for balance in reported_balances
+            ]
+        calculated_balance = connection["balanceMismatchCalculatedBalance"]
+        connection["balanceMismatchCalculatedBalance"] = parse_stored_number(calculated_balance)
         return connection
 
 
-def parse_number(stored: Any) -> Any:
-    return fields.number(Decimal(stored)) if isinstance(stored, str) else stored
+def parse_stored_number(stored_value: Any) -> Any:
+    """Return a number that is stored as text, because a float would not keep all its digits."""
+    return fields.to_json_number(Decimal(stored_value)) if isinstance(stored_value, str) else stored_value
 
 
-LONGEST_SETTINGS = 16 * 1024  # every list of accounts carries them
+MAX_IMPORT_SETTINGS_CHARACTERS = 16 * 1024  # each account in a list response includes them
 
 
-CSV_SETTINGS = (
+CSV_SETTINGS_HELP_TEXT = (
     "how this account's CSV files are read; what is left out is detected. `columns`: the heading, or the position from"
     " 0, of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `balanceBefore`, `fee`,"
     " `currency`, `counterparty`, `counterpartyAccount`, `description` (a list), `reference`, `status`, `account`,"
@@ -94,24 +97,26 @@ def nest_faults(name: str, faults: Iterable[SettingFault]) -> dict[str, Any]:
 
 class ImportSettings(serializers.Serializer):
     sparse = True
-    csv = fields.JsonField(required=False, allow_null=True, help_text=CSV_SETTINGS)
+    csv = fields.JsonField(required=False, allow_null=True, help_text=CSV_SETTINGS_HELP_TEXT)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Whole, whatever stands beside ``csv``: each integration has its own words."""
+        """Keep the whole object, unknown members too: each integration has its own settings."""
         super().to_internal_value(data)
-        found = fields.JsonField().run_validation(data)
-        faults = [fault for fault in list_setting_faults(found.get("csv") or {}) if not is_unknown_setting(fault)]
+        import_settings = fields.JsonField().run_validation(data)
+        faults = [
+            fault for fault in list_setting_faults(import_settings.get("csv") or {}) if not is_unknown_setting(fault)
+        ]
         if faults:
             raise serializers.ValidationError(nest_faults("csv", faults))
-        if len(json.dumps(found)) > LONGEST_SETTINGS:
+        if len(json.dumps(import_settings)) > MAX_IMPORT_SETTINGS_CHARACTERS:
             raise serializers.ValidationError(_("Must not be longer than 16 KiB."), code="too_long")
-        return found
+        return import_settings
 
     def to_representation(self, instance: Any) -> Any:
         return instance
 
 
-WRITABLE = (
+WRITABLE_FIELDS = (
     "type",
     "name",
     "account_number",
@@ -127,14 +132,14 @@ WRITABLE = (
 )
 
 
-class AccountShape(RowShape):
+class AccountShape(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     account_group_id = fields.IdField(allow_null=True, required=False)
     default_category_id = fields.IdField(allow_null=True, required=False)
     default_currency = CurrencyField(required=False, help_text="the company's base currency where it is left out")
     transit_currency = CurrencyField(allow_null=True, required=False)
-    include_in_cash_balance = fields.FlagField(
+    include_in_cash_balance = fields.BooleanField(
         required=False, help_text="follows the type, true for bank and cash accounts, until it is changed"
     )
     expected_annual_return = fields.OrderField(allow_null=True, required=False)
@@ -144,11 +149,18 @@ class AccountShape(RowShape):
 
     class Meta:
         model = Account
-        fields: ClassVar[tuple[str, ...]] = ("id", "company_id", *WRITABLE, "archived", "bank_connection", *AUDIT)
-        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "archived", *AUDIT)
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            *WRITABLE_FIELDS,
+            "archived",
+            "bank_connection",
+            *AUDIT_FIELDS,
+        )
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "archived", *AUDIT_FIELDS)
 
 
-class Integration(Shape):
+class Integration(StrictSerializer):
     id = fields.TextField(allow_null=True)
     type = fields.TextField(allow_null=True)
     status = fields.TextField(allow_null=True)
@@ -168,21 +180,21 @@ class AccountListItem(AccountShape):
         return {"id": connection["integrationId"], "type": connection.get("type"), "status": connection.get("status")}
 
 
-class GroupMove(Shape):
+class GroupMove(StrictSerializer):
     account_group_id = fields.IdField(allow_null=True, help_text="null takes the account out of its group")
 
 
-class AccountGroupShape(RowShape):
+class AccountGroupShape(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     order = fields.OrderField(required=False)
 
     class Meta:
         model = AccountGroup
-        fields = ("id", "company_id", "name", "archived", "order", *AUDIT)
-        read_only_fields = ("id", *AUDIT)
+        fields = ("id", "company_id", "name", "archived", "order", *AUDIT_FIELDS)
+        read_only_fields = ("id", *AUDIT_FIELDS)
 
 
-class InitialBalance(Shape):
-    date = fields.DayField()
+class InitialBalance(StrictSerializer):
+    date = fields.DateField()
     amount_value = AmountField(help_text="in the account's currency")

@@ -1,1 +1,1 @@
-"""Many rows at once: reading their bodies, storing them by COPY."""
+"""Bulk requests: parse large request bodies, and store and read many rows with COPY."""

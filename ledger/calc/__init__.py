@@ -1,1 +1,1 @@
-"""The arithmetic of what happened: plain values in, plain values out; no database, no clock."""
+"""Pure calculations that several ledger packages share: no database, no clock."""

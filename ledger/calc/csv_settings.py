@@ -3,8 +3,8 @@
 from collections.abc import Callable, Container, Iterator
 from typing import Any, NamedTuple
 
-from ledger.calc.encodings import KNOWN
-from ledger.calc.money import CURRENCIES
+from ledger.calc.encodings import CODEC_BY_NAME
+from ledger.money.calc.money import CURRENCIES
 
 FIELDS = (
     "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "balanceBefore", "fee", "currency",
@@ -83,8 +83,8 @@ def _check_choice(*choices: str, earlier: Container[str] = ()) -> Check:
 
 
 def _check_encoding(path: Path, value: Any) -> Iterator[SettingFault]:
-    if not isinstance(value, str) or value.lower() not in KNOWN:
-        yield SettingFault(path, "invalid_choice", f"Must be one of {', '.join(KNOWN)}.")
+    if not isinstance(value, str) or value.lower() not in CODEC_BY_NAME:
+        yield SettingFault(path, "invalid_choice", f"Must be one of {', '.join(CODEC_BY_NAME)}.")
 
 
 def _check_separator(path: Path, value: Any) -> Iterator[SettingFault]:

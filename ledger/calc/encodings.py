@@ -1,4 +1,4 @@
-"""Which encoding a text is in: as its bytes allow, and as the letters beside each other are plausible. No database."""
+"""Detect the encoding of a text from its bytes and from how plausible its letters are next to each other."""
 
 import re
 import unicodedata
@@ -8,28 +8,28 @@ from charset_normalizer import from_bytes
 SAMPLE_BYTES = 64 * 1024
 SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "iso8859-2", "iso8859-15")
 MULTI_BYTE = ("gb18030", "shift_jis", "euc_jp")
-KNOWN = {
+CODEC_BY_NAME = {
     "utf-8": "utf-8", "utf-16": "utf-16", "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
     "iso-8859-2": "iso8859-2", "iso-8859-15": "iso8859-15", "gb18030": "gb18030", "shift_jis": "shift_jis",
 }  # fmt: skip
-_CONTROL = re.compile("[\x80-\x84\x86-\x9f]")  # ISO 8859 has them, and no text; U+0085 is a line's end
-_RUN = re.compile(rb"[\x80-\xff]+")
-_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_CONTROL_CHARACTERS = re.compile("[\x80-\x84\x86-\x9f]")  # in ISO 8859 but in no text; U+0085 is a line end
+_NON_ASCII_RUN = re.compile(rb"[\x80-\xff]+")
+_UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 
 def is_mostly_utf8(content: bytes) -> bool:
-    """Whether a text is UTF-8 but for single bytes, as programs leave them that cut letters in two.
+    """Return whether a text is UTF-8 except for single bytes, as programs leave them that cut characters in two.
 
     >>> is_mostly_utf8("Schröder, Grü".encode()[:-1]), is_mostly_utf8("Größe".encode("cp1252"))
     (True, False)
     """
     sample = content[: 16 * SAMPLE_BYTES]
-    whole = sum(len(match) for match in _UTF8.findall(sample))
-    return whole > sum(len(run) for run in _RUN.findall(sample)) - whole
+    valid_bytes = sum(len(match) for match in _UTF8_SEQUENCE.findall(sample))
+    return valid_bytes > sum(len(run) for run in _NON_ASCII_RUN.findall(sample)) - valid_bytes
 
 
 def find_encodings(content: bytes) -> list[str]:
-    """The encodings of texts that are no UTF-8, the most plausible first; several where their letters are as plausible.
+    """Return the plausible encodings of a text that is not UTF-8, best first; several if equally plausible.
 
     >>> find_encodings("Sklep spożywczy, żółty".encode("cp1250"))[0], find_encodings("Größe".encode("cp1252"))[0]
     ('cp1250', 'cp1252')
@@ -39,22 +39,22 @@ def find_encodings(content: bytes) -> list[str]:
     texts = {
         name: text
         for name in (*MULTI_BYTE, *SINGLE_BYTE)
-        if (text := _decode(sample, name, is_cut=is_cut)) is not None and not _CONTROL.search(text)
+        if (text := _decode(sample, name, is_cut=is_cut)) is not None and not _CONTROL_CHARACTERS.search(text)
     }
-    scores = {name: _implausible(text) + _rarity(name, text) for name, text in texts.items()}
+    scores = {name: _score_implausibility(text) + _score_rarity(name, text) for name, text in texts.items()}
     if not scores:
         return []
     best = min(scores.values())
-    found = [name for name, score in scores.items() if score <= best + 0.02]
-    if len({texts[name] for name in found}) > 1:
-        likely = from_bytes(sample, cp_isolation=found).best() if len(sample) > 200 else None
-        if likely is not None and likely.encoding in found:
-            found.sort(key=lambda name: name != likely.encoding)
-    return found
+    candidates = [name for name, score in scores.items() if score <= best + 0.02]
+    if len({texts[name] for name in candidates}) > 1:
+        detected = from_bytes(sample, cp_isolation=candidates).best() if len(sample) > 200 else None
+        if detected is not None and detected.encoding in candidates:
+            candidates.sort(key=lambda name: name != detected.encoding)
+    return candidates
 
 
 def _decode(sample: bytes, encoding: str, *, is_cut: bool) -> str | None:
-    for cut in range(4 if is_cut else 1):  # a sample that was cut off may end within a letter
+    for cut in range(4 if is_cut else 1):  # a truncated sample may end within a character
         try:
             return sample[: len(sample) - cut].decode(encoding)
         except UnicodeDecodeError:
@@ -63,37 +63,39 @@ def _decode(sample: bytes, encoding: str, *, is_cut: bool) -> str | None:
     return None
 
 
-def _script(letter: str) -> str:
+def _get_script(letter: str) -> str:
     if letter.isascii():
         return "LATIN"
     return unicodedata.name(letter, "").partition(" ")[0]
 
 
-def _implausible(text: str) -> float:
-    """The share of letters beyond ASCII that stand where none of a language stands."""
-    wrong = count = 0.0
-    for place, sign in enumerate(text):
-        if sign.isascii():
+def _score_implausibility(text: str) -> float:
+    """Return the share of non-ASCII characters in places where no language has them."""
+    penalty = count = 0.0
+    for position, character in enumerate(text):
+        if character.isascii():
             continue
         count += 1
-        before = text[place - 1] if place else " "
-        after = text[place + 1] if place + 1 < len(text) else " "
-        if unicodedata.category(sign) in ("Cc", "Cn", "Co"):
-            wrong += 2
-        elif not sign.isalpha():
-            wrong += 1 if before.isalpha() and after.isalpha() else 0.3
+        previous_character = text[position - 1] if position else " "
+        next_character = text[position + 1] if position + 1 < len(text) else " "
+        if unicodedata.category(character) in ("Cc", "Cn", "Co"):
+            penalty += 2
+        elif not character.isalpha():
+            penalty += 1 if previous_character.isalpha() and next_character.isalpha() else 0.3
         else:
-            scripts = {_script(each) for each in (before, after) if each.isalpha()} | {_script(sign)}
-            wrong += (
+            scripts = {_get_script(each) for each in (previous_character, next_character) if each.isalpha()} | {
+                _get_script(character)
+            }
+            penalty += (
                 1
                 if "LATIN" in scripts and scripts & {"CYRILLIC", "CJK", "HIRAGANA", "KATAKANA", "GREEK", "HALFWIDTH"}
                 else 0
             )
-            wrong += 0.5 if sign.isupper() and before.islower() else 0
-    return wrong / count if count else 0.0
+            penalty += 0.5 if character.isupper() and previous_character.islower() else 0
+    return penalty / count if count else 0.0
 
 
-_USUAL = {
+_COMMON_LETTERS = {
     "cp1252": set("äöüßéèêàâçñóíáúõãœøæåÄÖÜÉØÅÆëïîôûùòì"),
     "cp1250": set("ąćęłńóśźżĄĆĘŁŃÓŚŹŻáčďéěíňřšťúůýžÁČĎÉÍŇŘŠŤÚŽőűŐŰöüÖÜĺľăâîşţđĐäß"),
     "iso8859-2": set("ąćęłńóśźżĄĆĘŁŃÓŚŹŻáčďéěíňřšťúůýžÁČĎÉÍŇŘŠŤÚŽőűŐŰöüÖÜĺľăâîşţđĐäß"),
@@ -101,23 +103,23 @@ _USUAL = {
 }
 
 
-def _rarity(encoding: str, text: str) -> float:
-    """The share of letters that the languages of an encoding do not have, and a word for those who use it most."""
+def _score_rarity(encoding: str, text: str) -> float:
+    """Return the share of letters unusual for the languages of an encoding, with a small bias to common encodings."""
     letters = [sign for sign in text if not sign.isascii() and sign.isalpha()]
-    usual = _USUAL.get(encoding)
+    common_letters = _COMMON_LETTERS.get(encoding)
     rank = {"cp1252": 0.0, "cp1250": 0.001, "cp1251": 0.001, "iso8859-15": 0.004, "iso8859-2": 0.003}.get(encoding, 0.0)
     if not letters:
         return rank
-    if usual is not None:
-        return 0.5 * sum(letter not in usual for letter in letters) / len(letters) + rank
+    if common_letters is not None:
+        return 0.5 * sum(letter not in common_letters for letter in letters) / len(letters) + rank
     if encoding == "cp1251":
         return 0.3 * sum(not "а" <= letter.lower() <= "я" for letter in letters) / len(letters) + rank
-    rare = sum(_script(letter) == "HALFWIDTH" or not _is_usual_han(letter) for letter in letters)
+    rare = sum(_get_script(letter) == "HALFWIDTH" or not _is_common_han(letter) for letter in letters)
     return 0.5 * rare / len(letters) + rank
 
 
-def _is_usual_han(letter: str) -> bool:
-    """Whether a character is kana or of the first plane of the national standards, which hold those in use."""
+def _is_common_han(letter: str) -> bool:
+    """Return whether a character is kana or in the first plane of the national standards, the common ones."""
     if "\u3040" <= letter <= "\u30ff":
         return True
     try:
@@ -140,7 +142,7 @@ def find_unsure_encodings(content: bytes) -> list[str]:
         return []
     if _decode(sample, "utf-8", is_cut=len(content) > len(sample)) is not None:
         return []
-    names = {codec: name for name, codec in KNOWN.items()}
+    names = {codec: name for name, codec in CODEC_BY_NAME.items()}
     found: dict[str, str] = {}
     for codec in find_encodings(content):
         if codec in names:

@@ -1,11 +1,11 @@
-"""When an amount counts in the profit and loss: the period it belongs to, and its share of each month."""
+"""Revenue and expense recognition: the service period of an amount and its share of each month."""
 
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
-from ledger.calc.money import minor_units
-from ledger.calc.months import add_months, days_in_month, first_of_month, last_of_month
+from ledger.calc.months import add_months, count_days_in_month, get_first_day_of_month, get_last_day_of_month
+from ledger.money.calc.money import get_minor_units
 
 
 class DateRule(StrEnum):
@@ -22,7 +22,7 @@ class DateRule(StrEnum):
     NEXT_MONTH = "nextMonth"
 
 
-# Rule: (how many months to move, how many months a period has). The move starts at the period around the date.
+# Rule -> (offset in months from the period that contains the date, length of the period in months).
 _WHOLE_MONTHS = {
     DateRule.MONTH: (0, 1),
     DateRule.QUARTER: (0, 3),
@@ -32,7 +32,7 @@ _WHOLE_MONTHS = {
 }
 
 
-def service_period(
+def compute_service_period(
     rule_type: str,
     transaction_date: date,
     *,
@@ -40,13 +40,15 @@ def service_period(
     end: date | None = None,
     invoice_date: date | None = None,
 ) -> tuple[date, date]:
-    """First and last day of the period the amount belongs to, both included; one day for the two date rules.
+    """Return (first day, last day) of the service period, both included; one day for the two date rules.
 
-    ``start`` and ``end`` are needed by servicePeriod and custom and ignored by the others. Without an invoice date the
-    rule invoiceDate falls back to the transaction's. Raises ValueError for an unknown rule, a missing start or end, and
-    a period that ends before it starts.
+    `start` and `end` are required by servicePeriod and custom and ignored by the other rules. Without an
+    invoice date the rule invoiceDate uses the transaction date.
 
-    >>> [day.isoformat() for day in service_period("quarter", date(2024, 5, 20))]
+    Raises:
+        ValueError: the rule is unknown, start or end is missing, or the period ends before it starts.
+
+    >>> [day.isoformat() for day in compute_service_period("quarter", date(2024, 5, 20))]
     ['2024-04-01', '2024-06-30']
     """
     rule = DateRule(rule_type)
@@ -56,58 +58,65 @@ def service_period(
         day = invoice_date or transaction_date
         return day, day
     if rule in _WHOLE_MONTHS:
-        move, length = _WHOLE_MONTHS[rule]
-        first_month = (transaction_date.month - 1) // length * length + 1
-        first = add_months(transaction_date.replace(month=first_month, day=1), move)
-        return first, last_of_month(add_months(first, length - 1))
+        month_offset, period_months = _WHOLE_MONTHS[rule]
+        first_month = (transaction_date.month - 1) // period_months * period_months + 1
+        first = add_months(transaction_date.replace(month=first_month, day=1), month_offset)
+        return first, get_last_day_of_month(add_months(first, period_months - 1))
     if start is None or end is None:
         raise ValueError(f"The rule {rule_type} needs a start and an end.")
-    _in_order(start, end)
+    _check_period_order(start, end)
     return start, end
 
 
-def spread(amount: Decimal, *, currency: str, start: date, end: date) -> dict[date, Decimal]:
-    """Straight-line by day over [start, end], both included: first day of month -> part, in order of time.
+def spread_amount(amount: Decimal, *, currency: str, start: date, end: date) -> dict[date, Decimal]:
+    """Spread an amount by day over [start, end], both included; the parts add up to `amount` exactly.
 
-    Each part is the difference of two running totals rounded half-up to the currency's decimals, and the last total is
-    the amount itself, so the parts add up to it exactly. Parts of zero are left out. Any sign, and the parts of -x are
-    those of x negated. Raises ValueError if the period ends before it starts, UnknownCurrency.
+    Each part is the difference of two running totals rounded half-up to the currency's decimals. Parts of zero
+    are left out. The parts of -x are those of x negated. Reproduces the by-day tables of Stripe's revenue
+    recognition documentation.
 
-    Reproduces the by-day tables of Stripe's revenue recognition documentation.
+    Returns:
+        First day of month -> part, in chronological order.
 
-    >>> parts = spread(Decimal("120.00"), currency="USD", start=date(2024, 6, 15), end=date(2024, 10, 12))
+    Raises:
+        ValueError: the period ends before it starts.
+        UnknownCurrency.
+
+    >>> parts = spread_amount(Decimal("120.00"), currency="USD", start=date(2024, 6, 15), end=date(2024, 10, 12))
     >>> [str(part) for part in parts.values()]
     ['16.00', '31.00', '31.00', '30.00', '12.00']
     """
-    _in_order(start, end)
+    _check_period_order(start, end)
     if not amount:
         return {}
     if start.year == end.year and start.month == end.month:
-        return {first_of_month(start): amount}
-    units = minor_units(currency)
+        return {get_first_day_of_month(start): amount}
+    units = get_minor_units(currency)
     # Integers keep the running totals exact: amount = numerator / denominator, in smallest units, without its sign.
     numerator, denominator = amount.copy_abs().as_integer_ratio()
     days = (end - start).days + 1
-    doubled = 2 * numerator * 10**units
+    doubled_numerator = 2 * numerator * 10**units
     divisor = 2 * denominator * days
     half = denominator * days
     negative = amount < 0
     parts: dict[date, Decimal] = {}
-    before = 0
-    year, month, passed = start.year, start.month, 1 - start.day
+    previous_total = 0
+    year, month, elapsed_days = start.year, start.month, 1 - start.day
     while (year, month) != (end.year, end.month):
-        passed += days_in_month(year, month)
-        total = (doubled * passed + half) // divisor
-        if total != before:
-            parts[date(year, month, 1)] = Decimal(before - total if negative else total - before).scaleb(-units)
-            before = total
+        elapsed_days += count_days_in_month(year, month)
+        total = (doubled_numerator * elapsed_days + half) // divisor
+        if total != previous_total:
+            parts[date(year, month, 1)] = Decimal(
+                previous_total - total if negative else total - previous_total
+            ).scaleb(-units)
+            previous_total = total
         year, month = (year, month + 1) if month < 12 else (year + 1, 1)
-    rest = amount - Decimal(-before if negative else before).scaleb(-units)
-    if rest:
-        parts[date(year, month, 1)] = rest
+    remainder = amount - Decimal(-previous_total if negative else previous_total).scaleb(-units)
+    if remainder:
+        parts[date(year, month, 1)] = remainder
     return parts
 
 
-def _in_order(start: date, end: date) -> None:
+def _check_period_order(start: date, end: date) -> None:
     if end < start:
         raise ValueError(f"The period ends on {end}, before it starts on {start}.")

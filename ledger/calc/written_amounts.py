@@ -1,10 +1,10 @@
-"""Amounts as bank files write them: one strict parser. What is not clearly one amount is refused, never repaired."""
+"""Amounts as bank files write them. A text that is not clearly one amount is rejected, never repaired."""
 
 import re
 from collections.abc import Iterable
 
 MAX_WHOLE_DIGITS = 15
-# One decimal mark at most, and between thousands one and the same other mark, in groups of three digits.
+# At most one decimal mark; thousands are grouped by three digits with one other mark.
 _UNGROUPED = re.compile(r"(?P<whole>[0-9]*)(?:[.,](?P<decimals>[0-9]*))?")
 _GROUPED = re.compile(
     r"(?P<whole>[0-9]{1,3}(?P<group>[.,' ])[0-9]{3}(?:(?P=group)[0-9]{3})*)(?:(?!(?P=group))[.,](?P<decimals>[0-9]*))?"

@@ -1,1 +1,1 @@
-"""Movements that come in bulk: bodies, files, undoing."""
+"""Imports of transactions: request bodies, CSV files, and undoing an import."""

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunSQL(companies.models.tenancy.IN_TURN, migrations.RunSQL.noop),
+        migrations.RunSQL(companies.models.tenancy.SEQUENTIAL_MODE_SQL, migrations.RunSQL.noop),
         migrations.CreateModel(
             name='CategorizationRule',
             fields=[
@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('created_user_id', models.CharField(max_length=64, null=True)),
                 ('last_updated_time', models.DateTimeField()),
                 ('last_updated_user_id', models.CharField(max_length=64, null=True)),
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=200)),
                 ('enabled', models.BooleanField(default=True)),
                 ('disabled_reason', models.CharField(choices=[('categoryDeleted', 'Category Deleted'), ('accountDeleted', 'Account Deleted'), ('plTypeLost', 'Pl Type Lost')], max_length=20, null=True)),
@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='CategorizationRun',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('created_time', models.DateTimeField()),
                 ('created_user_id', models.CharField(max_length=64, null=True)),
                 ('affected', models.IntegerField(default=0)),
@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='RuleAccount',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
             ],
         ),
         migrations.AddField(

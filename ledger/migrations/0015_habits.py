@@ -9,7 +9,7 @@ import django.db.models.deletion
 import django.db.models.functions.text
 from django.db import migrations, models
 
-from companies.models.tenancy import IN_TURN
+from companies.models.tenancy import SEQUENTIAL_MODE_SQL
 
 LINES = ("revenue", "cogs", "cac", "pd", "ga", "no", "neutral")
 ANY_LINE = ", ".join(f"p.{line}" for line in LINES)
@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
     dependencies = [("companies", "0009_auto_categorize"), ("ledger", "0014_categorization_rules")]
 
     operations = [
-        migrations.RunSQL(IN_TURN, migrations.RunSQL.noop),
+        migrations.RunSQL(SEQUENTIAL_MODE_SQL, migrations.RunSQL.noop),
         migrations.CreateModel(
             name="Habit",
             fields=[

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunSQL(companies.models.tenancy.IN_TURN, migrations.RunSQL.noop),
+        migrations.RunSQL(companies.models.tenancy.SEQUENTIAL_MODE_SQL, migrations.RunSQL.noop),
         migrations.CreateModel(
             name='SavedView',
             fields=[
@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('created_user_id', models.CharField(max_length=64, null=True)),
                 ('last_updated_time', models.DateTimeField()),
                 ('last_updated_user_id', models.CharField(max_length=64, null=True)),
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=80)),
                 ('query', models.CharField(blank=True, max_length=2000)),
                 ('shared', models.BooleanField(default=False)),
@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='TransactionBefore',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('transaction_id', models.UUIDField()),
                 ('auto_assigned', models.BooleanField()),
                 ('facts', models.JSONField(null=True)),

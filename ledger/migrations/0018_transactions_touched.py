@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False
+                        default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
                 ("transaction_id", models.UUIDField()),

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='RefusedMatch',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('other_id', models.UUIDField()),
                 ('day', models.DateField(null=True)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),

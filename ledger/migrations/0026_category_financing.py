@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
     dependencies = [("companies", "0021_first_hour"), ("ledger", "0025_amounts_are_numbers")]
 
     operations = [
-        migrations.RunSQL(companies.models.tenancy.IN_TURN, migrations.RunSQL.noop),
+        migrations.RunSQL(companies.models.tenancy.SEQUENTIAL_MODE_SQL, migrations.RunSQL.noop),
         migrations.AddField("category", "financing", models.BooleanField(default=False)),
         migrations.RunSQL(ADD_CATEGORY, migrations.RunSQL.noop),
     ]

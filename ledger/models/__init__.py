@@ -1,7 +1,7 @@
-"""What happened: accounts, movements, what they were for, and the tables derived from them."""
+"""Models of the ledger: accounts, transactions, categorizations, rules, files, and derived tables."""
 
 from ledger.models.accounts import (
-    COUNTS_AS_CASH,
+    CASH_ACCOUNT_TYPES,
     Account,
     AccountGroup,
     AccountGroupNotEmpty,
@@ -9,67 +9,68 @@ from ledger.models.accounts import (
     AccountType,
     ImportType,
 )
+from ledger.models.audit_links import TransactionTouched
 from ledger.models.categories import (
-    EXPENSES,
-    FINANCING_KEYS,
-    STARTING_CATEGORIES,
+    DEFAULT_CATEGORIES,
+    EXPENSE_LINES,
+    FINANCING_SYSTEM_KEYS,
     Category,
     CategoryInUse,
     Counterparty,
     CounterpartyInUse,
     CounterpartyType,
     PlType,
-    category_called,
+    translate_category_name,
 )
 from ledger.models.categorizations import Categorization, LinkKind, Posting
-from ledger.models.derived import DayMovement, Habit, MonthMovement, MonthResult
+from ledger.models.derived_tables import DayMovement, Habit, MonthMovement, MonthResult
+from ledger.models.dismissed_matches import RefusedMatch
 from ledger.models.external_ids import ExternalIdTaken
 from ledger.models.files import File, FileTransaction, ParseStatus
 from ledger.models.products import Product, ProductExternalId, ProductGroup, ProductGroupNotEmpty, ProductInUse
 from ledger.models.rates import Rate, RateLoad
-from ledger.models.recurring import RecurringBook, RecurringMonth
-from ledger.models.refused import RefusedMatch
+from ledger.models.recurring_revenue import RecurringBook, RecurringMonth
 from ledger.models.rules import (
-    RULE_NOTE,
-    TEXTS,
+    RULE_NOTE_PREFIX,
+    TEXT_CONDITIONS,
+    BulkOperation,
     CategorizationRule,
     CategorizationRun,
     Direction,
     DisabledReason,
     Operator,
     RuleAccount,
-    RunAct,
     TransactionBefore,
 )
-from ledger.models.saved import SavedView
+from ledger.models.saved_views import SavedView
 from ledger.models.statements import KnownBefore, PendingBefore, Statement
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
-from ledger.models.touched import TransactionTouched
 from ledger.models.transactions import (
-    TOLD,
+    IMPORTED_FIELDS,
     ImportBatch,
-    InitialBalanceFixed,
     Source,
     SplitExceedsAmount,
     Transaction,
+    TransactionIsInitialBalance,
     TransactionLinked,
     counts_in_results,
 )
 
 __all__ = [
-    "COUNTS_AS_CASH",
-    "EXPENSES",
-    "FINANCING_KEYS",
-    "RULE_NOTE",
-    "STARTING_CATEGORIES",
-    "TEXTS",
-    "TOLD",
+    "CASH_ACCOUNT_TYPES",
+    "DEFAULT_CATEGORIES",
+    "EXPENSE_LINES",
+    "FINANCING_SYSTEM_KEYS",
+    "IMPORTED_FIELDS",
+    "RULE_NOTE_PREFIX",
+    "TEXT_CONDITIONS",
     "Account",
     "AccountGroup",
     "AccountGroupNotEmpty",
     "AccountNotEmpty",
     "AccountType",
     "BillingPeriod",
+    "BulkOperation",
     "Categorization",
     "CategorizationRule",
     "CategorizationRun",
@@ -87,7 +88,6 @@ __all__ = [
     "Habit",
     "ImportBatch",
     "ImportType",
-    "InitialBalanceFixed",
     "KnownBefore",
     "LinkKind",
     "MonthMovement",
@@ -108,7 +108,6 @@ __all__ = [
     "RecurringMonth",
     "RefusedMatch",
     "RuleAccount",
-    "RunAct",
     "SavedView",
     "Source",
     "SplitExceedsAmount",
@@ -118,8 +117,9 @@ __all__ = [
     "SubscriptionInUse",
     "Transaction",
     "TransactionBefore",
+    "TransactionIsInitialBalance",
     "TransactionLinked",
     "TransactionTouched",
-    "category_called",
     "counts_in_results",
+    "translate_category_name",
 ]

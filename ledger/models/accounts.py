@@ -1,11 +1,11 @@
-"""Where money lies: bank, cash and other accounts, and the groups they are shown in."""
+"""Accounts (bank, cash and others) and the groups they are shown in."""
 
 from typing import Self
 
 from django.db import models
 from django.db.models import Q
 
-from companies.errors import Conflict
+from companies.errors import ConflictError
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
 
 
@@ -18,7 +18,7 @@ class AccountType(models.TextChoices):
     OTHER = "other"
 
 
-COUNTS_AS_CASH = {AccountType.BANK, AccountType.CASH}  # unless the account says otherwise
+CASH_ACCOUNT_TYPES = {AccountType.BANK, AccountType.CASH}  # default; an account can override it
 
 
 class ImportType(models.TextChoices):
@@ -28,7 +28,7 @@ class ImportType(models.TextChoices):
     API = "api"
 
 
-class AccountGroupNotEmpty(Conflict):
+class AccountGroupNotEmpty(ConflictError):
     """Accounts remain in the group, archived ones perhaps; move them out first with change_group."""
 
     code = "account_group_not_empty"
@@ -38,7 +38,7 @@ class AccountGroupQuerySet(CompanyOwnedQuerySet["AccountGroup"]):
     def active(self) -> Self:
         return self.filter(archived=False)
 
-    def in_order(self) -> Self:
+    def in_display_order(self) -> Self:
         return self.order_by("order", "name", "id")
 
 
@@ -54,7 +54,7 @@ class AccountGroup(CompanyOwned, Audited):
         return self.name
 
 
-class AccountNotEmpty(Conflict):
+class AccountNotEmpty(ConflictError):
     """The account has transactions; archive it instead, or delete them first."""
 
     code = "account_not_empty"
@@ -65,10 +65,10 @@ class AccountQuerySet(CompanyOwnedQuerySet["Account"]):
         return self.filter(archived=False)
 
     def cash(self) -> Self:
-        """Accounts whose balance counts as cash."""
+        """Return accounts whose balance counts as cash."""
         return self.filter(include_in_cash_balance=True)
 
-    def in_order(self) -> Self:
+    def in_display_order(self) -> Self:
         return self.order_by("order", "name", "id")
 
 
@@ -77,7 +77,7 @@ class Account(CompanyOwned, Audited):
     name = models.CharField(max_length=200)
     account_number = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     include_in_cash_balance = models.BooleanField()
-    cash_chosen = models.BooleanField(default=False)  # somebody has said so; else it follows the type
+    cash_chosen = models.BooleanField(default=False)  # a user chose include_in_cash_balance; else it follows the type
     account_group = CompanyForeignKey(AccountGroup, null=True)
     archived = models.BooleanField(default=False)
     expected_annual_return = models.IntegerField(null=True)
@@ -87,7 +87,7 @@ class Account(CompanyOwned, Audited):
     import_type = models.CharField(max_length=20, choices=ImportType, default=ImportType.MANUAL)
     transit_currency = models.CharField(max_length=3, choices=Currency, null=True)  # noqa: DJ001
     import_settings = models.JSONField(null=True)
-    bank_connection = models.JSONField(null=True)  # written by integrations, in the shape that is answered
+    bank_connection = models.JSONField(null=True)  # written by integrations, in the shape of the API
 
     in_use = AccountNotEmpty
     objects = AccountQuerySet.as_manager()

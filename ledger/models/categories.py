@@ -1,4 +1,4 @@
-"""What a movement is for (categories and the P&L lines they post to) and with whom (counterparties)."""
+"""Categories with the P&L lines they post to, and counterparties."""
 
 from typing import Any, Self
 from uuid import UUID
@@ -10,7 +10,7 @@ from django.db.models import Count, F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Left, Lower
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
-from companies.errors import Conflict
+from companies.errors import ConflictError
 from companies.models import Audited, CompanyOwned, CompanyOwnedQuerySet
 from ledger import hooks
 from ledger.models.external_ids import ExternalIdTaken
@@ -28,11 +28,11 @@ class PlType(models.TextChoices):
     NEUTRAL = "neutral"
 
 
-EXPENSES = (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA)  # shown positive in the statement
+EXPENSE_LINES = (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA)  # shown positive in the statement
 
 
-# (systemKey, name, emoji) of what every company starts with, by the line that each posts to.
-STARTING_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
+# (systemKey, name, emoji) of the categories of a new company, by the P&L line that each posts to.
+DEFAULT_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
     PlType.REVENUE: [
         ("revenueRecurring", gettext_noop("Recurring revenue"), "🔁"),
         ("revenueOneOff", gettext_noop("One-off revenue"), "🧾"),
@@ -62,45 +62,46 @@ STARTING_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
         ("financing", gettext_noop("Equity and loans"), "🌱"),
     ],
 }
-FINANCING_KEYS = {"financing"}  # system categories that are financing from the start
-_STARTING_NAMES = {name for rows in STARTING_CATEGORIES.values() for _, name, _ in rows}
-_STARTING_SIGNS: dict[str | None, str] = {key: sign for rows in STARTING_CATEGORIES.values() for key, _, sign in rows}
+FINANCING_SYSTEM_KEYS = {"financing"}  # default categories that are financing
+_DEFAULT_NAMES = {name for rows in DEFAULT_CATEGORIES.values() for _, name, _ in rows}
+_DEFAULT_EMOJIS: dict[str | None, str] = {key: sign for rows in DEFAULT_CATEGORIES.values() for key, _, sign in rows}
 
 
-def category_called(name: str) -> str:
-    """As pages say the name of a category: in the reader's language where it is one that companies start with."""
-    return gettext(name) if name in _STARTING_NAMES else name
+def translate_category_name(name: str) -> str:
+    """Return the display name of a category: translated if it is one of the default categories."""
+    return gettext(name) if name in _DEFAULT_NAMES else name
 
 
-def uses_by_transactions(company_id: UUID, *, of: str = "category") -> Any:
-    """How many transactions have a part in an annotated category of the company, or with a counterparty."""
-    parts = apps.get_model("ledger", "Categorization").objects.of(company_id)
-    rows = parts.filter(**{of: OuterRef("id")}).order_by().values(of)
+def count_using_transactions(company_id: UUID, *, relation: str = "category") -> Any:
+    """Return an expression: the number of transactions categorized with an outer category or counterparty."""
+    categorizations = apps.get_model("ledger", "Categorization").objects.for_company(company_id)
+    rows = categorizations.filter(**{relation: OuterRef("id")}).order_by().values(relation)
     return Coalesce(Subquery(rows.annotate(n=Count("transaction_id", distinct=True)).values("n")), 0)
 
 
-def uses_by_planned(company_id: UUID) -> Any:
-    """How many planned transactions name an annotated category; the app that plans says how to count them."""
+def count_using_planned_transactions(company_id: UUID) -> Any:
+    """Return an expression from the planning app: the number of planned transactions with an outer category."""
     return sum(hooks.count_planned_uses.run(company_id), start=Value(0))
 
 
 class CategoryQuerySet(CompanyOwnedQuerySet["Category"]):
-    def with_uses(self, company_id: UUID) -> Self:
-        """Each with used_transactions, used_planned_transactions and used, their sum; one query."""
-        counted = self.annotate(
-            used_transactions=uses_by_transactions(company_id), used_planned_transactions=uses_by_planned(company_id)
+    def with_usage_counts(self, company_id: UUID) -> Self:
+        """Annotate used_transactions, used_planned_transactions and their sum, used; one query."""
+        annotated = self.annotate(
+            used_transactions=count_using_transactions(company_id),
+            used_planned_transactions=count_using_planned_transactions(company_id),
         )
-        return counted.annotate(used=F("used_transactions") + F("used_planned_transactions"))
+        return annotated.annotate(used=F("used_transactions") + F("used_planned_transactions"))
 
-    def in_order(self) -> Self:
+    def in_display_order(self) -> Self:
         return self.order_by("order", "name", "id")
 
-    def system(self, key: str) -> Self:
-        """The category that the service itself posts to under a key."""
+    def for_system_key(self, key: str) -> Self:
+        """Return the category that the service itself uses under a key."""
         return self.filter(system_key=key)
 
 
-class CategoryInUse(Conflict):
+class CategoryInUse(ConflictError):
     """The category is in use; replaceWith names another one to put in its place."""
 
     code = "category_in_use"
@@ -112,7 +113,9 @@ class Category(CompanyOwned, Audited):
     pl_types = ArrayField(models.CharField(max_length=10, choices=PlType))
     system = models.BooleanField(default=False)
     system_key = models.CharField(max_length=40, null=True)  # noqa: DJ001
-    financing = models.BooleanField(default=False)  # money from owners and lenders: no income, no operating cash flow
+    financing = models.BooleanField(
+        default=False
+    )  # money from owners and lenders: neither income nor operating cash flow
     order = models.IntegerField(default=0)
 
     in_use = CategoryInUse
@@ -135,15 +138,15 @@ class Category(CompanyOwned, Audited):
 
     @property
     def called(self) -> str:
-        """As pages say it, behind the sign that somebody chose for it."""
-        name = category_called(self.name)
-        return f"{self.emoji} {name}" if self.emoji not in (None, "", _STARTING_SIGNS.get(self.system_key)) else name
+        """The display name, with the emoji if a user chose one."""
+        name = translate_category_name(self.name)
+        return f"{self.emoji} {name}" if self.emoji not in (None, "", _DEFAULT_EMOJIS.get(self.system_key)) else name
 
     @property
     def shown_beside(self) -> str:
-        """How often it is used, where that was counted too."""
-        counted = (getattr(self, name, "") for name in ("used_transactions", "used_planned_transactions"))
-        return " ".join(map(str, counted)).strip()
+        """The usage counts, if they were annotated: they are a part of the version of the category."""
+        counts = (getattr(self, name, "") for name in ("used_transactions", "used_planned_transactions"))
+        return " ".join(map(str, counts)).strip()
 
 
 class CounterpartyType(models.TextChoices):
@@ -156,15 +159,15 @@ class CounterpartyType(models.TextChoices):
 
 
 class CounterpartyQuerySet(CompanyOwnedQuerySet["Counterparty"]):
-    def with_transactions(self, company_id: UUID) -> Self:
-        """Each with used_transactions: in how many transactions a part is with it."""
-        return self.annotate(used_transactions=uses_by_transactions(company_id, of="counterparty"))
+    def with_transaction_counts(self, company_id: UUID) -> Self:
+        """Annotate used_transactions: in how many transactions the counterparty is used."""
+        return self.annotate(used_transactions=count_using_transactions(company_id, relation="counterparty"))
 
-    def in_order(self) -> Self:
+    def in_display_order(self) -> Self:
         return self.order_by("name", "id")
 
 
-class CounterpartyInUse(Conflict):
+class CounterpartyInUse(ConflictError):
     """Transactions, planned transactions or subscriptions refer to the counterparty, or it still subscribes."""
 
     code = "counterparty_in_use"

@@ -1,4 +1,4 @@
-"""How the amount of a transaction is split over categories and P&L lines, and which parts are legs of a transfer."""
+"""Categorizations: the amounts of a transaction by category and P&L line; some are legs of transfers."""
 
 from decimal import Decimal
 from typing import Self
@@ -12,7 +12,7 @@ from ledger.models.categories import Category, Counterparty, PlType
 from ledger.models.rules import CategorizationRun
 from ledger.models.transactions import Source, Transaction
 
-RULES = [(rule.value, rule.value) for rule in DateRule]
+DATE_RULE_CHOICES = [(rule.value, rule.value) for rule in DateRule]
 
 
 class LinkKind(models.TextChoices):
@@ -22,34 +22,35 @@ class LinkKind(models.TextChoices):
 
 class CategorizationQuerySet(CompanyOwnedQuerySet["Categorization"]):
     def linked(self) -> Self:
-        """Legs of transfers: in every balance, and in no flow and no P&L line. The one predicate for it."""
+        """Return legs of transfers: they count in balances, but in no cash flow and no P&L line."""
         return self.filter(counter__isnull=False)
 
     def unlinked(self) -> Self:
+        """Return categorizations that are not legs of transfers."""
         return self.filter(counter__isnull=True)
 
-    def counted(self) -> Self:
-        """Parts that count in the profit and loss: of what is booked, no initial balance, no leg of a transfer.
+    def counted_in_results(self) -> Self:
+        """Return categorizations that count in the profit and loss: booked, no initial balance, no leg of a transfer.
 
-        The one predicate for it; ``counts_in_results`` is the part of it that is known before there are parts.
+        `counts_in_results` is the same condition on the transaction alone.
         """
         return self.unlinked().filter(transaction__pending=False).exclude(transaction__source=Source.INITIAL_BALANCE)
 
 
 class Categorization(CompanyOwned):
-    """One part of a transaction; its value is the sum of its P&L lines and the tax passed through."""
+    """One amount of a transaction assigned to a category; `value` is the sum of its P&L lines and tax."""
 
     transaction = CompanyForeignKey(Transaction, when_deleted="cascade")
     position = models.SmallIntegerField(default=0)  # the order in which the map was sent
     category = CompanyForeignKey(Category)
     counterparty = CompanyForeignKey(Counterparty, null=True)
-    rule = models.CharField(max_length=20, choices=RULES, default=DateRule.TRANSACTION_DATE.value)
+    rule = models.CharField(max_length=20, choices=DATE_RULE_CHOICES, default=DateRule.TRANSACTION_DATE.value)
     rule_start_date = models.DateField(null=True)  # of servicePeriod and custom
     rule_end_date = models.DateField(null=True)
     invoice_date = models.DateField(null=True)
     computed_start_date = models.DateField()
     computed_end_date = models.DateField()
-    # One column a P&L line, in the transaction's currency with its sign; null where the part has no such line.
+    # One column per P&L line, in the transaction's currency with its sign; null if the line is not used.
     revenue = models.DecimalField(max_digits=19, decimal_places=4, null=True)
     cogs = models.DecimalField(max_digits=19, decimal_places=4, null=True)
     cac = models.DecimalField(max_digits=19, decimal_places=4, null=True)
@@ -62,8 +63,8 @@ class Categorization(CompanyOwned):
     link_kind = models.CharField(max_length=10, choices=LinkKind, null=True)  # noqa: DJ001
     counter = CompanyForeignKey("self", null=True)  # the other leg
     source_note = models.TextField(null=True)  # noqa: DJ001
-    run = CompanyForeignKey(CategorizationRun, null=True)  # that gave it, while nobody has touched it
-    replaced = models.JSONField(null=True)  # what stood in its place before that run, by a rule too
+    run = CompanyForeignKey(CategorizationRun, null=True)  # the run that assigned it, until someone edits it
+    replaced = models.JSONField(null=True)  # the categorization that the run replaced
 
     objects = CategorizationQuerySet.as_manager()
 
@@ -85,7 +86,9 @@ class Categorization(CompanyOwned):
             models.CheckConstraint(
                 condition=Q(computed_start_date__lte=F("computed_end_date")), name="categorization_period_in_order"
             ),
-            models.CheckConstraint(condition=Q(rule__in=[rule for rule, _ in RULES]), name="categorization_rule_known"),
+            models.CheckConstraint(
+                condition=Q(rule__in=[rule for rule, _ in DATE_RULE_CHOICES]), name="categorization_rule_known"
+            ),
             models.CheckConstraint(
                 condition=Q(link_kind__isnull=True, counter__isnull=True)
                 | Q(link_kind__in=LinkKind.values, counter__isnull=False),
@@ -98,15 +101,15 @@ class Categorization(CompanyOwned):
 
     @property
     def split(self) -> dict[str, Decimal]:
-        """The P&L lines that this part has."""
+        """The amounts by P&L line, without lines that are null."""
         lines = {line: getattr(self, line) for line in PlType.values}
         return {line: value for line, value in lines.items() if value is not None}
 
 
 class Posting(models.Model):
-    """Derived: what a part contributes to a P&L line in one month, in its own and in the base currency.
+    """Derived: the amount of a categorization on a P&L line in one month, in its own and in the base currency.
 
-    Only parts that count have postings: booked, not an initial balance, not a leg of a transfer.
+    Only categorizations that count have postings: booked, no initial balance, no leg of a transfer.
     """
 
     pk = models.CompositePrimaryKey("company_id", "categorization_id", "pl_type", "month")

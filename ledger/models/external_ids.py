@@ -1,9 +1,9 @@
-"""The names that other systems know a record by; each names one."""
+"""The conflict of two records with one external id."""
 
-from companies.errors import Conflict
+from companies.errors import ConflictError
 
 
-class ExternalIdTaken(Conflict):
+class ExternalIdTaken(ConflictError):
     """Another record of this kind has this externalId."""
 
     code = "external_id_taken"

@@ -1,4 +1,4 @@
-"""Documents kept beside transactions: metadata here, bytes in the configured storage."""
+"""Files attached to transactions: metadata here, content in the configured storage."""
 
 from typing import Self
 from uuid import UUID
@@ -20,19 +20,19 @@ class ParseStatus(models.TextChoices):
 
 
 class FileQuerySet(CompanyOwnedQuerySet["File"]):
-    def with_transactions(self, company_id: UUID) -> Self:
-        """Each with transaction_ids, the transactions it belongs to, in the order of their ids."""
-        own = FileTransaction.objects.of(company_id).filter(file=OuterRef("id"))
-        return self.annotate(transaction_ids=ArraySubquery(own.order_by("transaction_id").values("transaction_id")))
+    def with_transaction_ids(self, company_id: UUID) -> Self:
+        """Annotate transaction_ids, sorted."""
+        links = FileTransaction.objects.for_company(company_id).filter(file=OuterRef("id"))
+        return self.annotate(transaction_ids=ArraySubquery(links.order_by("transaction_id").values("transaction_id")))
 
-    def loose(self) -> Self:
-        """Documents that lie beside no transaction."""
+    def unattached(self) -> Self:
+        """Return files without a transaction."""
         return self.exclude(Exists(FileTransaction.objects.filter(company=OuterRef("company"), file_id=OuterRef("id"))))
 
-    def tied_to(self, transaction_id: UUID) -> Self:
-        """Documents of one transaction."""
-        own = {"company_id": OuterRef("company_id"), "file_id": OuterRef("id")}
-        return self.filter(Exists(FileTransaction.objects.filter(**own, transaction_id=transaction_id)))
+    def for_transaction(self, transaction_id: UUID) -> Self:
+        """Return the files of a transaction."""
+        same_file = {"company_id": OuterRef("company_id"), "file_id": OuterRef("id")}
+        return self.filter(Exists(FileTransaction.objects.filter(**same_file, transaction_id=transaction_id)))
 
 
 class File(CompanyOwned, Audited):
@@ -44,7 +44,7 @@ class File(CompanyOwned, Audited):
     parse_status = models.CharField(max_length=10, choices=ParseStatus, default=ParseStatus.OPEN)
     parse_data = models.JSONField(null=True)
 
-    transaction_ids: list[UUID]  # ``with_transactions`` fills it
+    transaction_ids: list[UUID]  # annotated by `with_transaction_ids`
 
     objects = FileQuerySet.as_manager()
 
@@ -59,12 +59,12 @@ class File(CompanyOwned, Audited):
 
     @property
     def shown_beside(self) -> str:
-        """What belongs to it, where that was read too: a transaction that is deleted leaves, and the row stays."""
+        """The transaction ids, if they were annotated: they are a part of the version of the file."""
         return " ".join(map(str, getattr(self, "transaction_ids", ())))
 
 
 class FileTransaction(CompanyOwned):
-    """A document belongs to a transaction."""
+    """A link between a file and a transaction."""
 
     file = CompanyForeignKey(File, when_deleted="cascade")
     transaction = CompanyForeignKey(Transaction, when_deleted="cascade")

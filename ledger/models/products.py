@@ -1,4 +1,4 @@
-"""What is sold: products, the groups they are shown in, and the names that other systems know them by."""
+"""Products, product groups, and the products' ids in other systems."""
 
 from typing import Self
 from uuid import UUID
@@ -8,17 +8,17 @@ from django.db import models
 from django.db.models import OuterRef
 from django.utils.translation import gettext_lazy as _
 
-from companies.errors import Conflict
+from companies.errors import ConflictError
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
 from ledger.models.external_ids import ExternalIdTaken
 
 
 class ProductGroupQuerySet(CompanyOwnedQuerySet["ProductGroup"]):
-    def in_order(self) -> Self:
+    def in_display_order(self) -> Self:
         return self.order_by("order", "name", "id")
 
 
-class ProductGroupNotEmpty(Conflict):
+class ProductGroupNotEmpty(ConflictError):
     """Products remain in the group; move them out first."""
 
     code = "product_group_not_empty"
@@ -36,16 +36,16 @@ class ProductGroup(CompanyOwned, Audited):
 
 
 class ProductQuerySet(CompanyOwnedQuerySet["Product"]):
-    def in_order(self) -> Self:
+    def in_display_order(self) -> Self:
         return self.order_by("order", "name", "id")
 
     def with_external_ids(self, company_id: UUID) -> Self:
-        """Adds ``external_ids``, in the order in which they were given: their keys are time-ordered."""
-        own = ProductExternalId.objects.of(company_id).filter(product=OuterRef("id"))
-        return self.annotate(external_ids=ArraySubquery(own.order_by("id").values("external_id")))
+        """Annotate external_ids, in the order they were added: their keys are time-ordered."""
+        own_ids = ProductExternalId.objects.for_company(company_id).filter(product=OuterRef("id"))
+        return self.annotate(external_ids=ArraySubquery(own_ids.order_by("id").values("external_id")))
 
 
-class ProductInUse(Conflict):
+class ProductInUse(ConflictError):
     """Subscriptions refer to the product."""
 
     code = "product_in_use"
@@ -53,10 +53,10 @@ class ProductInUse(Conflict):
 
 class Product(CompanyOwned, Audited):
     name = models.CharField(max_length=200)
-    name_manually_edited = models.BooleanField(default=False)  # then no other system's name may replace it
+    name_manually_edited = models.BooleanField(default=False)  # then integrations do not change it
     product_group = CompanyForeignKey(ProductGroup, null=True)
     order = models.IntegerField(default=0)
-    external_ids: list[str]  # where it was read with them
+    external_ids: list[str]  # annotated by `with_external_ids`
 
     in_use = ProductInUse
     objects = ProductQuerySet.as_manager()

@@ -8,7 +8,7 @@ from companies.models import Currency, Shared
 
 
 class Rate(Shared):
-    """So many units of a currency were one euro on a day."""
+    """The units of a currency for one euro on a day."""
 
     pk = models.CompositePrimaryKey("currency", "date")
     currency = models.CharField(max_length=3, choices=Currency)
@@ -23,19 +23,19 @@ class Rate(Shared):
 
 
 class RateLoadQuerySet(models.QuerySet["RateLoad"]):
-    def waiting(self) -> Self:
-        """Those at whose rates some results may not have been converted yet."""
+    def pending_revaluation(self) -> Self:
+        """Return loads whose rates some results have not been converted with yet."""
         return self.filter(revalued_time=None)
 
 
 class RateLoad(Shared):
-    """One arrival of rates; the newest one's id is the version of the table, so that processes know to read anew."""
+    """One load of rates; the id of the newest is the version of the rates, by which caches are refreshed."""
 
     source = models.CharField(max_length=200)
     loaded_time = models.DateTimeField()
     rows = models.IntegerField()  # new or changed ones
-    changed_from = models.DateField(null=True)  # the first day whose rate is another one now
-    revalued_time = models.DateTimeField(null=True)  # when all results had been converted at these rates
+    changed_from = models.DateField(null=True)  # the first day whose rate changed
+    revalued_time = models.DateTimeField(null=True)  # when all results had been converted with these rates
 
     objects = RateLoadQuerySet.as_manager()
 

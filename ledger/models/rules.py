@@ -1,4 +1,4 @@
-"""Rules that say what movements of a kind are for, and the runs that applied them to what was there already."""
+"""Categorization rules, and runs: operations on many transactions that can be undone."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -15,9 +15,9 @@ from ledger.calc.recognition import DateRule
 from ledger.models.accounts import Account
 from ledger.models.categories import Category, Counterparty, PlType
 
-DATE_RULES = [(rule.value, rule.value) for rule in DateRule]
-TEXTS = ("from_to", "description", "text")  # conditions on texts; ``text`` is either of the others
-MOST_PERCENT = Decimal(100)
+DATE_RULE_CHOICES = [(rule.value, rule.value) for rule in DateRule]
+TEXT_CONDITIONS = ("from_to", "description", "text")  # `text` matches either of the others
+MAX_PERCENT = Decimal(100)
 
 
 class Operator(models.TextChoices):
@@ -38,25 +38,25 @@ class DisabledReason(models.TextChoices):
     PL_TYPE_LOST = "plTypeLost"  # the category no longer posts to the rule's line
 
 
-def whole_or_none(name: str) -> Q:
-    """A condition on a text has an operator and a value, or neither."""
-    none = {f"{name}_operator__isnull": True, f"{name}_value__isnull": True}
-    whole = {f"{name}_operator__in": Operator.values, f"{name}_value__isnull": False}
-    return Q(**none) | Q(**{f"{name}_operator__isnull": False}, **whole)
+def build_text_condition_check(name: str) -> Q:
+    """Return the check that a text condition has both an operator and a value, or neither."""
+    is_unset = {f"{name}_operator__isnull": True, f"{name}_value__isnull": True}
+    is_complete = {f"{name}_operator__in": Operator.values, f"{name}_value__isnull": False}
+    return Q(**is_unset) | Q(**{f"{name}_operator__isnull": False}, **is_complete)
 
 
 class CategorizationRuleQuerySet(CompanyOwnedQuerySet["CategorizationRule"]):
-    def in_order(self) -> Self:
-        """The order in which they are tried."""
+    def in_display_order(self) -> Self:
+        """Return rules in the order in which they are applied."""
         return self.order_by("order", "id")
 
     def enabled(self) -> Self:
         return self.filter(enabled=True)
 
-    def with_accounts(self, company_id: UUID) -> Self:
-        """Each with account_ids, those that it is limited to, or None; and what its counterparties are."""
-        own = RuleAccount.objects.of(company_id).filter(rule=OuterRef("id")).order_by().values("rule")
-        ids = Subquery(own.annotate(ids=ArrayAgg("account_id", order_by="account_id")).values("ids"))
+    def with_account_ids(self, company_id: UUID) -> Self:
+        """Annotate account_ids (None if the rule applies to all accounts) and join the counterparties."""
+        own_accounts = RuleAccount.objects.for_company(company_id).filter(rule=OuterRef("id")).order_by().values("rule")
+        ids = Subquery(own_accounts.annotate(ids=ArrayAgg("account_id", order_by="account_id")).values("ids"))
         return self.annotate(account_ids=ids).select_related("counterparty", "given_counterparty")
 
 
@@ -65,7 +65,7 @@ class CategorizationRule(CompanyOwned, Audited):
     enabled = models.BooleanField(default=True)
     disabled_reason = models.CharField(max_length=20, choices=DisabledReason, null=True)  # noqa: DJ001 - a person's will
     order = models.IntegerField(default=0)
-    # Conditions; null asks nothing.
+    # Conditions; null matches anything.
     from_to_operator = models.CharField(max_length=10, choices=Operator, null=True)  # noqa: DJ001
     from_to_value = models.CharField(max_length=200, null=True)  # noqa: DJ001
     description_operator = models.CharField(max_length=10, choices=Operator, null=True)  # noqa: DJ001
@@ -77,16 +77,16 @@ class CategorizationRule(CompanyOwned, Audited):
     max_amount = models.DecimalField(max_digits=19, decimal_places=4, null=True)
     currency = models.CharField(max_length=3, choices=Currency, null=True)  # noqa: DJ001
     counterparty = CompanyForeignKey(Counterparty, null=True)
-    # What it says.
-    category = CompanyForeignKey(Category, null=True)  # null where it was deleted
+    # Action.
+    category = CompanyForeignKey(Category, null=True)  # null if it was deleted
     pl_type = models.CharField(max_length=10, choices=PlType)
     given_counterparty = CompanyForeignKey(Counterparty, null=True)
-    date_rule = models.CharField(max_length=20, choices=DATE_RULES, default=DateRule.TRANSACTION_DATE.value)
+    date_rule = models.CharField(max_length=20, choices=DATE_RULE_CHOICES, default=DateRule.TRANSACTION_DATE.value)
     rule_start_date = models.DateField(null=True)
     rule_end_date = models.DateField(null=True)
     rule_invoice_date = models.DateField(null=True)
     pass_through_tax_percent = models.DecimalField(max_digits=7, decimal_places=4, null=True)
-    # What it did.
+    # Statistics.
     matched_count = models.IntegerField(default=0)
     last_matched_time = models.DateTimeField(null=True)
 
@@ -108,7 +108,10 @@ class CategorizationRule(CompanyOwned, Audited):
             ),
         ]
         constraints = [
-            *(models.CheckConstraint(condition=whole_or_none(name), name=f"rule_{name}_whole") for name in TEXTS),
+            *(
+                models.CheckConstraint(condition=build_text_condition_check(name), name=f"rule_{name}_whole")
+                for name in TEXT_CONDITIONS
+            ),
             models.CheckConstraint(condition=Q(direction__in=Direction.values), name="rule_direction_known"),
             models.CheckConstraint(condition=Q(currency__in=Currency.values), name="rule_currency_known"),
             models.CheckConstraint(
@@ -117,11 +120,11 @@ class CategorizationRule(CompanyOwned, Audited):
             models.CheckConstraint(condition=Q(min_amount__lte=F("max_amount")), name="rule_amounts_in_order"),
             models.CheckConstraint(condition=Q(pl_type__in=PlType.values), name="rule_pl_type_known"),
             models.CheckConstraint(
-                condition=Q(date_rule__in=[rule for rule, _ in DATE_RULES]), name="rule_date_rule_known"
+                condition=Q(date_rule__in=[rule for rule, _ in DATE_RULE_CHOICES]), name="rule_date_rule_known"
             ),
             models.CheckConstraint(condition=Q(rule_start_date__lte=F("rule_end_date")), name="rule_period_in_order"),
             models.CheckConstraint(
-                condition=Q(pass_through_tax_percent__gte=0, pass_through_tax_percent__lte=MOST_PERCENT),
+                condition=Q(pass_through_tax_percent__gte=0, pass_through_tax_percent__lte=MAX_PERCENT),
                 name="rule_tax_percent_in_range",
             ),
             models.CheckConstraint(
@@ -137,18 +140,18 @@ class CategorizationRule(CompanyOwned, Audited):
         return self.name
 
     @property
-    def note(self) -> str:
-        """What stands beside the parts that it made: their ``sourceNote``."""
-        return f"{RULE_NOTE}{self.id}"
+    def source_note(self) -> str:
+        """The `sourceNote` of categorizations that the rule assigned."""
+        return f"{RULE_NOTE_PREFIX}{self.id}"
 
     @property
     def shown_beside(self) -> str:
-        """What it did is no change of the rule itself."""
+        """The match statistics: they are a part of the version of the rule."""
         return f"{self.matched_count} {self.last_matched_time}"
 
     @property
     def conditions(self) -> dict[str, Any]:
-        texts = {name: self.condition_on(name) for name in TEXTS}
+        texts = {name: self.get_text_condition(name) for name in TEXT_CONDITIONS}
         return texts | {
             "account_ids": getattr(self, "account_ids", None),
             "direction": self.direction,
@@ -158,7 +161,7 @@ class CategorizationRule(CompanyOwned, Audited):
             "counterparty_id": self.counterparty_id,
         }
 
-    def condition_on(self, name: str) -> dict[str, str] | None:
+    def get_text_condition(self, name: str) -> dict[str, str] | None:
         operator = getattr(self, f"{name}_operator")
         return {"operator": operator, "value": getattr(self, f"{name}_value")} if operator else None
 
@@ -173,21 +176,21 @@ class CategorizationRule(CompanyOwned, Audited):
 
     @property
     def action(self) -> dict[str, Any]:
-        given = self.given_counterparty
+        counterparty = self.given_counterparty
         return {
             "category_id": self.category_id,
             "pl_type": self.pl_type,
-            "counterparty": {"type": given.type, "id": given.id} if given else None,
+            "counterparty": {"type": counterparty.type, "id": counterparty.id} if counterparty else None,
             "using_date_rule": self.using_date_rule,
             "pass_through_tax_percent": self.pass_through_tax_percent,
         }
 
 
-RULE_NOTE = "rule:"  # followed by the rule's id
+RULE_NOTE_PREFIX = "rule:"  # followed by the rule's id
 
 
 class RuleAccount(CompanyOwned):
-    """A rule holds for movements of an account."""
+    """A rule applies to the transactions of an account."""
 
     rule = CompanyForeignKey(CategorizationRule, when_deleted="cascade")
     account = CompanyForeignKey(Account)
@@ -202,7 +205,7 @@ class RuleAccount(CompanyOwned):
         return f"{self.rule_id} on {self.account_id}"
 
 
-class RunAct(models.TextChoices):
+class BulkOperation(models.TextChoices):
     RULES = "rules"
     CATEGORIZE = "categorize"
     UNCATEGORIZE = "uncategorize"
@@ -210,13 +213,13 @@ class RunAct(models.TextChoices):
 
 
 class CategorizationRun(CompanyOwned):
-    """What was done with many transactions at once, so that it can be taken back.
+    """An operation on many transactions that can be undone.
 
-    Of rules that were applied to what was there already, the parts name it; of an act by hand, ``TransactionBefore``
-    keeps what it found.
+    Categorizations assigned by rules refer to their run; of manual operations `TransactionBefore` has the
+    earlier state.
     """
 
-    act = models.CharField(max_length=20, choices=RunAct, default=RunAct.RULES)
+    act = models.CharField(max_length=20, choices=BulkOperation, default=BulkOperation.RULES)
     created_time = models.DateTimeField()
     created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     affected = models.IntegerField(default=0)
@@ -224,30 +227,30 @@ class CategorizationRun(CompanyOwned):
     objects = CompanyOwnedQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(act__in=RunAct.values), name="run_act_known")]
+        constraints = [models.CheckConstraint(condition=Q(act__in=BulkOperation.values), name="run_act_known")]
 
     def __str__(self) -> str:
         return f"{self.affected} at {self.created_time}"
 
     @property
     def last_updated_time(self) -> datetime:
-        """It is made, and taken back; nothing of it changes."""
+        """A run is created and undone, never changed."""
         return self.created_time
 
     @property
-    def by_hand(self) -> bool:
-        return self.act != RunAct.RULES
+    def is_manual(self) -> bool:
+        return self.act != BulkOperation.RULES
 
 
 class TransactionBefore(CompanyOwned):
-    """What a transaction was before an act by hand on many: its parts as rows, and itself where it was deleted."""
+    """A transaction before a manual bulk operation: its categorizations, and its row if it was deleted."""
 
     run = CompanyForeignKey(CategorizationRun, when_deleted="cascade")
-    transaction_id = models.UUIDField()  # no reference: the act may have deleted it
+    transaction_id = models.UUIDField()  # no foreign key: the operation may have deleted it
     auto_assigned = models.BooleanField()
-    facts = models.JSONField(null=True)  # its own row, where it was deleted
+    facts = models.JSONField(null=True)  # its row, if it was deleted
     parts = models.JSONField()
-    file_ids = ArrayField(models.UUIDField(), default=list)  # documents of one that was deleted
+    file_ids = ArrayField(models.UUIDField(), default=list)  # files of a deleted transaction
 
     objects = CompanyOwnedQuerySet.as_manager()
 

@@ -1,4 +1,4 @@
-"""What banks said of accounts, as statements told it, and what became of entries that were pending."""
+"""Bank statements, and what imports changed on transactions that were there before."""
 
 from datetime import date
 from typing import Self
@@ -13,32 +13,38 @@ from ledger.models.transactions import ImportBatch
 
 
 class StatementQuerySet(CompanyOwnedQuerySet["Statement"]):
-    def of_account(self, account_id: UUID) -> Self:
+    def for_account(self, account_id: UUID) -> Self:
         return self.filter(account_id=account_id)
 
-    def reconciling(self) -> Self:
-        """Those whose closing balance can be compared with the ledger."""
+    def with_closing_balance(self) -> Self:
+        """Return statements whose closing balance can be reconciled with the ledger."""
         return self.filter(closing_balance__isnull=False, day__isnull=False)
 
     def covering(self, *, account_id: UUID, currency: str, day: date) -> Self:
-        """Those whose closing balance a transaction of that day is in, the earliest first."""
-        return self.of_account(account_id).reconciling().filter(currency=currency, day__gte=day).order_by("day", "id")
+        """Return statements whose closing balance includes a transaction of that day, earliest first."""
+        return (
+            self.for_account(account_id)
+            .with_closing_balance()
+            .filter(currency=currency, day__gte=day)
+            .order_by("day", "id")
+        )
 
 
 class Statement(CompanyOwned):
-    """A statement that a file brought; it goes with the import when that is undone.
+    """A bank statement from an imported file; it is deleted when the import is undone.
 
-    What was left out because the books start later is in the opening balance, as on the day before they do.
+    Entries before the company's data start date are included in the opening balance, which is that of the day
+    before.
     """
 
     account = CompanyForeignKey(Account, when_deleted="cascade")
     import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
     currency = models.CharField(max_length=3, choices=Currency)
     start_date = models.DateField(null=True)
-    day = models.DateField(null=True)  # on whose evening the closing balance holds
+    day = models.DateField(null=True)  # the day of the closing balance
     opening_balance = models.DecimalField(max_digits=19, decimal_places=4, null=True)
     closing_balance = models.DecimalField(max_digits=19, decimal_places=4, null=True)
-    final = models.BooleanField()  # of its days the bank books nothing more
+    final = models.BooleanField()  # the bank books nothing more on its days
     number_given = models.CharField(max_length=64, null=True)  # noqa: DJ001 - to the account, by it or one before it
     created_time = models.DateTimeField()
 
@@ -55,13 +61,13 @@ class Statement(CompanyOwned):
 
 
 class PendingBefore(CompanyOwned):
-    """A pending transaction as it was before an import booked it, or took it away: what undoing gives back."""
+    """A pending transaction before an import booked or removed it: the state that undoing the import restores."""
 
     transaction_id = models.UUIDField()
     import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
-    facts = models.JSONField()  # the row by its columns
-    parts = models.JSONField(null=True)  # what it was for
-    file_ids = ArrayField(models.UUIDField(), default=list)  # its documents
+    facts = models.JSONField()  # the row, by column
+    parts = models.JSONField(null=True)  # its categorizations as rows
+    file_ids = ArrayField(models.UUIDField(), default=list)  # its files
 
     objects = CompanyOwnedQuerySet.as_manager()
 
@@ -73,11 +79,13 @@ class PendingBefore(CompanyOwned):
 
 
 class KnownBefore(CompanyOwned):
-    """What an import found in the ledger already: where the other import is undone, these stay as its own. Kept until
-    it is undone itself, which it may be at any time."""
+    """The transactions that an import found in the ledger already: they stay when the other import is undone.
+
+    Kept until the import itself is undone.
+    """
 
     import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
-    transaction_ids = ArrayField(models.UUIDField())  # no references: they may be deleted
+    transaction_ids = ArrayField(models.UUIDField())  # no foreign keys: they may be deleted
 
     objects = CompanyOwnedQuerySet.as_manager()
 

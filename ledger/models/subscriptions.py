@@ -1,4 +1,4 @@
-"""Who subscribes to what, and the append-only events that set what a subscription is worth."""
+"""Subscriptions and the append-only events that set their amount."""
 
 from datetime import date
 from typing import Self
@@ -9,8 +9,15 @@ from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Cast, JSONObject
 from django.utils.translation import gettext_lazy as _
 
-from companies.errors import Conflict
-from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency, a_number
+from companies.errors import ConflictError
+from companies.models import (
+    Audited,
+    CompanyForeignKey,
+    CompanyOwned,
+    CompanyOwnedQuerySet,
+    Currency,
+    build_amount_condition,
+)
 from ledger.models.categories import Counterparty
 from ledger.models.external_ids import ExternalIdTaken
 from ledger.models.products import Product
@@ -25,24 +32,24 @@ class BillingPeriod(models.TextChoices):
 
 class SubscriptionQuerySet(CompanyOwnedQuerySet["Subscription"]):
     def with_standing(self, company_id: UUID, today: date) -> Self:
-        """Adds ``standing``: amount, currency, interval and count of the latest event in effect today, or None."""
+        """Annotate `standing`: amount, currency, interval and count of the latest event in effect today, or None."""
         latest = (
-            SubscriptionEvent.objects.of(company_id)
+            SubscriptionEvent.objects.for_company(company_id)
             .filter(subscription=OuterRef("id"))
-            .live()
+            .not_retracted()
             .filter(effective_date__lte=today)
             .order_by("-effective_date", "-id")
         )
-        said = JSONObject(
+        terms = JSONObject(
             amount=Cast("amount_value", models.TextField()),
             currency="amount_currency",
             interval="interval",
             interval_count="interval_count",
         )
-        return self.annotate(standing=Subquery(latest.values(said=said)[:1]))
+        return self.annotate(standing=Subquery(latest.values(said=terms)[:1]))
 
 
-class SubscriptionInUse(Conflict):
+class SubscriptionInUse(ConflictError):
     """Events of the subscription count: retract them first."""
 
     code = "subscription_in_use"
@@ -78,20 +85,20 @@ class Subscription(CompanyOwned, Audited):
 
     @property
     def shown_beside(self) -> str:
-        """What an answer shows besides the row: it moves with events and with the day, and the tag with it."""
+        """The annotated terms: they are a part of the version, which changes with events and with the day."""
         return repr(getattr(self, "standing", None))
 
 
 class SubscriptionEventQuerySet(CompanyOwnedQuerySet["SubscriptionEvent"]):
-    def live(self) -> Self:
-        """Events that count: not retracted."""
+    def not_retracted(self) -> Self:
+        """Return events that were not retracted."""
         return self.filter(retracted_time__isnull=True)
 
 
 class SubscriptionEvent(CompanyOwned, Audited):
-    """From ``effective_date`` on the subscription is worth this amount every so many intervals; 0 ends it.
+    """From `effective_date` on the subscription has this amount per interval; 0 ends it.
 
-    Of two events of one subscription on one day the later-created counts; ids are in the order of creation.
+    Of two events of one subscription on one day the later one counts; ids are in the order of creation.
     """
 
     subscription = CompanyForeignKey(Subscription)
@@ -110,7 +117,7 @@ class SubscriptionEvent(CompanyOwned, Audited):
         indexes = [models.Index(fields=["company", "subscription"], name="subscription_event_by_sub")]
         constraints = [
             models.UniqueConstraint(
-                # A retracted event's id is free again, so that its correction can carry it.
+                # The id of a retracted event can be used again by its correction.
                 fields=["company", "external_id"],
                 condition=Q(external_id__isnull=False, retracted_time__isnull=True),
                 name="subscription_event_external_id_once",
@@ -118,7 +125,9 @@ class SubscriptionEvent(CompanyOwned, Audited):
                 violation_error_message=_("Another event has this externalId."),
             ),
             models.CheckConstraint(condition=Q(amount_value__gte=0), name="subscription_event_not_negative"),
-            models.CheckConstraint(condition=a_number("amount_value"), name="subscription_event_amount_a_number"),
+            models.CheckConstraint(
+                condition=build_amount_condition("amount_value"), name="subscription_event_amount_a_number"
+            ),
             models.CheckConstraint(condition=Q(interval__in=BillingPeriod.values), name="subscription_event_interval"),
             models.CheckConstraint(condition=Q(interval_count__gte=1), name="subscription_event_interval_count"),
             models.CheckConstraint(

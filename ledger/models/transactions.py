@@ -1,4 +1,4 @@
-"""Movements of money on accounts, and the imports that brought them."""
+"""Transactions and the imports that created them."""
 
 from datetime import datetime
 from typing import Self
@@ -10,9 +10,16 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Coalesce, Left, Lower
 from django.utils.translation import gettext_lazy as _
 
-from companies.errors import Conflict, Invalid
-from companies.locales import current
-from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency, a_number
+from companies.errors import ConflictError, InvalidInputError
+from companies.locales import get_current_locale
+from companies.models import (
+    Audited,
+    CompanyForeignKey,
+    CompanyOwned,
+    CompanyOwnedQuerySet,
+    Currency,
+    build_amount_condition,
+)
 from ledger.models.accounts import Account
 from ledger.models.external_ids import ExternalIdTaken
 
@@ -28,37 +35,37 @@ class Source(models.TextChoices):
 
 
 def counts_in_results(*, pending: bool, source: str) -> bool:
-    """Whether a transaction's parts count in the profit and loss: what is booked does, but no initial balance."""
+    """Return whether a transaction's categorizations count in the profit and loss: booked, and no initial balance."""
     return not pending and source != Source.INITIAL_BALANCE
 
 
-class SplitExceedsAmount(Invalid):
+class SplitExceedsAmount(InvalidInputError):
     """The categorizations add up to more than the transaction."""
 
     code = "split_exceeds_amount"
 
 
-class InitialBalanceFixed(Conflict):
+class TransactionIsInitialBalance(ConflictError):
     """An initial balance stands by itself: no leg of a transfer, no other category, changed through its account."""
 
     code = "transaction_is_initial_balance"
 
 
-class TransactionLinked(Conflict):
+class TransactionLinked(ConflictError):
     """A leg of a transfer stays as it is until it is unlinked."""
 
     code = "transaction_linked"
 
 
 class FirstWord(Func):
-    """The first word of the beginning of a text, as an index takes it."""
+    """The first word of the first 100 characters of a text, as an index stores it."""
 
     template = "split_part(left(%(expressions)s, 100), ' ', 1)"
     output_field = models.TextField()
 
 
-# What an import tells of a transaction, and people may correct.
-TOLD = ("account_id", "date", "amount_value", "amount_currency", "from_to", "description")
+# Columns that an import sets and users may edit.
+IMPORTED_FIELDS = ("account_id", "date", "amount_value", "amount_currency", "from_to", "description")
 
 
 class ImportBatchQuerySet(CompanyOwnedQuerySet["ImportBatch"]):
@@ -66,7 +73,7 @@ class ImportBatchQuerySet(CompanyOwnedQuerySet["ImportBatch"]):
 
 
 class ImportBatch(CompanyOwned):
-    """One import that was kept: what came with it, and whether it was undone."""
+    """One import: its counts, its file, and whether it was undone."""
 
     source = models.CharField(max_length=20, choices=Source)
     count = models.IntegerField()
@@ -76,7 +83,7 @@ class ImportBatch(CompanyOwned):
     created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     filename = models.CharField(max_length=255, null=True)  # noqa: DJ001
     format = models.CharField(max_length=20, null=True)  # noqa: DJ001 - of a file
-    account_ids = ArrayField(models.UUIDField(), default=list)  # what it brought movements of
+    account_ids = ArrayField(models.UUIDField(), default=list)  # accounts of the imported transactions
     undone_time = models.DateTimeField(null=True)
     undone_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001
 
@@ -100,31 +107,32 @@ class ImportBatch(CompanyOwned):
 
 class TransactionQuerySet(CompanyOwnedQuerySet["Transaction"]):
     def booked(self) -> Self:
-        """What counts in balances and flows; pending ones do not."""
+        """Return transactions that count in balances and cash flows; pending ones do not."""
         return self.filter(pending=False)
 
     def open(self) -> Self:
-        """Transactions whose categorizations do not add up to their amount."""
+        """Return transactions whose categorizations do not add up to their amount."""
         return self.exclude(amount_value=F("categorized_value"))
 
-    def unassigned(self) -> Self:
-        """What rules and history may speak about: booked, of a kind that they are wanted for, and untouched so far."""
+    def auto_categorizable(self) -> Self:
+        """Return transactions that rules and history may categorize: booked, not excluded, nothing categorized yet."""
         return (
             self.booked()
             .open()
-            .without_initial()
+            .without_initial_balances()
             .filter(exclude_from_auto_categorization=False, categorized_value=0, transferred_value=0)
         )
 
-    def touched(self) -> Self:
-        """What somebody has changed since it came, be it only what it was for."""
+    def edited_since_import(self) -> Self:
+        """Return transactions changed since their import, categorizations included."""
         return self.filter(last_updated_time__gt=Coalesce("told_time", "created_time"))
 
-    def initial(self) -> Self:
+    def initial_balances(self) -> Self:
+        """Return initial balances."""
         return self.filter(source=Source.INITIAL_BALANCE)
 
-    def without_initial(self) -> Self:
-        """All but initial balances, which are complete by themselves."""
+    def without_initial_balances(self) -> Self:
+        """Return all but initial balances, which are always fully categorized."""
         return self.exclude(source=Source.INITIAL_BALANCE)
 
 
@@ -142,14 +150,16 @@ class Transaction(CompanyOwned, Audited):
     assigned_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001
     pending = models.BooleanField(default=False)
     external_id = models.TextField(null=True)  # noqa: DJ001
-    bank_reference = models.TextField(null=True)  # noqa: DJ001 - banks give one to several movements
+    bank_reference = models.TextField(null=True)  # noqa: DJ001 - banks reuse it for several transactions
     import_batch = CompanyForeignKey(ImportBatch, null=True)
-    provider_data = models.JSONField(null=True)  # what bank, payment, CRM and accounting providers say, by field name
-    categorized_value = models.DecimalField(max_digits=19, decimal_places=4, default=0)  # derived: sum of the parts
+    provider_data = models.JSONField(null=True)  # values of bank, payment, CRM and accounting providers, by API name
+    categorized_value = models.DecimalField(
+        max_digits=19, decimal_places=4, default=0
+    )  # derived: sum of the categorizations
     transferred_value = models.DecimalField(max_digits=19, decimal_places=4, default=0)  # derived: its linked legs
-    # What its import told, where it differs from what is here now: so that the same entry is known when it comes again.
+    # The imported values if users edited them since, so that a later import recognizes the entry.
     as_told = models.JSONField(null=True)
-    told_time = models.DateTimeField(null=True)  # when an import last changed it, while nobody else had touched it
+    told_time = models.DateTimeField(null=True)  # the last import that changed it before any edit
 
     objects = TransactionQuerySet.as_manager()
 
@@ -175,7 +185,7 @@ class Transaction(CompanyOwned, Audited):
                 condition=Q(as_told__isnull=False),
                 name="transaction_told_otherwise",
             ),
-            # What others of the same name, or that begin with the same word, were for.
+            # For suggestions from transactions with the same name or the same first word.
             models.Index(
                 "company",
                 Lower(Left("from_to", 100)),
@@ -207,9 +217,11 @@ class Transaction(CompanyOwned, Audited):
             ),
             models.CheckConstraint(condition=Q(source__in=Source.values), name="transaction_source_known"),
             models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="transaction_currency_known"),
-            models.CheckConstraint(condition=a_number("amount_value"), name="transaction_amount_a_number"),
             models.CheckConstraint(
-                # The parts have the amount's sign and do not exceed it; the same for the linked legs among them.
+                condition=build_amount_condition("amount_value"), name="transaction_amount_a_number"
+            ),
+            models.CheckConstraint(
+                # The categorizations have the amount's sign and do not exceed it; the same holds for linked legs.
                 condition=(
                     Q(amount_value__gte=0, categorized_value__gte=0, categorized_value__lte=F("amount_value"))
                     | Q(amount_value__lt=0, categorized_value__lte=0, categorized_value__gte=F("amount_value"))
@@ -222,7 +234,7 @@ class Transaction(CompanyOwned, Audited):
                 condition=~Q(source=Source.INITIAL_BALANCE)
                 | Q(categorized_value=F("amount_value"), transferred_value=0),
                 name="transaction_initial_balance_complete",
-                violation_error_code=InitialBalanceFixed.code,
+                violation_error_code=TransactionIsInitialBalance.code,
                 violation_error_message=_(
                     "An initial balance stands by itself: it is whole, and no leg of a transfer."
                 ),
@@ -234,16 +246,16 @@ class Transaction(CompanyOwned, Audited):
 
     @property
     def told(self) -> dict[str, str] | None:
-        """What its import told, as it is kept; None where it came of none."""
+        """The values as imported: stored if edited since, else the current ones; None if not imported."""
         if self.import_batch_id is None:
             return None
         stored: dict[str, str] | None = self.as_told
-        return stored or {name: str(getattr(self, name)) for name in TOLD}
+        return stored or {name: str(getattr(self, name)) for name in IMPORTED_FIELDS}
 
     @property
     def called(self) -> str:
-        """What to call it in a sentence."""
-        return self.from_to or self.description or current().day_of(self.date)
+        """A short title for messages."""
+        return self.from_to or self.description or get_current_locale().format_day(self.date)
 
     @property
     def is_initial(self) -> bool:

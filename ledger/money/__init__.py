@@ -1,1 +1,1 @@
-"""Amounts as they are written, and rates of exchange."""
+"""Amounts, currencies and exchange rates."""

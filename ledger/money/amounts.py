@@ -1,40 +1,47 @@
-"""Amounts as they are written, in and out: the one place that reads them for a caller."""
+"""Parse and format amounts at the edge: API texts and form input."""
 
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
-from companies.errors import FieldErrors
-from companies.pages.amounts import NotAnAmount, amount_typed
-from ledger.calc.money import InvalidAmount, TooManyDecimals, format_amount, parse_amount
+from companies.errors import ValidationFailed
+from companies.pages.amount_formats import AmountParseError, parse_typed_amount
+from ledger.money.calc.money import InvalidAmount, TooManyDecimals, format_amount, parse_amount
 
 
-def amount_in(text: str, currency: str, *, pointer: str) -> Decimal:
-    """The amount in its currency. Raises FieldErrors with invalid_decimal or too_many_decimals."""
+def parse_api_amount(text: str, currency: str, *, pointer: str) -> Decimal:
+    """Parse an API amount in its currency.
+
+    Raises:
+        ValidationFailed: `invalid_decimal`, `too_many_decimals`.
+    """
     try:
         return parse_amount(text, currency)
     except InvalidAmount:
-        raise FieldErrors([(pointer, "invalid_decimal", _("Must be a string such as -1234.56."))]) from None
+        raise ValidationFailed([(pointer, "invalid_decimal", _("Must be a string such as -1234.56."))]) from None
     except TooManyDecimals:
-        raise FieldErrors(
+        raise ValidationFailed(
             [(pointer, "too_many_decimals", _("{currency} has fewer decimals.").format(currency=currency))]
         ) from None
 
 
-def typed_in(text: str, *, currency: str, pointer: str) -> str:
-    """What a person typed into a form, in a currency or "" for any, as callers write it. Raises FieldErrors with
-    invalid_decimal."""
+def normalize_typed_amount(text: str, *, currency: str, pointer: str) -> str:
+    """Return an amount typed into a form as the API writes it; with currency "" decimals are not checked.
+
+    Raises:
+        ValidationFailed: `invalid_decimal`.
+    """
     try:
-        return amount_typed(text, currency)
-    except NotAnAmount as error:
-        raise FieldErrors([(pointer, "invalid_decimal", str(error))]) from None
+        return parse_typed_amount(text, currency)
+    except AmountParseError as error:
+        raise ValidationFailed([(pointer, "invalid_decimal", str(error))]) from None
 
 
-def bound_in(text: str) -> Decimal:
-    """An amount to compare others with, of whatever currency. Raises InvalidAmount, a ValueError."""
+def parse_amount_bound(text: str) -> Decimal:
+    """Parse an amount of any currency to compare others with. Raises InvalidAmount, which is a ValueError."""
     return parse_amount(text)
 
 
-def amount_out(value: Decimal, currency: str) -> str:
-    """The amount with exactly the currency's decimals."""
+def format_plain_amount(value: Decimal, currency: str) -> str:
+    """Format an amount as the API writes it, with exactly the currency's decimals."""
     return format_amount(value, currency)

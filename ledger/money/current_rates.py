@@ -1,4 +1,4 @@
-"""The exchange rates at which a company's figures are converted today, and how old they are."""
+"""The current exchange rates of a company's currencies, and how old they are."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -7,15 +7,15 @@ from decimal import Context, Decimal
 from django.db import connection
 
 from companies.models import Company
-from ledger.calc.fx import EURO, MissingRate, RateTable
-from ledger.calc.money import CURRENCIES
-from ledger.money.rates import rate_table
+from ledger.money.calc.fx import EURO, RateLookupError, RateTable
+from ledger.money.calc.money import CURRENCIES
+from ledger.money.rates import get_rate_table
 
 MAX_RATE_AGE_DAYS = 4  # banks publish on working days; weekends and single holidays are no gap
 RATE_DIGITS = Context(prec=12)
 
-# Each currency is looked for at its place in the index of movements, account by account: none of them is read.
-_CURRENCIES_USED = """
+# Each currency is looked up in the index of day movements, account by account; no movement is read.
+_SELECT_USED_CURRENCIES = """
     SELECT each.currency FROM unnest(%(currencies)s::text[]) AS each (currency)
      WHERE EXISTS (SELECT FROM ledger_account a
                     WHERE a.company_id = %(company)s
@@ -29,9 +29,9 @@ _CURRENCIES_USED = """
 
 @dataclass(frozen=True, slots=True)
 class CurrentRate:
-    """The rate of one currency: units of the base currency for one unit, and the day on which it was published.
+    """The current rate of a currency: units of the base currency for one unit, and the day it was published.
 
-    ``rate``, ``day`` and ``age_days`` are None where there is no rate at all.
+    `rate`, `day` and `age_days` are None if there is no rate.
     """
 
     currency: str
@@ -44,37 +44,38 @@ class CurrentRate:
         return self.age_days is not None and self.age_days > MAX_RATE_AGE_DAYS
 
 
-def list_rates(*, company: Company, today: date, rates_version: int | None = None) -> list[CurrentRate]:
-    """Return the rates of the currencies that a company uses besides its base currency, by their codes.
+def list_current_rates(*, company: Company, today: date, rates_version: int | None = None) -> list[CurrentRate]:
+    """Return the rates of the currencies that a company uses besides its base currency, sorted by code.
 
-    Used are the currencies of its accounts and booked transactions. One statement, and one for the version of the
-    table of rates where that is not known.
+    These are the currencies of its accounts and booked transactions. One statement, and one for the version of
+    the rates unless that is given.
     """
-    used = find_currencies_used(company)
-    if not used:
+    currencies = list_used_currencies(company)
+    if not currencies:
         return []
-    rates = rate_table(rates_version)
-    return [to_current_rate(currency, base=company.base_currency, today=today, rates=rates) for currency in used]
+    rates = get_rate_table(rates_version)
+    return [get_current_rate(currency, base=company.base_currency, today=today, rates=rates) for currency in currencies]
 
 
 def has_old_rates(*, today: date, rates: RateTable) -> bool:
-    """Whether the rate of any currency at all is older than four days; no statement."""
-    days = (rates.rate_date(currency, today) for currency in CURRENCIES if currency != EURO)
+    """Return whether the rate of any supported currency is older than four days; no statement."""
+    days = (rates.get_rate_date(currency, today) for currency in CURRENCIES if currency != EURO)
     return any((today - day).days > MAX_RATE_AGE_DAYS for day in days)
 
 
-def find_currencies_used(company: Company) -> list[str]:
+def list_used_currencies(company: Company) -> list[str]:
+    """Return the currencies of the company's accounts and booked transactions, without its base currency."""
     others = [currency for currency in CURRENCIES if currency != company.base_currency]
     with connection.cursor() as cursor:
-        cursor.execute(_CURRENCIES_USED, {"company": company.id, "currencies": others})
+        cursor.execute(_SELECT_USED_CURRENCIES, {"company": company.id, "currencies": others})
         return [currency for (currency,) in cursor.fetchall()]
 
 
-def to_current_rate(currency: str, *, base: str, today: date, rates: RateTable) -> CurrentRate:
-    """The rate of a currency today; of a pair the older of both publications counts."""
+def get_current_rate(currency: str, *, base: str, today: date, rates: RateTable) -> CurrentRate:
+    """Return the rate of a currency today; of a pair, the older of both publications counts."""
     try:
-        rate = RATE_DIGITS.plus(rates.cross(currency, base, today))
-        day = min(rates.rate_date(each, today) for each in (currency, base) if each != EURO)
-    except MissingRate:
+        rate = RATE_DIGITS.plus(rates.get_cross_rate(currency, base, today))
+        day = min(rates.get_rate_date(each, today) for each in (currency, base) if each != EURO)
+    except RateLookupError:
         return CurrentRate(currency, None, None, None)
     return CurrentRate(currency, rate, day, max((today - day) // timedelta(days=1), 0))

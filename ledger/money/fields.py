@@ -1,4 +1,4 @@
-"""Amounts as strings: a minus sign for money out, exactly the currency's decimals."""
+"""Serializer fields of amounts: strings with a minus sign for money out and the currency's decimals."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ AMOUNT = {"type": "string", "maxLength": 21, "pattern": r"^-?\d{1,15}(\.\d{1,4})
 
 @extend_schema_field(AMOUNT)
 class AmountField(serializers.Field):
-    """An amount's text; it becomes a number when its currency is known."""
+    """The text of an amount; it is parsed when its currency is known."""
 
     default_error_messages = {"invalid_decimal": _("Must be a string such as -1234.56.")}
 

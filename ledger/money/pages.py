@@ -1,18 +1,18 @@
-"""Settings: the exchange rates that figures are converted at."""
+"""Pages: the exchange rates that figures are converted at."""
 
 from django.http import HttpResponse
 
-from companies.pages.visits import Visit, company_page
+from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
-from ledger.money.current_rates import MAX_RATE_AGE_DAYS, list_rates
+from ledger.money.current_rates import MAX_RATE_AGE_DAYS, list_current_rates
 
 
 @company_page(reads=Permission.BALANCES_READ)
-def exchange_rates(visit: Visit) -> HttpResponse:
-    """The current rate of each currency that the company uses, with its date and age, as the API lists them."""
-    return visit.show(
+def show_exchange_rates(page: CompanyPage) -> HttpResponse:
+    """Show the current rate of each currency that the company uses, with its date and age."""
+    return page.render(
         "ledger/money/exchange_rates.html",
         section="exchange-rates",
-        rates=list_rates(company=visit.company, today=visit.today),
+        rates=list_current_rates(company=page.company, today=page.today),
         max_age_days=MAX_RATE_AGE_DAYS,
     )

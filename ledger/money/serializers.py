@@ -1,13 +1,13 @@
-"""How exchange rates are answered."""
+"""Serializers of exchange rates."""
 
 from companies.api import fields
-from companies.api.serializers import Shape
+from companies.api.serializers import StrictSerializer
 from ledger.money.fields import CurrencyField
 
 
-class RateShape(Shape):
+class RateShape(StrictSerializer):
     currency = CurrencyField()
-    date = fields.DayField(source="day", allow_null=True, help_text="on which it was published; null without a rate")
+    date = fields.DateField(source="day", allow_null=True, help_text="on which it was published; null without a rate")
     rate = fields.NumberField(
         allow_null=True,
         help_text="units of the base currency for one unit, to 12 digits; null without a rate",

@@ -1,4 +1,4 @@
-"""The exchange rates that a company's figures stand on."""
+"""REST: the exchange rates that a company's figures are converted at."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -8,7 +8,7 @@ from rest_framework.serializers import ListSerializer
 from companies.api.viewsets import CompanyViewSet
 from companies.models import Currency
 from companies.permissions import Permission
-from ledger.money.current_rates import list_rates
+from ledger.money.current_rates import list_current_rates
 from ledger.money.serializers import RateShape
 
 
@@ -24,6 +24,6 @@ class RateViewSet(CompanyViewSet):
 
         Rates are the European Central Bank's. One older than four days has gone missing.
         """
-        self.only_parameters()
-        rates = list_rates(company=self.company, today=self.today)
+        self.allow_parameters()
+        rates = list_current_rates(company=self.company, today=self.today)
         return Response(RateShape(rates, many=True).data)

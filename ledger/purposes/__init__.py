@@ -1,1 +1,1 @@
-"""What movements were for: categories, counterparties, splitting and categorizing."""
+"""Categorization of transactions: categories, counterparties, splitting and bulk categorization."""

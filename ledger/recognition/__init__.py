@@ -1,1 +1,1 @@
-"""What facts become: the dates of parts, postings by month, totals."""
+"""Recognition: service periods of categorizations, postings by month, and totals."""

@@ -1,1 +1,1 @@
-"""What movements are for, said beforehand: rules, what history says, proposals, and the inbox."""
+"""Categorization rules, and proposals from the company's history."""

@@ -1,1 +1,1 @@
-"""Bank statements: read by content, stored as transactions, compared with what the ledger says."""
+"""Bank statements: parsed by content, stored as transactions, reconciled with the ledger."""

@@ -1,1 +1,1 @@
-"""Who subscribes to what, for how much."""
+"""Products, subscriptions and their events."""

@@ -1,1 +1,1 @@
-"""What templates of the ledger and of the pages around it say."""
+"""Template tags and filters of the ledger."""

@@ -1,1 +1,1 @@
-"""Movements on accounts: booked, listed, linked as transfers."""
+"""Transactions: API, pages, filters, transfers, bulk operations."""

@@ -1,4 +1,4 @@
-"""The filters of transactions, for the list's query and for the ``filter`` of a selection alike."""
+"""Filters of transactions, for list queries and for the `filter` of a selection."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -18,56 +18,64 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
-from companies.api.filters import DayFormField, FieldOfShape, IdFormField, TimeFormField, repeatable
-from companies.models import Among, Currency
-from ledger.calc.months import first_of_month, last_of_month
-from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Posting, Source, Transaction
-from ledger.money.amounts import bound_in
+from companies.api.filters import (
+    DateFormField,
+    IdFormField,
+    SerializerFormField,
+    TimeFormField,
+    list_repeatable_filters,
+)
+from companies.models import Currency, IdIn
+from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
+from ledger.models import RULE_NOTE_PREFIX, AccountType, Categorization, PlType, Posting, Source, Transaction
+from ledger.money.amounts import parse_amount_bound
 from ledger.money.fields import AMOUNT
-from ledger.recognition.by_day import UpToDay, WithinDays
-from ledger.transactions.cash_parts import CashPart, filter_by_cash_part
+from ledger.recognition.partial_month import RecognizedUpToDay, RecognizedWithinDays
+from ledger.transactions.queries.cash_parts import CashPart, filter_by_cash_part
 
-MOST_TEXT = 500
+MAX_TEXT_LENGTH = 500
 ASSIGNERS = ("person", "rule", "history", "account")  # and rule:<id>
-MOST_VALUES = 150  # of one filter; a line of the protocol has not room for more ids, with a cursor behind them
+MAX_VALUES_PER_FILTER = 150  # the request line has no room for more ids and a cursor
 
 
-class FirstDayField(FieldOfShape):
+class FirstDayField(SerializerFormField):
     """A day, or a month for its first day."""
 
-    reads = fields.MonthField(error_messages={"invalid_month": _("Must be a month, YYYY-MM, or a day of it.")})
+    serializer_field = fields.MonthField(
+        error_messages={"invalid_month": _("Must be a month, YYYY-MM, or a day of it.")}
+    )
     schema = {"type": "string", "maxLength": 10, "pattern": r"^\d{4}-\d{2}(-\d{2})?$"}
 
     def to_python(self, value: Any) -> date | None:
-        if value is not None and fields.DATE.fullmatch(value):
-            found: date | None = DayFormField().to_python(value)
-            return found
+        if value is not None and fields.DATE_PATTERN.fullmatch(value):
+            day: date | None = DateFormField().to_python(value)
+            return day
         month: date | None = super().to_python(value)
-        return month and self.day_of(month)
+        return month and self.to_day(month)
 
-    def day_of(self, month: date) -> date:
+    def to_day(self, month: date) -> date:
         return month
 
 
 class LastDayField(FirstDayField):
     """A day, or a month for its last day."""
 
-    def day_of(self, month: date) -> date:
-        return last_of_month(month)
+    def to_day(self, month: date) -> date:
+        return get_last_day_of_month(month)
 
 
-class Bound(serializers.Field):
-    """An amount to compare others with, of whatever currency."""
+class AmountBound(serializers.Field):
+    """An amount of any currency to compare others with."""
 
     def to_internal_value(self, data: Any) -> Decimal:
         try:
-            return bound_in(data)
+            return parse_amount_bound(data)
         except ValueError:
             raise ValidationError(gettext("Must be an amount such as -1234.56.")) from None
 
 
-class AmountField(FieldOfShape):
-    reads = Bound()
+class AmountField(SerializerFormField):
+    serializer_field = AmountBound()
     schema = AMOUNT
 
 
@@ -75,46 +83,56 @@ class IdField(IdFormField):
     schema = {"type": "string", "format": "uuid"}
 
 
-class IdsField(FieldOfShape):
+class IdsField(SerializerFormField):
     widget = forms.MultipleHiddenInput
-    reads = fields.ListField(child=IdField.reads, max_length=MOST_VALUES)
-    schema = {"type": "array", "items": IdField.schema, "maxItems": MOST_VALUES}
+    serializer_field = fields.ListField(child=IdField.serializer_field, max_length=MAX_VALUES_PER_FILTER)
+    schema = {"type": "array", "items": IdField.schema, "maxItems": MAX_VALUES_PER_FILTER}
 
 
-class TextField(FieldOfShape):
-    reads = fields.TextField(max_length=MOST_TEXT, allow_blank=True)
-    schema = {"type": "string", "maxLength": MOST_TEXT}
+class TextField(SerializerFormField):
+    serializer_field = fields.TextField(max_length=MAX_TEXT_LENGTH, allow_blank=True)
+    schema = {"type": "string", "maxLength": MAX_TEXT_LENGTH}
 
 
-class AssignerField(FieldOfShape):
-    """Who, or what, gave the parts; a rule that there is not gave none."""
+class AssignerField(SerializerFormField):
+    """Who or what assigned the categorizations; an unknown rule matches nothing."""
 
-    schema = {"type": "string", "maxLength": MOST_TEXT, "pattern": f"^({'|'.join(ASSIGNERS)}|{RULE_NOTE}.+)$"}
-    reads = fields.TextField(max_length=MOST_TEXT)
+    schema = {
+        "type": "string",
+        "maxLength": MAX_TEXT_LENGTH,
+        "pattern": f"^({'|'.join(ASSIGNERS)}|{RULE_NOTE_PREFIX}.+)$",
+    }
+    serializer_field = fields.TextField(max_length=MAX_TEXT_LENGTH)
 
     def to_python(self, value: Any) -> str | None:
         text: str | None = super().to_python(value)
-        if text is not None and text not in ASSIGNERS and not (text.startswith(RULE_NOTE) and text != RULE_NOTE):
-            said = gettext("Must be one of {words}.").format(words=", ".join([*ASSIGNERS, f"{RULE_NOTE}<id>"]))
-            raise forms.ValidationError(said, code="invalid_choice")
+        if (
+            text is not None
+            and text not in ASSIGNERS
+            and not (text.startswith(RULE_NOTE_PREFIX) and text != RULE_NOTE_PREFIX)
+        ):
+            message = gettext("Must be one of {words}.").format(
+                words=", ".join([*ASSIGNERS, f"{RULE_NOTE_PREFIX}<id>"])
+            )
+            raise forms.ValidationError(message, code="invalid_choice")
         return text
 
 
-class WordField(FieldOfShape):
+class WordField(SerializerFormField):
     def __init__(self, *, words: list[str], **kwargs: Any):
         self.schema = {"type": "string", "enum": words}
-        said = format_lazy(_("Must be one of {words}."), words=", ".join(words))
-        self.reads = fields.ChoiceField(choices=words, error_messages={"invalid_choice": said})
+        message = format_lazy(_("Must be one of {words}."), words=", ".join(words))
+        self.serializer_field = fields.ChoiceField(choices=words, error_messages={"invalid_choice": message})
         super().__init__(**kwargs)
 
 
-class CurrencyFormField(FieldOfShape):
-    reads = fields.CurrencyField()
+class CurrencyFormField(SerializerFormField):
+    serializer_field = fields.CurrencyField()
     schema = {"type": "string", "enum": Currency.values}
 
 
-class FlagField(FieldOfShape):
-    reads = fields.ChoiceField(
+class FlagField(SerializerFormField):
+    serializer_field = fields.ChoiceField(
         choices=["true", "false"], error_messages={"invalid_choice": _("Must be true or false.")}
     )
     schema = {"type": "boolean"}
@@ -124,9 +142,11 @@ class FlagField(FieldOfShape):
 
 
 class Filter(django_filters.Filter):
-    """A filter on a column, or one that a function of (rows, value) applies."""
+    """A filter on a column, or one that a method (rows, value) applies."""
 
-    def __init__(self, field: type[FieldOfShape], column: str | None = None, lookup: str = "exact", **kwargs: Any):
+    def __init__(
+        self, field: type[SerializerFormField], column: str | None = None, lookup: str = "exact", **kwargs: Any
+    ):
         self.field_class = field
         super().__init__(column, lookup_expr=lookup, **kwargs)
 
@@ -137,8 +157,8 @@ class Filter(django_filters.Filter):
 
 
 class TransactionFilter(django_filters.FilterSet):
-    startDate = Filter(DayFormField, "date", "gte", help_text="first day, included")  # noqa: N815 - as on the wire
-    endDate = Filter(DayFormField, "date", "lte", help_text="last day, included")  # noqa: N815
+    startDate = Filter(DateFormField, "date", "gte", help_text="first day, included")  # noqa: N815 - as on the wire
+    endDate = Filter(DateFormField, "date", "lte", help_text="last day, included")  # noqa: N815
     accountId = Filter(IdsField, "account_id", "in", help_text="repeatable")  # noqa: N815
     categoryId = Filter(IdsField, method="by_category", help_text="repeatable; a part has one of them")  # noqa: N815
     plType = Filter(WordField, method="by_pl_type", words=PlType.values)  # noqa: N815
@@ -152,7 +172,7 @@ class TransactionFilter(django_filters.FilterSet):
         LastDayField, method="by_recognition", help_text="of this month or day, or earlier"
     )
     recognizedBy = Filter(  # noqa: N815
-        DayFormField,
+        DateFormField,
         method="by_recognition",
         help_text="of this day's month or earlier; of its own month only what counts up to the day, of transactions "
         "dated up to it",
@@ -205,87 +225,94 @@ class TransactionFilter(django_filters.FilterSet):
         super().__init__(*args, **kwargs)
         self.company_id = company_id
 
-    def with_part(self, *also: Among, **conditions: Any) -> Among:
-        """Transactions with a part of a kind."""
-        parts = Categorization.objects.of(self.company_id).filter(*also, **conditions)
-        return Among("id", parts.values("transaction_id"))
+    def with_categorization(self, *more_conditions: IdIn, **conditions: Any) -> IdIn:
+        """Return the condition that a transaction has a categorization that meets the conditions."""
+        categorizations = Categorization.objects.for_company(self.company_id).filter(*more_conditions, **conditions)
+        return IdIn("id", categorizations.values("transaction_id"))
 
     def by_category(self, rows: Any, name: str, value: Any) -> Any:
-        return rows if self.posted else rows.filter(self.with_part(category_id__in=value))
+        return rows if self.posting_conditions else rows.filter(self.with_categorization(category_id__in=value))
 
     def by_pl_type(self, rows: Any, name: str, value: Any) -> Any:
-        return rows if self.posted else rows.filter(self.with_part(**{f"{value}__isnull": False}))
+        return rows if self.posting_conditions else rows.filter(self.with_categorization(**{f"{value}__isnull": False}))
 
     def by_recognition(self, rows: Any, name: str, value: Any) -> Any:
-        return rows  # together with the others: see filter_queryset
+        return rows  # applied together with other filters in filter_queryset
 
     def filter_queryset(self, queryset: Any) -> Any:
         rows = super().filter_queryset(queryset)
-        if not self.posted:
+        if not self.posting_conditions:
             return rows
-        return rows.filter(self.with_part(Among("id", self.postings.values("categorization_id"))))
+        return rows.filter(self.with_categorization(IdIn("id", self.postings.values("categorization_id"))))
 
     @property
-    def posted(self) -> dict[str, Any]:
-        """What is asked of postings; nothing where no month of recognition is asked for.
+    def posting_conditions(self) -> dict[str, Any]:
+        """The conditions on postings; empty unless a month of recognition is filtered.
 
-        One posting meets it all: a transaction whose parts meet a half each is not in the cell of the profit and loss.
+        One posting must meet all: categorizations that meet half of the conditions each are in no cell of the
+        profit and loss.
         """
-        asked, first, last = self.form.cleaned_data, self.first_day, self.last_day
+        cleaned_data, first, last = self.form.cleaned_data, self.first_day, self.last_day
         if not (first or last):
             return {}
-        found = {
-            "month__gte": first and first_of_month(first),
-            "month__lte": last and first_of_month(last),
-            "pl_type": asked.get("plType"),
-            "category_id__in": asked.get("categoryId"),
+        conditions = {
+            "month__gte": first and get_first_day_of_month(first),
+            "month__lte": last and get_first_day_of_month(last),
+            "pl_type": cleaned_data.get("plType"),
+            "category_id__in": cleaned_data.get("categoryId"),
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in conditions.items() if value}
 
     @property
     def first_day(self) -> date | None:
-        """The first day on which a share counts."""
-        found: date | None = self.form.cleaned_data.get("recognizedFrom")
-        return found
+        """The first day of recognition that counts."""
+        day: date | None = self.form.cleaned_data.get("recognizedFrom")
+        return day
 
     @property
     def last_day(self) -> date | None:
-        """The last day on which a share counts."""
-        return min(filter(None, [self.form.cleaned_data.get("recognizedTo"), self.by]), default=None)
+        """The last day of recognition that counts."""
+        return min(filter(None, [self.form.cleaned_data.get("recognizedTo"), self.cutoff_day]), default=None)
 
     @property
-    def cuts_months(self) -> bool:
-        """Whether the days begin or end within a month."""
+    def has_partial_months(self) -> bool:
+        """Whether the days start or end within a month."""
         last = self.form.cleaned_data.get("recognizedTo")
-        return (self.first_day is not None and self.first_day.day > 1) or bool(last and last != last_of_month(last))
+        return (self.first_day is not None and self.first_day.day > 1) or bool(
+            last and last != get_last_day_of_month(last)
+        )
 
     @property
-    def by(self) -> date | None:
-        """The day up to which its month counts; None where all of it does."""
-        found: date | None = self.form.cleaned_data.get("recognizedBy")
-        return found
+    def cutoff_day(self) -> date | None:
+        """The day up to which its month counts; None if the whole month does."""
+        day: date | None = self.form.cleaned_data.get("recognizedBy")
+        return day
 
     @property
     def postings(self) -> Any:
-        """The shares that are asked for, each with what of it is ``counted``."""
-        rows: Any = Posting.objects.of(self.company_id).filter(**self.posted)
-        if self.cuts_months:
-            if self.by is not None:
-                rows = rows.annotate(up_to_day=UpToDay(self.by, company_id=self.company_id)).exclude(up_to_day=0)
+        """The matching postings, each with its `counted` amount."""
+        rows: Any = Posting.objects.for_company(self.company_id).filter(**self.posting_conditions)
+        if self.has_partial_months:
+            if self.cutoff_day is not None:
+                rows = rows.annotate(up_to_day=RecognizedUpToDay(self.cutoff_day, company_id=self.company_id)).exclude(
+                    up_to_day=0
+                )
             days = (self.first_day or date.min, self.last_day or date.max)
-            return rows.annotate(counted=WithinDays(*days, company_id=self.company_id)).filter(counted__isnull=False)
-        if self.by is None:
+            return rows.annotate(counted=RecognizedWithinDays(*days, company_id=self.company_id)).filter(
+                counted__isnull=False
+            )
+        if self.cutoff_day is None:
             return rows.annotate(counted=F("base_amount"))
-        return rows.annotate(counted=UpToDay(self.by, company_id=self.company_id)).exclude(counted=0)
+        return rows.annotate(counted=RecognizedUpToDay(self.cutoff_day, company_id=self.company_id)).exclude(counted=0)
 
     def by_counterparty(self, rows: Any, name: str, value: Any) -> Any:
-        return rows.filter(self.with_part(counterparty_id=value))
+        return rows.filter(self.with_categorization(counterparty_id=value))
 
     def by_direction(self, rows: Any, name: str, value: Any) -> Any:
         return rows.filter(amount_value__gt=0) if value == "in" else rows.filter(amount_value__lt=0)
 
     def by_flow(self, rows: Any, name: str, value: Any) -> Any:
-        rows = self.by_direction(rows, name, value).booked().without_initial()
+        rows = self.by_direction(rows, name, value).booked().without_initial_balances()
         return rows.exclude(amount_value=F("transferred_value")).exclude(account__type=AccountType.TRANSIT)
 
     def by_cash_part(self, rows: Any, name: str, value: Any) -> Any:
@@ -301,44 +328,53 @@ class TransactionFilter(django_filters.FilterSet):
 
     def by_assigner(self, rows: Any, name: str, value: Any) -> Any:
         if value == "person":
-            # What an account opens with has its category by itself, whoever or whatever set it.
-            return rows.without_initial().filter(self.with_part(), categorizations_auto_assigned=False)
-        noted = {"source_note__startswith": RULE_NOTE} if value == "rule" else {"source_note": value}
-        return rows.filter(self.with_part(**noted), categorizations_auto_assigned=True)
+            # Initial balances are categorized by the service.
+            return rows.without_initial_balances().filter(
+                self.with_categorization(), categorizations_auto_assigned=False
+            )
+        note_condition = {"source_note__startswith": RULE_NOTE_PREFIX} if value == "rule" else {"source_note": value}
+        return rows.filter(self.with_categorization(**note_condition), categorizations_auto_assigned=True)
 
     def by_text(self, rows: Any, name: str, value: Any) -> Any:
         return rows.filter(Q(from_to__icontains=value) | Q(description__icontains=value) | Q(notes__icontains=value))
 
 
-ORDERS = {
+SORT_ORDERS = {
     "-date": ("-date", "-id"),
     "date": ("date", "id"),
     "-amount": ("-amount_value", "-id"),
     "amount": ("amount_value", "id"),
 }
-REPEATABLE = repeatable(TransactionFilter)
-NAMES = frozenset(TransactionFilter.base_filters)
-EMPTY_ALLOWED = {"q"}
+REPEATABLE_FILTERS = list_repeatable_filters(TransactionFilter)
+FILTER_NAMES = frozenset(TransactionFilter.base_filters)
+BLANKABLE_FILTERS = {"q"}
 
 
-def narrowed(rows: Any, given: "MultiValueDict[str, str]", *, company_id: UUID) -> Any:
-    """Those of the company's rows that the filters ask for.
+def filter_transactions(rows: Any, query: "MultiValueDict[str, str]", *, company_id: UUID) -> Any:
+    """Return the rows that match a filter query.
 
-    Raises ValidationError for unknown, repeated and malformed ones.
+    Raises:
+        ValidationError: a filter is unknown, repeated or malformed.
     """
-    return filtered(rows, given, company_id=company_id).qs if given else rows
+    return build_filterset(rows, query, company_id=company_id).qs if query else rows
 
 
-def filtered(rows: Any, given: "MultiValueDict[str, str]", *, company_id: UUID) -> TransactionFilter:
-    """The filters as they were understood. Raises ValidationError for unknown, repeated and malformed ones."""
-    errors = {name: [ErrorDetail(gettext("Unknown filter."), code="unknown_parameter")] for name in set(given) - NAMES}
-    for name, values in given.lists():
-        repeated = len(values) > 1 and name not in REPEATABLE
-        if repeated or not values or ("" in values and name not in EMPTY_ALLOWED):
+def build_filterset(rows: Any, query: "MultiValueDict[str, str]", *, company_id: UUID) -> TransactionFilter:
+    """Return the validated filter set of a query.
+
+    Raises:
+        ValidationError: a filter is unknown, repeated or malformed.
+    """
+    errors = {
+        name: [ErrorDetail(gettext("Unknown filter."), code="unknown_parameter")] for name in set(query) - FILTER_NAMES
+    }
+    for name, values in query.lists():
+        is_repeated = len(values) > 1 and name not in REPEATABLE_FILTERS
+        if is_repeated or not values or ("" in values and name not in BLANKABLE_FILTERS):
             errors.setdefault(
                 name, [ErrorDetail(gettext("Must be given once and not be empty."), code="invalid_filter")]
             )
-    filterset = TransactionFilter(data=given, queryset=rows, company_id=company_id)
+    filterset = TransactionFilter(data=query, queryset=rows, company_id=company_id)
     if not filterset.is_valid():
         for name, messages in filterset.errors.items():
             errors.setdefault(name, [ErrorDetail(str(message), code="invalid_filter") for message in messages])
@@ -347,40 +383,40 @@ def filtered(rows: Any, given: "MultiValueDict[str, str]", *, company_id: UUID) 
     return filterset
 
 
-def flag_of(name: str, params: "MultiValueDict[str, str]") -> bool:
-    """A query's ``true`` or ``false``; false where it is left out. Raises ValidationError."""
-    given = set(params.getlist(name))
-    if given - {"true", "false"} or len(given) > 1:
+def parse_flag_parameter(name: str, params: "MultiValueDict[str, str]") -> bool:
+    """Parse a `true` or `false` parameter; false if it is left out. Raises ValidationError."""
+    values = set(params.getlist(name))
+    if values - {"true", "false"} or len(values) > 1:
         raise ValidationError({name: [ErrorDetail(gettext("Must be true or false."), code="invalid_filter")]})
-    return given == {"true"}
+    return values == {"true"}
 
 
-def order_of(sort: str) -> tuple[str, str]:
-    """The columns that a ``sort`` orders by. Raises ValidationError."""
-    if sort not in ORDERS:
-        said = gettext("Must be one of {words}.").format(words=", ".join(ORDERS))
-        raise ValidationError({"sort": [ErrorDetail(said, code="invalid_filter")]})
-    return ORDERS[sort]
+def parse_sort(sort: str) -> tuple[str, str]:
+    """Return the order columns of a `sort` value. Raises ValidationError."""
+    if sort not in SORT_ORDERS:
+        message = gettext("Must be one of {words}.").format(words=", ".join(SORT_ORDERS))
+        raise ValidationError({"sort": [ErrorDetail(message, code="invalid_filter")]})
+    return SORT_ORDERS[sort]
 
 
-def from_object(given: Mapping[str, Any]) -> "MultiValueDict[str, str]":
-    """The ``filter`` object of a selection, in the shape of a query. Raises ValidationError for other types."""
-    found: MultiValueDict[str, str] = MultiValueDict()
+def to_filter_query(filters: Mapping[str, Any]) -> "MultiValueDict[str, str]":
+    """Convert the `filter` object of a selection into a query. Raises ValidationError for other types."""
+    query: MultiValueDict[str, str] = MultiValueDict()
     errors = {}
-    for name, value in given.items():
+    for name, value in filters.items():
         values = value if isinstance(value, list) else [value]
         if all(isinstance(each, bool) for each in values):
             values = ["true" if each else "false" for each in values]
         if all(isinstance(each, str) for each in values):
-            found.setlist(name, values)
+            query.setlist(name, values)
         else:
             errors[name] = [ErrorDetail(gettext("Must be a text, true or false."), code="invalid_filter")]
     if errors:
         raise ValidationError(errors)
-    return found
+    return query
 
 
-PARAMETERS = [
+FILTER_PARAMETERS = [
     OpenApiParameter(
         name,
         type=each.field.schema,

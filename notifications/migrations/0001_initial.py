@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Notification',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('created_time', models.DateTimeField()),
                 ('created_user_id', models.CharField(max_length=64, null=True)),
                 ('last_updated_time', models.DateTimeField()),

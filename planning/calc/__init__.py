@@ -1,1 +1,1 @@
-"""The arithmetic of what we expect: recurrences and plan items as functions of plain values."""
+"""Pure calculations of planning: recurrence, plan items, matching and planned totals."""

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='PlannedTransaction',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('created_time', models.DateTimeField()),
                 ('created_user_id', models.CharField(max_length=64, null=True)),
                 ('last_updated_time', models.DateTimeField()),
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='PlannedOverride',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('original_date', models.DateField()),
                 ('skipped', models.BooleanField(null=True)),
                 ('date', models.DateField(null=True)),
@@ -70,7 +70,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='PlanItem',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('created_time', models.DateTimeField()),
                 ('created_user_id', models.CharField(max_length=64, null=True)),
                 ('last_updated_time', models.DateTimeField()),

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.test import override_settings
 
-from analytics.demonstration.company import furnish
+from demo.actions import create_demo_company
 from tests.ledger.conftest import Books
 
 
@@ -56,7 +56,7 @@ def furnished(django_db_setup, django_db_blocker, tmp_path_factory):
         files = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": folder}
         storages = {**settings.STORAGES, "default": files}
         with django_db_blocker.unblock(), override_settings(STORAGES=storages), transaction.atomic():
-            yield furnish(**options)
+            yield create_demo_company(**options)
             transaction.set_rollback(True)
 
     return make

@@ -4,8 +4,8 @@ import pytest
 
 pytestmark = pytest.mark.django_db
 APP, OTHER = "https://planner.example", "https://evil.example"
-ANSWERED = "Access-Control-Allow-Origin"
-EXPOSED = {
+ALLOW_ORIGIN_HEADER = "Access-Control-Allow-Origin"
+EXPOSED_HEADERS = {
     "Content-Disposition",
     "ETag", "Idempotency-Replayed", "Ignored-Fields", "Link", "Location", "RateLimit-Limit", "RateLimit-Remaining",
     "RateLimit-Reset", "X-Request-Id", "X-Total-Count",
@@ -17,19 +17,19 @@ def one_app(settings):
     settings.CORS_ORIGINS = [APP]
 
 
-def preflight(api, origin, path="accounts", method="PUT"):
+def send_preflight(api, origin, path="accounts", method="PUT"):
     asked = {"Origin": origin, "Access-Control-Request-Method": method}
     return api.client.options(api.path(path), headers=asked | {"Access-Control-Request-Headers": "authorization"})
 
 
-def nothing_allowed(answer):
+def has_no_cors_headers(answer):
     return not [name for name in answer.headers if name.startswith("Access-Control-")]
 
 
 def test_a_page_of_a_listed_origin_reads_answers_with_a_token(api):
     answer = api.post("accounts", {"type": "bank", "name": "Main"}, origin=APP)
-    assert (answer.status_code, answer[ANSWERED]) == (201, APP)
-    assert set(answer["Access-Control-Expose-Headers"].split(", ")) >= EXPOSED
+    assert (answer.status_code, answer[ALLOW_ORIGIN_HEADER]) == (201, APP)
+    assert set(answer["Access-Control-Expose-Headers"].split(", ")) >= EXPOSED_HEADERS
     assert "Origin" in answer["Vary"]
     assert "Access-Control-Allow-Credentials" not in answer
 
@@ -41,12 +41,12 @@ def test_refusals_can_be_read_too(api):
         api.client.get("/companies/x/no/such/thing", headers={"Origin": APP}),
     ):
         assert answer.status_code in (401, 404)
-        assert answer[ANSWERED] == APP
+        assert answer[ALLOW_ORIGIN_HEADER] == APP
 
 
 def test_a_preflight_is_answered_without_a_credential(api):
-    answer = preflight(api, APP)
-    assert (answer.status_code, answer[ANSWERED]) == (204, APP)
+    answer = send_preflight(api, APP)
+    assert (answer.status_code, answer[ALLOW_ORIGIN_HEADER]) == (204, APP)
     assert {"GET", "POST", "PUT", "DELETE"} <= set(answer["Access-Control-Allow-Methods"].split(", "))
     allowed = {name.lower() for name in answer["Access-Control-Allow-Headers"].split(", ")}
     assert {"authorization", "content-type", "idempotency-key", "if-match", "if-none-match"} <= allowed
@@ -58,32 +58,32 @@ def test_a_preflight_is_answered_without_a_credential(api):
 def test_other_origins_are_told_nothing(api, origin):
     answer = api.get("accounts", origin=origin)
     assert answer.status_code == 200
-    assert nothing_allowed(answer)
+    assert has_no_cors_headers(answer)
     assert "Origin" in answer["Vary"]
-    assert nothing_allowed(preflight(api, origin))
+    assert has_no_cors_headers(send_preflight(api, origin))
 
 
-def test_what_a_session_would_be_answered_is_told_no_other_origin(browser_of, alice, acme):
+def test_session_answers_have_no_cors_headers(browser_of, alice, acme):
     browser = browser_of(alice, acme)
     answer = browser.get("accounts", origin=APP)
     assert answer.status_code == 200
-    assert nothing_allowed(answer)
+    assert has_no_cors_headers(answer)
 
 
 def test_a_token_beside_a_cookie_counts_and_the_cookie_does_not(browser_of, alice, acme, make_api):
     browser, key = browser_of(alice, acme), make_api(acme, "accounts:read").key
     answer = browser.get("products", origin=APP, authorization=f"Bearer {key}")
-    assert (answer.status_code, answer[ANSWERED]) == (403, APP)
+    assert (answer.status_code, answer[ALLOW_ORIGIN_HEADER]) == (403, APP)
 
 
 def test_pages_are_nobody_elses(browser_of, alice, acme):
     answer = browser_of(alice, acme).get("/app/", origin=APP)
     assert answer.status_code == 200
-    assert nothing_allowed(answer)
+    assert has_no_cors_headers(answer)
 
 
 def test_without_listed_origins_there_is_nothing_of_it(api, settings):
     settings.CORS_ORIGINS = []
     answer = api.get("accounts", origin=APP)
-    assert nothing_allowed(answer)
+    assert has_no_cors_headers(answer)
     assert "Origin" not in answer["Vary"]

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from companies.api import replica
 from companies.api.viewsets import ApiViewSet
-from ledger.documents.sniffing import KINDS
-from tests.api.bodies import ANOTHER, FILES, address, filled, form, ids, taken
+from ledger.files.content_type import CONTENT_KINDS
+from tests.api.request_bodies import FILES, SECOND_ROW_VALUES, build_form, build_path, fill_ids, get_request_body, ids
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
@@ -27,26 +27,26 @@ BY_PATH = {
     for method, operation in item.items()
 }
 # Those about the protocol, the browser and caches are the same for every answer, documented or not.
-TOLD = {
+COMMON_HEADERS = {
     "X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Location", "Link",
     "X-Total-Count", "X-Total-Amount", "Ignored-Fields", "Idempotency-Replayed", "WWW-Authenticate", "Retry-After",
 }  # fmt: skip
 # Of these, what a success carries whenever a field is sent that the operation does not know.
-ALWAYS = {"ETag", "Location", "Ignored-Fields"}
+REQUIRED_HEADERS = {"ETag", "Location", "Ignored-Fields"}
 # Rows are changed, so that everything is there to be read, before they are deleted.
-ORDER = ["PUT", "GET", "POST", "DELETE"]
+METHOD_ORDER = ["PUT", "GET", "POST", "DELETE"]
 # These find nothing to work on.
-REFUSED = {
+REJECTED_OPERATIONS = {
     "POST transactions/link_transfer", "POST transactions/unlink_transfer", "PUT notifications/{}/read",
     "POST categorization_rules/from_transaction",
 }  # fmt: skip
 
 
-def operation_of(method: str, path: str) -> dict[str, Any]:
+def get_operation(method: str, path: str) -> dict[str, Any]:
     return BY_PATH[method, f"/companies/{{}}/{path}".rstrip("/")]
 
 
-def resolved(part: dict[str, Any]) -> dict[str, Any]:
+def resolve_reference(part: dict[str, Any]) -> dict[str, Any]:
     """What a reference stands for."""
     if "$ref" not in part:
         return part
@@ -54,26 +54,26 @@ def resolved(part: dict[str, Any]) -> dict[str, Any]:
     return SECTIONS[section][name]
 
 
-def query_of(operation: dict[str, Any]) -> set[str]:
-    parameters = [resolved(each) for each in operation.get("parameters", ())]
+def list_query_parameters(operation: dict[str, Any]) -> set[str]:
+    parameters = [resolve_reference(each) for each in operation.get("parameters", ())]
     return {each["name"] for each in parameters if each["in"] == "query"}
 
 
-def schemas(part: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+def list_schemas(part: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Every object of the document with the place where it stands."""
     if isinstance(part, dict):
         yield path, part
     inner = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
     for key, value in inner:
-        yield from schemas(value, f"{path}/{key}")
+        yield from list_schemas(value, f"{path}/{key}")
 
 
-def mistakes(answer: Any, operation: dict[str, Any]) -> list[str]:
+def find_undocumented(answer: Any, operation: dict[str, Any]) -> list[str]:
     """What an answer has and its operation does not document."""
     if str(answer.status_code) not in operation["responses"]:
         return [f"status {answer.status_code}: {answer.content!r}"]
-    told = resolved(operation["responses"][str(answer.status_code)])
-    found = [f"header {name}" for name in TOLD & set(answer.headers) - set(told.get("headers", ()))]
+    told = resolve_reference(operation["responses"][str(answer.status_code)])
+    found = [f"header {name}" for name in COMMON_HEADERS & set(answer.headers) - set(told.get("headers", ()))]
     if answer.status_code == 304:
         return found
     media = told["content"].get(answer["Content-Type"].partition(";")[0])
@@ -85,10 +85,10 @@ def mistakes(answer: Any, operation: dict[str, Any]) -> list[str]:
     return found
 
 
-def promised(answer: Any, operation: dict[str, Any]) -> list[str]:
+def find_missing_headers(answer: Any, operation: dict[str, Any]) -> list[str]:
     """What an operation documents and its success does not have."""
     headers = operation["responses"][str(answer.status_code)].get("headers", {})
-    return [f"no {name}" for name in ALWAYS & set(headers) - set(answer.headers)]
+    return [f"no {name}" for name in REQUIRED_HEADERS & set(headers) - set(answer.headers)]
 
 
 @pytest.fixture(autouse=True)
@@ -100,18 +100,20 @@ def reads_write_nothing(monkeypatch) -> None:
             cursor.execute("SET LOCAL transaction_read_only = on")
             return ask()
 
-    monkeypatch.setattr(replica, "answered", answered)
+    monkeypatch.setattr(replica, "read_from_replica", answered)
 
 
 @pytest.fixture
 def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
     """Each operation with a body that it takes and a field that it does not know: name, answer, what is documented."""
     calls = []
-    for path, method in sorted(OPERATIONS, key=lambda each: (ORDER.index(each[1]), each[0].endswith("batch_delete"))):
-        where, headers = api.path(address(path, ids)), api.headers
+    for path, method in sorted(
+        OPERATIONS, key=lambda each: (METHOD_ORDER.index(each[1]), each[0].endswith("batch_delete"))
+    ):
+        where, headers = api.path(build_path(path, ids)), api.headers
         if path in FILES and method == "POST":
-            body = filled(taken(path), ids) | {"colour": "red"}
-            answer = api.client.post(where, form(path, body), headers=headers)
+            body = fill_ids(get_request_body(path), ids) | {"colour": "red"}
+            answer = api.client.post(where, build_form(path, body), headers=headers)
         elif method in ("GET", "DELETE"):
             query = (
                 {"startDate": "2024-01-01", "endDate": "2024-12-31"}
@@ -120,27 +122,27 @@ def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
             )
             answer = api.get(where, query) if method == "GET" else api.delete(where)
         else:
-            body = filled(taken(path), ids)
+            body = fill_ids(get_request_body(path), ids)
             if method == "POST":
-                body |= {name: value for name, value in ANOTHER.items() if name in body}
+                body |= {name: value for name, value in SECOND_ROW_VALUES.items() if name in body}
             body["colour"] = "red"
             answer = getattr(api, method.lower())(where, body)
-        calls.append((f"{method} {path}", answer, operation_of(method, path)))
+        calls.append((f"{method} {path}", answer, get_operation(method, path)))
     return calls
 
 
 def test_every_answer_is_one_that_its_operation_documents(called):
-    wrong = {name: found for name, answer, operation in called if (found := mistakes(answer, operation))}
+    wrong = {name: found for name, answer, operation in called if (found := find_undocumented(answer, operation))}
     assert wrong == {}
     refused = {name for name, answer, _ in called if answer.status_code >= 300 and not name.startswith("DELETE")}
-    assert refused == REFUSED
+    assert refused == REJECTED_OPERATIONS
 
 
-def test_what_a_success_is_said_to_carry_it_carries(called):
+def test_success_has_its_documented_headers(called):
     wrong = {
         name: found
         for name, answer, operation in called
-        if answer.status_code < 300 and (found := promised(answer, operation))
+        if answer.status_code < 300 and (found := find_missing_headers(answer, operation))
     }
     assert wrong == {}
 
@@ -150,7 +152,7 @@ def test_a_list_documents_the_parameters_that_it_takes_and_no_others(api, ids):
     for path, method in OPERATIONS:
         if method != "GET" or "{}" in path:
             continue
-        documented = query_of(operation_of(method, path))
+        documented = list_query_parameters(get_operation(method, path))
         for name in documented | {"limit", "cursor"}:
             answer = api.get(path, {name: "\u2603"})
             errors = answer.json() if "json" in answer["Content-Type"] else {}  # of a file, which was given out
@@ -161,13 +163,13 @@ def test_a_list_documents_the_parameters_that_it_takes_and_no_others(api, ids):
 
 def test_every_filter_of_a_view_is_documented():
     seen = 0
-    for route, view in lists_with_filters():
+    for route, view in list_filtered_views():
         seen += 1
-        assert set(view.filterset_class.base_filters) <= query_of(BY_PATH["GET", route]), route
+        assert set(view.filterset_class.base_filters) <= list_query_parameters(BY_PATH["GET", route]), route
     assert seen
 
 
-def lists_with_filters() -> Iterator[tuple[str, Any]]:
+def list_filtered_views() -> Iterator[tuple[str, Any]]:
     for pattern in get_resolver().url_patterns:
         for each in getattr(pattern, "url_patterns", ()):
             view = getattr(each.callback, "cls", None)
@@ -180,14 +182,14 @@ def lists_with_filters() -> Iterator[tuple[str, Any]]:
 def test_a_paged_list_documents_its_link_and_no_other_operation_does():
     for (method, path), operation in BY_PATH.items():
         headers = operation["responses"].get("200", {}).get("headers", {})
-        assert ("Link" in headers) == bool({"cursor", "after"} & query_of(operation)), (method, path)
+        assert ("Link" in headers) == bool({"cursor", "after"} & list_query_parameters(operation)), (method, path)
 
 
 def test_no_alternative_takes_everything():
     """With oneOf a null would be both null and anything, and so be neither."""
     wrong = [
         path
-        for path, part in schemas(DOCUMENT)
+        for path, part in list_schemas(DOCUMENT)
         for word in ("oneOf", "anyOf")
         if isinstance(part.get(word), list) and {} in part[word]
     ]
@@ -202,7 +204,7 @@ def test_states_before_and_after_are_an_object_or_null():
 def test_a_company_that_a_key_may_not_found_is_a_documented_refusal(api):
     answer = api.post("/companies", {"name": "Initech"})
     assert answer.status_code == 403
-    assert mistakes(answer, BY_PATH["POST", "/companies"]) == []
+    assert find_undocumented(answer, BY_PATH["POST", "/companies"]) == []
 
 
 def test_companies_are_listed_and_founded_as_documented(browser_of, alice, acme):
@@ -213,7 +215,7 @@ def test_companies_are_listed_and_founded_as_documented(browser_of, alice, acme)
     ):
         operation = BY_PATH[method, "/companies"]
         assert answer.status_code < 300
-        assert mistakes(answer, operation) == []
+        assert find_undocumented(answer, operation) == []
 
 
 def test_a_write_without_the_csrf_token_is_a_documented_refusal():
@@ -221,15 +223,15 @@ def test_a_write_without_the_csrf_token_is_a_documented_refusal():
 
 
 def test_documents_come_as_what_they_are():
-    content = operation_of("GET", "files/{}/content")["responses"]["200"]["content"]
-    assert set(content) == {kind.content_type for kind in KINDS}
+    content = get_operation("GET", "files/{}/content")["responses"]["200"]["content"]
+    assert set(content) == {kind.content_type for kind in CONTENT_KINDS}
 
 
 def test_a_retry_is_answered_with_documented_headers(api):
     for _ in range(2):
         answer = api.post("account_groups", {"name": "x"}, idempotency_key="k")
     assert answer["Idempotency-Replayed"] == "true"
-    assert mistakes(answer, operation_of("POST", "account_groups")) == []
+    assert find_undocumented(answer, get_operation("POST", "account_groups")) == []
 
 
 def test_a_resource_that_did_not_change_is_a_documented_answer(api, ids):
@@ -237,40 +239,40 @@ def test_a_resource_that_did_not_change_is_a_documented_answer(api, ids):
         where = f"{path}/{ids[path]}" if path else ""
         answer = api.get(where, if_none_match=api.get(where)["ETag"])
         assert answer.status_code == 304
-        assert mistakes(answer, operation_of("GET", f"{path}/{{}}" if path else "")) == []
+        assert find_undocumented(answer, get_operation("GET", f"{path}/{{}}" if path else "")) == []
 
 
 def test_every_change_takes_the_version_that_it_documents(api, ids):
     """All but ending an app's connection, which shows no version."""
     api.put(f"accounts/{ids['accounts']}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"})
     for path, method in OPERATIONS:
-        operation = operation_of(method, path)
-        if any(resolved(each)["name"] == "If-Match" for each in operation["parameters"]):
-            body = filled(taken(path), ids) if method == "PUT" else None
-            where, headers = api.path(address(path, ids)), api.headers | {"If-Match": '"old"'}
+        operation = get_operation(method, path)
+        if any(resolve_reference(each)["name"] == "If-Match" for each in operation["parameters"]):
+            body = fill_ids(get_request_body(path), ids) if method == "PUT" else None
+            where, headers = api.path(build_path(path, ids)), api.headers | {"If-Match": '"old"'}
             send = getattr(api.client, method.lower())
             answer = send(where, body, content_type="application/json", headers=headers)
             missing = path.startswith(("connected_apps", "notifications", "members/me"))
             assert answer.status_code == (404 if missing else 412), (method, path)
-            assert mistakes(answer, operation) == [], (method, path)
+            assert find_undocumented(answer, operation) == [], (method, path)
 
 
 def test_refusals_document_what_they_carry(api, client, settings, acme):
     stale = api.put("", {"name": "x"}, if_match='"old"')
-    assert (stale.status_code, mistakes(stale, operation_of("PUT", ""))) == (412, [])
+    assert (stale.status_code, find_undocumented(stale, get_operation("PUT", ""))) == (412, [])
     nobody = client.get("/companies")
-    assert (nobody.status_code, mistakes(nobody, BY_PATH["GET", "/companies"])) == (401, [])
+    assert (nobody.status_code, find_undocumented(nobody, BY_PATH["GET", "/companies"])) == (401, [])
     settings.RATE_LIMIT = 0
     spent = api.get("/companies")
-    assert (spent.status_code, mistakes(spent, BY_PATH["GET", "/companies"])) == (429, [])
+    assert (spent.status_code, find_undocumented(spent, BY_PATH["GET", "/companies"])) == (429, [])
 
 
 def test_headers_are_described_once_and_referred_to():
-    for place, part in schemas(DOCUMENT["paths"] | {"responses": SECTIONS["responses"]}):
+    for place, part in list_schemas(DOCUMENT["paths"] | {"responses": SECTIONS["responses"]}):
         if place.endswith("/headers"):
             for name, header in part.items():
                 assert header == {"$ref": f"#/components/headers/{name}"}, place
-    assert set(SECTIONS["headers"]) == TOLD
+    assert set(SECTIONS["headers"]) == COMMON_HEADERS
     assert all(header["description"] and header["schema"] for header in SECTIONS["headers"].values())
 
 
@@ -278,7 +280,9 @@ def test_a_body_may_be_left_out_where_none_of_its_fields_is_required():
     for key, operation in BY_PATH.items():
         if "requestBody" in operation:
             (content,) = operation["requestBody"]["content"].values()
-            assert operation["requestBody"]["required"] == bool(resolved(content["schema"]).get("required")), key
+            assert operation["requestBody"]["required"] == bool(resolve_reference(content["schema"]).get("required")), (
+                key
+            )
 
 
 def test_a_list_that_must_not_be_empty_says_so(api):
@@ -288,12 +292,12 @@ def test_a_list_that_must_not_be_empty_says_so(api):
     ):
         (error,) = api.post(path, body).json()["errors"]
         assert error["code"] == "must_not_be_empty"
-        (content,) = operation_of("POST", path)["requestBody"]["content"].values()
-        assert resolved(content["schema"])["properties"][name]["minItems"] == 1
+        (content,) = get_operation("POST", path)["requestBody"]["content"].values()
+        assert resolve_reference(content["schema"])["properties"][name]["minItems"] == 1
 
 
 def test_no_month_of_the_document_is_in_the_year_0():
-    months = [part["pattern"] for _, part in schemas(DOCUMENT) if "0[1-9]|1[0-2]" in str(part.get("pattern"))]
+    months = [part["pattern"] for _, part in list_schemas(DOCUMENT) if "0[1-9]|1[0-2]" in str(part.get("pattern"))]
     assert months
     assert not [pattern for pattern in months if re.match(pattern, "0000-01")]
     assert all(re.match(pattern, "0001-01") for pattern in months)

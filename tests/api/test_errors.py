@@ -11,16 +11,16 @@ from ledger.models import Account, AccountGroup
 
 pytestmark = pytest.mark.django_db
 
-UNKNOWN = "00000000-0000-7000-8000-000000000000"
-MEMBERS = {"type", "title", "status", "detail", "instance", "code", "requestId"}
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
+PROBLEM_MEMBERS = {"type", "title", "status", "detail", "instance", "code", "requestId"}
 
 
-def refused(answer, status, code):
+def check_error(answer, status, code):
     """Checks the whole body of a refusal and gives it back."""
     assert answer.status_code == status, answer.content
     assert answer["Content-Type"] == "application/problem+json"
     body = answer.json()
-    assert set(body) - {"errors"} == MEMBERS
+    assert set(body) - {"errors"} == PROBLEM_MEMBERS
     assert (body["status"], body["code"]) == (status, code)
     assert ("errors" in body) == (code == "validation_failed")
     assert body["instance"] == answer.wsgi_request.path
@@ -31,7 +31,7 @@ def refused(answer, status, code):
     return body
 
 
-def raw(api, method, path, body=b"", content_type="application/json", **headers):
+def send_raw(api, method, path, body=b"", content_type="application/json", **headers):
     return api.client.generic(method, api.path(path), body, content_type=content_type, headers=api.headers | headers)
 
 
@@ -39,25 +39,25 @@ def raw(api, method, path, body=b"", content_type="application/json", **headers)
 
 
 def test_each_status_has_the_same_body(api, client, globex, browser_of, bob, acme):
-    refused(api.get("accounts", {"colour": "red"}), 400, "validation_failed")
-    refused(raw(api, "POST", "accounts", b"{"), 400, "invalid_json")
-    refused(client.get("/companies"), 401, "not_authenticated")
-    refused(client.get("/companies", headers={"Authorization": "Bearer nonsense"}), 401, "invalid_credentials")
-    refused(browser_of(bob, acme).post("accounts", {}), 403, "permission_denied")
-    refused(api.get(f"/companies/{globex.id}"), 404, "not_found")
-    refused(api.get(f"accounts/{UNKNOWN}"), 404, "not_found")
-    refused(raw(api, "PATCH", "accounts"), 405, "method_not_allowed")
-    refused(api.get("accounts", accept="text/html"), 406, "not_acceptable")
-    refused(raw(api, "POST", "accounts", b"{}" + b" " * 1024 * 1024), 413, "body_too_large")
-    refused(raw(api, "POST", "accounts", b"<a/>", content_type="text/xml"), 415, "unsupported_media_type")
-    refused(api.put("", {"name": "x"}, if_match='"other"'), 412, "precondition_failed")
+    check_error(api.get("accounts", {"colour": "red"}), 400, "validation_failed")
+    check_error(send_raw(api, "POST", "accounts", b"{"), 400, "invalid_json")
+    check_error(client.get("/companies"), 401, "not_authenticated")
+    check_error(client.get("/companies", headers={"Authorization": "Bearer nonsense"}), 401, "invalid_credentials")
+    check_error(browser_of(bob, acme).post("accounts", {}), 403, "permission_denied")
+    check_error(api.get(f"/companies/{globex.id}"), 404, "not_found")
+    check_error(api.get(f"accounts/{UNKNOWN_ID}"), 404, "not_found")
+    check_error(send_raw(api, "PATCH", "accounts"), 405, "method_not_allowed")
+    check_error(api.get("accounts", accept="text/html"), 406, "not_acceptable")
+    check_error(send_raw(api, "POST", "accounts", b"{}" + b" " * 1024 * 1024), 413, "body_too_large")
+    check_error(send_raw(api, "POST", "accounts", b"<a/>", content_type="text/xml"), 415, "unsupported_media_type")
+    check_error(api.put("", {"name": "x"}, if_match='"other"'), 412, "precondition_failed")
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/companies/", "/companies/x/accounts/", "/companies/a/b/c/d", "/%00"])
 def test_an_unknown_address_is_a_json_404_for_anyone(client, api, path):
-    refused(client.get(path), 404, "not_found")
-    refused(api.get(path), 404, "not_found")
-    refused(client.post(path, {}, content_type="application/json"), 404, "not_found")
+    check_error(client.get(path), 404, "not_found")
+    check_error(api.get(path), 404, "not_found")
+    check_error(client.post(path, {}, content_type="application/json"), 404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_an_unknown_address_is_a_json_404_for_anyone(client, api, path):
 )
 def test_a_garbled_id_is_the_same_404_as_an_unknown_one(api, escaped):
     for address in (f"/companies/{escaped}", f"/companies/{api.company.id}/accounts/{escaped}"):
-        body = refused(api.get(address), 404, "not_found")
-        unknown = api.get(f"accounts/{UNKNOWN}").json()
+        body = check_error(api.get(address), 404, "not_found")
+        unknown = api.get(f"accounts/{UNKNOWN_ID}").json()
         assert {k: v for k, v in body.items() if k not in {"instance", "requestId"}} == {
             k: v for k, v in unknown.items() if k not in {"instance", "requestId"}
         }
@@ -77,16 +77,16 @@ def test_an_id_is_matched_as_it_is_printed_whatever_its_case(api):
     company = str(api.company.id)
     assert api.get(f"/companies/{company.upper()}/account_groups/{group.upper()}").status_code == 200
     for spelled in (group.replace("-", ""), f"{{{group}}}", f"urn:uuid:{group}", f" {group}", f"{group}%0a"):
-        refused(api.get(f"account_groups/{spelled}"), 404, "not_found")
+        check_error(api.get(f"account_groups/{spelled}"), 404, "not_found")
     for spelled in (company.replace("-", ""), f"{{{company}}}", f"urn:uuid:{company}"):
-        refused(api.get(f"/companies/{spelled}"), 404, "not_found")
+        check_error(api.get(f"/companies/{spelled}"), 404, "not_found")
 
 
 def test_a_session_matches_ids_as_a_key_does(browser_of, alice, acme):
     alice_here = browser_of(alice, acme)
     assert alice_here.get(f"/companies/{str(acme.id).upper()}").status_code == 200
     for spelled in (acme.id.hex, f"{{{acme.id}}}", f"urn:uuid:{acme.id}"):
-        refused(alice_here.get(f"/companies/{spelled}"), 404, "not_found")
+        check_error(alice_here.get(f"/companies/{spelled}"), 404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_a_session_matches_ids_as_a_key_does(browser_of, alice, acme):
         ("logo", {"PUT", "DELETE"}),
         ("accounts", {"GET", "HEAD", "POST"}),
         ("transactions/import", {"POST"}),
-        (f"account_groups/{UNKNOWN}", {"GET", "HEAD", "PUT", "DELETE"}),
+        (f"account_groups/{UNKNOWN_ID}", {"GET", "HEAD", "PUT", "DELETE"}),
     ],
 )
 @pytest.mark.parametrize("method", ["PATCH", "OPTIONS", "TRACE", "PROPFIND"])
 def test_another_method_is_405_and_told_which_are_allowed(api, path, allowed, method):
-    answer = raw(api, method, path)
-    refused(answer, 405, "method_not_allowed")
+    answer = send_raw(api, method, path)
+    check_error(answer, 405, "method_not_allowed")
     assert {name.strip() for name in answer["Allow"].split(",")} == allowed
 
 
@@ -114,17 +114,17 @@ def test_json_is_had_by_whoever_accepts_it(api, accept):
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml", "image/*", "nonsense"])
-def test_whoever_does_not_is_refused_before_anything_changes(api, accept):
-    refused(api.post("account_groups", {"name": "Banks"}, accept=accept), 406, "not_acceptable")
+def test_unacceptable_request_is_rejected_before_any_change(api, accept):
+    check_error(api.post("account_groups", {"name": "Banks"}, accept=accept), 406, "not_acceptable")
     assert not AccountGroup.objects.exists()
 
 
 # ---------------------------------------------------------------------------------------------- request ids
 
 
-@pytest.mark.parametrize("sane", ["a", "A-1_b.c:d", "x" * 64, UNKNOWN])
+@pytest.mark.parametrize("sane", ["a", "A-1_b.c:d", "x" * 64, UNKNOWN_ID])
 def test_a_sane_request_id_is_taken_over(api, sane):
-    answer = api.get(f"accounts/{UNKNOWN}", x_request_id=sane)
+    answer = api.get(f"accounts/{UNKNOWN_ID}", x_request_id=sane)
     assert answer["X-Request-Id"] == sane == answer.json()["requestId"]
 
 
@@ -166,15 +166,15 @@ def test_answers_outside_the_api_have_one_too(client):
     ids=repr,
 )
 def test_what_is_not_json_is_refused(api, body):
-    refused(raw(api, "POST", "account_groups", body[:200_000]), 400, "invalid_json")
-    refused(raw(api, "POST", "transactions/import", body), 400, "invalid_json")
+    check_error(send_raw(api, "POST", "account_groups", body[:200_000]), 400, "invalid_json")
+    check_error(send_raw(api, "POST", "transactions/import", body), 400, "invalid_json")
     assert not AccountGroup.objects.exists()
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"x"', b"1", b"null", b"true", b"[{}]", b"1e400", b"-0"])
 def test_json_that_is_no_object_is_refused_as_a_whole(api, body):
     for method, path in (("POST", "account_groups"), ("PUT", ""), ("POST", "transactions/import")):
-        answer = raw(api, method, path, body)
+        answer = send_raw(api, method, path, body)
         assert answer.status_code == 400
         if answer.json()["code"] == "validation_failed":
             assert answer.json()["errors"][0]["pointer"] == "#"
@@ -183,7 +183,7 @@ def test_json_that_is_no_object_is_refused_as_a_whole(api, body):
 
 @pytest.mark.parametrize("number", ["1" * 400, "-" + "9" * 30, "9223372036854775808", "1e3", "1.0", "8388608"])
 def test_a_huge_or_broken_integer_is_refused(api, number):
-    answer = raw(api, "POST", "account_groups", b'{"name": "x", "order": %s}' % number.encode())
+    answer = send_raw(api, "POST", "account_groups", b'{"name": "x", "order": %s}' % number.encode())
     assert answer.status_code == 400
     assert not AccountGroup.objects.exists()
 
@@ -198,7 +198,7 @@ def test_nested_data_may_be_deep_but_not_bottomless(api):
     stored = api.post("accounts", nested(20))
     assert stored.status_code == 201
     assert api.get(f"accounts/{stored.json()['id']}").json()["importSettings"] == nested(20)["importSettings"]
-    body = refused(api.post("accounts", nested(300)), 400, "validation_failed")
+    body = check_error(api.post("accounts", nested(300)), 400, "validation_failed")
     assert body["errors"][0]["code"] == "too_deep"
     assert Account.objects.count() == 1
 
@@ -211,12 +211,12 @@ def test_nested_text_that_cannot_be_stored_is_refused(api):
 
 
 def test_a_repeated_name_in_an_object_takes_the_last(api):
-    assert raw(api, "POST", "account_groups", b'{"name": "a", "name": "b"}').json()["name"] == "b"
+    assert send_raw(api, "POST", "account_groups", b'{"name": "a", "name": "b"}').json()["name"] == "b"
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"])
 def test_json_is_taken_under_its_name(api, content_type):
-    assert raw(api, "POST", "account_groups", b'{"name": "a"}', content_type).status_code == 201
+    assert send_raw(api, "POST", "account_groups", b'{"name": "a"}', content_type).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -232,15 +232,19 @@ def test_json_is_taken_under_its_name(api, content_type):
     ],
 )
 def test_a_body_of_another_media_type_is_415(api, content_type):
-    refused(raw(api, "POST", "account_groups", b'{"name": "a"}', content_type), 415, "unsupported_media_type")
-    refused(
-        raw(api, "POST", "transactions/import", b'{"transactions": []}', content_type), 415, "unsupported_media_type"
+    check_error(send_raw(api, "POST", "account_groups", b'{"name": "a"}', content_type), 415, "unsupported_media_type")
+    check_error(
+        send_raw(api, "POST", "transactions/import", b'{"transactions": []}', content_type),
+        415,
+        "unsupported_media_type",
     )
 
 
 def test_a_compressed_body_is_415(api):
-    refused(
-        raw(api, "POST", "account_groups", b"\x1f\x8b", **{"Content-Encoding": "gzip"}), 415, "unsupported_media_type"
+    check_error(
+        send_raw(api, "POST", "account_groups", b"\x1f\x8b", **{"Content-Encoding": "gzip"}),
+        415,
+        "unsupported_media_type",
     )
 
 
@@ -254,17 +258,17 @@ def test_a_body_without_a_length_is_411(api, path):
         HTTP_TRANSFER_ENCODING="chunked",
         headers=api.headers,
     )
-    refused(answer, 411, "length_required")
+    check_error(answer, 411, "length_required")
 
 
 def test_a_mebibyte_is_the_most_for_ordinary_bodies_and_more_for_imports(api):
     fitting = json.dumps({"name": "x", "pad": ""}).encode()
     fitting = fitting.replace(b'""', b'"%s"' % (b"p" * (1024 * 1024 - len(fitting))))
     assert len(fitting) == 1024 * 1024
-    assert raw(api, "POST", "account_groups", fitting).status_code == 201
-    refused(raw(api, "POST", "account_groups", fitting + b" "), 413, "body_too_large")
+    assert send_raw(api, "POST", "account_groups", fitting).status_code == 201
+    check_error(send_raw(api, "POST", "account_groups", fitting + b" "), 413, "body_too_large")
     large = b'{"transactions": [], "pad": "%s"}' % (b"p" * 2 * 1024 * 1024)
-    assert raw(api, "POST", "transactions/import", large).status_code == 200
+    assert send_raw(api, "POST", "transactions/import", large).status_code == 200
 
 
 def test_what_a_company_does_not_know_is_named_and_ignored(api):
@@ -276,7 +280,7 @@ def test_what_a_company_does_not_know_is_named_and_ignored(api):
 
 
 def test_validation_points_at_every_wrong_field(api):
-    body = refused(api.post("accounts", {"type": 1, "name": None, "order": "1"}), 400, "validation_failed")
+    body = check_error(api.post("accounts", {"type": 1, "name": None, "order": "1"}), 400, "validation_failed")
     assert [(e["pointer"], e["code"]) for e in body["errors"]] == [
         ("#/type", "invalid_choice"), ("#/name", "must_not_be_null"), ("#/order", "invalid_value"),
     ]  # fmt: skip
@@ -317,7 +321,7 @@ def test_validation_points_at_every_wrong_field(api):
     ],
 )
 def test_a_wrong_parameter_is_refused_never_ignored(api, query):
-    body = refused(api.get(f"audit_log?{query}"), 400, "validation_failed")
+    body = check_error(api.get(f"audit_log?{query}"), 400, "validation_failed")
     assert body["errors"]
 
 
@@ -327,7 +331,7 @@ def test_thousands_of_parameters_are_refused(api):
 
 @pytest.mark.parametrize("path", ["/companies", "members", "api_keys", "accounts", "account_groups"])
 def test_lists_that_come_whole_take_no_paging(api, path):
-    body = refused(api.get(f"{path}?limit=5"), 400, "validation_failed")
+    body = check_error(api.get(f"{path}?limit=5"), 400, "validation_failed")
     assert body["errors"][0]["code"] == "unknown_parameter"
 
 
@@ -339,15 +343,15 @@ def test_the_checks_come_in_the_promised_order(api, client, globex, make_api, ac
     reader = make_api(acme, "accounts:read")
     bad = {"body": b"{", "content_type": "application/json"}
     assert client.generic("PATCH", f"/companies/{globex.id}/accounts/x").status_code == 401
-    assert raw(reader, "PATCH", f"/companies/{globex.id}/accounts/x", **bad).status_code == 404
-    assert raw(reader, "PATCH", "accounts/x", **bad).status_code == 405
-    assert raw(reader, "PUT", "accounts/x", **bad).status_code == 403
-    assert raw(api, "PUT", "accounts/x", **bad).status_code == 404
-    assert raw(api, "PUT", "accounts/x", b"x" * 2_000_000, "text/plain").status_code == 404
+    assert send_raw(reader, "PATCH", f"/companies/{globex.id}/accounts/x", **bad).status_code == 404
+    assert send_raw(reader, "PATCH", "accounts/x", **bad).status_code == 405
+    assert send_raw(reader, "PUT", "accounts/x", **bad).status_code == 403
+    assert send_raw(api, "PUT", "accounts/x", **bad).status_code == 404
+    assert send_raw(api, "PUT", "accounts/x", b"x" * 2_000_000, "text/plain").status_code == 404
     group = api.post("account_groups", {"name": "Banks"}).json()
     api.post("accounts", {"type": "bank", "name": "Main", "accountGroupId": group["id"]})
-    assert raw(api, "PUT", f"account_groups/{group['id']}", **bad).status_code == 400
-    assert raw(api, "DELETE", f"account_groups/{group['id']}").status_code == 409
+    assert send_raw(api, "PUT", f"account_groups/{group['id']}", **bad).status_code == 400
+    assert send_raw(api, "DELETE", f"account_groups/{group['id']}").status_code == 409
 
 
 def test_a_refused_change_leaves_nothing_behind(api, acme):
@@ -363,9 +367,9 @@ def test_no_answer_shows_what_the_server_is_made_of(api, monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("psycopg secret detail")
 
-    monkeypatch.setattr("ledger.accounts.opening.add_group", broken)
+    monkeypatch.setattr("ledger.accounts.actions.create_account_group", broken)
     answer = api.post("account_groups", {"name": "x"})
-    body = refused(answer, 500, "internal_error")
+    body = check_error(answer, 500, "internal_error")
     assert not re.search("psycopg|secret|Traceback", json.dumps(body))
     assert answer["RateLimit-Limit"]
 

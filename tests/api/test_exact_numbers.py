@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 pytestmark = pytest.mark.django_db
-MOST = "999999999999999.99"
+MAX_AMOUNT = "999999999999999.99"
 
 
-def exact(answer):
+def parse_exact_numbers(answer):
     """The body with its numbers as they are written."""
     assert answer.status_code < 300, answer.content
     return json.loads(answer.content, parse_float=Decimal, parse_int=Decimal)
@@ -26,102 +26,118 @@ def categories(api):
     return {each["systemKey"]: each["id"] for each in api.get("categories").json()}
 
 
-def sent(api, method, path, body):
+def send_exact_numbers(api, method, path, body):
     """Sends numbers with the digits of a Decimal."""
     text = re.sub(r'"@([^"]*)"', r"\1", json.dumps(body, default=lambda value: f"@{value}"))
     return getattr(api.client, method)(api.path(path), text, content_type="application/json", headers=api.headers)
 
 
-def book(api, account, amount=MOST, day="2026-03-15"):
+def create_transaction(api, account, amount=MAX_AMOUNT, day="2026-03-15"):
     body = {"accountId": account, "date": day, "amountValue": amount}
     return api.post("transactions", body).json()["id"]
 
 
-@pytest.mark.parametrize("amount", [MOST, f"-{MOST}", "123456789012345.67", "999999999999999", "0.01", "0.10", "0"])
+@pytest.mark.parametrize(
+    "amount", [MAX_AMOUNT, f"-{MAX_AMOUNT}", "123456789012345.67", "999999999999999", "0.01", "0.10", "0"]
+)
 def test_amounts_by_id(amount, api, account):
-    row = book(api, account, amount)
-    answer = exact(api.post("transactions/categorization_status", {"transactionIds": [row]}))
+    row = create_transaction(api, account, amount)
+    answer = parse_exact_numbers(api.post("transactions/categorization_status", {"transactionIds": [row]}))
     assert answer["amountsById"][row] == {"value": Decimal(amount), "currency": "EUR"}
 
 
 def test_a_split_takes_and_tells_every_cent(api, account, categories):
-    row = book(api, account)
+    row = create_transaction(api, account)
     most, cent = Decimal("999999999999999.98"), Decimal("0.01")
     part = {"categoryId": categories["revenueOther"], "plSplit": {"revenue": most}, "passThroughTax": cent}
-    answer = exact(sent(api, "put", f"transactions/{row}/categorizations", {"categorizations": {"a": part}}))
+    answer = parse_exact_numbers(
+        send_exact_numbers(api, "put", f"transactions/{row}/categorizations", {"categorizations": {"a": part}})
+    )
     (stored,) = answer["categorizations"].values()
     assert (stored["plSplit"]["revenue"], stored["passThroughTax"]) == (most, cent)
     assert api.get("transactions", {"open": "true"}).json() == []
     part["passThroughTax"] = Decimal("0.02")
-    refused = sent(api, "put", f"transactions/{row}/categorizations", {"categorizations": {"a": part}})
+    refused = send_exact_numbers(api, "put", f"transactions/{row}/categorizations", {"categorizations": {"a": part}})
     assert (refused.status_code, refused.json()["code"]) == (400, "split_exceeds_amount")
 
 
 def test_tax_of_many(api, account, categories):
-    row = book(api, account)
+    row = create_transaction(api, account)
     body = {"selection": {"mode": "ids", "ids": [row]}, "categoryId": categories["revenueOther"]}
-    exact(sent(api, "post", "transactions/categorize", body | {"passThroughTax": Decimal("999999999999999.98")}))
-    (part,) = exact(api.get(f"transactions/{row}"))["categorizations"].values()
+    parse_exact_numbers(
+        send_exact_numbers(
+            api, "post", "transactions/categorize", body | {"passThroughTax": Decimal("999999999999999.98")}
+        )
+    )
+    (part,) = parse_exact_numbers(api.get(f"transactions/{row}"))["categorizations"].values()
     assert part["passThroughTax"] == Decimal("999999999999999.98")
     assert part["plSplit"]["revenue"] == Decimal("0.01")
 
 
 def test_a_plan_item(api, categories):
-    amount = {"type": "fixed", "amount": {"value": Decimal(MOST), "currency": "EUR"}}
+    amount = {"type": "fixed", "amount": {"value": Decimal(MAX_AMOUNT), "currency": "EUR"}}
     body = {"month": "2026-03", "plType": "revenue", "categoryId": categories["revenueOther"], "amount": amount}
-    made = exact(sent(api, "post", "plan_items", body))
-    assert made["amount"]["amount"]["value"] == Decimal(MOST)
-    assert exact(api.get(f"plan_items/{made['id']}"))["amount"]["amount"]["value"] == Decimal(MOST)
-    rows = exact(api.post("data/profitAndLoss", {"startMonth": "2026-03", "endMonth": "2026-03"}))
-    assert [row["planned"] for row in rows] == [Decimal(MOST)]
+    made = parse_exact_numbers(send_exact_numbers(api, "post", "plan_items", body))
+    assert made["amount"]["amount"]["value"] == Decimal(MAX_AMOUNT)
+    assert parse_exact_numbers(api.get(f"plan_items/{made['id']}"))["amount"]["amount"]["value"] == Decimal(MAX_AMOUNT)
+    rows = parse_exact_numbers(api.post("data/profitAndLoss", {"startMonth": "2026-03", "endMonth": "2026-03"}))
+    assert [row["planned"] for row in rows] == [Decimal(MAX_AMOUNT)]
 
 
-def test_what_was_read_in_a_document(api):
+def test_document_numbers_keep_their_digits(api):
     from django.core.files.uploadedfile import SimpleUploadedFile
 
     upload = SimpleUploadedFile("a.csv", b"a,b\n1,2\n")
     file = api.client.post(api.path("files"), {"file": upload}, headers=api.headers).json()["id"]
-    for value in (Decimal(MOST), Decimal("12.5"), Decimal(7)):
+    for value in (Decimal(MAX_AMOUNT), Decimal("12.5"), Decimal(7)):
         body = {"parseData": {"amount": {"value": value, "currency": "EUR"}}}
-        assert exact(sent(api, "put", f"files/{file}", body))["parseData"]["amount"]["value"] == value
-        read = exact(api.get(f"files/{file}"))
+        assert (
+            parse_exact_numbers(send_exact_numbers(api, "put", f"files/{file}", body))["parseData"]["amount"]["value"]
+            == value
+        )
+        read = parse_exact_numbers(api.get(f"files/{file}"))
         assert read["parseData"]["amount"]["value"] == value
-        assert exact(sent(api, "put", f"files/{file}", read)) == read
-        assert exact(api.get("files"))[0]["parseData"]["amount"]["value"] == value
+        assert parse_exact_numbers(send_exact_numbers(api, "put", f"files/{file}", read)) == read
+        assert parse_exact_numbers(api.get("files"))[0]["parseData"]["amount"]["value"] == value
 
 
 def test_analytics(api, account, categories):
-    row = book(api, account)
+    row = create_transaction(api, account)
     api.post("transactions/categorize",
              {"selection": {"mode": "ids", "ids": [row]}, "categoryId": categories["revenueOther"]})  # fmt: skip
     window = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
-    most = Decimal(MOST)
-    held = exact(api.post("data/accountBalanceByAccount", window))[account]
+    most = Decimal(MAX_AMOUNT)
+    held = parse_exact_numbers(api.post("data/accountBalanceByAccount", window))[account]
     assert (held["value"], held["valueChange"]) == (most, most)
-    assert exact(api.post("data/balanceByCashType", window))["cash"][-1]["value"] == most
-    assert max(point["value"] for point in exact(api.post("data/cashFlowTimeSeries", window))["inflow"]) == most
-    assert exact(api.post("data/revenueExpensesBar", window))[0]["revenueOther"] == most
-    book(api, account, day="2026-03-16")
-    assert exact(api.post("data/accountBalanceByAccount", window))[account]["value"] == 2 * most
+    assert parse_exact_numbers(api.post("data/balanceByCashType", window))["cash"][-1]["value"] == most
+    assert (
+        max(point["value"] for point in parse_exact_numbers(api.post("data/cashFlowTimeSeries", window))["inflow"])
+        == most
+    )
+    assert parse_exact_numbers(api.post("data/revenueExpensesBar", window))[0]["revenueOther"] == most
+    create_transaction(api, account, day="2026-03-16")
+    assert parse_exact_numbers(api.post("data/accountBalanceByAccount", window))[account]["value"] == 2 * most
 
 
 def test_recurring_revenue(api):
     event = {"subscriptionExternalId": "s", "customerName": "Bar", "productName": "Tea", "effectiveDate": "2026-01-01"}
-    event |= {"amountValue": MOST, "amountCurrency": "EUR"}
-    exact(api.post("subscription_events/import", {"events": [event]}))
+    event |= {"amountValue": MAX_AMOUNT, "amountCurrency": "EUR"}
+    parse_exact_numbers(api.post("subscription_events/import", {"events": [event]}))
     window = {"startMonth": "2026-01", "endMonth": "2026-02"}
-    first, second = exact(api.post("data/monthlyData", window | {"mrrType": "mrr"}))
-    assert (first["new"], second["start"], second["end"]) == (Decimal(MOST),) * 3
-    assert exact(api.post("data/monthlyData", window | {"mrrType": "arr"}))[0]["new"] == 12 * Decimal(MOST)
-    assert exact(api.get("products"))[0]["cMRR"] == Decimal(MOST)
-    (row,) = exact(api.get("subscriptions"))
-    assert row["currentAmountValue"] == MOST
+    first, second = parse_exact_numbers(api.post("data/monthlyData", window | {"mrrType": "mrr"}))
+    assert (first["new"], second["start"], second["end"]) == (Decimal(MAX_AMOUNT),) * 3
+    assert parse_exact_numbers(api.post("data/monthlyData", window | {"mrrType": "arr"}))[0]["new"] == 12 * Decimal(
+        MAX_AMOUNT
+    )
+    assert parse_exact_numbers(api.get("products"))[0]["cMRR"] == Decimal(MAX_AMOUNT)
+    (row,) = parse_exact_numbers(api.get("subscriptions"))
+    assert row["currentAmountValue"] == MAX_AMOUNT
 
 
 @pytest.mark.parametrize("text", ["1e5", "1.0", "0.1", "1e-400", "12345678901234567890.5", "-0.0", "9" * 400 + ".5",
                                   "0." + "0" * 400 + "1", "1" * 25])  # fmt: skip
 def test_any_number_is_read_and_taken_or_refused(text, api, account, categories):
-    row = book(api, account)
+    row = create_transaction(api, account)
     padding = "1234567890123456"  # lets the body be read for long numbers
     body = f'{{"categorizations": {{"a": {{"categoryId": "{categories["revenueOther"]}", "sourceNote": "{padding}", '
     body += f'"plSplit": {{"revenue": {text}}}}}}}}}'
@@ -132,7 +148,7 @@ def test_any_number_is_read_and_taken_or_refused(text, api, account, categories)
 
 def test_settings_with_long_numbers_are_stored_and_answered(api, account):
     body = {"importSettings": {"bank": {"rate": Decimal("1.23456789012345678901"), "n": 5, "deep": [{"x": 0.5}]}}}
-    answer = sent(api, "put", f"accounts/{account}", body)
+    answer = send_exact_numbers(api, "put", f"accounts/{account}", body)
     assert answer.json()["importSettings"]["bank"] == {"rate": 1.2345678901234567, "n": 5, "deep": [{"x": 0.5}]}
 
 
@@ -145,10 +161,10 @@ def test_depth_is_refused_where_the_body_has_long_numbers(api, account):
 
 
 def test_a_retry_is_answered_with_the_same_digits(api, categories):
-    amount = {"type": "fixed", "amount": {"value": Decimal(MOST), "currency": "EUR"}}
+    amount = {"type": "fixed", "amount": {"value": Decimal(MAX_AMOUNT), "currency": "EUR"}}
     body = {"month": "2026-03", "plType": "revenue", "categoryId": categories["revenueOther"], "amount": amount}
     api.headers["Idempotency-Key"] = "once"
-    first, again = (sent(api, "post", "plan_items", body) for _ in range(2))
+    first, again = (send_exact_numbers(api, "post", "plan_items", body) for _ in range(2))
     assert again["Idempotency-Replayed"] == "true"
-    assert exact(again) == exact(first)
-    assert exact(again)["amount"]["amount"]["value"] == Decimal(MOST)
+    assert parse_exact_numbers(again) == parse_exact_numbers(first)
+    assert parse_exact_numbers(again)["amount"]["amount"]["value"] == Decimal(MAX_AMOUNT)

@@ -8,12 +8,12 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 
-from companies.api.document.examples import KEPT
+from companies.api.openapi.examples import EXAMPLES_FILE
 from companies.models import Company
-from oauth.registration import register
-from tests.api.story import Story, signed_in, tell
+from oauth.registration import register_app
+from tests.api.example_scenario import Scenario, run_scenario, sign_in
 from tests.factories import UserFactory
-from tests.oauth.conftest import REDIRECT, Flow
+from tests.oauth.conftest import REDIRECT, OAuthFlow
 
 pytestmark = pytest.mark.django_db
 
@@ -25,11 +25,11 @@ OPERATIONS = [operation for item in DOCUMENT["paths"].values() for operation in 
 def examples(monkeypatch) -> dict[str, Any]:
     """What the story is answered now."""
     owner = UserFactory(email="peter@initech.example", name="Peter Gibbons")
-    story = Story(document=DOCUMENT, owner=signed_in(owner), monkeypatch=monkeypatch)
-    for company in tell(story):  # it stops where an app is to be let in
-        app = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    story = Scenario(document=DOCUMENT, owner=sign_in(owner), monkeypatch=monkeypatch)
+    for company in run_scenario(story):  # it stops where an app is to be let in
+        app = register_app(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
         story.secrets[app.client_id] = "forecaster"
-        flow = Flow(application=app, browser=signed_in(owner))
+        flow = OAuthFlow(application=app, browser=sign_in(owner))
         flow.tokens(Company.objects.get(id=company), scope="svc:read offline_access")
     return story.examples
 
@@ -37,8 +37,8 @@ def examples(monkeypatch) -> dict[str, Any]:
 def test_the_kept_examples_are_what_is_answered(examples):
     """With WRITE_EXAMPLES=1 they are written anew: look at the difference before it is committed."""
     if os.environ.get("WRITE_EXAMPLES"):
-        KEPT.write_text(json.dumps(examples, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    assert examples == json.loads(KEPT.read_text(encoding="utf-8")), "WRITE_EXAMPLES=1 writes them anew."
+        EXAMPLES_FILE.write_text(json.dumps(examples, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert examples == json.loads(EXAMPLES_FILE.read_text(encoding="utf-8")), "WRITE_EXAMPLES=1 writes them anew."
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each["operationId"])
@@ -58,7 +58,7 @@ def test_every_refusal_shows_each_of_its_codes():
     schema = Draft202012Validator({"$ref": "#/components/schemas/Problem", "components": DOCUMENT["components"]})
     own = [answer for operation in OPERATIONS for answer in operation["responses"].values()]
     refusals = [*DOCUMENT["components"]["responses"].values(), *own]
-    problems = [each["content"]["application/problem+json"] for each in refusals if problem_in(each)]
+    problems = [each["content"]["application/problem+json"] for each in refusals if has_problem_content(each)]
     assert problems
     for media in problems:
         for code, example in media["examples"].items():
@@ -66,5 +66,5 @@ def test_every_refusal_shows_each_of_its_codes():
             assert list(schema.iter_errors(example["value"])) == []
 
 
-def problem_in(answer: dict[str, Any]) -> bool:
+def has_problem_content(answer: dict[str, Any]) -> bool:
     return "application/problem+json" in answer.get("content", {})

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.api.bodies import FUZZ, UNKNOWN, address, filled, taken
-from tests.api.seeded import seeded, stocked
+from tests.api.request_bodies import FUZZ, UNKNOWN_ID, build_path, fill_ids, get_request_body
+from tests.api.seeded_company import seeded, stocked
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
@@ -19,8 +19,8 @@ assert stocked
 ODD_TEXTS = [
     "", " ", "\0", "a\0b", "\ud7ff", "\uffff", "𝕏", "\u202e", "e\u0301" * 50, "x" * 12_000, "' OR 1=1 --", "<script>",
     "../../etc", "2024-02-30", "2024-01-01", "0001-01-01", "9999-12-31", "2024-13", "2024-01", "0001-01", "9999-12",
-    "1e400", "NaN", "-0", "+1", "1_000", "١٢", "1.00", "-999999999999999.9999", "999999999999999", "0.00001", UNKNOWN,
-    UNKNOWN.replace("-", ""), "{}", "9999-12-31T23:59:59.999999-23:59", "0001-01-01T00:00:00+23:59", "JPY", "null",
+    "1e400", "NaN", "-0", "+1", "1_000", "١٢", "1.00", "-999999999999999.9999", "999999999999999", "0.00001", UNKNOWN_ID,
+    UNKNOWN_ID.replace("-", ""), "{}", "9999-12-31T23:59:59.999999-23:59", "0001-01-01T00:00:00+23:59", "JPY", "null",
 ]  # fmt: skip
 TEXTS = st.sampled_from(ODD_TEXTS) | st.text(max_size=20)
 NUMBERS = st.sampled_from([0, -1, 1, 2**31, -(2**31) - 1, 2**63, 2**64, 10**30, 1e308, 1e-320, 0.1, 8388608, 10**6])
@@ -32,38 +32,38 @@ PARAMETERS = ["limit", "cursor", "startDate", "endDate", "archived", "q", "sort"
 QUERIES = st.dictionaries(st.sampled_from(PARAMETERS) | TEXTS, TEXTS, max_size=2)
 
 
-def places(body: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def list_places(body: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where in a body something stands: () is the body itself."""
     inner = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
-    return [path, *(place for key, value in inner for place in places(value, (*path, key)))]
+    return [path, *(place for key, value in inner for place in list_places(value, (*path, key)))]
 
 
-def with_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
+def replace_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
     if not path:
         return value
     copy = dict(body) if isinstance(body, dict) else list(body)
-    copy[path[0]] = with_value(copy[path[0]], path[1:], value)
+    copy[path[0]] = replace_value(copy[path[0]], path[1:], value)
     return copy
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 def test_no_operation_fails_whatever_is_sent(stocked, path, method):
     api, ids = stocked.api, stocked.rows
-    body = filled(taken(path), ids)
-    here, statuses = api.path(address(path, ids)), set()
+    body = fill_ids(get_request_body(path), ids)
+    here, statuses = api.path(build_path(path, ids)), set()
 
     @settings(
         max_examples=FUZZ or 12, derandomize=not FUZZ, deadline=None, database=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(
-        changes=st.lists(st.tuples(st.sampled_from(places(body)), VALUES), max_size=2),
+        changes=st.lists(st.tuples(st.sampled_from(list_places(body)), VALUES), max_size=2),
         query=st.just({}) | (QUERIES if method != "POST" else st.just({})),
     )
     def fuzz(changes, query):
         sent = body
         for place, value in sorted(changes, key=lambda change: -len(change[0])):
-            sent = with_value(sent, place, value) if place in places(sent) else sent
+            sent = replace_value(sent, place, value) if place in list_places(sent) else sent
         raw = json.dumps(sent).encode() if method in ("POST", "PUT") else b""
         asked = f"{here}?{urlencode(query, errors='replace')}"
         answer = api.client.generic(method, asked, raw, content_type="application/json", headers=api.headers)

@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.client import encode_multipart
 
 from companies.api import idempotency
-from companies.api.idempotency import request_digest, sealed
+from companies.api.idempotency import compute_request_digest, get_answer_cipher
 from companies.models import AuditEntry, IdempotencyRecord
-from ledger.accounts import opening
+from ledger.accounts import actions
 from ledger.models import Account, AccountGroup, Transaction
 
 pytestmark = pytest.mark.django_db
@@ -91,13 +91,13 @@ def test_refusals_are_not_kept(api):
 
 
 def test_failures_are_not_kept_and_leave_no_effect(api, monkeypatch):
-    add_group = opening.add_group
+    add_group = actions.create_account_group
 
     def broken(**values):
         add_group(**values)
         raise RuntimeError
 
-    monkeypatch.setattr(opening, "add_group", broken)
+    monkeypatch.setattr(actions, "create_account_group", broken)
     assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 500
     assert not AccountGroup.objects.exists()
     assert not IdempotencyRecord.objects.exists()
@@ -148,25 +148,25 @@ def test_dry_runs_keep_nothing(api):
     assert not IdempotencyRecord.objects.exists()
 
 
-def kept_bytes():
-    return sum(len(row.body) + idempotency.ROW_BYTES for row in IdempotencyRecord.objects.all())
+def count_stored_bytes():
+    return sum(len(row.body) + idempotency.ROW_OVERHEAD_BYTES for row in IdempotencyRecord.objects.all())
 
 
 def test_a_credential_keeps_so_much_and_its_latest_answers(api, make_api, acme, settings, monkeypatch):
-    monkeypatch.setattr(idempotency, "MAX_KEPT_BYTES", 20_000)
-    monkeypatch.setattr(idempotency, "CHECK_BYTES", 1)
+    monkeypatch.setattr(idempotency, "MAX_STORED_BYTES", 20_000)
+    monkeypatch.setattr(idempotency, "CHECK_INTERVAL_BYTES", 1)
     other = make_api(acme)
     other.post("account_groups", {"name": "x"}, idempotency_key="first")
     for n in range(30):
         assert api.post("account_groups", {"name": str(n)}, idempotency_key=f"k{n}").status_code == 201
-    assert 15_000 < kept_bytes() < 25_000
+    assert 15_000 < count_stored_bytes() < 25_000
     assert api.post("account_groups", {"name": "29"}, idempotency_key="k29")["Idempotency-Replayed"] == "true"
     assert other.post("account_groups", {"name": "x"}, idempotency_key="first")["Idempotency-Replayed"] == "true"
     assert "Idempotency-Replayed" not in api.post("account_groups", {"name": "0"}, idempotency_key="k0")
 
 
 def test_the_effect_of_an_answer_that_is_too_large_to_keep_is_had_once(api, monkeypatch):
-    monkeypatch.setattr(idempotency, "MAX_KEPT_BYTES", 1100)
+    monkeypatch.setattr(idempotency, "MAX_STORED_BYTES", 1100)
     assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
     again = api.post("account_groups", {"name": "x"}, idempotency_key="k")
     assert (again.status_code, again.json()["code"]) == (409, "idempotency_answer_lost")
@@ -194,25 +194,25 @@ def test_a_new_key_is_not_kept_in_readable_form(browser_of, alice, acme):
 
 
 def test_the_boundary_of_a_multipart_body_does_not_count():
-    assert form_digest("one", "a") == form_digest("two", "a")
-    assert form_digest("one", "a") != form_digest("one", "b")
+    assert compute_form_digest("one", "a") == compute_form_digest("two", "a")
+    assert compute_form_digest("one", "a") != compute_form_digest("one", "b")
 
 
-def form_digest(boundary, value):
+def compute_form_digest(boundary, value):
     meta = {"CONTENT_TYPE": f"multipart/form-data; boundary={boundary}", "QUERY_STRING": ""}
-    return request_digest(SimpleNamespace(body=encode_multipart(boundary, {"file": value}), META=meta))
+    return compute_request_digest(SimpleNamespace(body=encode_multipart(boundary, {"file": value}), META=meta))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_while_one_is_running_the_same_request_is_refused(api, monkeypatch):
-    add_group, started, go_on = opening.add_group, threading.Event(), threading.Event()
+    add_group, started, go_on = actions.create_account_group, threading.Event(), threading.Event()
 
     def slow(**values):
         started.set()
         assert go_on.wait(10)
         return add_group(**values)
 
-    monkeypatch.setattr(opening, "add_group", slow)
+    monkeypatch.setattr(actions, "create_account_group", slow)
     answers = []
 
     def first():
@@ -280,8 +280,8 @@ def test_a_boundary_that_no_form_has_counts_for_nothing(api):
 
 
 def test_a_boundary_counts_for_nothing_only_where_it_divides():
-    assert form_digest("a", "banana") != form_digest("a", "bnn")
-    assert form_digest("a", "banana") == form_digest("b", "banana")
+    assert compute_form_digest("a", "banana") != compute_form_digest("a", "bnn")
+    assert compute_form_digest("a", "banana") == compute_form_digest("b", "banana")
 
 
 @pytest.mark.parametrize("malformed", ["%00", "a%00b", "%ff", "x" * 600])
@@ -295,8 +295,8 @@ def test_an_answer_that_can_be_read_no_more_is_not_made_again(browser_of, alice,
     caller = browser_of(alice, acme)
     assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
     settings.API_KEY_PEPPER = "another pepper, of a length that will do"
-    sealed.cache_clear()
+    get_answer_cipher.cache_clear()
     again = caller.post("account_groups", {"name": "x"}, idempotency_key="k")
-    sealed.cache_clear()
+    get_answer_cipher.cache_clear()
     assert (again.status_code, again.json()["code"]) == (409, "idempotency_answer_lost")
     assert AccountGroup.objects.count() == 1

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
-from config.databases.cluster import SUPERUSER, Cluster, binaries
-from tests.machine import Machine, free_port, prepared_machine
+from config.databases.embedded_server import SUPERUSER, EmbeddedServer, find_binaries
+from tests.machine import Machine, create_prepared_machine, find_free_port
 
 
 @dataclass
-class Pair:
+class PrimaryAndReplica:
     """A running service, and the replica of its database."""
 
     machine: Machine
-    replica: Cluster
+    replica: EmbeddedServer
     address: str
     key: str
     account: str = ""
@@ -56,40 +56,42 @@ class Pair:
             yield database
 
 
-def standby_of(machine: Machine) -> Cluster:
+def create_standby(machine: Machine) -> EmbeddedServer:
     """A hot standby, made from a base backup as an administrator would."""
-    primary = machine.embedded._cluster()
-    standby = Cluster(path=primary.path.parent / "standby", account=primary.account)
+    primary = machine.embedded._get_server()
+    standby = EmbeddedServer(path=primary.path.parent / "standby", account=primary.account)
     standby.path.mkdir(mode=0o700)
     if standby.account:
         os.chown(standby.path, standby.account.uid, standby.account.gid)
     done = standby._run(
-        str(binaries() / "pg_basebackup"), "-h", str(primary.path), "-U", SUPERUSER, "-D", str(standby.path), "-R",
+        str(find_binaries() / "pg_basebackup"), "-h", str(primary.path), "-U", SUPERUSER, "-D", str(standby.path), "-R",
         "-c", "fast", "-X", "stream",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert standby.launch() is None
+    assert standby.start() is None
     return standby
 
 
 @pytest.fixture(scope="module")
 def pair():
-    port = free_port()
-    with prepared_machine() as machine, machine.embedded.hold():
+    port = find_free_port()
+    with create_prepared_machine() as machine, machine.embedded.hold():
         company = machine.run("create_company", "--name", "A", "--currency", "EUR", "--owner", "a@x.example")
         key = machine.run("create_api_key", "--company", company.stdout.strip()).stdout.strip()
-        standby = standby_of(machine)
+        standby = create_standby(machine)
         machine.settings["DATABASE_REPLICA_URL"] = f"postgresql://{SUPERUSER}@/app?host={standby.path}"
         try:
             with machine.up(port, "--workers", "1"):
-                pair = Pair(machine, standby, f"http://127.0.0.1:{port}/companies/{company.stdout.strip()}", key)
+                pair = PrimaryAndReplica(
+                    machine, standby, f"http://127.0.0.1:{port}/companies/{company.stdout.strip()}", key
+                )
                 pair.account = pair.call("/accounts", {"type": "bank", "name": "Bank"})["id"]
                 yield pair
         finally:
             standby.stop()
 
 
-def test_what_was_just_written_is_in_the_answer_of_the_replica(pair):
+def test_replica_answers_include_recent_writes(pair):
     expected = pair.balance()
     for amount in range(1, 21):
         pair.book(amount)
@@ -143,9 +145,9 @@ def test_a_replica_that_is_lost_does_not_answer(pair):
 
 
 def test_an_unreachable_replica_is_reported_and_the_service_starts():
-    with prepared_machine() as machine:
+    with create_prepared_machine() as machine:
         machine.settings["DATABASE_REPLICA_URL"] = "postgresql://u:hunter2@127.0.0.1:1/app"
-        port = free_port()
+        port = find_free_port()
         with machine.up(port, "--workers", "1") as process:
             process.terminate()
             printed = process.communicate(timeout=180)[0]

@@ -2,22 +2,22 @@
 
 import pytest
 
-from tests.api.bodies import BODIES, filled, ids
+from tests.api.request_bodies import BODIES, fill_ids, ids
 
 pytestmark = pytest.mark.django_db
 assert ids  # a fixture
 
-WHOLE = [
+READ_WRITE_PATHS = [
     "", "accounts", "account_groups", "transactions", "categories", "counterparties", "products", "product_groups",
     "planned_transactions", "plan_items", "files", "members",
 ]  # fmt: skip
-CREATED = [
+CREATABLE_PATHS = [
     "accounts", "account_groups", "transactions", "categories", "counterparties", "products", "product_groups",
     "subscriptions", "subscription_events", "planned_transactions", "plan_items", "members", "api_keys",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("name", READ_WRITE_PATHS)
 def test_a_resource_as_read_can_be_sent_back_whole_and_nothing_changes(api, ids, name):
     path = f"{name}/{ids[name]}" if name else ""
     read = api.get(path)
@@ -34,10 +34,10 @@ def test_a_resource_as_read_can_be_sent_back_whole_and_nothing_changes(api, ids,
     assert (named.status_code, named["Ignored-Fields"]) == (200, "colour")
 
 
-@pytest.mark.parametrize("name", CREATED)
+@pytest.mark.parametrize("name", CREATABLE_PATHS)
 def test_what_is_created_is_found_at_its_location(api, ids, name):
     others = {"externalId": "other", "externalIds": ["other"], "email": "other@acme.example"}
-    body = filled(BODIES[name], ids)
+    body = fill_ids(BODIES[name], ids)
     body |= {field: other for field, other in others.items() if field in body}
     made = api.post(name, body)
     assert made.status_code == 201, made.content
@@ -47,7 +47,7 @@ def test_what_is_created_is_found_at_its_location(api, ids, name):
     assert {k: v for k, v in made.json().items() if k != "key"} == read.json()
 
 
-@pytest.mark.parametrize("name", CREATED)
+@pytest.mark.parametrize("name", CREATABLE_PATHS)
 def test_every_created_resource_has_id_company_and_audit_fields(api, ids, name):
     body = api.get(f"{name}/{ids[name]}").json()
     assert body["id"] == ids[name]

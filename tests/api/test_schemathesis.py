@@ -23,23 +23,23 @@ from schemathesis.generation import GenerationMode
 from schemathesis.generation.meta import TestPhase
 from schemathesis.specs.openapi import checks
 
-from companies.api.limits import LONGEST_LINE
-from companies.names import BREAKS, PATTERN
+from companies.api.limits import MAX_LINE_LENGTH
+from companies.names import LINE_BREAKS, NAME_PATTERN
 from config.wsgi import application as served
-from tests.api.bodies import FUZZ
-from tests.api.seeded import Seeded, seeded, stocked
-from tests.test_isolation import NAMED
-from tests.test_permissions import DOCUMENT, below_company
+from tests.api.request_bodies import FUZZ
+from tests.api.seeded_company import Seeded, seeded, stocked
+from tests.test_isolation import ROW_OF_FIELD
+from tests.test_permissions import DOCUMENT, strip_company_path
 
 pytestmark = pytest.mark.django_db
 assert seeded  # fixtures
 assert stocked
 
-IN_THE_SUITE = 3  # made-up requests an operation, beside those that the bounds of its schema call for
+DEFAULT_EXAMPLES = 3  # made-up requests an operation, beside those that the bounds of its schema call for
 
 CONFIG = {
     "generation": {
-        "max-examples": FUZZ or IN_THE_SUITE,
+        "max-examples": FUZZ or DEFAULT_EXAMPLES,
         "deterministic": not FUZZ,
         "database": "none",
         "with-security-parameters": False,  # the caller's key is ours to send; ignored_auth tries without it
@@ -54,7 +54,7 @@ CONFIG = {
 # That all is taken which the schema allows (positive_data_acceptance) is asked of these only. The others name rows or
 # files that must be there and in a certain state, take cursors that only they make, or have fields that depend on each
 # other: no schema knows that a period ends after it starts, or that a yen has no decimals.
-SCHEMA_IS_ALL = {
+FULLY_DESCRIBED = {
     "GET": {
         "", "members", "members/{}", "api_keys", "api_keys/{}", "connected_apps", "accounts", "accounts/{}",
         "accounts/{}/initial_balance", "account_groups", "account_groups/{}", "imports/{}", "transactions/{}",
@@ -84,14 +84,16 @@ def application(environ: Any, start_response: Any) -> Any:
     return served(environ, start_response)
 
 
-def in_json(pattern: str) -> str:
+def escape_json(pattern: str) -> str:
     return json.dumps(pattern)[1:-1]
 
 
 # A name's pattern looks ahead for something to see. No length can be worked into such a one: it is searched for, and
 # that takes minutes of each worker. What is made up without the look ahead is hardly ever blank.
-EASY = json.dumps(DOCUMENT, default=str).replace(in_json(PATTERN), in_json(rf"^[^{BREAKS}]+$"))
-schema = schemathesis.openapi.from_dict(json.loads(EASY), config=SchemathesisConfig.from_dict(CONFIG))
+SIMPLIFIED_DOCUMENT = json.dumps(DOCUMENT, default=str).replace(
+    escape_json(NAME_PATTERN), escape_json(rf"^[^{LINE_BREAKS}]+$")
+)
+schema = schemathesis.openapi.from_dict(json.loads(SIMPLIFIED_DOCUMENT), config=SchemathesisConfig.from_dict(CONFIG))
 schema.app = application
 
 
@@ -108,42 +110,44 @@ def same_files(stocked: Seeded) -> None:
     """Of all tests."""
 
 
-def about_own_rows(case: Any, seeded: Seeded) -> None:
+def use_seeded_rows(case: Any, seeded: Seeded) -> None:
     """What a schema cannot know: the ids of the company and of its rows."""
-    path = {name: seeded.rows.get(NAMED.get(name, ""), value) for name, value in (case.path_parameters or {}).items()}
+    path = {
+        name: seeded.rows.get(ROW_OF_FIELD.get(name, ""), value) for name, value in (case.path_parameters or {}).items()
+    }
     if path:
         case.path_parameters = path | {"companyId": str(seeded.api.company.id)}
     case.headers.pop("If-Match", None)  # or all else would be hidden behind a 412
     if case.meta.generation.mode is GenerationMode.POSITIVE:
-        body = with_own_rows(case.body, seeded.rows)
+        body = replace_ids(case.body, seeded.rows)
         if repr(body) != repr(case.body):  # 1 equals 1.0; and what is set anew is judged anew, a form wrongly
             case.body = body
     if isinstance(case.body, dict) and case.body.get("onError") == "skip":
         case.body["onError"] = "abort"  # or bad rows are answered in a list, with 200
 
 
-def with_own_rows(part: Any, rows: dict[str, str], name: str = "") -> Any:
+def replace_ids(part: Any, rows: dict[str, str], name: str = "") -> Any:
     """The body with ids of rows where a schema asks for ids, and 1 for 1.0: we hold that to be no integer."""
     if isinstance(part, float) and part.is_integer():
         return int(part)
     if isinstance(part, dict):
-        return {key: with_own_rows(value, rows, known_as(name, key)) for key, value in part.items()}
+        return {key: replace_ids(value, rows, get_field_name(name, key)) for key, value in part.items()}
     if isinstance(part, list):
-        return [with_own_rows(value, rows, name) for value in part]
-    return rows.get(NAMED.get(name, ""), part) if isinstance(part, str) else part
+        return [replace_ids(value, rows, name) for value in part]
+    return rows.get(ROW_OF_FIELD.get(name, ""), part) if isinstance(part, str) else part
 
 
-def known_as(parent: str, key: str) -> str:
+def get_field_name(parent: str, key: str) -> str:
     """The name that NAMED has for a field."""
-    return f"{parent}.{key}" if f"{parent}.{key}" in NAMED else key
+    return f"{parent}.{key}" if f"{parent}.{key}" in ROW_OF_FIELD else key
 
 
-def checks_off(case: Any) -> set[Any]:
+def list_disabled_checks(case: Any) -> set[Any]:
     """The checks that the document cannot keep for this request."""
     off = set()
-    if below_company(case.operation.path) not in SCHEMA_IS_ALL.get(case.method, ()):
+    if strip_company_path(case.operation.path) not in FULLY_DESCRIBED.get(case.method, ()):
         off.add(checks.positive_data_acceptance)
-    if any(len(value) > LONGEST_LINE for value in case.headers.values()):
+    if any(len(value) > MAX_LINE_LENGTH for value in case.headers.values()):
         off.add(checks.negative_data_rejection)  # the server's to refuse, which is not in between here
     if case.operation.path.endswith("/files"):
         off.add(checks.negative_data_rejection)  # an empty field of a form names no transaction: an empty list
@@ -152,7 +156,7 @@ def checks_off(case: Any) -> set[Any]:
     return off
 
 
-def left_out(case: Any) -> bool:
+def is_left_out(case: Any) -> bool:
     """Whether the suite leaves out a request that the bounds of a schema call for: it sends one in four of them."""
     bounds = case.meta.phase.name is TestPhase.COVERAGE
     return not FUZZ and bounds and crc32(repr((case.query, case.body)).encode(errors="replace")) % 4 != 1
@@ -161,10 +165,10 @@ def left_out(case: Any) -> bool:
 @schema.parametrize()
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_as_documented(case, seeded, statuses):
-    if left_out(case):
+    if is_left_out(case):
         return
-    headers, off = seeded.api.headers, list(checks_off(case))
-    about_own_rows(case, seeded)
+    headers, off = seeded.api.headers, list(list_disabled_checks(case))
+    use_seeded_rows(case, seeded)
     with transaction.atomic():
         answer = case.call(headers=headers)
         statuses[answer.status_code] += 1

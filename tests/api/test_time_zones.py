@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.bodies import ids
+from tests.api.request_bodies import ids
 from tests.api.test_document import DOCUMENT
 
 pytestmark = pytest.mark.django_db

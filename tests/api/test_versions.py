@@ -122,7 +122,7 @@ def test_a_creates_tag_is_the_one_that_is_read(api):
     assert api.get(made["Location"])["ETag"] == made["ETag"]
 
 
-def test_what_moves_beside_a_company_makes_a_kept_copy_stale_but_blocks_no_change(api, acme):
+def test_company_etag_changes_with_related_data(api, acme):
     acme.last_overall_updated_time = acme.last_overall_updated_time.replace(year=2020)
     acme.save(update_fields=["last_overall_updated_time"])
     tag = api.get("")["ETag"]
@@ -150,7 +150,7 @@ def shown_with_more(api, acme):
     api.put(f"transactions/{transaction}/categorizations", {"categorizations": {"a": part}})
     sent = {"file": SimpleUploadedFile("a.csv", b"a;b\n1;2\n"), "transactionIds": transaction}
     file = api.client.post(api.path("files"), sent, headers=api.headers).json()["id"]
-    subscription = api.post("subscriptions", {"customerId": str(factories.customer(acme).id)}).json()["id"]
+    subscription = api.post("subscriptions", {"customerId": str(factories.make_customer(acme).id)}).json()["id"]
     event = {"effectiveDate": "2024-01-01", "amountValue": "10.00", "amountCurrency": "EUR"}
     api.post("subscription_events", event | {"subscriptionId": subscription})
     return {

@@ -3,9 +3,9 @@
 import pytest
 
 from companies.permissions import Permission
-from tests.assistants.books import Books
 from tests.assistants.conftest import Assistant
-from tests.assistants.test_reading import ASKED
+from tests.assistants.sample_company import SampleCompany
+from tests.assistants.test_reading_tools import TOOL_CALLS
 
 pytestmark = pytest.mark.django_db
 
@@ -35,8 +35,8 @@ def test_the_table_has_every_tool(assistant):
 
 @pytest.mark.parametrize("name", NEEDS)
 def test_with_it_a_tool_answers_and_without_it_is_refused(name, api, acme, make_api):
-    books, needed = Books(api), NEEDS[name]
-    arguments = books.writing().get(name) or ASKED[name][0]
+    books, needed = SampleCompany(api), NEEDS[name]
+    arguments = books.writing().get(name) or TOOL_CALLS[name][0]
     if needed is None:
         assert Assistant(make_api(acme, "files:read").key).call(name, **arguments)
         return

@@ -6,14 +6,14 @@ import mcp_types
 import pytest
 from django.test import Client
 
-from oauth.registration import register
+from oauth.registration import register_app
 from tests.assistants.conftest import META, MODERN, Assistant
-from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
+from tests.oauth.conftest import PASSWORD, REDIRECT, OAuthFlow
 
 pytestmark = pytest.mark.django_db
 
 
-def old(method, params=None, **more):
+def build_handshake_message(method, params=None, **more):
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}} | more
 
 
@@ -45,7 +45,9 @@ def test_a_session_is_no_credential(alice, acme):
 def test_a_token_of_an_app_is_a_credential(alice, acme):
     alice.set_password(PASSWORD)
     alice.save()
-    flow = Flow(register(name="Assistant", redirect_uris=[REDIRECT], allowed=[], confidential=False).application)
+    flow = OAuthFlow(
+        register_app(name="Assistant", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    )
     flow.sign_in(alice)
     token = flow.tokens(acme, scope="svc:read")["access_token"]
     assistant = Assistant(token)
@@ -103,7 +105,7 @@ def test_calls_spend_the_budget_of_their_credential(assistant, settings):
         ("[" + "1," * 40_000 + "1]", -32600),
     ],
 )
-def test_what_is_no_message_is_refused(assistant, body, code):
+def test_invalid_message_is_rejected(assistant, body, code):
     response = assistant.send(body, MCP_Protocol_Version=MODERN)
     assert (response.status_code, response.json()["error"]["code"]) == (400, code)
     mcp_types.JSONRPCError.model_validate(response.json())
@@ -112,22 +114,32 @@ def test_what_is_no_message_is_refused(assistant, body, code):
 @pytest.mark.parametrize(
     ("body", "headers", "status", "code"),
     [
-        (old("tools/none", {"_meta": META}), {"Mcp_Method": "tools/none"}, 404, -32601),
-        (old("ping", {"_meta": META}), {"Mcp_Method": "ping"}, 404, -32601),
-        (old("tools/list", {"_meta": META}), {}, 400, -32020),
-        (old("tools/list", {"_meta": META}), {"Mcp_Method": "tools/call"}, 400, -32020),
-        (old("tools/list"), {"Mcp_Method": "tools/list"}, 400, -32602),
-        (old("tools/list", {"_meta": 7}), {"Mcp_Method": "tools/list"}, 400, -32602),
-        (old("tools/list", {"_meta": META, "cursor": "x"}), {"Mcp_Method": "tools/list"}, 400, -32602),
-        (old("tools/call", {"_meta": META, "name": "a"}), {"Mcp_Method": "tools/call"}, 400, -32020),
+        (build_handshake_message("tools/none", {"_meta": META}), {"Mcp_Method": "tools/none"}, 404, -32601),
+        (build_handshake_message("ping", {"_meta": META}), {"Mcp_Method": "ping"}, 404, -32601),
+        (build_handshake_message("tools/list", {"_meta": META}), {}, 400, -32020),
+        (build_handshake_message("tools/list", {"_meta": META}), {"Mcp_Method": "tools/call"}, 400, -32020),
+        (build_handshake_message("tools/list"), {"Mcp_Method": "tools/list"}, 400, -32602),
+        (build_handshake_message("tools/list", {"_meta": 7}), {"Mcp_Method": "tools/list"}, 400, -32602),
         (
-            old("tools/call", {"_meta": META, "name": "no_such"}),
+            build_handshake_message("tools/list", {"_meta": META, "cursor": "x"}),
+            {"Mcp_Method": "tools/list"},
+            400,
+            -32602,
+        ),
+        (
+            build_handshake_message("tools/call", {"_meta": META, "name": "a"}),
+            {"Mcp_Method": "tools/call"},
+            400,
+            -32020,
+        ),
+        (
+            build_handshake_message("tools/call", {"_meta": META, "name": "no_such"}),
             {"Mcp_Method": "tools/call", "Mcp_Name": "no_such"},
             400,
             -32602,
         ),
         (
-            old("tools/call", {"_meta": META, "name": "list_companies", "arguments": []}),
+            build_handshake_message("tools/call", {"_meta": META, "name": "list_companies", "arguments": []}),
             {"Mcp_Method": "tools/call", "Mcp_Name": "list_companies"},
             400,
             -32602,
@@ -205,7 +217,7 @@ def test_packed_and_chunked_bodies_are_refused(assistant, header, status):
     assert assistant.ask("tools/list", **header).status_code == status
 
 
-def test_who_takes_no_json_is_told_so(assistant):
+def test_unacceptable_accept_header_is_rejected(assistant):
     assert assistant.ask("tools/list", Accept="text/event-stream").status_code == 406
     assert assistant.ask("tools/list", Accept="application/json, text/event-stream").status_code == 200
 
@@ -213,7 +225,7 @@ def test_who_takes_no_json_is_told_so(assistant):
 # ---------------------------------------------------------------------------------------------- revisions
 
 
-def test_what_is_answered_has_the_sdks_shapes(assistant):
+def test_answers_match_the_sdk_types(assistant):
     found = assistant.result("server/discover")
     mcp_types.DiscoverResult.model_validate(found)
     assert found["supportedVersions"][0] == MODERN
@@ -231,21 +243,23 @@ def test_what_is_answered_has_the_sdks_shapes(assistant):
 )
 def test_the_older_handshake_is_answered(assistant, asked, agreed):
     params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
-    response = assistant.send(old("initialize", params))
+    response = assistant.send(build_handshake_message("initialize", params))
     found = response.json()["result"]
     assert found["protocolVersion"] == agreed
     assert "Mcp-Session-Id" not in response.headers
     mcp_types.InitializeResult.model_validate(found)
     notified = assistant.send({"jsonrpc": "2.0", "method": "notifications/initialized"}, MCP_Protocol_Version=agreed)
     assert (notified.status_code, notified.content) == (202, b"")
-    assert assistant.send(old("ping"), MCP_Protocol_Version=agreed).json()["result"] == {}
-    tools = assistant.send(old("tools/list"), MCP_Protocol_Version=agreed).json()["result"]
+    assert assistant.send(build_handshake_message("ping"), MCP_Protocol_Version=agreed).json()["result"] == {}
+    tools = assistant.send(build_handshake_message("tools/list"), MCP_Protocol_Version=agreed).json()["result"]
     assert set(tools) == {"tools"}
-    called = assistant.send(old("tools/call", {"name": "list_companies"}), MCP_Protocol_Version=agreed).json()
+    called = assistant.send(
+        build_handshake_message("tools/call", {"name": "list_companies"}), MCP_Protocol_Version=agreed
+    ).json()
     assert json.loads(called["result"]["content"][0]["text"])["items"][0]["name"] == "Acme"
 
 
 def test_without_a_revision_it_is_the_oldest_that_there_is(assistant):
-    assert assistant.send(old("ping")).json()["result"] == {}
-    unknown = assistant.send(old("server/discover"))
+    assert assistant.send(build_handshake_message("ping")).json()["result"] == {}
+    unknown = assistant.send(build_handshake_message("server/discover"))
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (200, -32601)

@@ -8,9 +8,9 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from oauth.registration import register
-from tests.assistants.books import Books
-from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
+from oauth.registration import register_app
+from tests.assistants.sample_company import SampleCompany
+from tests.oauth.conftest import PASSWORD, REDIRECT, OAuthFlow
 
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 
@@ -21,7 +21,7 @@ def reached_both_ways(site, settings):
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
 
 
-async def day(site, token, books, mode):
+async def run_session(site, token, books, mode):
     """What an assistant does: looks around, tries, confirms."""
     async with (
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
@@ -37,12 +37,12 @@ async def day(site, token, books, mode):
         return tools, companies, done, again
 
 
-def run(*arguments):
+def run_in_thread(*arguments):
     with ThreadPoolExecutor(1) as own:  # a thread without a loop: tests in a browser leave theirs running here
-        return own.submit(asyncio.run, day(*arguments)).result()
+        return own.submit(asyncio.run, run_session(*arguments)).result()
 
 
-def looked_at(tools, companies, done, again):
+def check_results(tools, companies, done, again):
     assert len(tools) == 16
     assert [row["name"] for row in companies.structured_content["items"]] == ["Acme"]
     assert done.structured_content["done"] is True
@@ -51,12 +51,14 @@ def looked_at(tools, companies, done, again):
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy", "auto"])
 def test_with_a_key(site, api, mode):
-    looked_at(*run(site, api.key, Books(api), mode))
+    check_results(*run_in_thread(site, api.key, SampleCompany(api), mode))
 
 
 def test_with_the_token_of_an_app(site, alice, acme, api):
     alice.set_password(PASSWORD)
     alice.save()
-    flow = Flow(register(name="Assistant", redirect_uris=[REDIRECT], allowed=[], confidential=False).application)
+    flow = OAuthFlow(
+        register_app(name="Assistant", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    )
     flow.sign_in(alice)
-    looked_at(*run(site, flow.tokens(acme)["access_token"], Books(api), "auto"))
+    check_results(*run_in_thread(site, flow.tokens(acme)["access_token"], SampleCompany(api), "auto"))

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from tests.bench.figures import HEAD
 
-ALL = (
+BENCHMARKS = (
     *("imports", "statements", "ledger", "auth", "analytics", "forecasts", "recurrence", "rules", "exports"),
     *("webhooks", "events", "assistants", "pages", "fairness"),
 )
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 
 
-def machine() -> str:
+def describe_machine() -> str:
     """What it ran on, in a line."""
     model = (
         re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text()) if Path("/proc/cpuinfo").exists() else None
@@ -32,7 +32,7 @@ def machine() -> str:
     )
 
 
-def rows(name: str) -> list[str]:
+def run_benchmark(name: str) -> list[str]:
     """The rows of one measurement, shown as they come."""
     found = []
     with subprocess.Popen([sys.executable, "-m", f"tests.bench.{name}"], stdout=subprocess.PIPE, text=True) as process:
@@ -47,13 +47,13 @@ def rows(name: str) -> list[str]:
 
 def main(words: list[str]) -> None:
     page = Path(words[words.index("--save") + 1]) if "--save" in words else None
-    wanted = [name for name in words if name in ALL] or ALL
-    sys.stdout.write(f"{machine()}\n\n{HEAD}")
-    table = "".join(line for name in wanted for line in rows(name))
+    wanted = [name for name in words if name in BENCHMARKS] or BENCHMARKS
+    sys.stdout.write(f"{describe_machine()}\n\n{HEAD}")
+    table = "".join(line for name in wanted for line in run_benchmark(name))
     if page is not None:
         before, rest = page.read_text().split(MARKS[0])
         after = rest.split(MARKS[1])[1]
-        page.write_text(f"{before}{MARKS[0]}\n{machine()}\n\n{HEAD}{table}{MARKS[1]}{after}")
+        page.write_text(f"{before}{MARKS[0]}\n{describe_machine()}\n\n{HEAD}{table}{MARKS[1]}{after}")
 
 
 if __name__ == "__main__":

@@ -14,12 +14,12 @@ from pathlib import Path
 import psycopg
 import uuid_utils.compat
 
-from tests.bench.figures import AT_MOST, figure
+from tests.bench.bench_server import BenchServer, measure_alternating, measure_seconds, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
 from tests.bench.imports import ROWS, open_accounts
-from tests.bench.served import Served, alternating, seconds, served
 
-EVENTS = CUSTOMERS = 100_000
-TRANSACTIONS = 1_000_000
+EVENT_COUNT = CUSTOMER_COUNT = 100_000
+TRANSACTION_COUNT = 1_000_000
 GOAL_IMPORT, GOAL_MONTHS, GOAL_SERIES, GOAL_BARS, GOAL_BALANCES = 0.4, 10, 1.0, 1.0, 1.5
 FIRST, LAST = date(2022, 1, 1), date(2025, 12, 1)
 SHELL_TIMEOUT = 900
@@ -28,7 +28,7 @@ SHELL_TIMEOUT = 900
 # Subscription events
 
 
-def new_customers(seed: int) -> list[dict[str, str]]:
+def build_new_customers(seed: int) -> list[dict[str, str]]:
     """One event for each of 100,000 customers that nobody knows yet, over four years and in three currencies."""
     chance = random.Random(seed)
     return [
@@ -43,11 +43,11 @@ def new_customers(seed: int) -> list[dict[str, str]]:
             "interval": chance.choice(["month", "month", "year"]),
             "externalId": f"e_{seed}_{number}",
         }
-        for number in range(CUSTOMERS)
+        for number in range(CUSTOMER_COUNT)
     ]
 
 
-def events(seed: int, subscriptions: list[str]) -> list[dict[str, str]]:
+def build_events(seed: int, subscriptions: list[str]) -> list[dict[str, str]]:
     """100,000 later events of known subscriptions: upgrades, downgrades, ends."""
     chance = random.Random(seed)
     return [
@@ -58,7 +58,7 @@ def events(seed: int, subscriptions: list[str]) -> list[dict[str, str]]:
             "amountCurrency": chance.choice(["EUR", "EUR", "USD", "GBP"]),
             "externalId": f"e_{seed}_{number}",
         }
-        for number in range(EVENTS)
+        for number in range(EVENT_COUNT)
     ]
 
 
@@ -68,7 +68,7 @@ COLUMNS = (
 )
 
 
-def lines(bench: Served, rows: list[dict[str, str]]) -> str:
+def format_copy_lines(bench: BenchServer, rows: list[dict[str, str]]) -> str:
     """The same rows in COPY's text format, with everything that the import adds."""
     now = "2026-01-01T00:00:00Z"
     return "".join(
@@ -79,31 +79,33 @@ def lines(bench: Served, rows: list[dict[str, str]]) -> str:
     )
 
 
-def copied(database: psycopg.Connection, text: str) -> None:
+def copy_events(database: psycopg.Connection, text: str) -> None:
     """One committed COPY into the same table: same keys, references and indexes."""
     with database.cursor() as cursor, cursor.copy(f"COPY ledger_subscriptionevent ({COLUMNS}) FROM STDIN") as copy:
         copy.write(text)
 
 
-def importing(bench: Served, rounds: int = 5) -> None:
+def measure_import(bench: BenchServer, rounds: int = 5) -> None:
     path = f"{bench.path}/subscription_events/import"
-    first = json.dumps({"events": new_customers(0)}).encode()
-    taken = seconds(lambda: bench.call("POST", path, first))
+    first = json.dumps({"events": build_new_customers(0)}).encode()
+    taken = measure_seconds(lambda: bench.call("POST", path, first))
     found = bench.database.execute("SELECT id FROM ledger_subscription WHERE company_id = %s", [bench.company])
     subscriptions = [str(row_id) for (row_id,) in found.fetchall()]
-    bodies = iter([json.dumps({"events": events(seed, subscriptions)}).encode() for seed in range(1, 1 + rounds)])
-    prepared = iter([lines(bench, events(100 + seed, subscriptions)) for seed in range(rounds)])
+    bodies = iter([json.dumps({"events": build_events(seed, subscriptions)}).encode() for seed in range(1, 1 + rounds)])
+    prepared = iter([format_copy_lines(bench, build_events(100 + seed, subscriptions)) for seed in range(rounds)])
     bench.database.execute("VACUUM ANALYZE")
-    over_http, by_copy = alternating(
-        lambda: bench.call("POST", path, next(bodies)), lambda: copied(bench.database, next(prepared)), rounds=rounds
+    over_http, by_copy = measure_alternating(
+        lambda: bench.call("POST", path, next(bodies)),
+        lambda: copy_events(bench.database, next(prepared)),
+        rounds=rounds,
     )
-    figure(
-        f"import of {EVENTS:,} subscription events",
+    print_figure(
+        f"import of {EVENT_COUNT:,} subscription events",
         by_copy / over_http,
         "of raw COPY's speed",
         goal=GOAL_IMPORT,
-        behind=f"{EVENTS / over_http:,.0f} against {EVENTS / by_copy:,.0f} rows a second; "
-        f"the first one, creating {CUSTOMERS:,} customers, {taken:.1f} s",
+        behind=f"{EVENT_COUNT / over_http:,.0f} against {EVENT_COUNT / by_copy:,.0f} rows a second; "
+        f"the first one, creating {CUSTOMER_COUNT:,} customers, {taken:.1f} s",
     )
     # What COPY brought past the service is put into the book by adding everything up again, as rates do.
     bench.database.execute("UPDATE ledger_recurringbook SET stale = true")
@@ -112,14 +114,14 @@ def importing(bench: Served, rounds: int = 5) -> None:
 # Movements of money
 
 
-def movements(bench: Served) -> None:
+def import_movements(bench: BenchServer) -> None:
     """A million transactions over three years, each with what it was for."""
     accounts, _ = open_accounts(bench, 20)
     categories = {each["systemKey"]: each["id"] for each in bench.call("GET", f"{bench.path}/categories")}
     revenue = [categories[f"revenue{kind}"] for kind in ("Recurring", "OneOff", "Usage", "Other")]
     expenses = [categories[key] for key in ("hosting", "marketing", "productDevelopment", "officeAndAdmin")]
     chance = random.Random(1)
-    for _ in range(0, TRANSACTIONS, ROWS):
+    for _ in range(0, TRANSACTION_COUNT, ROWS):
         items = []
         for _ in range(ROWS):
             income = chance.random() < 0.5
@@ -137,9 +139,9 @@ def movements(bench: Served) -> None:
 
 
 def main() -> None:
-    with served() as bench:
-        importing(bench)
-        movements(bench)
+    with serve_bench() as bench:
+        measure_import(bench)
+        import_movements(bench)
         bench.database.execute("VACUUM ANALYZE")
         for call in ("months", "against_duckdb"):
             code = f"from tests.bench import analytics; analytics.{call}('{bench.company}')"
@@ -148,36 +150,36 @@ def main() -> None:
             if done.returncode:
                 sys.exit(done.stderr)
         body = {"mrrType": "mrr", "startMonth": "2022-01", "endMonth": "2025-12"}
-        asked, nothing = alternating(
+        asked, nothing = measure_alternating(
             lambda: bench.call("POST", f"{bench.path}/data/monthlyData", body),
             lambda: bench.call("GET", "/companies"),
             rounds=21,
         )
-        figure("the same over HTTP", asked / nothing, "× GET /companies", behind=f"{1000 * asked:.1f} ms")
-        balances(bench)
+        print_figure("the same over HTTP", asked / nothing, "× GET /companies", behind=f"{1000 * asked:.1f} ms")
+        measure_balances(bench)
 
 
-def balances(bench: Served) -> None:
+def measure_balances(bench: BenchServer) -> None:
     """A year's balances by day over HTTP, against DuckDB in this process over the same rows."""
     import duckdb
 
     body = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
     with tempfile.TemporaryDirectory() as folder:
         store = duckdb.connect(str(Path(folder) / "bench.duckdb"))
-        exported(bench.database, store, bench.company, Path(folder))
+        export_to_duckdb(bench.database, store, bench.company, Path(folder))
 
         def ours() -> list[Decimal]:
             answer = bench.call("POST", f"{bench.path}/data/balanceByCashType", body)
             return [Decimal(str(point["value"])) for point in answer["cash"]]
 
         def theirs() -> list[Decimal]:
-            found = store.execute(THEIR_BALANCES, {"first": date(2024, 1, 1), "last": date(2024, 12, 31)}).fetchall()
+            found = store.execute(DUCKDB_BALANCES, {"first": date(2024, 1, 1), "last": date(2024, 12, 31)}).fetchall()
             return [cash for _, cash, _ in found]
 
         assert all(abs(float(our) - float(their)) < 0.1 for our, their in zip(ours(), theirs(), strict=True))
-        asked, added_up, nothing = alternating(ours, theirs, lambda: bench.call("GET", "/companies"), rounds=21)
-    figure(
-        f"a year's daily balances of {TRANSACTIONS:,} transactions over HTTP",
+        asked, added_up, nothing = measure_alternating(ours, theirs, lambda: bench.call("GET", "/companies"), rounds=21)
+    print_figure(
+        f"a year's daily balances of {TRANSACTION_COUNT:,} transactions over HTTP",
         asked / added_up,
         f"× the time of DuckDB {duckdb.__version__} in process",
         goal=GOAL_BALANCES,
@@ -193,8 +195,8 @@ def months(company_id: str) -> None:
     """48 months of 100,000 customers, added up anew and served, against ``select 1``."""
     from django.db import connection
 
-    from analytics.queries import monthly_rows, recurring
-    from companies.api.rendering import json_of
+    from analytics.queries import monthly_rows, recurring_revenue
+    from companies.api.rendering import render_json
     from companies.models import Company
 
     company = Company.objects.get(id=company_id)
@@ -205,27 +207,29 @@ def months(company_id: str) -> None:
             cursor.fetchall()
 
     def ask() -> None:
-        rows = recurring.monthly_data(company=company, mrr_type="mrr", first=FIRST, last=LAST)
-        json_of([monthly_rows.told(row) for row in rows])
+        rows = recurring_revenue.compute_monthly_data(company=company, mrr_type="mrr", first=FIRST, last=LAST)
+        render_json([monthly_rows.monthly_row_to_dict(row) for row in rows])
 
     def fetch() -> None:
         with connection.cursor() as cursor:
-            cursor.execute(recurring._EVENTS.format(which="e.retracted_time IS NULL"), {"company": company.id})
+            cursor.execute(recurring_revenue._EVENTS.format(which="e.retracted_time IS NULL"), {"company": company.id})
             cursor.fetchall()
 
-    assert len(recurring.monthly_data(company=company, mrr_type="mrr", first=FIRST, last=LAST)) == 48
-    again, fetched = alternating(lambda: recurring.refresh(company, always=True), fetch, rounds=3)
-    asked, nothing = alternating(ask, one, rounds=201)
-    assert not recurring.differences(company.id)
-    figure(
-        f"48 months of recurring revenue of {CUSTOMERS:,} customers",
+    assert len(recurring_revenue.compute_monthly_data(company=company, mrr_type="mrr", first=FIRST, last=LAST)) == 48
+    again, fetched = measure_alternating(
+        lambda: recurring_revenue.refresh_recurring_revenue(company, is_forced=True), fetch, rounds=3
+    )
+    asked, nothing = measure_alternating(ask, one, rounds=201)
+    assert not recurring_revenue.find_recurring_revenue_differences(company.id)
+    print_figure(
+        f"48 months of recurring revenue of {CUSTOMER_COUNT:,} customers",
         asked / nothing,
         "× select 1",
         goal=GOAL_MONTHS,
         way=AT_MOST,
         behind=f"{1000 * asked:.2f} ms",
     )
-    figure("the same added up anew", again / fetched, "× the fetch of its events", behind=f"{again:.2f} s")
+    print_figure("the same added up anew", again / fetched, "× the fetch of its events", behind=f"{again:.2f} s")
 
 
 def against_duckdb(company_id: str) -> None:
@@ -233,44 +237,44 @@ def against_duckdb(company_id: str) -> None:
     import duckdb
     from django.db import connection
 
-    from analytics.queries import cash_flow, results
+    from analytics.queries import cash_flow, profit_and_loss
     from companies.models import Company
-    from ledger.calc.months import months_from
-    from ledger.money.rates import rate_table
+    from ledger.calc.months import list_months
+    from ledger.money.rates import get_rate_table
 
-    company, rates = Company.objects.get(id=company_id), rate_table()
+    company, rates = Company.objects.get(id=company_id), get_rate_table()
     with tempfile.TemporaryDirectory() as folder:
         store = duckdb.connect(str(Path(folder) / "bench.duckdb"))
-        exported(connection, store, company_id, Path(folder))
+        export_to_duckdb(connection, store, company_id, Path(folder))
     start, end = date(2024, 1, 1), date(2024, 12, 31)
-    asked = months_from(date(2023, 1, 1), date(2025, 12, 1))
+    asked = list_months(date(2023, 1, 1), date(2025, 12, 1))
 
-    def our_series() -> cash_flow.Series:
-        return cash_flow.cash_flow(company=company, start=start, end=end, interval="day", rates=rates)
+    def our_series() -> cash_flow.FlowSeries:
+        return cash_flow.compute_cash_flow(company=company, start=start, end=end, interval="day", rates=rates)
 
     def their_series() -> list[tuple[date, Decimal, Decimal]]:
-        return store.execute(THEIR_SERIES, [start, end]).fetchall()
+        return store.execute(DUCKDB_SERIES, [start, end]).fetchall()
 
     def our_bars() -> list[dict[str, Decimal]]:
-        return results.bars(company=company, months=asked)
+        return profit_and_loss.list_bars(company=company, months=asked)
 
     def their_bars() -> list[tuple[date, str, Decimal]]:
-        return store.execute(THEIR_BARS, [asked[0], asked[-1]]).fetchall()
+        return store.execute(DUCKDB_BARS, [asked[0], asked[-1]]).fetchall()
 
     check_series(our_series(), their_series())
     check_bars(our_bars(), their_bars(), asked)
-    times = alternating(our_series, their_series, our_bars, their_bars, rounds=21)
+    times = measure_alternating(our_series, their_series, our_bars, their_bars, rounds=21)
     ours, theirs, bars_ours, bars_theirs = (1000 * each for each in times)
     unit = f"× the time of DuckDB {duckdb.__version__}"
-    figure(
-        f"a year's daily flows of {TRANSACTIONS:,} transactions",
+    print_figure(
+        f"a year's daily flows of {TRANSACTION_COUNT:,} transactions",
         ours / theirs,
         unit,
         goal=GOAL_SERIES,
         way=AT_MOST,
         behind=f"{ours:.1f} against {theirs:.1f} ms",
     )
-    figure(
+    print_figure(
         "36 months of revenue and expense bars of the same",
         bars_ours / bars_theirs,
         unit,
@@ -310,7 +314,7 @@ TYPES = {
     "postings": "month DATE, pl_type VARCHAR, system_key VARCHAR, base_amount DECIMAL(30, 10)",
     "rates": "date DATE, currency VARCHAR, per_euro DECIMAL(18, 8)",
 }
-THEIR_SERIES = """
+DUCKDB_SERIES = """
     WITH summed AS (
         SELECT date, currency, sum(CASE WHEN amount > 0 THEN amount ELSE 0 END) AS inflow,
                sum(CASE WHEN amount < 0 THEN -amount ELSE 0 END) AS outflow
@@ -318,7 +322,7 @@ THEIR_SERIES = """
     ) SELECT s.date, sum(inflow / coalesce(r.per_euro, 1)), sum(outflow / coalesce(r.per_euro, 1))
         FROM summed s LEFT JOIN rates r ON r.date = s.date AND r.currency = s.currency GROUP BY s.date ORDER BY s.date
 """
-THEIR_BALANCES = """
+DUCKDB_BALANCES = """
     WITH moved AS (
         SELECT account, currency, cash, date, sum(amount) AS amount FROM moves WHERE date <= $last GROUP BY ALL
     ), days AS (
@@ -337,13 +341,13 @@ THEIR_BALANCES = """
     ) SELECT date, sum(worth) FILTER (WHERE cash), sum(worth) FILTER (WHERE NOT cash)
         FROM valued GROUP BY date ORDER BY date
 """
-THEIR_BARS = """
+DUCKDB_BARS = """
     SELECT month, CASE WHEN pl_type <> 'revenue' THEN pl_type ELSE system_key END AS bar, sum(base_amount)
       FROM postings WHERE month BETWEEN ? AND ? GROUP BY month, bar ORDER BY month
 """
 
 
-def exported(connection, store, company_id, folder: Path) -> None:
+def export_to_duckdb(connection, store, company_id, folder: Path) -> None:
     """The facts, copied into DuckDB's own tables."""
     for name, query in FACTS.items():
         path = folder / f"{name}.csv"

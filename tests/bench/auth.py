@@ -24,10 +24,10 @@ from urllib.parse import urlencode
 
 import orjson
 
-from tests.bench.figures import figure
-from tests.bench.load import get, per_second, post
-from tests.bench.served import Served, served
-from tests.machine import ROOT, free_port
+from tests.bench.bench_server import BenchServer, serve_bench
+from tests.bench.figures import print_figure
+from tests.bench.load import build_get, build_post, measure_rate
+from tests.machine import ROOT, find_free_port
 
 SECONDS = float(os.environ.get("BENCH_SECONDS", "3"))
 ROUNDS = 5
@@ -50,9 +50,9 @@ from oauth.registration import register
 from oauth2_provider.models import set_token_value
 now = datetime.now(tz=UTC)
 company = Company.objects.get(id=sys.argv[1])
-member = Membership.objects.of(company.id).select_related("company", "user").first()
+member = Membership.objects.for_company(company.id).select_related("company", "user").first()
 access = access_of(member, member.user)
-user = Membership.objects.of(company.id).first().user
+user = Membership.objects.for_company(company.id).first().user
 scope = ["svc:read", "offline_access"]
 application = register(name="Bench", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False).application
 print(application.client_id)
@@ -78,7 +78,7 @@ AuthorizationCode.objects.bulk_create(
 """
 
 
-class Chains:
+class RefreshTokenChains:
     """Refresh tokens that are exchanged and come back new: a connection takes the one that has waited longest."""
 
     def __init__(self, client_id: str, tokens: list[str]):
@@ -92,7 +92,7 @@ class Chains:
         self.waiting.append(orjson.loads(answer.partition(b"\r\n\r\n")[2])["refresh_token"])
 
 
-class Codes:
+class AuthorizationCodes:
     """Authorization codes, each redeemed once."""
 
     def __init__(self, client_id: str):
@@ -106,7 +106,7 @@ class Codes:
         return urlencode(form)
 
 
-def in_turn(*acts: Callable[[], float]) -> list[float]:
+def measure_in_turn(*acts: Callable[[], float]) -> list[float]:
     """The median of each act's rounds; they take turns, so that the machine's drift hits all alike."""
     results: list[list[float]] = [[] for _ in acts]
     for _ in range(ROUNDS):
@@ -115,7 +115,7 @@ def in_turn(*acts: Callable[[], float]) -> list[float]:
     return [statistics.median(values) for values in results]
 
 
-def printed(server: Served, script: str, *words: str) -> list[str]:
+def run_script(server: BenchServer, script: str, *words: str) -> list[str]:
     code = f"import django; django.setup(); import sys; sys.argv = ['', *{list(words)!r}]\n{script}"
     environment = server.machine.environment(DJANGO_SETTINGS_MODULE="config.settings", PORT=server.port)
     command = [sys.executable, "-c", code]
@@ -125,18 +125,18 @@ def printed(server: Served, script: str, *words: str) -> list[str]:
 
 
 @contextmanager
-def stock(server: Served) -> Iterator[tuple[int, list[str]]]:
+def start_stock_server(server: BenchServer) -> Iterator[tuple[int, list[str]]]:
     """The toolkit's server, and what it prepared."""
     server.database.execute("CREATE DATABASE stock")
-    port = free_port()
+    port = find_free_port()
     environment = server.machine.environment(STOCK_HOST=str(server.machine.embedded.path))
     prepared = subprocess.run(
-        [sys.executable, "-m", "tests.bench.stock", str(TOKENS), str(CODES), CHALLENGE], cwd=ROOT, env=environment,
+        [sys.executable, "-m", "tests.bench.stock_toolkit", str(TOKENS), str(CODES), CHALLENGE], cwd=ROOT, env=environment,
         check=True, capture_output=True, text=True,
     ).stdout.split()  # fmt: skip
     gunicorn = [
         sys.executable, "-m", "gunicorn", "-c", "config/gunicorn.py", "-b", f"127.0.0.1:{port}", "-w", "1",
-        "tests.bench.stock:application",
+        "tests.bench.stock_toolkit:application",
     ]  # fmt: skip
     process = subprocess.Popen(gunicorn, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
     try:
@@ -158,40 +158,40 @@ def wait_for(port: int) -> None:
     raise RuntimeError("the toolkit's server does not answer")
 
 
-def exchanges(
+def count_exchanges(
     port: int, path: str, body: Callable[[], str], came: Callable[[bytes], None] = lambda answer: None
 ) -> float:
-    return per_second(port, post(path, body), seconds=SECONDS, connections=TOKENS // 2, came=came)
+    return measure_rate(port, build_post(path, body), seconds=SECONDS, connections=TOKENS // 2, came=came)
 
 
 def main() -> int:
-    with served() as server:
+    with serve_bench() as server:
         words = (server.company, str(TOKENS), str(CODES), CHALLENGE)
-        client_id, access, *tokens = printed(server, OURS, *words)
-        constant, by_key, by_token = in_turn(
-            lambda: per_second(server.port, get("/healthz"), seconds=SECONDS),
-            lambda: per_second(server.port, get(server.path, server.key), seconds=SECONDS),
-            lambda: per_second(server.port, get(server.path, access), seconds=SECONDS),
+        client_id, access, *tokens = run_script(server, OURS, *words)
+        constant, by_key, by_token = measure_in_turn(
+            lambda: measure_rate(server.port, build_get("/healthz"), seconds=SECONDS),
+            lambda: measure_rate(server.port, build_get(server.path, server.key), seconds=SECONDS),
+            lambda: measure_rate(server.port, build_get(server.path, access), seconds=SECONDS),
         )
         for way, rate in (("API key", by_key), ("access token", by_token)):
-            figure(
+            print_figure(
                 f"GET one company by {way}",
                 rate / constant,
                 "of a constant view's requests a second",
                 goal=GOAL_SHARE,
                 behind=f"{rate:,.0f} against {constant:,.0f} a second",
             )
-        with stock(server) as (port, (stock_client, *stock_tokens)):
-            own, theirs = Chains(client_id, tokens), Chains(stock_client, stock_tokens)
-            own_codes, their_codes = Codes(client_id), Codes(stock_client)
-            ours, toolkit, ours_by_code, toolkit_by_code = in_turn(
-                lambda: exchanges(server.port, "/auth/oauth2/token", own.body, own.came),
-                lambda: exchanges(port, "/token", theirs.body, theirs.came),
-                lambda: exchanges(server.port, "/auth/oauth2/token", own_codes.body),
-                lambda: exchanges(port, "/token", their_codes.body),
+        with start_stock_server(server) as (port, (stock_client, *stock_tokens)):
+            own, theirs = RefreshTokenChains(client_id, tokens), RefreshTokenChains(stock_client, stock_tokens)
+            own_codes, their_codes = AuthorizationCodes(client_id), AuthorizationCodes(stock_client)
+            ours, toolkit, ours_by_code, toolkit_by_code = measure_in_turn(
+                lambda: count_exchanges(server.port, "/auth/oauth2/token", own.body, own.came),
+                lambda: count_exchanges(port, "/token", theirs.body, theirs.came),
+                lambda: count_exchanges(server.port, "/auth/oauth2/token", own_codes.body),
+                lambda: count_exchanges(port, "/token", their_codes.body),
             )
         for what, mine, its in (("refresh", ours, toolkit), ("code", ours_by_code, toolkit_by_code)):
-            figure(
+            print_figure(
                 f"{what} at the token endpoint",
                 mine / its,
                 "× the stock toolkit's rate",

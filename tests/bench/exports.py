@@ -8,10 +8,10 @@ import http.client
 import json
 from pathlib import Path
 
-from tests.bench.figures import AT_MOST, figure
-from tests.bench.imports import items, open_accounts
-from tests.bench.ledger import categories
-from tests.bench.served import Served, alternating, served
+from tests.bench.bench_server import BenchServer, measure_alternating, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
+from tests.bench.imports import build_items, open_accounts
+from tests.bench.ledger import find_categories
 
 ROWS = 100_000
 GOAL_TIME = 4.0
@@ -20,7 +20,7 @@ ROUNDS = {"transactions.xlsx": 3}
 MIB = 2**20
 
 
-def taken(bench: Served, name: str) -> int:
+def measure_export_size(bench: BenchServer, name: str) -> int:
     """How many bytes an export has; none of them is kept."""
     connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=600)
     connection.request("GET", f"{bench.path}/exports/{name}", headers={"Authorization": f"Bearer {bench.key}"})
@@ -32,7 +32,7 @@ def taken(bench: Served, name: str) -> int:
     return size
 
 
-def copied(bench: Served) -> int:
+def copy_transactions(bench: BenchServer) -> int:
     """The same transactions with their parts, as the database writes them."""
     size = 0
     for table in ("ledger_transaction", "ledger_categorization"):
@@ -42,17 +42,17 @@ def copied(bench: Served) -> int:
     return size
 
 
-def filled(bench: Served, count: int, seed: int) -> None:
+def fill_company(bench: BenchServer, count: int, seed: int) -> None:
     accounts, _ = open_accounts(bench, 10)
-    body = json.dumps({"transactions": items(accounts, count, seed)}).encode()
+    body = json.dumps({"transactions": build_items(accounts, count, seed)}).encode()
     bench.call("POST", f"{bench.path}/transactions/import", body)
-    hosting, _ = categories(bench)
+    hosting, _ = find_categories(bench)
     everything = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
     bench.call("POST", f"{bench.path}/transactions/categorize", everything)
     bench.database.execute("VACUUM ANALYZE")
 
 
-def forget_peaks(bench: Served) -> None:
+def forget_peaks(bench: BenchServer) -> None:
     """What a worker took at most is counted anew from here on (proc(5), clear_refs)."""
     for status in Path("/proc").glob("[0-9]*/status"):
         with contextlib.suppress(OSError):
@@ -60,24 +60,26 @@ def forget_peaks(bench: Served) -> None:
                 status.with_name("clear_refs").write_text("5")
 
 
-def grown(bench: Served, name: str) -> tuple[int, float]:
+def measure_growth(bench: BenchServer, name: str) -> tuple[int, float]:
     """(bytes of the file, MiB that the worker grew by at most while it was made)."""
     forget_peaks(bench)
     before = bench.worker_memory()
-    size = taken(bench, name)
+    size = measure_export_size(bench, name)
     return size, (bench.worker_memory() - before) / MIB
 
 
 def main() -> None:
-    with served() as bench:
-        filled(bench, ROWS, 2)
+    with serve_bench() as bench:
+        fill_company(bench, ROWS, 2)
         for name in NAMES:
-            taken(bench, name)
-            size, more = grown(bench, name)
-            by_copy, over_http = alternating(
-                lambda: copied(bench), lambda name=name: taken(bench, name), rounds=ROUNDS.get(name, 7)
+            measure_export_size(bench, name)
+            size, more = measure_growth(bench, name)
+            by_copy, over_http = measure_alternating(
+                lambda: copy_transactions(bench),
+                lambda name=name: measure_export_size(bench, name),
+                rounds=ROUNDS.get(name, 7),
             )
-            figure(
+            print_figure(
                 f"{name} of {ROWS:,} transactions",
                 over_http / by_copy,
                 "× the time of COPY TO",

@@ -12,49 +12,49 @@ import threading
 import time
 from collections import Counter
 
-from tests.bench.figures import AT_MOST, figure
-from tests.bench.served import Served, served
+from tests.bench.bench_server import BenchServer, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
 from tests.machine import ROOT
 
 GOAL = 3.0
-PARALLEL, PLANS, PAGES = 12, 600, 200
+PARALLEL_PAGES, PLANS, PAGES = 12, 600, 200
 
 
 def main() -> None:
-    with served(workers=3, REQUESTS_PER_CREDENTIAL=4, THREADS=4) as bench:
-        slow, other = made(bench, "slow"), made(bench, "other")
+    with serve_bench(workers=3, REQUESTS_PER_CREDENTIAL=4, THREADS=4) as bench:
+        slow, other = add_company(bench, "slow"), add_company(bench, "other")
         page, slow_page = f"/app/companies/{other['id']}/transactions", f"/app/companies/{slow['id']}/planned"
-        idle = times(bench, page, other["session"])
+        idle = measure_pages(bench, page, other["session"])
         answers: Counter[int] = Counter()
         stop = threading.Event()
         callers = [
             threading.Thread(target=call_until, args=(bench, slow_page, slow["session"], stop, answers))
-            for _ in range(PARALLEL)
+            for _ in range(PARALLEL_PAGES)
         ]
         for caller in callers:
             caller.start()
         time.sleep(2)
-        busy, health = times(bench, page, other["session"]), times(bench, "/healthz", "")
+        busy, health = measure_pages(bench, page, other["session"]), measure_pages(bench, "/healthz", "")
         stop.set()
         for caller in callers:
             caller.join()
     told = ", ".join(f"{count} × {status}" for status, count in sorted(answers.items()))
-    figure(
-        f"99th percentile of another company's page beside {PARALLEL} slow ones of one session",
-        p99(busy) / p99(idle),
+    print_figure(
+        f"99th percentile of another company's page beside {PARALLEL_PAGES} slow ones of one session",
+        compute_p99(busy) / compute_p99(idle),
         "× idle",
         goal=GOAL,
         way=AT_MOST,
-        behind=f"{1000 * p99(idle):.0f} ms idle, {1000 * p99(busy):.0f} ms beside; the slow ones: {told}",
+        behind=f"{1000 * compute_p99(idle):.0f} ms idle, {1000 * compute_p99(busy):.0f} ms beside; the slow ones: {told}",
     )
-    figure("health check beside them, 99th percentile", 1000 * p99(health), "ms")
+    print_figure("health check beside them, 99th percentile", 1000 * compute_p99(health), "ms")
 
 
-def p99(seconds: list[float]) -> float:
+def compute_p99(seconds: list[float]) -> float:
     return sorted(seconds)[int(len(seconds) * 0.99) - 1]
 
 
-def ask(bench: Served, path: str, session: str) -> tuple[int, int]:
+def request_page(bench: BenchServer, path: str, session: str) -> tuple[int, int]:
     """(status, seconds to wait) of a page over a connection of its own, as a browser's first one."""
     connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=120)
     connection.request("GET", path, headers={"Cookie": f"svc-session={session}"})
@@ -64,24 +64,24 @@ def ask(bench: Served, path: str, session: str) -> tuple[int, int]:
     return answer.status, int(answer.headers.get("Retry-After", 0))
 
 
-def times(bench: Served, path: str, session: str) -> list[float]:
+def measure_pages(bench: BenchServer, path: str, session: str) -> list[float]:
     found = []
     for _ in range(PAGES):
         start = time.perf_counter()
-        status, _ = ask(bench, path, session)
+        status, _ = request_page(bench, path, session)
         found.append(time.perf_counter() - start)
         assert status == 200, status
     return found
 
 
-def call_until(bench: Served, path: str, session: str, stop: threading.Event, answers: Counter[int]) -> None:
+def call_until(bench: BenchServer, path: str, session: str, stop: threading.Event, answers: Counter[int]) -> None:
     while not stop.is_set():
-        status, seconds = ask(bench, path, session)
+        status, seconds = request_page(bench, path, session)
         answers[status] += 1
         stop.wait(seconds)
 
 
-def made(bench: Served, kind: str) -> dict[str, str]:
+def add_company(bench: BenchServer, kind: str) -> dict[str, str]:
     """A company with its owner's session; the slow one has plans."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.fairness", kind],
@@ -94,7 +94,7 @@ def made(bench: Served, kind: str) -> dict[str, str]:
     return dict(json.loads(done.stdout))
 
 
-def make(kind: str) -> None:
+def make_company(kind: str) -> None:
     """Runs beside the server, on its database."""
     import django
 
@@ -114,6 +114,6 @@ def make(kind: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        make(sys.argv[1])
+        make_company(sys.argv[1])
     else:
         main()

@@ -6,7 +6,7 @@ HEAD = "| What | Ratio | Goal | Behind it |\n|---|---|---|---|\n"
 AT_LEAST, AT_MOST = "≥", "≤"
 
 
-def figure(
+def print_figure(
     what: str, ratio: float, unit: str, *, goal: float | None = None, way: str = AT_LEAST, behind: str = ""
 ) -> None:
     """Prints a row; a goal that is missed is marked, and fails nothing."""

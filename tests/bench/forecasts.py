@@ -7,23 +7,23 @@ import random
 from datetime import date, timedelta
 from functools import partial
 
-from tests.bench.figures import AT_MOST, figure
+from tests.bench.bench_server import BenchServer, measure_alternating, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
 from tests.bench.imports import open_accounts
-from tests.bench.served import Served, alternating, served
 
-RULES, POSTED, YEARS = 10_000, 100, 3
+RULES, POSTED_RULES, YEARS = 10_000, 100, 3
 GOAL = 1.5
 ROUNDS = 11
 
 # Those posted, again with other days and ids: what is measured is reading them.
-AGAIN = """
+COPY_RULES = """
     INSERT INTO planning_plannedtransaction
     SELECT (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'start_date', p.start_date + n))).*
       FROM planning_plannedtransaction p, generate_series(1, %s) n
 """
 
 
-def posted(bench: Served, account: str, chance: random.Random) -> None:
+def create_planned_rule(bench: BenchServer, account: str, chance: random.Random) -> None:
     """One rule: mostly monthly, as in cash planning."""
     frequency = chance.choices(["day", "week", "month", "year"], [1, 3, 12, 2])[0]
     body = {
@@ -38,19 +38,21 @@ def posted(bench: Served, account: str, chance: random.Random) -> None:
 
 def main() -> None:
     chance = random.Random(1)
-    with served() as bench:
+    with serve_bench() as bench:
         accounts, _ = open_accounts(bench, 20)
-        for _ in range(POSTED):
-            posted(bench, chance.choice(accounts), chance)
-        bench.database.execute(AGAIN, [RULES // POSTED - 1])
+        for _ in range(POSTED_RULES):
+            create_planned_rule(bench, chance.choice(accounts), chance)
+        bench.database.execute(COPY_RULES, [RULES // POSTED_RULES - 1])
         bench.database.execute("VACUUM ANALYZE")
         today = date.today()
         body = {"startDate": str(today), "endDate": str(today + timedelta(days=365 * YEARS))}
         paths = [f"{bench.path}/data/forecast{name}TimeSeries" for name in ("Balance", "CashFlow")]
         for interval in ("day", "month"):
             asked = body | {"interval": interval}
-            balances, flows = alternating(*(partial(bench.call, "POST", path, asked) for path in paths), rounds=ROUNDS)
-            figure(
+            balances, flows = measure_alternating(
+                *(partial(bench.call, "POST", path, asked) for path in paths), rounds=ROUNDS
+            )
+            print_figure(
                 f"forecast of {YEARS} years of balances by {interval}, {RULES:,} rules",
                 balances / flows,
                 "× that of flows",

@@ -11,14 +11,14 @@ from datetime import date, timedelta
 import psycopg
 import uuid_utils.compat
 
-from tests.bench.figures import AT_MOST, figure
-from tests.bench.served import Served, alternating, served
+from tests.bench.bench_server import BenchServer, measure_alternating, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
 
 ROWS = 100_000
 GOAL_IMPORT, GOAL_MEMORY, GOAL_GROWTH = 0.60, 4.0, 1.6
 
 
-def items(accounts: list[str], count: int, seed: int) -> list[dict[str, str]]:
+def build_items(accounts: list[str], count: int, seed: int) -> list[dict[str, str]]:
     """Movements over three years, sorted by day, as a history backfill sends them."""
     chance = random.Random(seed)
     first = date(2023, 1, 1)
@@ -35,7 +35,7 @@ def items(accounts: list[str], count: int, seed: int) -> list[dict[str, str]]:
     ]
 
 
-def lines(bench: Served, rows: list[dict[str, str]], currencies: dict[str, str]) -> str:
+def format_copy_lines(bench: BenchServer, rows: list[dict[str, str]], currencies: dict[str, str]) -> str:
     """The same rows in COPY's text format, with everything that the import adds."""
     batch, now = str(uuid_utils.compat.uuid7()), "2026-01-01T00:00:00Z"
     bench.database.execute(
@@ -58,41 +58,43 @@ COLUMNS = (
 )
 
 
-def copied(database: psycopg.Connection, text: str) -> None:
+def copy_rows(database: psycopg.Connection, text: str) -> None:
     """One committed COPY into the same table: same keys, references, indexes and triggers."""
     with database.cursor() as cursor, cursor.copy(f"COPY ledger_transaction ({COLUMNS}) FROM STDIN") as copy:
         copy.write(text)
 
 
 def main() -> None:
-    with served() as bench:
+    with serve_bench() as bench:
         accounts, currencies = open_accounts(bench, 20)
         path = f"{bench.path}/transactions/import"
-        bench.call("POST", path, {"transactions": items(accounts, 1000, 0)})
+        bench.call("POST", path, {"transactions": build_items(accounts, 1000, 0)})
         started = bench.worker_memory()
         rounds = 5
-        bodies = [json.dumps({"transactions": items(accounts, ROWS, seed)}).encode() for seed in range(rounds)]
-        bench.call("POST", path, json.dumps({"transactions": items(accounts, ROWS, 99)}).encode())
+        bodies = [json.dumps({"transactions": build_items(accounts, ROWS, seed)}).encode() for seed in range(rounds)]
+        bench.call("POST", path, json.dumps({"transactions": build_items(accounts, ROWS, 99)}).encode())
         growth = (bench.worker_memory() - started) / len(bodies[0])
-        prepared = [lines(bench, items(accounts, ROWS, 100 + seed), currencies) for seed in range(rounds)]
+        prepared = [
+            format_copy_lines(bench, build_items(accounts, ROWS, 100 + seed), currencies) for seed in range(rounds)
+        ]
         sent, copies = iter(bodies), iter(prepared)
-        over_http, by_copy = alternating(
-            lambda: bench.call("POST", path, next(sent)), lambda: copied(bench.database, next(copies)), rounds=rounds
+        over_http, by_copy = measure_alternating(
+            lambda: bench.call("POST", path, next(sent)), lambda: copy_rows(bench.database, next(copies)), rounds=rounds
         )
         in_the_end = (bench.worker_memory() - started) / len(bodies[0])
-        figure(
+        print_figure(
             "import of 100,000 transactions over HTTP",
             by_copy / over_http,
             "of raw COPY's speed",
             goal=GOAL_IMPORT,
             behind=f"{ROWS / over_http:,.0f} against {ROWS / by_copy:,.0f} rows a second",
         )
-        figure("memory of the worker, first import", growth, "× the body", goal=GOAL_MEMORY, way=AT_MOST)
-        figure("memory, highest of six imports in a row", in_the_end, "× the body", goal=GOAL_MEMORY, way=AT_MOST)
-        balances(bench, accounts)
+        print_figure("memory of the worker, first import", growth, "× the body", goal=GOAL_MEMORY, way=AT_MOST)
+        print_figure("memory, highest of six imports in a row", in_the_end, "× the body", goal=GOAL_MEMORY, way=AT_MOST)
+        measure_balances(bench, accounts)
 
 
-def open_accounts(bench: Served, count: int) -> tuple[list[str], dict[str, str]]:
+def open_accounts(bench: BenchServer, count: int) -> tuple[list[str], dict[str, str]]:
     """Account ids, and their currencies: three of them in turn."""
     currencies = {}
     for number in range(count):
@@ -103,17 +105,17 @@ def open_accounts(bench: Served, count: int) -> tuple[list[str], dict[str, str]]
     return list(currencies), currencies
 
 
-def balances(bench: Served, accounts: list[str]) -> None:
+def measure_balances(bench: BenchServer, accounts: list[str]) -> None:
     """Balance per account at 20,000, 200,000 and 1,000,000 transactions, each against ``select 1``."""
     sizes = {}
     for size in (20_000, 200_000, 1_000_000):
-        company = company_of(bench, size)
+        company = create_company_of_size(bench, size)
         sizes[size] = company
     bench.database.execute("VACUUM ANALYZE")
     window = {"startDate": "2025-06-01", "endDate": "2025-06-30", "accountTypes": ["bank", "cash", "loan"]}
 
     def ask(company: tuple[str, str]) -> None:
-        other = Served(bench.machine, bench.port, company[0], company[1], bench.database)
+        other = BenchServer(bench.machine, bench.port, company[0], company[1], bench.database)
         other.call("POST", f"{other.path}/data/accountBalanceByAccount", window)
 
     def query(company: tuple[str, str]) -> None:
@@ -126,10 +128,10 @@ def balances(bench: Served, accounts: list[str]) -> None:
         ).fetchall()
 
     acts = [lambda c=c: query(c) for c in sizes.values()]
-    *sql, one = alternating(*acts, lambda: bench.database.execute("SELECT 1").fetchall(), rounds=21)
-    *http_, _ = alternating(*[lambda c=c: ask(c) for c in sizes.values()], lambda: None, rounds=11)
+    *sql, one = measure_alternating(*acts, lambda: bench.database.execute("SELECT 1").fetchall(), rounds=21)
+    *http_, _ = measure_alternating(*[lambda c=c: ask(c) for c in sizes.values()], lambda: None, rounds=11)
     for size, query_time, http_time in zip(sizes, sql, http_, strict=True):
-        figure(
+        print_figure(
             f"balances per account at {size:,} transactions",
             query_time / sql[0],
             "× the query at 20,000",
@@ -139,17 +141,17 @@ def balances(bench: Served, accounts: list[str]) -> None:
         )
 
 
-def company_of(bench: Served, size: int) -> tuple[str, str]:
+def create_company_of_size(bench: BenchServer, size: int) -> tuple[str, str]:
     """(id, key) of another company with so many transactions on 20 accounts in three currencies."""
     company = bench.machine.run(
         "create_company", "--name", f"Of {size}", "--currency", "EUR", "--owner", "bench@example.com"
     ).stdout.strip()
     key = bench.machine.run("create_api_key", "--company", company).stdout.strip()
-    other = Served(bench.machine, bench.port, company, key, bench.database)
+    other = BenchServer(bench.machine, bench.port, company, key, bench.database)
     accounts, _ = open_accounts(other, 20)
     for start in range(0, size, ROWS):
         count = min(ROWS, size - start)
-        body = json.dumps({"transactions": items(accounts, count, start)}).encode()
+        body = json.dumps({"transactions": build_items(accounts, count, start)}).encode()
         assert other.call("POST", f"{other.path}/transactions/import", body)["count"] == count
     assert uuid.UUID(company)
     return company, key

@@ -11,10 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 
-from tests.bench.figures import AT_MOST, figure
-from tests.bench.imports import copied, items, lines, open_accounts
-from tests.bench.served import Served, alternating, seconds, served
-from tests.machine import ROOT, free_port
+from tests.bench.bench_server import BenchServer, measure_alternating, measure_seconds, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
+from tests.bench.imports import build_items, copy_rows, format_copy_lines, open_accounts
+from tests.machine import ROOT, find_free_port
 
 ROWS, MANY = 100_000, 10_000
 GOAL_CONSTANT, GOAL_SERIALIZER, GOAL_THOUSAND, GOAL_BULK = 0.08, 4.0, 11.0, 0.4
@@ -54,9 +54,9 @@ class Client:
 
 
 @contextlib.contextmanager
-def with_plain_page(bench: Served) -> Iterator[int]:
+def serve_plain_page(bench: BenchServer) -> Iterator[int]:
     """Our gunicorn with our settings, one worker, and the addresses to compare with."""
-    port = free_port()
+    port = find_free_port()
     environment = bench.machine.environment(PORT=port, RATE_LIMIT=10_000_000)
     words = ["-m", "gunicorn", "-c", "config/gunicorn.py", "-w", "1", "tests.bench.page_app"]
     with subprocess.Popen([sys.executable, *words], cwd=ROOT, env=environment) as process:
@@ -72,25 +72,30 @@ def with_plain_page(bench: Served) -> Iterator[int]:
 
 
 def main() -> None:
-    with served() as bench:
+    with serve_bench() as bench:
         accounts, currencies = open_accounts(bench, 10)
-        body = json.dumps({"transactions": items(accounts, ROWS, 1)}).encode()
+        body = json.dumps({"transactions": build_items(accounts, ROWS, 1)}).encode()
         bench.call("POST", f"{bench.path}/transactions/import", body)
-        hosting, other = categories(bench)
-        selections = [{"mode": "ids", "ids": ids(bench, 1)}, {"mode": "ids", "ids": ids(bench, MANY)}]
+        hosting, other = find_categories(bench)
+        selections = [{"mode": "ids", "ids": list_ids(bench, 1)}, {"mode": "ids", "ids": list_ids(bench, MANY)}]
         all_of_them = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
-        everything = seconds(lambda: bench.call("POST", f"{bench.path}/transactions/categorize", all_of_them))
+        everything = measure_seconds(lambda: bench.call("POST", f"{bench.path}/transactions/categorize", all_of_them))
         bench.database.execute("VACUUM ANALYZE")
-        pages(bench)
-        bulk_operations(
+        measure_pages(bench)
+        measure_bulk_operations(
             bench,
             selections,
             other,
-            iter([lines(bench, items(accounts, MANY, seed), currencies) for seed in range(2, 2 + BULK_ROUNDS)]),
+            iter(
+                [
+                    format_copy_lines(bench, build_items(accounts, MANY, seed), currencies)
+                    for seed in range(2, 2 + BULK_ROUNDS)
+                ]
+            ),
         )
-        text = lines(bench, items(accounts, ROWS, 99), currencies)
-        copy = seconds(lambda: copied(bench.database, text))
-        figure(
+        text = format_copy_lines(bench, build_items(accounts, ROWS, 99), currencies)
+        copy = measure_seconds(lambda: copy_rows(bench.database, text))
+        print_figure(
             f"categorize of {ROWS:,}",
             copy / everything,
             "of raw COPY's speed",
@@ -99,19 +104,19 @@ def main() -> None:
         )
 
 
-def categories(bench: Served) -> tuple[str, str]:
+def find_categories(bench: BenchServer) -> tuple[str, str]:
     rows = bench.call("GET", f"{bench.path}/categories")
     by_key = {row["systemKey"]: row["id"] for row in rows}
     return by_key["hosting"], by_key["marketing"]
 
 
-def ids(bench: Served, count: int) -> list[str]:
+def list_ids(bench: BenchServer, count: int) -> list[str]:
     rows = bench.database.execute("SELECT id FROM ledger_transaction ORDER BY id LIMIT %s", [count]).fetchall()
     return [str(row[0]) for row in rows]
 
 
-def pages(bench: Served) -> None:
-    with with_plain_page(bench) as port:
+def measure_pages(bench: BenchServer) -> None:
+    with serve_plain_page(bench) as port:
         ours = f"{bench.path}/transactions?limit="
         clients = [
             Client(port, "/constant"),
@@ -123,24 +128,24 @@ def pages(bench: Served) -> None:
         ]
         for client in clients:
             client.often()
-        constant, page, plain, thousand, by_amount, companies = alternating(
+        constant, page, plain, thousand, by_amount, companies = measure_alternating(
             *[client.often for client in clients], rounds=ROUNDS
         )
     milliseconds = f"{1000 * page / REQUESTS:.2f} ms, constant {1000 * constant / REQUESTS:.2f} ms"
-    figure(
+    print_figure(
         f"page of 100 transactions, {clients[1].size // 1024} KiB",
         constant / page,
         "of a constant view's requests a second",
         goal=GOAL_CONSTANT,
         behind=milliseconds,
     )
-    figure("the same page", plain / page, "× as fast as by ModelSerializer", goal=GOAL_SERIALIZER)
-    figure("page of 1,000", thousand / page, "× the time of one of 100", goal=GOAL_THOUSAND, way=AT_MOST)
-    figure(f"page of 100 by amount, of {ROWS:,}", by_amount / page, "× one by date")
-    figure("GET /companies", constant / companies, "of a constant view's requests a second")
+    print_figure("the same page", plain / page, "× as fast as by ModelSerializer", goal=GOAL_SERIALIZER)
+    print_figure("page of 1,000", thousand / page, "× the time of one of 100", goal=GOAL_THOUSAND, way=AT_MOST)
+    print_figure(f"page of 100 by amount, of {ROWS:,}", by_amount / page, "× one by date")
+    print_figure("GET /companies", constant / companies, "of a constant view's requests a second")
 
 
-def bulk_operations(bench: Served, selections: list[dict], category: str, copies: Iterator[str]) -> None:
+def measure_bulk_operations(bench: BenchServer, selections: list[dict], category: str, copies: Iterator[str]) -> None:
     """Print the time of operations on 10,000 transactions against one, and against a COPY of as many."""
     path = f"{bench.path}/transactions"
     bodies = {
@@ -154,15 +159,15 @@ def bulk_operations(bench: Served, selections: list[dict], category: str, copies
         for selection in selections
     ]
     bench.call("POST", *requests[-1])  # every round begins with transactions that are uncategorized
-    *times, copy = alternating(
+    *times, copy = measure_alternating(
         *[lambda request=request: bench.call("POST", *request) for request in requests],
-        lambda: copied(bench.database, next(copies)),
+        lambda: copy_rows(bench.database, next(copies)),
         rounds=BULK_ROUNDS,
     )
     for name, one, many in zip(bodies, times[::2], times[1::2], strict=True):
-        figure(f"{name} of {MANY:,}", many / one, "× the time of one", behind=f"{many:.2f} s")
+        print_figure(f"{name} of {MANY:,}", many / one, "× the time of one", behind=f"{many:.2f} s")
         if name != "categorization_status":
-            figure(
+            print_figure(
                 f"{name} of {MANY:,}", copy / many, "of raw COPY's speed", goal=GOAL_BULK, behind=f"COPY {copy:.2f} s"
             )
 

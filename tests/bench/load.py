@@ -36,7 +36,7 @@ class Connection:
         return self.received if len(body) >= length else None
 
 
-def per_second(
+def measure_rate(
     port: int,
     question: Callable[[], bytes],
     *,
@@ -67,14 +67,14 @@ def per_second(
     return count / elapsed
 
 
-def get(path: str, token: str | None = None) -> Callable[[], bytes]:
+def build_get(path: str, token: str | None = None) -> Callable[[], bytes]:
     """A GET that is always the same."""
     credential = f"Authorization: Bearer {token}\r\n" if token else ""
     raw = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{credential}\r\n".encode()
     return lambda: raw
 
 
-def post(path: str, body: Callable[[], str]) -> Callable[[], bytes]:
+def build_post(path: str, body: Callable[[], str]) -> Callable[[], bytes]:
     """A form that is made anew for every request."""
 
     def question() -> bytes:

@@ -48,9 +48,9 @@ class PlainPage(CompanyViewSet):
 
     def list(self, request, company_id):
         limit = int(request.GET.get("limit", "100"))
-        rows = list(Transaction.objects.of(self.company.id).order_by("-date", "-id")[:limit])
+        rows = list(Transaction.objects.for_company(self.company.id).order_by("-date", "-id")[:limit])
         by_transaction = {}
-        parts = Categorization.objects.of(self.company.id).filter(transaction_id__in=[row.id for row in rows])
+        parts = Categorization.objects.for_company(self.company.id).filter(transaction_id__in=[row.id for row in rows])
         for part in parts:
             by_transaction.setdefault(part.transaction_id, []).append(part)
         for row in rows:
@@ -58,12 +58,12 @@ class PlainPage(CompanyViewSet):
         return Response(PlainTransaction(rows, many=True).data)
 
 
-def constant(request):
+def answer_constant(request):
     return HttpResponse(b'{"a":1}', content_type="application/json")
 
 
 urlpatterns = [
-    path("constant", constant),
+    path("constant", answer_constant),
     path("plain/<str:company_id>", PlainPage.as_view({"get": "list"})),
     path("", include("config.urls")),
 ]

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tests.bench.figures import AT_MOST, figure
-from tests.bench.served import alternating, seconds, served
+from tests.bench.bench_server import measure_alternating, measure_seconds, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
 
 COUNT, MONTHS = 20_000, 36
 GOAL_PAGE, GOAL_QUERIES, GOAL_DEMO = 500, 25, 15  # times select 1, statements, seconds
@@ -19,7 +19,7 @@ ROUNDS, MANY = 31, 100  # of select 1 a round, so that a new connection does not
 
 
 def main() -> None:
-    with served() as bench:
+    with serve_bench() as bench:
         for call in ("demonstration", "page", "planned"):
             done = bench.machine.run("shell", "-v", "0", "-c", f"from tests.bench import pages; pages.{call}()")
             sys.stdout.write(done.stdout)
@@ -35,7 +35,7 @@ def demonstration() -> None:
     from django.core.management import call_command
     from django.db import connection, transaction
 
-    taken = seconds(lambda: call_command("demo", transactions=COUNT, months=MONTHS, stdout=io.StringIO()))
+    taken = measure_seconds(lambda: call_command("demo", transactions=COUNT, months=MONTHS, stdout=io.StringIO()))
     with transaction.atomic(), connection.cursor() as cursor:
         with cursor.copy("COPY (SELECT * FROM ledger_transaction) TO STDOUT") as copy:
             rows = b"".join(bytes(block) for block in copy)
@@ -45,9 +45,11 @@ def demonstration() -> None:
             with cursor.copy("COPY bare FROM STDIN") as copy:
                 copy.write(rows)
 
-        raw = seconds(copied)
+        raw = measure_seconds(copied)
     title = f"demo of {COUNT:,} transactions over {MONTHS} months"
-    figure(title, taken, "seconds", goal=GOAL_DEMO, way=AT_MOST, behind=f"{taken / raw:.0f} × the raw COPY of its rows")
+    print_figure(
+        title, taken, "seconds", goal=GOAL_DEMO, way=AT_MOST, behind=f"{taken / raw:.0f} × the raw COPY of its rows"
+    )
 
 
 def page() -> None:
@@ -73,7 +75,7 @@ def page() -> None:
                 cursor.execute("SELECT 1")
                 cursor.fetchall()
 
-    account = Account.objects.of(Company.objects.get(name="Northwind Analytics").id).in_order()[0].id
+    account = Account.objects.for_company(Company.objects.get(name="Northwind Analytics").id).in_display_order()[0].id
     pages = {
         **{f"company page of the demonstration, {months} months": f"{path}?months={months}" for months in SPANS},
         "its profit and loss, 24 months beside the year before": (
@@ -98,13 +100,13 @@ def page() -> None:
             with CaptureQueriesContext(connection) as sent:
                 act()
                 statements = len(sent)
-            asked, empty, nothing = alternating(act, lambda: client.get("/app/password"), ones, rounds=ROUNDS)
+            asked, empty, nothing = measure_alternating(act, lambda: client.get("/app/password"), ones, rounds=ROUNDS)
             nothing /= MANY
             behind = (
                 f"{1000 * asked:.1f} ms, {asked / empty:.1f} × a page without figures; {statements} statements of "
                 f"{GOAL_QUERIES}, {len(client.get(address).content) / 1024:.0f} KB on the wire"
             )
-            figure(f"{name}, {when}", asked / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
+            print_figure(f"{name}, {when}", asked / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
 
 
 def planned() -> None:
@@ -124,8 +126,8 @@ def planned() -> None:
         assert client.get(address).status_code == 200
         return lambda: client.get(address)
 
-    many, none = alternating(open_list("many", plans=PLANS), open_list("none", plans=0), rounds=ROUNDS)
-    figure(
+    many, none = measure_alternating(open_list("many", plans=PLANS), open_list("none", plans=0), rounds=ROUNDS)
+    print_figure(
         f"planned payments of {PLANS} daily plans",
         many / none,
         "× the page without plans",

@@ -6,13 +6,13 @@ from typing import Any
 
 def make_planning_company(name: str, *, plans: int) -> tuple[Any, Any]:
     """Return a new company with so many plans that recur every day since 300 days, and its owner. Django is set up."""
-    from companies.membership.founding import found_company
-    from companies.models import Stamp, SystemStatus, User
+    from companies.actions.companies import create_company
+    from companies.models import AuditContext, SystemStatus, User
     from planning.models import PlannedTransaction
 
-    stamp = Stamp(time=datetime.now(tz=UTC))
+    stamp = AuditContext(time=datetime.now(tz=UTC))
     owner = User.objects.create(email=f"{name}@bench.example")
-    company, _ = found_company(name=name, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE)
+    company, _ = create_company(name=name, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE)
     PlannedTransaction.objects.bulk_create(
         PlannedTransaction(
             company=company,
@@ -22,7 +22,7 @@ def make_planning_company(name: str, *, plans: int) -> tuple[Any, Any]:
             amount_currency="EUR",
             frequency="day",
             source="api",
-        ).stamp_new(stamp)
+        ).mark_created(stamp)
         for number in range(plans)
     )
     return company, owner

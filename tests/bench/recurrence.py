@@ -10,8 +10,8 @@ from statistics import median
 
 from dateutil import rrule
 
-from planning.calc.recurrence import Rule, occurrences
-from tests.bench.figures import figure
+from planning.calc.recurrence import RecurrenceRule, occurrences
+from tests.bench.figures import print_figure
 
 RULES, ROUNDS = 10_000, 5
 GOAL = 20
@@ -19,13 +19,13 @@ WINDOW_START, WINDOW_END = date(2026, 1, 1), date(2030, 12, 31)
 FREQUENCIES = {"day": rrule.DAILY, "week": rrule.WEEKLY, "month": rrule.MONTHLY, "year": rrule.YEARLY}
 
 
-def made_up_rules():
+def generate_rules():
     """Every kind of rule: mostly monthly, as in cash planning, with month ends, intervals and ends."""
     chance = Random(20260101)
     for _ in range(RULES):
         frequency = chance.choices(["day", "week", "month", "year"], [1, 3, 12, 2])[0]
         start = date.fromordinal(chance.randint(date(2020, 1, 1).toordinal(), date(2027, 12, 31).toordinal()))
-        yield Rule(
+        yield RecurrenceRule(
             start=start,
             frequency=frequency,
             interval=chance.choice([1, 1, 1, 2, 3]),
@@ -35,7 +35,7 @@ def made_up_rules():
         )
 
 
-def as_rrule(rule):
+def to_rrule(rule):
     """The same recurrence in dateutil's terms; clamping is the last one of the days up to the wanted one."""
     words = {"dtstart": datetime.combine(rule.start, datetime.min.time()), "interval": rule.interval}
     if rule.count is not None:
@@ -51,18 +51,18 @@ def as_rrule(rule):
     return rrule.rrule(FREQUENCIES[rule.frequency], **words)
 
 
-def ours(rules):
+def expand_rules(rules):
     """Every rule's days in the window."""
     return [occurrences(rule, window_start=WINDOW_START, window_end=WINDOW_END) for rule in rules]
 
 
-def theirs(rules):
+def expand_rrules(rules):
     """The same from dateutil, as it gives them."""
     start, end = (datetime.combine(day, datetime.min.time()) for day in (WINDOW_START, WINDOW_END))
     return [rule.between(start, end, inc=True) for rule in rules]
 
 
-def timed(function, rules):
+def measure_time(function, rules):
     """Seconds and result of one run."""
     began = time.perf_counter()
     result = function(rules)
@@ -71,18 +71,18 @@ def timed(function, rules):
 
 def main():
     """Time both in turn, check that they agree, and print the ratio."""
-    rules = list(made_up_rules())
-    rrules = [as_rrule(rule) for rule in rules]
+    rules = list(generate_rules())
+    rrules = [to_rrule(rule) for rule in rules]
     our_times, their_times = [], []
     for _ in range(ROUNDS):
-        seconds, days = timed(ours, rules)
+        seconds, days = measure_time(expand_rules, rules)
         our_times.append(seconds)
-        seconds, moments = timed(theirs, rrules)
+        seconds, moments = measure_time(expand_rrules, rrules)
         their_times.append(seconds)
     if days != [[moment.date() for moment in row] for row in moments]:
         raise SystemExit("The two do not produce the same days.")
     mine, other = median(our_times), median(their_times)
-    figure(
+    print_figure(
         f"{RULES:,} recurrence rules over five years",
         other / mine,
         "× as fast as dateutil",

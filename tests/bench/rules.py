@@ -10,16 +10,16 @@ import re
 import sys
 from datetime import date, timedelta
 
-from tests.bench.figures import AT_MOST, figure
+from tests.bench.bench_server import BenchServer, measure_alternating, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
 from tests.bench.imports import open_accounts
-from tests.bench.served import Served, alternating, served
 
-TRANSACTIONS, NAMES, RULES, ASKED = 100_000, 2_000, 20, 100
+TRANSACTIONS, NAMES, RULES, ASKED_COUNT = 100_000, 2_000, 20, 100
 GOAL_PREVIEW, GOAL_PROPOSALS = 3, 50
 ROUNDS, MANY = 5, 201
 
 
-def fill(bench: Served) -> list[str]:
+def fill(bench: BenchServer) -> list[str]:
     """Two thousand names over three years, each with its own category; the last hundred transactions are open."""
     accounts, _ = open_accounts(bench, 3)
     categories = [each["id"] for each in bench.call("GET", f"{bench.path}/categories") if len(each["plTypes"]) == 1]
@@ -34,7 +34,7 @@ def fill(bench: Served) -> list[str]:
             "fromTo": f"Vendor {name} Ltd",
             "description": f"Invoice {number} for services of kind {name % 97}",
         }
-        items.append(item | ({"categoryId": categories[name % len(categories)]} if number >= ASKED else {}))
+        items.append(item | ({"categoryId": categories[name % len(categories)]} if number >= ASKED_COUNT else {}))
     answer = bench.call("POST", f"{bench.path}/transactions/import", json.dumps({"transactions": items}).encode())
     assert answer["count"] == TRANSACTIONS
     for number in range(RULES):
@@ -45,7 +45,7 @@ def fill(bench: Served) -> list[str]:
     return [each["id"] for each in bench.call("GET", f"{bench.path}/transactions?open=true&limit=1000")]
 
 
-def listed(bench: Served) -> None:
+def list_transactions(bench: BenchServer) -> None:
     """All transactions, a thousand a page."""
     address, seen = f"{bench.path}/transactions?limit=1000", 0
     headers = {"Authorization": f"Bearer {bench.key}"}
@@ -61,16 +61,16 @@ def listed(bench: Served) -> None:
 
 
 def main() -> None:
-    with served() as bench:
+    with serve_bench() as bench:
         ids = fill(bench)
-        assert len(ids) == ASKED
+        assert len(ids) == ASKED_COUNT
         body = json.dumps({"transactionIds": ids}).encode()
-        preview, listing = alternating(
+        preview, listing = measure_alternating(
             lambda: bench.call("POST", f"{bench.path}/categorization_rules/preview", {}),
-            lambda: listed(bench),
+            lambda: list_transactions(bench),
             rounds=ROUNDS,
         )
-        figure(
+        print_figure(
             f"preview of {RULES} rules over {TRANSACTIONS:,} transactions",
             preview / listing,
             "× listing them",
@@ -83,12 +83,12 @@ def main() -> None:
         sys.stdout.write(done.stdout)
         if done.returncode:
             sys.exit(done.stderr)
-        asked, one = alternating(
+        asked, one = measure_alternating(
             lambda: bench.call("POST", f"{bench.path}/transactions/proposals", body),
             lambda: bench.call("GET", bench.path),
             rounds=MANY,
         )
-        figure("the same over HTTP", asked / one, "× GET of the company", behind=f"{1000 * asked:.1f} ms")
+        print_figure("the same over HTTP", asked / one, "× GET of the company", behind=f"{1000 * asked:.1f} ms")
 
 
 # Inside the service's own process: called by ``manage.py shell``
@@ -100,22 +100,22 @@ def proposals(company_id: str) -> None:
 
     from companies.models import Company
     from ledger.models import Transaction
-    from ledger.rules.habits import proposed
+    from ledger.rules.queries.history_proposals import propose_categories
 
     company = Company.objects.get(id=company_id)
-    ids = list(Transaction.objects.of(company.id).open().values_list("id", flat=True))
+    ids = list(Transaction.objects.for_company(company.id).open().values_list("id", flat=True))
 
     def one() -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
             cursor.fetchall()
 
-    found = proposed(company, ids)
-    assert len(found) == ASKED
+    found = propose_categories(company, ids)
+    assert len(found) == ASKED_COUNT
     assert all(found.values())
-    asked, nothing = alternating(lambda: proposed(company, ids), one, rounds=MANY)
-    figure(
-        f"proposals for {ASKED} of {TRANSACTIONS:,} transactions",
+    asked, nothing = measure_alternating(lambda: propose_categories(company, ids), one, rounds=MANY)
+    print_figure(
+        f"proposals for {ASKED_COUNT} of {TRANSACTIONS:,} transactions",
         asked / nothing,
         "× select 1",
         goal=GOAL_PROPOSALS,

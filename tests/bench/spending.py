@@ -20,20 +20,20 @@ from functools import cache
 from typing import NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from ledger.rules.calc.proposing import (
+from ledger.rules.calc.category_proposals import (
     ACCOUNT,
     COUNTERPARTY,
-    LATEST,
-    Choice,
-    Proposal,
-    Traits,
-    Use,
-    by_name_words,
-    by_text,
-    name_words,
-    proposals,
-    weigh,
-    words_of,
+    HISTORY_LIMITS,
+    CategoryLine,
+    CategoryProposal,
+    PastCategorization,
+    TransactionTraits,
+    extract_name_words,
+    extract_text_words,
+    propose_by_name_words,
+    propose_by_text,
+    rank_proposals,
+    weigh_choices,
 )
 
 
@@ -67,65 +67,65 @@ class Payment(NamedTuple):
     amount: Decimal
 
     @property
-    def traits(self) -> Traits:
-        return Traits(id_of(self.account), self.amount, words_of(self.text))
+    def traits(self) -> TransactionTraits:
+        return TransactionTraits(build_id(self.account), self.amount, extract_text_words(self.text))
 
 
 @dataclass
-class Known:
+class KnownUses:
     """The latest uses of names, of first words, and of accounts."""
 
-    names: dict[str, deque[tuple[Use, Traits]]] = field(
-        default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["compared"]))
+    names: dict[str, deque[tuple[PastCategorization, TransactionTraits]]] = field(
+        default_factory=lambda: defaultdict(lambda: deque(maxlen=HISTORY_LIMITS["compared"]))
     )
     names_by_word: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    words: dict[str, deque[tuple[frozenset[str], Use]]] = field(
-        default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["alike"]))
+    words: dict[str, deque[tuple[frozenset[str], PastCategorization]]] = field(
+        default_factory=lambda: defaultdict(lambda: deque(maxlen=HISTORY_LIMITS["alike"]))
     )
-    accounts: dict[str, deque[Use]] = field(
-        default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["on_account"]))
+    accounts: dict[str, deque[PastCategorization]] = field(
+        default_factory=lambda: defaultdict(lambda: deque(maxlen=HISTORY_LIMITS["on_account"]))
     )
 
-    def proposed(self, payment: Payment) -> list[Proposal]:
+    def proposed(self, payment: Payment) -> list[CategoryProposal]:
         if payment.name in self.names:
             return self.of_name(payment)
         word = payment.text.split(" ")[0]
         if word and word in self.words:
-            return by_text(payment.text, self.words[word])
+            return propose_by_text(payment.text, self.words[word])
         if shared := self.of_name_words(payment.name):
-            return by_name_words(shared)
-        return proposals(ACCOUNT, Counter(self.accounts[payment.account]).items())
+            return propose_by_name_words(shared)
+        return rank_proposals(ACCOUNT, Counter(self.accounts[payment.account]).items())
 
-    def of_name(self, payment: Payment) -> list[Proposal]:
+    def of_name(self, payment: Payment) -> list[CategoryProposal]:
         latest = list(reversed(self.names[payment.name]))
-        counts = Counter(use for use, _ in latest[: LATEST["latest"]])
+        counts = Counter(use for use, _ in latest[: HISTORY_LIMITS["latest"]])
         if len(counts) == 1:
-            return proposals(COUNTERPARTY, counts.items())
-        uses: list[tuple[Choice, Traits]] = [
+            return rank_proposals(COUNTERPARTY, counts.items())
+        uses: list[tuple[CategoryLine, TransactionTraits]] = [
             ((use.category_id, use.pl_type), traits) for use, traits in latest if use in counts
         ]
-        return proposals(COUNTERPARTY, counts.items(), weigh(payment.traits, uses))
+        return rank_proposals(COUNTERPARTY, counts.items(), weigh_choices(payment.traits, uses))
 
-    def of_name_words(self, name: str) -> dict[str, list[tuple[str, Use, int]]]:
-        shared: dict[str, list[tuple[str, Use, int]]] = {}
-        for word in name_words(name) & self.names_by_word.keys():
-            rows: list[tuple[str, Use, int]] = []
+    def of_name_words(self, name: str) -> dict[str, list[tuple[str, PastCategorization, int]]]:
+        shared: dict[str, list[tuple[str, PastCategorization, int]]] = {}
+        for word in extract_name_words(name) & self.names_by_word.keys():
+            rows: list[tuple[str, PastCategorization, int]] = []
             for other in self.names_by_word[word]:
-                counts = Counter(use for use, _ in list(self.names[other])[-LATEST["latest"] :])
+                counts = Counter(use for use, _ in list(self.names[other])[-HISTORY_LIMITS["latest"] :])
                 rows += [(other, use, count) for use, count in counts.items()]
-                if len(rows) > LATEST["rows_of_word"]:
+                if len(rows) > HISTORY_LIMITS["rows_of_word"]:
                     break
             else:
                 shared[word] = rows
         return shared
 
     def learn(self, payment: Payment) -> None:
-        use = use_of(payment.heading)
-        for new_word in name_words(payment.name) if payment.name not in self.names else ():
+        use = build_use(payment.heading)
+        for new_word in extract_name_words(payment.name) if payment.name not in self.names else ():
             self.names_by_word[new_word].append(payment.name)
         self.names[payment.name].append((use, payment.traits))
         if word := payment.text.split(" ")[0]:
-            self.words[word].append((words_of(payment.text), use))
+            self.words[word].append((extract_text_words(payment.text), use))
         self.accounts[payment.account].append(use)
 
 
@@ -136,60 +136,60 @@ class Score:
     certain: int = 0
     certain_right: int = 0
 
-    def add(self, found: list[Proposal], heading: str) -> None:
+    def add(self, found: list[CategoryProposal], heading: str) -> None:
         self.rows += 1
         first = found[0] if found else None
-        hit = first is not None and first.use == use_of(heading)
+        hit = first is not None and first.categorization == build_use(heading)
         self.right += hit
-        if first is not None and first.certain:
+        if first is not None and first.is_certain:
             self.certain += 1
             self.certain_right += hit
 
 
 @cache
-def id_of(text: str) -> UUID:
+def build_id(text: str) -> UUID:
     return uuid5(NAMESPACE_URL, text)
 
 
-def use_of(heading: str) -> Use:
-    return Use(id_of(heading), "ga", None, None)
+def build_use(heading: str) -> PastCategorization:
+    return PastCategorization(build_id(heading), "ga", None, None)
 
 
-def months(directory: str, body: str) -> Iterator[list[Payment]]:
+def read_months(directory: str, body: str) -> Iterator[list[Payment]]:
     """The payments of each month."""
-    listed = git(directory, "ls-tree", "--name-only", "HEAD", f"{body}/").splitlines()
+    listed = run_git(directory, "ls-tree", "--name-only", "HEAD", f"{body}/").splitlines()
     columns = BODIES[body]
     for path in sorted(listed):
         month = path.rpartition("/")[2][:7]
         if FIRST <= month <= LAST and path.endswith(".csv") and "processed" not in path:
-            rows = csv.DictReader(io.StringIO(git(directory, "show", f"HEAD:{path}").lstrip("\ufeff")))
+            rows = csv.DictReader(io.StringIO(run_git(directory, "show", f"HEAD:{path}").lstrip("\ufeff")))
             yield [
                 Payment(
                     each[columns.supplier].strip().lower()[:100],
                     each[columns.heading].strip(),
                     (each.get(columns.text or "") or "").lower(),
                     (each.get(columns.account or "") or "").strip().lower(),
-                    amount_of(each.get(columns.amount) or ""),
+                    parse_amount(each.get(columns.amount) or ""),
                 )
                 for each in rows
                 if each.get(columns.supplier) and each.get(columns.heading)
             ]
 
 
-def amount_of(text: str) -> Decimal:
+def parse_amount(text: str) -> Decimal:
     """An amount as the bodies write it; nothing where it is none."""
     found = re.search(r"[-(]?\d+(\.\d+)?", re.sub(r"[,£ ]", "", text))
     return Decimal(found[0].replace("(", "-")) if found else Decimal(0)
 
 
-def git(directory: str, *words: str) -> str:
+def run_git(directory: str, *words: str) -> str:
     done = subprocess.run(["git", "--git-dir", directory, *words], capture_output=True, check=True)
     return done.stdout.decode("utf-8", "replace")
 
 
-def score(directory: str, body: str) -> Score:
-    known, found = Known(), Score()
-    for number, payments in enumerate(months(directory, body)):
+def score_body(directory: str, body: str) -> Score:
+    known, found = KnownUses(), Score()
+    for number, payments in enumerate(read_months(directory, body)):
         for payment in payments if number else ():  # the first month has nothing before it
             found.add(known.proposed(payment), payment.heading)
         for payment in payments:
@@ -201,14 +201,14 @@ def main(directory: str) -> None:
     total = Score()
     sys.stdout.write("| Body | Payments | First proposal right | Certain | Right among them |\n|---|---|---|---|---|\n")
     for body in BODIES:
-        each = score(directory, body)
+        each = score_body(directory, body)
         for name in vars(total):
             setattr(total, name, getattr(total, name) + getattr(each, name))
-        sys.stdout.write(line(body.partition("/")[0], each))
-    sys.stdout.write(line("all", total))
+        sys.stdout.write(format_row(body.partition("/")[0], each))
+    sys.stdout.write(format_row("all", total))
 
 
-def line(label: str, each: Score) -> str:
+def format_row(label: str, each: Score) -> str:
     shares = (each.right / each.rows, each.certain / each.rows, each.certain_right / (each.certain or 1))
     first, covered, precise = (f"{share:.1%}" for share in shares)
     return f"| {label} | {each.rows:,} | {first} | {covered} | {precise} |\n"

@@ -11,27 +11,27 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ledger.calc.tables import lines_of
-from ledger.importing.calc.detection import detect
-from tests.bench.figures import AT_MOST, figure
-from tests.bench.imports import ROWS, copied, items, lines
-from tests.bench.served import Served, alternating, served
-from tests.ledger.banks import camt, detail, entry, statement
+from ledger.calc.delimited_text import read_delimited_lines
+from ledger.imports.calc.detection import detect_mapping
+from tests.bench.bench_server import BenchServer, measure_alternating, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
+from tests.bench.imports import ROWS, build_items, copy_rows, format_copy_lines
+from tests.ledger.bank_file_builders import build_camt, build_detail, build_entry, build_statement
 
 GOAL_SPEED, GOAL_MEMORY, GOAL_DETECTION = 0.20, 4.0, 0.2
 ROUNDS = 3
 MIB = 1024 * 1024
 
 
-def content(seed: int, iban: str) -> bytes:
+def build_camt_statement(seed: int, iban: str) -> bytes:
     """A year of an account, as banks write it: about 450 bytes an entry."""
     chance = random.Random(seed)
     entries = [
-        entry(
+        build_entry(
             f"{chance.uniform(-900, 1000):.2f}",
             f"2025-{1 + number * 12 // ROWS:02}-{1 + number % 28:02}",
             ref=f"{seed}{number:015}",
-            details=detail(
+            details=build_detail(
                 name=f"Counterparty {chance.randrange(5000)}",
                 text=f"Invoice {chance.randrange(10**6)} for services",
                 end_to_end=f"E2E-{number:012}",
@@ -40,10 +40,12 @@ def content(seed: int, iban: str) -> bytes:
         )
         for number in range(ROWS)
     ]
-    return camt(statement(*entries, iban=iban, start="2025-01-01", end="2025-12-31", opening="0.00", closing="1.00"))
+    return build_camt(
+        build_statement(*entries, iban=iban, start="2025-01-01", end="2025-12-31", opening="0.00", closing="1.00")
+    )
 
 
-def table(seed: int, iban: str, rows: int = ROWS) -> bytes:
+def build_csv(seed: int, iban: str, rows: int = ROWS) -> bytes:
     """The same as a CSV file whose account column has the number, with a balance: about 120 bytes a row."""
     chance = random.Random(seed)
     lines, cents = ["Account,Date,Value date,Counterparty,Text,Reference,Amount,Balance"], 0
@@ -69,7 +71,7 @@ BAD_FILES = {
 }
 
 
-def sent(bench: Served, file: bytes, *, status: int = 200, **fields: str) -> Any:
+def upload_file(bench: BenchServer, file: bytes, *, status: int = 200, **fields: str) -> Any:
     """The answer to a file that is sent as browsers do."""
     edge = "----------------------------edge"
     texts = "".join(
@@ -88,7 +90,7 @@ def sent(bench: Served, file: bytes, *, status: int = 200, **fields: str) -> Any
     return json.loads(data)
 
 
-def compare(bench: Served, what: str, make: Callable[[int, str], bytes], *, first: int) -> None:
+def measure_format(bench: BenchServer, what: str, make: Callable[[int, str], bytes], *, first: int) -> None:
     """Print how fast files of a kind are and what they hold."""
     numbers = [f"DE{number:020}" for number in range(first, first + ROUNDS + 1)]
     accounts = [
@@ -98,59 +100,59 @@ def compare(bench: Served, what: str, make: Callable[[int, str], bytes], *, firs
     files = [make(seed, number) for seed, number in enumerate(numbers, start=first)]
     bench.call("GET", f"{bench.path}/accounts")
     started = bench.worker_memory()
-    assert sent(bench, files.pop())["count"] == ROWS
+    assert upload_file(bench, files.pop())["count"] == ROWS
     growth = (bench.worker_memory() - started) / len(files[0])
     euros = dict.fromkeys(accounts, "EUR")
-    rows = [lines(bench, items(accounts, ROWS, 100 + first + seed), euros) for seed in range(ROUNDS)]
+    rows = [format_copy_lines(bench, build_items(accounts, ROWS, 100 + first + seed), euros) for seed in range(ROUNDS)]
     waiting, copies = iter(files), iter(rows)
-    over_http, by_copy = alternating(
-        lambda: sent(bench, next(waiting)), lambda: copied(bench.database, next(copies)), rounds=ROUNDS
+    over_http, by_copy = measure_alternating(
+        lambda: upload_file(bench, next(waiting)), lambda: copy_rows(bench.database, next(copies)), rounds=ROUNDS
     )
-    figure(
+    print_figure(
         f"{what} of 100,000 entries over HTTP",
         by_copy / over_http,
         "of raw COPY's speed",
         goal=GOAL_SPEED,
         behind=f"{ROWS / over_http:,.0f} against {ROWS / by_copy:,.0f} rows a second",
     )
-    figure(f"memory of the worker, a {what}", growth, "× the file", goal=GOAL_MEMORY, way=AT_MOST)
+    print_figure(f"memory of the worker, a {what}", growth, "× the file", goal=GOAL_MEMORY, way=AT_MOST)
 
 
-def refuse(bench: Served) -> None:
+def measure_rejection(bench: BenchServer) -> None:
     """Print what bad files hold, the highest until then, and how their time grows with their length."""
     account_id = bench.call("POST", f"{bench.path}/accounts", {"type": "bank", "name": "Bad"})["id"]
     bench.call("GET", f"{bench.path}/accounts")
     started = bench.worker_memory()
     for what, content in BAD_FILES.items():
         begun = time.perf_counter()
-        refused = sent(bench, content, status=400, accountId=account_id)
+        refused = upload_file(bench, content, status=400, accountId=account_id)
         half = time.perf_counter()
-        sent(bench, content[: len(content) // 2], status=400, accountId=account_id)
+        upload_file(bench, content[: len(content) // 2], status=400, accountId=account_id)
         whole, part = half - begun, time.perf_counter() - half
         growth = max(0, bench.worker_memory() - started) / len(content)
         behind = f"{refused['code']}, {whole:.2f} s; half of it {part:.2f} s"
-        figure(f"memory, a file of {what}", growth, "× the file", goal=GOAL_MEMORY, way=AT_MOST, behind=behind)
+        print_figure(f"memory, a file of {what}", growth, "× the file", goal=GOAL_MEMORY, way=AT_MOST, behind=behind)
 
 
 def measure_detection() -> None:
     """Print how long the columns of 1,000 rows take to be found; the shortest of five."""
-    rows = lines_of(io.StringIO(table(0, "DE1", rows=1000).decode()), most=2000)
+    rows = read_delimited_lines(io.StringIO(build_csv(0, "DE1", rows=1000).decode()), max_lines=2000)
     seconds = []
     for _ in range(5):
         begun = time.perf_counter()
-        detect(rows)
+        detect_mapping(rows)
         seconds.append(time.perf_counter() - begun)
-    figure("detection of 1,000 rows of CSV", min(seconds), "s", goal=GOAL_DETECTION, way=AT_MOST)
+    print_figure("detection of 1,000 rows of CSV", min(seconds), "s", goal=GOAL_DETECTION, way=AT_MOST)
 
 
 def main() -> None:
     measure_detection()
-    with served() as bench:  # a server for each, for what counts of memory is its highest
-        refuse(bench)
-    with served() as bench:
-        compare(bench, "CSV", table, first=0)
-    with served() as bench:
-        compare(bench, "CAMT.053", content, first=100)
+    with serve_bench() as bench:  # a server for each, for what counts of memory is its highest
+        measure_rejection(bench)
+    with serve_bench() as bench:
+        measure_format(bench, "CSV", build_csv, first=0)
+    with serve_bench() as bench:
+        measure_format(bench, "CAMT.053", build_camt_statement, first=100)
 
 
 if __name__ == "__main__":

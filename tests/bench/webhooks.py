@@ -10,19 +10,19 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.bench.figures import AT_MOST, figure
-from tests.bench.served import Served, served
+from tests.bench.bench_server import BenchServer, serve_bench
+from tests.bench.figures import AT_MOST, print_figure
 from tests.webhooks.receiver import Message, Receiver
 
-WRITERS, EACH = 8, 60
+WRITER_COUNT, EVENTS_PER_WRITER = 8, 60
 PACE = 0.5  # seconds between the writes of one
 GOAL = 2.0  # seconds
 
 
-def write(bench: Served, lane: int, pace: float, answered: dict[str, float]) -> None:
+def write_events(bench: BenchServer, lane: int, pace: float, answered: dict[str, float]) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=600)
     headers = {"Authorization": f"Bearer {bench.key}", "Content-Type": "application/json"}
-    for number in range(EACH):
+    for number in range(EVENTS_PER_WRITER):
         time.sleep(pace)
         body = json.dumps({"name": f"{lane} {number}"})
         connection.request("POST", f"{bench.path}/account_groups", body, headers)
@@ -32,7 +32,7 @@ def write(bench: Served, lane: int, pace: float, answered: dict[str, float]) -> 
     connection.close()
 
 
-def delays(bench: Served, pace: float) -> tuple[list[float], float]:
+def measure_delays(bench: BenchServer, pace: float) -> tuple[list[float], float]:
     """(seconds of each event, shortest first; how many were written a second)"""
     arrived: dict[str, float] = {}
     complete = threading.Event()
@@ -40,7 +40,7 @@ def delays(bench: Served, pace: float) -> tuple[list[float], float]:
 
     def answer(message: Message) -> int:
         arrived.setdefault(message.event["entityId"], time.time())
-        if len(arrived) == WRITERS * EACH:
+        if len(arrived) == WRITER_COUNT * EVENTS_PER_WRITER:
             complete.set()
         return 200
 
@@ -50,22 +50,22 @@ def delays(bench: Served, pace: float) -> tuple[list[float], float]:
     made = bench.call("POST", f"{bench.path}/webhook_endpoints", values)
     answered: dict[str, float] = {}
     began = time.perf_counter()
-    with ThreadPoolExecutor(WRITERS) as pool:
-        for each in [pool.submit(write, bench, lane, pace, answered) for lane in range(WRITERS)]:
+    with ThreadPoolExecutor(WRITER_COUNT) as pool:
+        for each in [pool.submit(write_events, bench, lane, pace, answered) for lane in range(WRITER_COUNT)]:
             each.result()
-    rate = WRITERS * EACH / (time.perf_counter() - began)
-    assert complete.wait(120), f"{len(arrived)} of {WRITERS * EACH} came"
+    rate = WRITER_COUNT * EVENTS_PER_WRITER / (time.perf_counter() - began)
+    assert complete.wait(120), f"{len(arrived)} of {WRITER_COUNT * EVENTS_PER_WRITER} came"
     bench.call("DELETE", f"{bench.path}/webhook_endpoints/{made['id']}")
     receiver.stop()
     return sorted(arrived[each] - moment for each, moment in answered.items()), rate
 
 
 def main() -> None:
-    with served(workers=2, OUTBOUND_ALLOW_PRIVATE="1") as bench:
+    with serve_bench(workers=2, OUTBOUND_ALLOW_PRIVATE="1") as bench:
         for how, pace in ((f"each every {PACE} s", PACE), ("without a pause", 0.0)):
-            found, rate = delays(bench, pace)
-            figure(
-                f"webhook from commit to arrival, {WRITERS} writers {how}, 95th percentile",
+            found, rate = measure_delays(bench, pace)
+            print_figure(
+                f"webhook from commit to arrival, {WRITER_COUNT} writers {how}, 95th percentile",
                 found[int(len(found) * 0.95)],
                 "seconds",
                 goal=GOAL,

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.bench.imports import items
-from tests.bench.served import Served, served
-from tests.machine import workers
+from tests.bench.bench_server import BenchServer, serve_bench
+from tests.bench.imports import build_items
+from tests.machine import list_workers
 
 COMPANIES = int(os.environ.get("COMPANIES", "1000"))
 SMALLEST, LARGEST = 10, int(os.environ.get("LARGEST", "100000"))
@@ -52,14 +52,14 @@ class Books:
 
     @property
     def name(self) -> str:
-        return name_of(self.number)
+        return get_company_name(self.number)
 
     @property
     def account_name(self) -> str:
         return f"Bank of {self.name}."
 
 
-def name_of(number: int) -> str:
+def get_company_name(number: int) -> str:
     return f"Load No. {number:05d}"
 
 
@@ -89,90 +89,90 @@ class Client:
         return self.ask("GET", f"/app/companies/{books.id}{path}", {"Cookie": f"svc-session={books.session}"})
 
 
-class Wrong(Exception):
+class WrongAnswer(Exception):
     """An answer that is a refusal, or another company's."""
 
 
-def right(books: Books, answer: tuple[int, bytes], *told: str) -> bytes:
+def check_answer(books: Books, answer: tuple[int, bytes], *told: str) -> bytes:
     """What came, where it is fine and tells each of these. Raises Wrong."""
     status, data = answer
     if not 200 <= status < 300:
-        raise Wrong(f"{status} {data[:120]!r}")
+        raise WrongAnswer(f"{status} {data[:120]!r}")
     if missing := [each for each in told if each.encode() not in data]:
-        raise Wrong(f"200 without {'its own' if books.id in missing or books.name in missing else missing}")
+        raise WrongAnswer(f"200 without {'its own' if books.id in missing or books.name in missing else missing}")
     return data
 
 
 # ------------------------------------------------------------------ what is asked
 
 
-def a_page(path: str) -> Callable[[Client, Books, random.Random], None]:
+def build_page_act(path: str) -> Callable[[Client, Books, random.Random], None]:
     def act(client: Client, books: Books, chance: random.Random) -> None:
-        right(books, client.page(books, path), books.name)
+        check_answer(books, client.page(books, path), books.name)
 
     return act
 
 
-def a_list(client: Client, books: Books, chance: random.Random) -> None:
-    for row in json.loads(right(books, client.api(books, "GET", "transactions?limit=50"))):
+def list_transactions(client: Client, books: Books, chance: random.Random) -> None:
+    for row in json.loads(check_answer(books, client.api(books, "GET", "transactions?limit=50"))):
         if row["companyId"] != books.id:
-            raise Wrong("another company's row")
+            raise WrongAnswer("another company's row")
 
 
-def balances(client: Client, books: Books, chance: random.Random) -> None:
-    found = json.loads(right(books, client.api(books, "POST", "data/accountBalanceByAccount", WINDOW)))
+def query_balances(client: Client, books: Books, chance: random.Random) -> None:
+    found = json.loads(check_answer(books, client.api(books, "POST", "data/accountBalanceByAccount", WINDOW)))
     if not set(found) <= set(books.accounts):
-        raise Wrong("another company's account")
+        raise WrongAnswer("another company's account")
 
 
-def a_report(name: str, window: dict[str, str]) -> Callable[[Client, Books, random.Random], None]:
+def build_report_act(name: str, window: dict[str, str]) -> Callable[[Client, Books, random.Random], None]:
     def act(client: Client, books: Books, chance: random.Random) -> None:
-        right(books, client.api(books, "POST", f"data/{name}", window))
+        check_answer(books, client.api(books, "POST", f"data/{name}", window))
 
     return act
 
 
-def booked(client: Client, books: Books, chance: random.Random) -> str:
-    (row,) = items(books.accounts, 1, chance.getrandbits(32))
-    made = json.loads(right(books, client.api(books, "POST", "transactions", row), books.id))
+def create_transaction(client: Client, books: Books, chance: random.Random) -> str:
+    (row,) = build_items(books.accounts, 1, chance.getrandbits(32))
+    made = json.loads(check_answer(books, client.api(books, "POST", "transactions", row), books.id))
     return str(made["id"])
 
 
-def a_booking(client: Client, books: Books, chance: random.Random) -> None:
-    booked(client, books, chance)
+def book_transaction(client: Client, books: Books, chance: random.Random) -> None:
+    create_transaction(client, books, chance)
 
 
-def a_group(client: Client, books: Books, chance: random.Random) -> None:
+def create_and_delete_group(client: Client, books: Books, chance: random.Random) -> None:
     """What else people write: small, and beside the figures."""
     body = {"name": f"Group {chance.getrandbits(48)}"}
-    made = json.loads(right(books, client.api(books, "POST", "account_groups", body), books.id))
-    right(books, client.api(books, "DELETE", f"account_groups/{made['id']}"))
+    made = json.loads(check_answer(books, client.api(books, "POST", "account_groups", body), books.id))
+    check_answer(books, client.api(books, "DELETE", f"account_groups/{made['id']}"))
 
 
-def an_import(client: Client, books: Books, chance: random.Random) -> None:
-    rows = items(books.accounts, ROWS_AN_IMPORT, chance.getrandbits(32))
-    told = json.loads(right(books, client.api(books, "POST", "transactions/import", {"transactions": rows})))
+def import_rows(client: Client, books: Books, chance: random.Random) -> None:
+    rows = build_items(books.accounts, ROWS_AN_IMPORT, chance.getrandbits(32))
+    told = json.loads(check_answer(books, client.api(books, "POST", "transactions/import", {"transactions": rows})))
     if told["count"] != ROWS_AN_IMPORT:
-        raise Wrong(f"{told['count']} rows imported")
+        raise WrongAnswer(f"{told['count']} rows imported")
 
 
-def an_export(client: Client, books: Books, chance: random.Random) -> None:
+def export_csv(client: Client, books: Books, chance: random.Random) -> None:
     days = f"startDate={WINDOW['startDate']}&endDate={WINDOW['endDate']}"
-    right(books, client.api(books, "GET", f"exports/transactions.csv?{days}"), "Amount")
+    check_answer(books, client.api(books, "GET", f"exports/transactions.csv?{days}"), "Amount")
 
 
 MIX: list[tuple[str, int, Callable[[Client, Books, random.Random], None]]] = [
-    ("overview", 14, a_page("")),
-    ("transactions, page", 12, a_page("/transactions")),
-    ("profit and loss, page", 8, a_page("/profit-and-loss")),
-    ("transactions, 50", 14, a_list),
-    ("balances", 12, balances),
-    ("cash flow", 10, a_report("cashFlowTimeSeries", WINDOW)),
-    ("profit and loss", 10, a_report("profitAndLoss", MONTHS)),
-    ("one transaction", 10, a_booking),
-    ("a group, and gone", 5, a_group),
-    ("import", 4, an_import),
-    ("export", 1, an_export),
+    ("overview", 14, build_page_act("")),
+    ("transactions, page", 12, build_page_act("/transactions")),
+    ("profit and loss, page", 8, build_page_act("/profit-and-loss")),
+    ("transactions, 50", 14, list_transactions),
+    ("balances", 12, query_balances),
+    ("cash flow", 10, build_report_act("cashFlowTimeSeries", WINDOW)),
+    ("profit and loss", 10, build_report_act("profitAndLoss", MONTHS)),
+    ("one transaction", 10, book_transaction),
+    ("a group, and gone", 5, create_and_delete_group),
+    ("import", 4, import_rows),
+    ("export", 1, export_csv),
 ]
 NAMES, WEIGHTS, ACTS = zip(*MIX, strict=True)
 
@@ -193,12 +193,12 @@ class Level:
         return sorted(each for times in self.taken.values() for each in times)
 
 
-def percentile(times: list[float], share: float) -> float:
+def compute_percentile(times: list[float], share: float) -> float:
     """In milliseconds; 0 of nothing."""
     return 1000 * times[min(int(len(times) * share), len(times) - 1)] if times else 0.0
 
 
-def driven(bench: Served, every: list[Books], clients: int, seed: int) -> Level:
+def drive_clients(bench: BenchServer, every: list[Books], clients: int, seed: int) -> Level:
     """So many clients, each asking one thing after the other as soon as it has its answer."""
     level, over, guard = Level(), threading.Event(), threading.Lock()
 
@@ -209,7 +209,7 @@ def driven(bench: Served, every: list[Books], clients: int, seed: int) -> Level:
             start = time.perf_counter()
             try:
                 ACTS[which](client, chance.choice(every), chance)
-            except (Wrong, OSError, http.client.HTTPException, ValueError, KeyError) as error:
+            except (WrongAnswer, OSError, http.client.HTTPException, ValueError, KeyError) as error:
                 with guard:
                     level.errors[f"{NAMES[which]}: {type(error).__name__} {error}"] += 1
                 client.connection = None
@@ -221,8 +221,8 @@ def driven(bench: Served, every: list[Books], clients: int, seed: int) -> Level:
         lanes = [pool.submit(lane, number) for number in range(clients)]
         until = time.monotonic() + SECONDS
         while time.monotonic() < until:
-            level.memory.append(memory(bench))
-            level.connections.append(connections(bench))
+            level.memory.append(measure_memory(bench))
+            level.connections.append(count_connections(bench))
             time.sleep(min(1.0, SECONDS / 10))
         over.set()
         for each in lanes:
@@ -230,7 +230,7 @@ def driven(bench: Served, every: list[Books], clients: int, seed: int) -> Level:
     return level
 
 
-def constant(port: int, clients: int) -> list[float]:
+def measure_constant(port: int, clients: int) -> list[float]:
     """Times of a view that asks nothing of anything, by as many clients for a tenth as long."""
     until = time.monotonic() + max(SECONDS / 10, 1)
 
@@ -247,10 +247,10 @@ def constant(port: int, clients: int) -> list[float]:
         return sorted(each for times in pool.map(lane, range(clients)) for each in times)
 
 
-def memory(bench: Served) -> int:
+def measure_memory(bench: BenchServer) -> int:
     """What the main process and its workers take, pages they share counted once, in MiB."""
     total = 0
-    for pid in (bench.up_pid, *workers(bench.up_pid)):
+    for pid in (bench.up_pid, *list_workers(bench.up_pid)):
         try:
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         except OSError:
@@ -259,7 +259,7 @@ def memory(bench: Served) -> int:
     return total // 1024
 
 
-def connections(bench: Served) -> int:
+def count_connections(bench: BenchServer) -> int:
     """Of clients to the database, but for our own."""
     asked = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
     (count,) = bench.database.execute(asked).fetchone() or (0,)
@@ -276,19 +276,21 @@ def found(count: int) -> None:
     from django.conf import settings
     from django.test import Client as Browser
 
-    from companies.callers import api_keys
-    from companies.membership.founding import found_company
-    from companies.models import Stamp, SystemStatus, User
-    from companies.permissions import ALL
+    from companies.actions.companies import create_company
+    from companies.auth import api_keys
+    from companies.models import AuditContext, SystemStatus, User
+    from companies.permissions import ALL_PERMISSIONS
 
     settings.ALLOWED_HOSTS = ["testserver"]
     for number in range(count):
-        stamp = Stamp(time=datetime.now(tz=UTC))
+        stamp = AuditContext(time=datetime.now(tz=UTC))
         owner = User.objects.create(email=f"owner{number}@load.example")
-        company, _ = found_company(
-            name=name_of(number), base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE
+        company, _ = create_company(
+            name=get_company_name(number), base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE
         )
-        minted = api_keys.mint(company=company, stamp=stamp, name="load", permissions=ALL, creator=None)
+        minted = api_keys.create_api_key(
+            company=company, stamp=stamp, name="load", permissions=ALL_PERMISSIONS, creator=None
+        )
         browser = Browser()
         browser.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
         session = browser.cookies[settings.SESSION_COOKIE_NAME].value
@@ -296,25 +298,28 @@ def found(count: int) -> None:
         sys.stdout.write(json.dumps(told) + "\n")
 
 
-def size(number: int) -> int:
+def compute_size(number: int) -> int:
     """Transactions of a company: evenly spread over the powers of ten from the smallest to the largest."""
     share = number / max(COMPANIES - 1, 1)
     return round(SMALLEST * (LARGEST / SMALLEST) ** share)
 
 
-def fill(bench: Served, books: Books) -> None:
+def fill_company(bench: BenchServer, books: Books) -> None:
     client = Client(bench.port)
     for number in range(3):
         body = {"type": "bank", "name": f"{books.account_name} {number}", "defaultCurrency": "EUR"}
-        books.accounts.append(json.loads(right(books, client.api(books, "POST", "accounts", body)))["id"])
-    rows = json.loads(right(books, client.api(books, "GET", "categories")))
+        books.accounts.append(json.loads(check_answer(books, client.api(books, "POST", "accounts", body)))["id"])
+    rows = json.loads(check_answer(books, client.api(books, "GET", "categories")))
     books.category = next(row["id"] for row in rows if row["systemKey"] == "hosting")
-    rows = [each | {"categoryId": books.category} for each in items(books.accounts, size(books.number), books.number)]
-    right(books, client.api(books, "POST", "transactions/import", {"transactions": rows}))
+    rows = [
+        each | {"categoryId": books.category}
+        for each in build_items(books.accounts, compute_size(books.number), books.number)
+    ]
+    check_answer(books, client.api(books, "POST", "transactions/import", {"transactions": rows}))
 
 
 def main() -> None:
-    with served(workers=WORKERS) as bench:
+    with serve_bench(workers=WORKERS) as bench:
         start = time.monotonic()
         told = bench.machine.run(
             "shell", "-v", "0", "-c", f"from tests.bench import working_day as w; w.found({COMPANIES})"
@@ -323,27 +328,27 @@ def main() -> None:
             sys.exit(told.stderr)
         every = [Books(**json.loads(line)) for line in told.stdout.splitlines()]
         with ThreadPoolExecutor(WORKERS) as pool:
-            for filled in [pool.submit(fill, bench, books) for books in reversed(every)]:  # the largest first
+            for filled in [pool.submit(fill_company, bench, books) for books in reversed(every)]:  # the largest first
                 filled.result()
         bench.database.execute("ANALYZE")
-        report(bench, every, filled_in=time.monotonic() - start)
+        print_report(bench, every, filled_in=time.monotonic() - start)
 
 
-def report(bench: Served, every: list[Books], *, filled_in: float) -> None:
-    total = sum(size(number) for number in range(COMPANIES))
+def print_report(bench: BenchServer, every: list[Books], *, filled_in: float) -> None:
+    total = sum(compute_size(number) for number in range(COMPANIES))
     print(
         f"{COMPANIES:,} companies of {SMALLEST} to {LARGEST:,} transactions, {total:,} in all, "
         f"made in {filled_in:.0f} s; ", end="",
     )  # fmt: skip
     print(f"{WORKERS} workers of two threads, {SECONDS:.0f} s a level, {os.cpu_count()} processors\n\n{HEAD}", end="")
-    driven_once = driven(bench, every, 2, 0)  # what is read for the first time is nobody's usual day
+    driven_once = drive_clients(bench, every, 2, 0)  # what is read for the first time is nobody's usual day
     levels = []
     for clients in CLIENTS:
-        base, level = constant(bench.port, clients), driven(bench, every, clients, clients)
+        base, level = measure_constant(bench.port, clients), drive_clients(bench, every, clients, clients)
         levels.append(level)
         times = level.all()
-        middle, slow = percentile(times, 0.5), percentile(times, 0.99)
-        still, late = percentile(base, 0.5), percentile(base, 0.99)
+        middle, slow = compute_percentile(times, 0.5), compute_percentile(times, 0.99)
+        still, late = compute_percentile(base, 0.5), compute_percentile(base, 0.99)
         print(
             f"| {clients} | {len(times) / SECONDS:.0f} | {middle:.0f} | {slow:.0f} | {still:.1f}, {late:.1f} "
             f"| {middle / still:.0f} | {slow / late:.0f} | {sum(level.errors.values())} "
@@ -354,7 +359,7 @@ def report(bench: Served, every: list[Books], *, filled_in: float) -> None:
     print("|---|" + "--:|" * len(CLIENTS))
     for name in NAMES:
         shown = [sorted(level.taken.get(name, [])) for level in levels]
-        cells = [f"{percentile(times, 0.5):.0f}, {percentile(times, 0.99):.0f}" for times in shown]
+        cells = [f"{compute_percentile(times, 0.5):.0f}, {compute_percentile(times, 0.99):.0f}" for times in shown]
         print(f"| {name} | " + " | ".join(cells) + " |")
     for error, count in sum((level.errors for level in [driven_once, *levels]), Counter()).most_common():
         print(f"- {count} × {error}")

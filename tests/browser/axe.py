@@ -8,7 +8,7 @@ SCRIPT = Axe().axe_script
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # of WCAG 2.2, off by itself
 
 
-def violations(page: Any) -> list[str]:
+def list_violations(page: Any) -> list[str]:
     """Rule by rule, the first places where it is broken; axe takes what could be unfolded for hidden."""
     page.evaluate("document.querySelectorAll('.part').forEach((part) => (part.open = true))")
     if not page.evaluate("'axe' in window"):

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.walk import Site, site
+from tests.browser.demo_site import DemoSite, serve_demo_site
 
 expect.set_options(timeout=60_000)  # milliseconds: a machine may have much else to do
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in the thread that uses the database
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-QUIET = (
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-quic",
     "--no-first-run",
@@ -27,17 +27,17 @@ QUIET = (
 )
 
 
-def installed() -> str | None:
+def find_chromium() -> str | None:
     """The machine's own Chromium."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+    return next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    found = installed()
+    found = find_chromium()
     if found is None:
-        pytest.skip(f"none of {', '.join(NAMES)} is installed: no test in a browser")
-    return browser_type_launch_args | {"executable_path": found, "args": list(QUIET)}
+        pytest.skip(f"none of {', '.join(CHROMIUM_NAMES)} is installed: no test in a browser")
+    return browser_type_launch_args | {"executable_path": found, "args": list(CHROMIUM_FLAGS)}
 
 
 @pytest.fixture(scope="session")
@@ -105,12 +105,12 @@ def complaints(page: Any) -> Iterator[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Site]:
+def served() -> Iterator[DemoSite]:
     """A server with a company that has something on every page."""
-    with site() as found:
+    with serve_demo_site() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def cookies(served: Site, browser: Any) -> Any:
+def cookies(served: DemoSite, browser: Any) -> Any:
     return served.signed_in(browser)

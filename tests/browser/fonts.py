@@ -14,7 +14,7 @@ FONTS = {  # by weight; one that has no bold of its own is made bold by the brow
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "fonts"
 
 
-def width_in(page: Any, font: str) -> int:
+def measure_width_in_font(page: Any, font: str) -> int:
     """How many pixels the page needs across once all its text stands in the font."""
     faces = "".join(
         f'@font-face {{ font-family: "{font}"; font-weight: {weight}; '
@@ -28,18 +28,18 @@ def width_in(page: Any, font: str) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth"))
 
 
-def too_wide(page: Any, *widths: int) -> list[str]:
+def list_too_wide(page: Any, *widths: int) -> list[str]:
     """In which of the fonts the page is wider than its window, and in which window."""
-    said = []
+    overflows = []
     for font in FONTS:
-        width_in(page, font)
+        measure_width_in_font(page, font)
         for width in widths:
-            if (across := width_at(page, width)) > width:
-                said.append(f"{page.url}: {across} pixels at {width} in the {font} font")
-    return said
+            if (across := measure_width_at(page, width)) > width:
+                overflows.append(f"{page.url}: {across} pixels at {width} in the {font} font")
+    return overflows
 
 
-def width_at(page: Any, width: int) -> int:
+def measure_width_at(page: Any, width: int) -> int:
     """How many pixels the page needs across in a window of this width, once its script has seen the window."""
     page.set_viewport_size({"width": width, "height": 900})
     return int(

@@ -60,7 +60,7 @@ def test_csv_file_goes_from_drop_to_booked_with_few_questions(page, complaints, 
     page.get_by_role("button", name=f"Import {len(amounts)} transactions").click()
     expect(page.get_by_role("status")).to_contain_text(f"{len(amounts)} transactions imported into Main.")
     acme, _owner = books
-    rows = Transaction.objects.of(acme.id).without_initial().order_by("date")
+    rows = Transaction.objects.for_company(acme.id).without_initial_balances().order_by("date")
     assert [f"{row.amount_value:.2f}" for row in rows] == amounts
-    settings = Account.objects.of(acme.id).get().import_settings["csv"]
+    settings = Account.objects.for_company(acme.id).get().import_settings["csv"]
     assert settings["columns"]["date"]

@@ -5,15 +5,15 @@ from django.urls import get_resolver
 from playwright.sync_api import expect
 
 from companies.pages.guides import GUIDES
-from tests.addresses import patterns
-from tests.browser.axe import violations
-from tests.browser.fonts import too_wide, width_at
-from tests.browser.walk import ROUTES, SIGNED_OUT, is_page
+from tests.browser.axe import list_violations
+from tests.browser.demo_site import ROUTES, SIGNED_OUT, is_page
+from tests.browser.fonts import list_too_wide, measure_width_at
+from tests.url_routes import list_url_routes
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 WIDE, NARROW = 1280, 360
 WIDTHS = (WIDE, 768, NARROW, 320)
-REPORTED = """
+REPORT_SCRIPT = """
     window.broken = [];
     document.addEventListener("securitypolicyviolation", (event) => {
         window.broken.push(`${event.violatedDirective} ${event.blockedURI}`);
@@ -33,7 +33,7 @@ def tabs(browser, served, cookies):
         for signed_in in (True, False)
     }
     for context in made.values():
-        context.add_init_script(REPORTED)
+        context.add_init_script(REPORT_SCRIPT)
     yield {signed_in: context.new_page() for signed_in, context in made.items()}
     for context in made.values():
         context.close()
@@ -44,12 +44,12 @@ def look(tabs):
     """Opens a page and says what is wrong with it; None where there is no page."""
 
     def look_at(path, *, signed_in=True):
-        return complaints(tabs[signed_in], path) if is_page(tabs[signed_in].context, path) else None
+        return list_complaints(tabs[signed_in], path) if is_page(tabs[signed_in].context, path) else None
 
     return look_at
 
 
-def complaints(page, path):
+def list_complaints(page, path):
     """What axe, the browser's console, its policy and its width say against a page.
 
     In the dark other colours stand in the same places: looked at once, wide.
@@ -70,9 +70,9 @@ def complaints(page, path):
     for width, scheme in ((WIDE, "dark"), (WIDE, "light"), (NARROW, "light")):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
-        said += [f"at {width}, {scheme}: {each}" for each in violations(page)]
+        said += [f"at {width}, {scheme}: {each}" for each in list_violations(page)]
     for width in WIDTHS:
-        across = width_at(page, width)
+        across = measure_width_at(page, width)
         if across > width:
             said.append(f"at {width}: {across} pixels wide")
     said += page.evaluate("window.broken")
@@ -106,7 +106,7 @@ def test_no_page_needs_more_than_its_screen_in_any_font(browser, served, cookies
     for path in [served.address(route) for route in ROUTES if signed_in != route.startswith(SIGNED_OUT)]:
         if is_page(context, path):
             page.goto(path)
-            wide += too_wide(page, *WIDTHS)
+            wide += list_too_wide(page, *WIDTHS)
     context.close()
     assert wide == []
 
@@ -122,7 +122,7 @@ def test_a_table_that_does_not_fit_scrolls_in_its_card_and_says_so(browser, serv
     card = page.get_by_role("region", name="Transactions")
     card.evaluate("(card) => card.scrollTo(300, 0)")
     assert page.locator("tbody td.tick").first.bounding_box()["x"] == card.bounding_box()["x"] + 1
-    assert width_at(page, 768) <= 768
+    assert measure_width_at(page, 768) <= 768
     context.close()
 
 
@@ -137,13 +137,13 @@ def test_most_addresses_are_pages(browser, served, cookies):
     out.close()
     assert {"app/", "app/sign-in", "app/companies/<str:company_id>"} <= set(shown)
     assert len(shown) >= 9
-    assert set(ROUTES) <= {route for route, _ in patterns(get_resolver())}
+    assert set(ROUTES) <= {route for route, _ in list_url_routes(get_resolver())}
 
 
-def test_what_is_wrong_would_be_found(browser, served, cookies):
+def test_page_check_finds_faults(browser, served, cookies):
     """A page broken on purpose, in each of the ways."""
     context = browser.new_context(base_url=served.url, storage_state=cookies)
-    context.add_init_script(REPORTED)
+    context.add_init_script(REPORT_SCRIPT)
     broken = (
         '<!doctype html><html lang="en"><title>x</title><body><img src="/mark.svg"><p id="wide">wide</p>'
         '<div><button class="low">a</button></div><div><button class="low">b</button></div>'
@@ -157,13 +157,15 @@ def test_what_is_wrong_would_be_found(browser, served, cookies):
     page.evaluate(
         "document.querySelectorAll('.low').forEach((each) => (each.style.cssText = 'display: block; height: 9px'))"
     )
-    assert {"image-alt", "target-size", "page-has-heading-one"} <= {each.partition(":")[0] for each in violations(page)}
+    assert {"image-alt", "target-size", "page-has-heading-one"} <= {
+        each.partition(":")[0] for each in list_violations(page)
+    }
     assert page.evaluate("document.documentElement.scrollWidth") > WIDE
     assert page.evaluate("window.broken") == ["script-src-elem inline"]
     context.close()
 
 
-def test_what_is_wrong_in_the_dark_alone_would_be_found(tabs):
+def test_page_check_finds_faults_in_dark_mode(tabs):
     page = tabs[False].context.new_page()
     broken = (
         '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title>'
@@ -171,6 +173,6 @@ def test_what_is_wrong_in_the_dark_alone_would_be_found(tabs):
         "<body><main><h1>x</h1><p>faint</p></main></body></html>"
     )
     page.route("**/app/broken", lambda route: route.fulfill(body=broken, content_type="text/html"))
-    said = complaints(page, "/app/broken")
+    said = list_complaints(page, "/app/broken")
     page.close()
     assert [each.partition(": color-contrast")[0] for each in said] == ["at 1280, dark"]

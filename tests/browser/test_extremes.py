@@ -3,17 +3,17 @@
 import pytest
 from playwright.sync_api import expect
 
-from ledger.accounts import opening
-from ledger.transactions import booking
-from planning import scheduling
-from planning.models import Source
+from ledger.accounts import actions
+from ledger.transactions.actions import transactions
+from planning.models import PlannedSource
+from planning.planned_transactions.actions import planned_transactions
 from tests import factories
-from tests.browser.fonts import too_wide
-from tests.days import TODAY
+from tests.browser.fonts import list_too_wide
+from tests.run_date import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
-WORD = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft"
+LONG_WORD = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft"
 AMOUNT = "-987654321012345.67"
 
 
@@ -21,13 +21,21 @@ AMOUNT = "-987654321012345.67"
 def desk(page, live_server):
     """A company whose names are words without an end, its amounts of fifteen digits; a browser of its owner."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
-    company, stamp = factories.company(name=WORD, base_currency="IDR", owner=owner), factories.stamp()
-    values = {"type": "bank", "name": WORD * 2, "account_number": "x" * 60}
-    bank = opening.open_account(company=company, stamp=stamp, values=values)
-    values = {"account_id": bank.id, "date": TODAY, "amount_value": AMOUNT, "from_to": WORD * 2, "description": WORD}
-    row = booking.book(company=company, stamp=stamp, values=values)
-    values = {"account_id": bank.id, "name": WORD * 2, "start_date": TODAY, "amount_value": AMOUNT}
-    planned = scheduling.plan(company=company, stamp=stamp, source=Source.MANUAL, values=values)
+    company, stamp = factories.make_company(name=LONG_WORD, base_currency="IDR", owner=owner), factories.make_stamp()
+    values = {"type": "bank", "name": LONG_WORD * 2, "account_number": "x" * 60}
+    bank = actions.create_account(company=company, stamp=stamp, values=values)
+    values = {
+        "account_id": bank.id,
+        "date": TODAY,
+        "amount_value": AMOUNT,
+        "from_to": LONG_WORD * 2,
+        "description": LONG_WORD,
+    }
+    row = transactions.create_transaction(company=company, stamp=stamp, values=values)
+    values = {"account_id": bank.id, "name": LONG_WORD * 2, "start_date": TODAY, "amount_value": AMOUNT}
+    planned = planned_transactions.create_planned_transaction(
+        company=company, stamp=stamp, source=PlannedSource.MANUAL, values=values
+    )
     page.goto(f"{live_server.url}/app/companies/{company.id}")
     page.get_by_label("E-mail address").fill(owner.email)
     page.get_by_label("Password").fill(PASSWORD)
@@ -49,7 +57,7 @@ def test_no_name_and_no_amount_is_wider_than_the_page(desk, width):
     wide = []
     for address in addresses:
         page.goto(address)
-        wide += too_wide(page, width)
+        wide += list_too_wide(page, width)
     assert wide == []
 
 
@@ -65,7 +73,7 @@ def test_on_paper_stand_the_company_and_the_numbers_and_nothing_to_press(desk):
     page, addresses = desk
     page.emulate_media(media="print")
     page.goto(addresses[0])
-    expect(page.get_by_text(WORD, exact=True)).to_be_visible()
+    expect(page.get_by_text(LONG_WORD, exact=True)).to_be_visible()
     expect(page.get_by_role("table", name="Accounts in IDR")).to_be_visible()
     page.goto(addresses[1])
     expect(page.get_by_role("table", name="Transactions")).to_be_visible()

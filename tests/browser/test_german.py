@@ -6,17 +6,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-from companies.locales import month_names
-from config import translating
-from tests.browser.fonts import too_wide
-from tests.browser.walk import ROUTES, SIGNED_OUT, is_page, site
+from companies.locales import get_month_names
+from config import catalogs
+from tests.browser.demo_site import ROUTES, SIGNED_OUT, is_page, serve_demo_site
+from tests.browser.fonts import list_too_wide
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 WORD = re.compile(r"[^\W\d_]{2,}")
-SPOKEN = ("title", "alt", "placeholder", "aria-label")
+SPOKEN_ATTRIBUTES = ("title", "alt", "placeholder", "aria-label")
 # The same in both languages; what the file says that is being imported; what stands in an address or names an event.
 NAMES = {"Tidebook", "MRR", "ARPA", "in", "KB", "Windows", "Shift_JIS", "Shift", "JIS", "ISO", "GB18030", "UTF"}
-OF_THE_FILE = {"Date", "Amount", "Text", "Coffee", "Tea", "nothing"}
+FILE_WORDS = {"Date", "Amount", "Text", "Coffee", "Tea", "nothing"}
 CODE = re.compile(r"\b[A-Z]{3}\b|\S+(?:://|\w\.\w)\S+|\bCAMT\.053")
 ENGLISH = "/notifications"  # is kept for all who are told, in one language
 DATA = """
@@ -37,7 +37,7 @@ print(json.dumps(said))
 
 @pytest.fixture(scope="module")
 def served():
-    with site() as found:
+    with serve_demo_site() as found:
         yield found
 
 
@@ -66,7 +66,7 @@ def pages(served, contexts):
     return [*found, (served.consent(), True)]
 
 
-class Said(HTMLParser):
+class VisibleText(HTMLParser):
     """What people read of a page."""
 
     def __init__(self, page: str) -> None:
@@ -77,7 +77,7 @@ class Said(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.silent += tag in ("code", "script", "style", "kbd")
-        self.texts += [" ".join(value.split()) for name, value in attributes if value and name in SPOKEN]
+        self.texts += [" ".join(value.split()) for name, value in attributes if value and name in SPOKEN_ATTRIBUTES]
 
     def handle_endtag(self, tag):
         self.silent -= tag in ("code", "script", "style", "kbd")
@@ -89,13 +89,13 @@ class Said(HTMLParser):
 
 def test_nothing_is_left_in_english(served, contexts, pages):
     named = json.loads(served.machine.run("shell", "-v", "0", "-c", DATA).stdout)
-    same = [message.id for message in translating.read("de") if message.id and message.id == message.string]
-    months = {*month_names("en", full=False).values()} & {*month_names("de", full=False).values()}
-    known = {word for text in named + same for word in WORD.findall(text)} | NAMES | OF_THE_FILE | months
+    same = [message.id for message in catalogs.read_catalog("de") if message.id and message.id == message.string]
+    months = {*get_month_names("en", full=False).values()} & {*get_month_names("de", full=False).values()}
+    known = {word for text in named + same for word in WORD.findall(text)} | NAMES | FILE_WORDS | months
     left = []
     for path, signed_in in pages:
         english, german = (
-            Said(contexts[locale, signed_in].request.get(path).text()).texts for locale in ("en-GB", "de-DE")
+            VisibleText(contexts[locale, signed_in].request.get(path).text()).texts for locale in ("en-GB", "de-DE")
         )
         assert english != german, path
         found = {text for text in {*english} & {*german} if not {*WORD.findall(CODE.sub("", text))} <= known}
@@ -109,5 +109,5 @@ def test_no_page_needs_more_than_its_screen(contexts, pages, signed_in):
     for path, needs in pages:
         if needs == signed_in:
             page.goto(path)
-            wide += too_wide(page, 320, 768)
+            wide += list_too_wide(page, 320, 768)
     assert wide == []

@@ -6,16 +6,16 @@ import pytest
 from playwright.sync_api import TimeoutError as NothingCame
 from playwright.sync_api import expect
 
-from ledger.accounts import opening
-from ledger.calc.months import add_months, first_of_month
+from ledger.accounts import actions
+from ledger.calc.months import add_months, get_first_day_of_month
 from ledger.models import Account, ImportBatch, Transaction
 from planning.models import PlannedOverride
 from tests import factories
-from tests.days import TODAY
+from tests.run_date import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
-NEXT = add_months(first_of_month(TODAY), 1)
+NEXT_MONTH = add_months(get_first_day_of_month(TODAY), 1)
 BAD = (
     "Buchungstag;Empfänger;Verwendungszweck;Betrag\n31.01.2026;Initech;Rechnung 1042;1.190,00\n32.02.2026;Bank;;-4,00\n"
 )
@@ -25,8 +25,8 @@ GOOD = BAD.replace("32.02.", "28.02.")
 @pytest.fixture
 def books():
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
-    acme = factories.company(name="Acme", owner=owner)
-    opening.open_account(company=acme, stamp=factories.stamp(), values={"type": "bank", "name": "Main"})
+    acme = factories.make_company(name="Acme", owner=owner)
+    actions.create_account(company=acme, stamp=factories.make_stamp(), values={"type": "bank", "name": "Main"})
     return acme, owner
 
 
@@ -49,7 +49,7 @@ def open_page(page, site, books, path):
         page.get_by_role("button", name="Sign in").click()
 
 
-def reach(page, target):
+def tab_to_element(page, target):
     """Goes to an element of a page that is there wholly, with the tabulator key alone."""
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -58,9 +58,9 @@ def reach(page, target):
     raise AssertionError(f"{target} cannot be reached by keyboard")
 
 
-def press(page, name, role="button"):
+def press_control(page, name, role="button"):
     """Presses what leads to another page, and waits for that: keys that come before it is drawn can be lost."""
-    reach(page, page.get_by_role(role, name=name))
+    tab_to_element(page, page.get_by_role(role, name=name))
     with page.expect_navigation():
         page.keyboard.press("Enter")
 
@@ -70,7 +70,7 @@ def choose_file(page, label, path):
 
     A busy browser learns too late that somebody wants the dialogue: the key is pressed again then.
     """
-    reach(page, page.get_by_label(label))
+    tab_to_element(page, page.get_by_label(label))
     for patience in (5_000, 10_000, 30_000):
         with suppress(NothingCame):
             with page.expect_file_chooser(timeout=patience) as chooser:
@@ -84,27 +84,27 @@ def test_a_file_is_checked_corrected_imported_and_undone_by_keyboard_alone(page,
     acme, _ = books
     page.on("filechooser", lambda chooser: None)  # asked for in time, see choose_file
     open_page(page, site, books, "/imports")
-    press(page, "Import a file", role="link")
+    press_control(page, "Import a file", role="link")
     choose_file(page, "Files", csv_file("bad.csv", BAD))
-    press(page, "Upload and check")
+    press_control(page, "Upload and check")
     expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")
     row = page.get_by_role("row").filter(has_text="there is no such day")
     expect(row).to_contain_text("32.02.2026")
     expect(row).to_contain_text("Buchungstag")
     assert Transaction.objects.count() == 0
     choose_file(page, "Corrected file", csv_file("good.csv", GOOD))
-    press(page, "Upload and check again")
+    press_control(page, "Upload and check again")
     expect(page.get_by_role("row").filter(has_text="Initech")).to_contain_text("€1,190.00")
     expect(page.get_by_role("heading", name="Bad rows")).to_have_count(0)
-    press(page, "Import 2 transactions")
+    press_control(page, "Import 2 transactions")
     expect(page.get_by_role("status")).to_have_text("2 transactions imported into Main.")
-    assert Transaction.objects.of(acme.id).filter(from_to="Initech", date="2026-01-31").count() == 1
-    press(page, "Transactions of the import", role="link")
+    assert Transaction.objects.for_company(acme.id).filter(from_to="Initech", date="2026-01-31").count() == 1
+    press_control(page, "Transactions of the import", role="link")
     row = page.get_by_role("row").filter(has_text="Initech")
     expect(row).to_contain_text("€1,190.00")
     page.go_back()
-    press(page, "Undo the import of", role="link")
-    press(page, "Undo this import")
+    press_control(page, "Undo the import of", role="link")
+    press_control(page, "Undo this import")
     expect(page.get_by_role("status")).to_have_text("2 transactions removed.")
     assert Transaction.objects.count() == 0
 
@@ -134,10 +134,10 @@ def test_a_rule_is_planned_and_one_occurrence_skipped_and_taken_back(page, compl
     page.get_by_label("Name").fill("Rent")
     page.get_by_role("textbox", name="Amount", exact=True).fill("2400.00")
     page.get_by_label("Account").select_option("Main")
-    page.get_by_label("First on").fill(f"{NEXT}")
+    page.get_by_label("First on").fill(f"{NEXT_MONTH}")
     page.get_by_role("button", name="Plan it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Rent")
-    shown = f"{NEXT:%-d %b %Y}"
+    shown = f"{NEXT_MONTH:%-d %b %Y}"
     page.get_by_role("button", name=f"Skip Rent of {shown}").click()
     expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(0)
     assert PlannedOverride.objects.get().skipped
@@ -165,7 +165,7 @@ def test_too_many_files_are_told_before_they_are_sent(page, complaints, site, bo
 
 def test_many_imports_are_no_endless_page_on_a_telephone(page, complaints, site, books):
     acme, _ = books
-    account = Account.objects.of(acme.id).get().id
+    account = Account.objects.for_company(acme.id).get().id
     for _ in range(22):
         ImportBatch.objects.create(
             company=acme,
@@ -173,7 +173,7 @@ def test_many_imports_are_no_endless_page_on_a_telephone(page, complaints, site,
             count=1000,
             duplicates=30,
             skipped_before_data_start=20,
-            created_time=factories.stamp().time,
+            created_time=factories.make_stamp().time,
             filename="statement of the current account 2026-01.xml",
             format="camt.053",
             account_ids=[account],

@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 
 from ledger.models import Transaction
 from tests import factories
-from tests.browser.test_inbox_walk import PASSWORD, enter, posted_to
-from tests.days import TODAY
+from tests.browser.test_inbox_walk import PASSWORD, get_posting_choice, sign_in_and_open
 from tests.ledger.conftest import Books
+from tests.run_date import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def acme(site):
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
-    return factories.company(name="Acme", owner=owner)
+    return factories.make_company(name="Acme", owner=owner)
 
 
 @pytest.fixture
@@ -42,37 +42,37 @@ def waiting(books, acme):
     return book
 
 
-def here(page):
+def get_focused_id(page):
     """The row that has the focus, or the heading of the empty inbox."""
     return page.evaluate("document.activeElement.id")
 
 
 def test_keys_go_on_from_the_first_row_to_the_empty_inbox(page, complaints, site, acme, waiting):
     one, two, new, last = waiting("Nimbus", "Nimbus", "Somebody new", "Nimbus")
-    enter(page, site, acme, "/inbox")
+    sign_in_and_open(page, site, acme, "/inbox")
     expect(page.locator("[data-keys]")).to_be_visible()
     page.keyboard.press("j")
-    assert here(page) == f"t-{one}"
+    assert get_focused_id(page) == f"t-{one}"
     page.keyboard.press("a")
     expect(page.get_by_role("status").first).to_contain_text("1 transaction categorized.")
-    assert here(page) == f"t-{two}"
+    assert get_focused_id(page) == f"t-{two}"
     page.keyboard.press("a")
     page.wait_for_url(f"**#t-{new}")
-    assert here(page) == f"t-{new}"
+    assert get_focused_id(page) == f"t-{new}"
     page.keyboard.press("s")
-    assert here(page) == f"t-{last}"
+    assert get_focused_id(page) == f"t-{last}"
     page.keyboard.press("a")
     expect(page.locator(f"#t-{new}")).to_be_focused()
     page.keyboard.press("c")
     select = page.locator(f"#t-{new}").get_by_role("combobox")
     expect(select).to_be_focused()
     page.keyboard.press("Escape")
-    assert here(page) == f"t-{new}"
+    assert get_focused_id(page) == f"t-{new}"
     page.keyboard.press("c")
-    select.select_option(posted_to(acme, "hosting", "cogs"))
+    select.select_option(get_posting_choice(acme, "hosting", "cogs"))
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="All done")).to_be_focused()
-    assert not Transaction.objects.of(acme.id).open().exists()
+    assert not Transaction.objects.for_company(acme.id).open().exists()
 
 
 def test_a_pair_and_a_split_lead_on_too(page, complaints, site, acme, books, waiting):
@@ -80,15 +80,15 @@ def test_a_pair_and_a_split_lead_on_too(page, complaints, site, acme, books, wai
     main, savings = books.account(name="Current"), books.account(name="Savings")
     source = books.book(main, "-80.00", str(TODAY), fromTo="Own")["id"]
     books.book(savings, "80.00", str(TODAY), fromTo="Own")
-    enter(page, site, acme, "/inbox")
+    sign_in_and_open(page, site, acme, "/inbox")
     expect(page.locator("[data-keys]")).to_be_visible()
     page.keyboard.press("j")
-    assert here(page) == f"p-{source}"
+    assert get_focused_id(page) == f"p-{source}"
     page.keyboard.press("a")
     page.wait_for_url(f"**#t-{nimbus}")
-    assert here(page) == f"t-{nimbus}"
+    assert get_focused_id(page) == f"t-{nimbus}"
     page.keyboard.press("p")
-    page.get_by_label("Category").first.select_option(posted_to(acme, "hosting", "cogs"))
+    page.get_by_label("Category").first.select_option(get_posting_choice(acme, "hosting", "cogs"))
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="All done")).to_be_focused()
 
@@ -102,24 +102,24 @@ def test_after_the_last_transaction_the_same_key_does_nothing_with_what_was_skip
     assert books.api.post("planned_transactions", plan).status_code == 201
     paid = books.book(bank, "-80.00", str(TODAY), fromTo="Landlord")["id"]
     books.api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [paid]}, "categoryId": hosting})
-    enter(page, site, acme, "/inbox")
+    sign_in_and_open(page, site, acme, "/inbox")
     expect(page.locator("[data-keys]")).to_be_visible()
     page.keyboard.press("j")
-    assert here(page) == "o-1"
+    assert get_focused_id(page) == "o-1"
     page.keyboard.press("s")
-    assert here(page) == f"t-{nimbus}"
+    assert get_focused_id(page) == f"t-{nimbus}"
     page.keyboard.press("a")
     expect(page.get_by_role("status").first).to_be_focused()
     expect(page.get_by_role("status").first).to_contain_text("1 transaction categorized.")
     page.keyboard.press("a")
     page.keyboard.press("j")
-    assert here(page) == "o-1"
+    assert get_focused_id(page) == "o-1"
     assert books.read(paid)["settles"] is None
 
 
 def test_keys_that_are_switched_off_do_nothing(page, complaints, site, acme, waiting):
     waiting("Nimbus")
-    enter(page, site, acme, "/inbox")
+    sign_in_and_open(page, site, acme, "/inbox")
     expect(page.locator("[data-keys]")).to_be_visible()
     page.evaluate("localStorage.setItem('keys-off', '1')")
     page.reload(wait_until="load")
@@ -127,25 +127,25 @@ def test_keys_that_are_switched_off_do_nothing(page, complaints, site, acme, wai
     for key in "ajck":
         page.keyboard.press(key)
     assert page.get_by_role("heading", name="All done").count() == 0
-    assert Transaction.objects.of(acme.id).open().count() == 1
+    assert Transaction.objects.for_company(acme.id).open().count() == 1
     expect(page.locator("[data-keys]")).to_be_hidden()
 
 
 def test_without_javascript_the_next_row_has_the_focus_too(browser, site, acme, waiting):
     one, two = waiting("Nimbus", "Nimbus")
     page = browser.new_context(java_script_enabled=False, locale="en").new_page()
-    enter(page, site, acme, "/inbox")
+    sign_in_and_open(page, site, acme, "/inbox")
     for row, then in ((one, f"t-{two}"), (two, "done")):
         page.locator(f"#t-{row}").get_by_role("button", name="Hosting").click()
         page.wait_for_url(f"**#{then}")
-        assert here(page) == then
+        assert get_focused_id(page) == then
     page.context.close()
 
 
-def test_what_was_said_stays_in_sight_above_the_next_row(page, complaints, site, acme, waiting):
+def test_status_message_stays_visible_above_the_next_row(page, complaints, site, acme, waiting):
     page.set_viewport_size({"width": 360, "height": 640})
     rows = waiting(*["Nimbus"] * 3, *["Cumulus"] * 3)
-    enter(page, site, acme, "/inbox")
+    sign_in_and_open(page, site, acme, "/inbox")
     for row, then in pairwise(rows[:4]):
         page.locator(f"#t-{row}").get_by_role("button", name="Hosting").click()
         page.wait_for_url(f"**#t-{then}")
@@ -156,8 +156,8 @@ def test_what_was_said_stays_in_sight_above_the_next_row(page, complaints, site,
 
 def test_a_split_that_is_left_leads_back_to_its_row(page, complaints, site, acme, waiting):
     (row,) = waiting("Nimbus")
-    enter(page, site, acme, "/inbox")
+    sign_in_and_open(page, site, acme, "/inbox")
     page.locator(f"#t-{row}").get_by_role("link", name="Split").click()
     page.get_by_role("link", name="Cancel").click()
     page.wait_for_url(f"**/inbox#t-{row}")
-    assert here(page) == f"t-{row}"
+    assert get_focused_id(page) == f"t-{row}"

@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
-from ledger.importing import imports, progress
+from ledger.imports import progress
+from ledger.imports.actions import imports
 from ledger.models import Account, Categorization, CategorizationRule, Category, Transaction
 from tests import factories
-from tests.days import TODAY
-from tests.ledger.banks import camt, entry, simple, statement
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_simple_camt, build_statement
+from tests.run_date import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
@@ -22,20 +23,20 @@ PERIOD = {"start": START, "end": END}
 WIDTHS = {"telephone": 360, "desk": 1280}
 
 
-def of_main():
+def build_main_statement():
     rows = [
-        entry("-120.00", DAY, name="Nimbus Hosting", text="Servers", ref="1"),
-        entry("-121.00", DAY, name="Nimbus Hosting", text="Servers", ref="2"),
-        entry("-15.00", DAY, name="Metro", text="Ticket 1", ref="3"),
-        entry("-16.00", DAY, name="Metro", text="Ticket 2", ref="4"),
-        entry("-500.00", DAY, name="Own savings", text="Put aside", ref="5"),
+        build_entry("-120.00", DAY, name="Nimbus Hosting", text="Servers", ref="1"),
+        build_entry("-121.00", DAY, name="Nimbus Hosting", text="Servers", ref="2"),
+        build_entry("-15.00", DAY, name="Metro", text="Ticket 1", ref="3"),
+        build_entry("-16.00", DAY, name="Metro", text="Ticket 2", ref="4"),
+        build_entry("-500.00", DAY, name="Own savings", text="Put aside", ref="5"),
     ]
-    return camt(statement(*rows, iban=MAIN, opening="1000.00", closing="228.00", **PERIOD))
+    return build_camt(build_statement(*rows, iban=MAIN, opening="1000.00", closing="228.00", **PERIOD))
 
 
-def of_savings():
-    row = entry("500.00", DAY, name="Acme", text="Put aside", ref="6")
-    return camt(statement(row, iban=SAVINGS, opening="0.00", closing="500.00", **PERIOD))
+def build_savings_statement():
+    row = build_entry("500.00", DAY, name="Acme", text="Put aside", ref="6")
+    return build_camt(build_statement(row, iban=SAVINGS, opening="0.00", closing="500.00", **PERIOD))
 
 
 @pytest.fixture
@@ -51,10 +52,10 @@ def file(tmp_path):
 @pytest.fixture
 def acme(site):
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
-    return factories.company(name="Acme", owner=owner)
+    return factories.make_company(name="Acme", owner=owner)
 
 
-def enter(page, site, company, path):
+def sign_in_and_open(page, site, company, path):
     page.goto(f"{site}/app/companies/{company.id}{path}")
     page.get_by_label("E-mail address").fill("olga@acme.example")
     page.get_by_label("Password").fill(PASSWORD)
@@ -69,16 +70,16 @@ def open_account(page, name, number):
     expect(page.get_by_role("heading", level=1)).to_contain_text(name)
 
 
-def tab(page, name):
+def open_tab(page, name):
     page.get_by_role("navigation", name="Acme").get_by_role("link", name=name).click()
 
 
-def posted_to(company, key, line):
+def get_posting_choice(company, key, line):
     """A system category's choice in a form."""
-    return f"{Category.objects.of(company.id).get(system_key=key).id}:{line}"
+    return f"{Category.objects.for_company(company.id).get(system_key=key).id}:{line}"
 
 
-def heed(page):
+def record_announcements(page):
     """A list that fills with what the page says of its progress, until the next page is there."""
     heard = []
     page.on("console", lambda message: heard.append(message.text))
@@ -89,7 +90,7 @@ def heed(page):
     return heard
 
 
-def waiting(page, text):
+def find_waiting_note(page, text):
     return page.locator("[data-waits]").filter(has_text=text).first
 
 
@@ -100,14 +101,16 @@ def test_an_empty_company_gets_its_statements_and_empties_its_inbox(page, compla
     def fits():
         assert page.evaluate("document.documentElement.scrollWidth") == width
 
-    enter(page, site, acme, "/accounts")
+    sign_in_and_open(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
-    tab(page, "Accounts")
+    open_tab(page, "Accounts")
     open_account(page, "Savings", SAVINGS)
 
     page.goto(f"{site}/app/companies/{acme.id}/imports")
     page.get_by_role("link", name="Import a file").click()
-    page.get_by_label("Files").set_input_files([file("main.xml", of_main()), file("savings.xml", of_savings())])
+    page.get_by_label("Files").set_input_files(
+        [file("main.xml", build_main_statement()), file("savings.xml", build_savings_statement())]
+    )
     expect(page.get_by_role("listitem").filter(has_text="main.xml")).to_contain_text("kB")
     fits()
     page.get_by_role("button", name="Upload and check").click()
@@ -118,52 +121,52 @@ def test_an_empty_company_gets_its_statements_and_empties_its_inbox(page, compla
     fits()
     page.get_by_role("button", name="Import 6 transactions").click()
     expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")
-    for account in Account.objects.of(acme.id):
+    for account in Account.objects.for_company(acme.id):
         assert account.bank_connection["balanceMismatchSince"] is None
     fits()
 
-    tab(page, "Inbox")
+    open_tab(page, "Inbox")
     expect(page.get_by_role("link", name="Inbox 6 waiting")).to_be_visible()
     page.get_by_role("button", name="Link Main and Savings").click()
     expect(page.get_by_role("status")).to_have_text("The two are linked as one transfer.")
     fits()
 
-    first = waiting(page, "Nimbus Hosting")
-    first.get_by_role("combobox").select_option(posted_to(acme, "hosting", "cogs"))
+    first = find_waiting_note(page, "Nimbus Hosting")
+    first.get_by_role("combobox").select_option(get_posting_choice(acme, "hosting", "cogs"))
     first.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_have_text("1 transaction categorized.")
-    proposed = waiting(page, "Nimbus Hosting")
+    proposed = find_waiting_note(page, "Nimbus Hosting")
     expect(proposed).to_contain_text("1 of 1 from this name")
     proposed.focus()
     page.keyboard.press("a")
     expect(page.locator("[data-waits]").filter(has_text="Nimbus Hosting")).to_have_count(0)
     fits()
 
-    waiting(page, "Metro").focus()
+    find_waiting_note(page, "Metro").focus()
     page.keyboard.press("r")
     expect(page.get_by_role("heading", level=1)).to_contain_text("rule")
-    page.get_by_label("Category").select_option(posted_to(acme, "officeAndAdmin", "ga"))
+    page.get_by_label("Category").select_option(get_posting_choice(acme, "officeAndAdmin", "ga"))
     fits()
     page.get_by_role("button", name="Save").click()
     fits()
     page.get_by_role("button", name="Apply the rules to them").click()
     expect(page.get_by_role("status")).to_have_text("2 transactions categorized by rules.")
 
-    tab(page, "Inbox")
+    open_tab(page, "Inbox")
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
     fits()
-    assert not Transaction.objects.of(acme.id).booked().open().exists()
-    rule = CategorizationRule.objects.of(acme.id).get()
-    assert Categorization.objects.of(acme.id).filter(source_note=f"rule:{rule.id}").count() == 2
+    assert not Transaction.objects.for_company(acme.id).booked().open().exists()
+    rule = CategorizationRule.objects.for_company(acme.id).get()
+    assert Categorization.objects.for_company(acme.id).filter(source_note=f"rule:{rule.id}").count() == 2
 
 
 def test_a_long_file_says_how_much_of_it_is_sent(page, complaints, site, acme, file):
-    enter(page, site, acme, "/accounts")
+    sign_in_and_open(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
     page.goto(f"{site}/app/companies/{acme.id}/imports/new")
-    told = heed(page)
+    told = record_announcements(page)
     padding = b"".join(b"<!-- %s -->\n" % (b"x" * 10_000) for _ in range(150))
-    long = simple("-1.00", day=DAY, **PERIOD).replace(b"<Ntry>", padding + b"<Ntry>")
+    long = build_simple_camt("-1.00", day=DAY, **PERIOD).replace(b"<Ntry>", padding + b"<Ntry>")
     page.get_by_label("Files").set_input_files(file("long.xml", long))
     expect(page.get_by_role("listitem").filter(has_text="long.xml")).to_have_text("long.xml, 1.5 MB")
     page.get_by_role("button", name="Upload and check").click()
@@ -175,7 +178,7 @@ def test_a_long_file_says_how_much_of_it_is_sent(page, complaints, site, acme, f
 
 
 def test_a_long_file_that_is_refused_says_why(page, complaints, site, acme, file):
-    enter(page, site, acme, "/accounts")
+    sign_in_and_open(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
     page.goto(f"{site}/app/companies/{acme.id}/imports/new")
     page.get_by_label("Files").set_input_files(file("long.pdf", b"%PDF-1.4" + b"x" * 2_000_000))
@@ -184,22 +187,24 @@ def test_a_long_file_that_is_refused_says_why(page, complaints, site, acme, file
     assert Transaction.objects.count() == 0
 
 
-def test_what_takes_long_says_how_many_rows_are_done(page, complaints, site, acme, file, monkeypatch):
+def test_long_import_shows_progress(page, complaints, site, acme, file, monkeypatch):
     def slowly(table, columns, lines):
         copied(table, columns, (time.sleep(1.5) or line for line in lines))
 
     copied = imports.copy_lines
     monkeypatch.setattr(imports, "copy_lines", slowly)
-    monkeypatch.setattr(progress, "ROWS_APART", 1)
-    enter(page, site, acme, "/accounts")
+    monkeypatch.setattr(progress, "ROWS_PER_NOTE", 1)
+    sign_in_and_open(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
-    tab(page, "Accounts")
+    open_tab(page, "Accounts")
     open_account(page, "Savings", SAVINGS)
     page.goto(f"{site}/app/companies/{acme.id}/imports/new")
-    page.get_by_label("Files").set_input_files([file("main.xml", of_main()), file("savings.xml", of_savings())])
+    page.get_by_label("Files").set_input_files(
+        [file("main.xml", build_main_statement()), file("savings.xml", build_savings_statement())]
+    )
     page.get_by_role("button", name="Upload and check").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check the statements")
-    told = heed(page)
+    told = record_announcements(page)
     page.get_by_role("button", name="Import 6 transactions").click()
     expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")
     assert "Importing 6 transactions, 0 s" in told

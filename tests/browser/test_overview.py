@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from ledger.accounts import opening as accounts
-from ledger.calc.months import add_months, first_of_month
-from ledger.transactions import booking
+from ledger.accounts import actions as accounts
+from ledger.calc.months import add_months, get_first_day_of_month
+from ledger.transactions.actions import transactions
 from tests import factories
-from tests.browser.fonts import too_wide
+from tests.browser.fonts import list_too_wide
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
@@ -37,19 +37,19 @@ CONTRAST = """
 def busy(make_api):
     """A company with money that came and went over some months and a customer who pays monthly, and its owner."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
-    acme = factories.company(name="Acme", owner=owner)
-    stamp = factories.stamp()
-    bank = accounts.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Bank"})
+    acme = factories.make_company(name="Acme", owner=owner)
+    stamp = factories.make_stamp()
+    bank = accounts.create_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Bank"})
     today = datetime.now(tz=UTC).date()
     for back in range(0, 300, 15):
         for amount in ("1500.00", "-900.00"):
             values = {"account_id": bank.id, "date": today - timedelta(days=back), "amount_value": amount}
-            booking.book(company=acme, stamp=stamp, values=values)
+            transactions.create_transaction(company=acme, stamp=stamp, values=values)
     api = make_api(acme)
     sales = next(row["id"] for row in api.get("categories").json() if row["systemKey"] == "revenueRecurring")
     selection = {"mode": "filter", "filter": {"direction": "in"}}
     assert api.post("transactions/categorize", {"selection": selection, "categoryId": sales}).json()["affected"] == 20
-    customer = {"customerId": str(factories.customer(acme).id)}
+    customer = {"customerId": str(factories.make_customer(acme).id)}
     event = {"effectiveDate": str(add_months(today, -3)), "amountValue": "90.00", "amountCurrency": "EUR"}
     event["subscriptionId"] = api.post("subscriptions", customer).json()["id"]
     assert api.post("subscription_events", event).status_code == 201
@@ -102,14 +102,14 @@ def test_balance_chart_fills_the_area_of_its_first_line_alone(page, live_server,
     ]
 
 
-def shown(page, title):
+def read_chart_table(page, title):
     """First cell of each row -> the numbers of the others, as a browser shows them."""
     rows = page.get_by_role("region", name=f"Numbers of {title}", include_hidden=True).locator("tbody tr")
     cells = rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
-    return {name: [float(cell.translate(READ)) for cell in rest if cell != "–"] for name, *rest in cells}
+    return {name: [float(cell.translate(NUMBER_TRANSLATION)) for cell in rest if cell != "–"] for name, *rest in cells}
 
 
-READ = str.maketrans({"−": "-", ",": None, "+": None, "%": None, " ": None})
+NUMBER_TRANSLATION = str.maketrans({"−": "-", ",": None, "+": None, "%": None, " ": None})
 
 
 def test_after_signing_in_the_page_shows_the_same_numbers_as_the_api(page, live_server, busy, make_api, complaints):
@@ -121,20 +121,23 @@ def test_after_signing_in_the_page_shows_the_same_numbers_as_the_api(page, live_
     def ask(query, **question):
         return api.post(f"data/{query}", question).json()
 
-    window = {"startDate": str(add_months(first_of_month(today), -11)), "endDate": str(today)}
+    window = {"startDate": str(add_months(get_first_day_of_month(today), -11)), "endDate": str(today)}
     told = ask("balanceByCashType", **window)
     days = {each["date"]: [each["value"]] for each in told["cash"]}
     for each in told["nonCash"]:
         days[each["date"]].append(each["value"])
-    read = shown(page, "Cash balance")
+    read = read_chart_table(page, "Cash balance")
     read = {str(datetime.strptime(day, "%d %b %Y").date()): cells for day, cells in read.items()}
     assert {day: read[day][:2] for day in days} == days  # the days after these are projected
     accounts = ask("accountBalanceByAccount", **window)
     assert {each["accountName"]: each["value"] for each in accounts.values()} == {
-        name: cells[0] for name, cells in shown(page, "Accounts").items() if name != "All accounts"
+        name: cells[0] for name, cells in read_chart_table(page, "Accounts").items() if name != "All accounts"
     }
     flows = ask("cashFlowTimeSeries", startDate=str(today.replace(day=1)), endDate=str(today), interval="month")
-    assert shown(page, "Cash flow")[f"{today:%b %Y}"][:2] == [flows["inflow"][0]["value"], flows["outflow"][0]["value"]]
+    assert read_chart_table(page, "Cash flow")[f"{today:%b %Y}"][:2] == [
+        flows["inflow"][0]["value"],
+        flows["outflow"][0]["value"],
+    ]
     cash = page.locator(".key-figures div").filter(has_text="Cash").first.locator("dd").first.inner_text()
     assert cash == f"€{round(told['cash'][-1]['value']):,}"
 
@@ -161,7 +164,7 @@ def test_the_pointer_and_the_arrow_keys_tell_the_numbers(page, live_server, busy
 def test_nothing_is_wider_than_the_window(page, live_server, busy, complaints, width):
     page.set_viewport_size({"width": width, "height": 800})
     open_page(page, live_server, busy, "?months=24")
-    assert too_wide(page, width) == []
+    assert list_too_wide(page, width) == []
 
 
 # Names below a chart that touch their neighbour.

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from companies.models import Passkey
-from tests.companies.factors.test_factors import PASSWORD
+from tests.companies.auth.mfa.test_mfa import PASSWORD
 
 pytestmark = [pytest.mark.browser]
 KIND = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}
@@ -32,13 +32,13 @@ def chip(page):
     return protocol, made["authenticatorId"]
 
 
-def sound(page):
+def check_accessibility(page):
     page.wait_for_load_state()  # what is half here has no heading yet
     found = Axe().run(page).response["violations"]
     assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []
 
 
-def with_password(page, named, email):
+def sign_in_with_password(page, named, email):
     page.goto(f"{named}/app/sign-in")
     page.get_by_label("E-mail address").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
@@ -46,26 +46,26 @@ def with_password(page, named, email):
 
 
 def test_a_passkey_is_set_up_and_signs_in_alone_and_as_a_second_step(page, complaints, named, chip, alice):
-    with_password(page, named, alice.email)
+    sign_in_with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
-    sound(page)
+    check_accessibility(page)
     page.get_by_label("Name of the device").fill("Laptop")
     page.get_by_role("button", name="Add a passkey").click()
     expect(page.get_by_role("heading", name="Your recovery codes")).to_be_visible()
-    sound(page)
+    check_accessibility(page)
     page.get_by_role("link", name="I have saved them").click()
     expect(page.get_by_text("10 of 10 are left")).to_be_visible()
-    sound(page)
+    check_accessibility(page)
 
     page.get_by_role("button", name="Sign out").click()
-    sound(page)
+    check_accessibility(page)
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("heading", name="Companies")).to_be_visible()
 
     page.get_by_role("button", name="Sign out").click()
-    with_password(page, named, alice.email)
+    sign_in_with_password(page, named, alice.email)
     expect(page.get_by_role("heading", name="One more step")).to_be_visible()
-    sound(page)
+    check_accessibility(page)
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("heading", name="Companies")).to_be_visible()
     assert Passkey.objects.get().sign_count == 3
@@ -73,7 +73,7 @@ def test_a_passkey_is_set_up_and_signs_in_alone_and_as_a_second_step(page, compl
 
 def test_a_device_whose_counter_went_back_is_refused(page, named, chip, alice):
     protocol, number = chip
-    with_password(page, named, alice.email)
+    sign_in_with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
     page.get_by_label("Name of the device").fill("Laptop")
     page.get_by_role("button", name="Add a passkey").click()
@@ -88,7 +88,7 @@ def test_a_device_whose_counter_went_back_is_refused(page, named, chip, alice):
 def test_who_cannot_prove_to_be_the_owner_of_the_device_gets_nowhere(page, named, chip, alice):
     protocol, number = chip
     protocol.send("WebAuthn.setUserVerified", {"authenticatorId": number, "isUserVerified": False})
-    with_password(page, named, alice.email)
+    sign_in_with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
     page.get_by_label("Name of the device").fill("Laptop")
     page.get_by_role("button", name="Add a passkey").click()

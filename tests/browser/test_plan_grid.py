@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_walks import sign_in
+from tests.browser.test_user_journeys import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASTE = """
@@ -15,7 +15,7 @@ PASTE = """
 """
 
 
-def cell(page, category, month):
+def find_cell(page, category, month):
     return page.get_by_label(f"{category}, {month}", exact=True)
 
 
@@ -32,7 +32,7 @@ def plan(site, acme, alice):
     return opened
 
 
-def names_of(page):
+def list_category_names(page):
     """The categories as the cells are called, in their order."""
     labels = [each.get_attribute("aria-label") for each in page.locator("[data-plan] td > input").all()]
     return list(dict.fromkeys(label.rpartition(", ")[0] for label in labels))
@@ -40,47 +40,47 @@ def names_of(page):
 
 def test_a_block_is_pasted_walked_through_saved_and_taken_back(page, complaints, plan):
     plan(page)
-    first, second = names_of(page)[:2]
-    at = cell(page, first, "Feb 2026")
+    first, second = list_category_names(page)[:2]
+    at = find_cell(page, first, "Feb 2026")
     at.evaluate(f"(cell) => ({PASTE})([cell, '10\\t20\\n30\\t40\\n'])")
-    expect(cell(page, second, "Mar 2026")).to_have_value("40")
+    expect(find_cell(page, second, "Mar 2026")).to_have_value("40")
     expect(at).to_have_class("differs")
     at.focus()
     page.keyboard.press("Enter")
-    expect(cell(page, second, "Feb 2026")).to_be_focused()
+    expect(find_cell(page, second, "Feb 2026")).to_be_focused()
     page.keyboard.press("ArrowUp")
     expect(at).to_be_focused()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("4 amounts were saved.")).to_be_visible()
-    expect(cell(page, first, "Mar 2026")).to_have_value("20.00")
+    expect(find_cell(page, first, "Mar 2026")).to_have_value("20.00")
     page.get_by_role("button", name="Undo the last change").click()
     expect(page.get_by_text("The change was taken back.")).to_be_visible()
-    expect(cell(page, first, "Mar 2026")).to_have_value("")
+    expect(find_cell(page, first, "Mar 2026")).to_have_value("")
 
 
 def test_without_javascript_a_row_is_copied_and_cleared(browser, plan):
     context = browser.new_context(java_script_enabled=False)
     page = plan(context.new_page())
-    first = names_of(page)[0]
-    cell(page, first, "Mar 2026").fill("25")
+    first = list_category_names(page)[0]
+    find_cell(page, first, "Mar 2026").fill("25")
     page.get_by_role("button", name=f"Copy across: {first}").click()
-    expect(cell(page, first, "Dec 2026")).to_have_value("25.00")
-    expect(cell(page, first, "Feb 2026")).to_have_value("")
+    expect(find_cell(page, first, "Dec 2026")).to_have_value("25.00")
+    expect(find_cell(page, first, "Feb 2026")).to_have_value("")
     page.get_by_role("button", name=f"Clear: {first}").click()
     expect(page.get_by_text("The row was emptied from Jan 2026 to Dec 2026.")).to_be_visible()
-    expect(cell(page, first, "Dec 2026")).to_have_value("")
+    expect(find_cell(page, first, "Dec 2026")).to_have_value("")
     context.close()
 
 
 def test_after_a_page_is_drawn_anew_the_focus_is_where_it_goes_on(site, acme, page, complaints, plan):
     plan(page)
-    first, second = names_of(page)[:2]
-    cell(page, first, "Feb 2026").fill("ten")
-    cell(page, second, "Jan 2026").fill("twenty")
+    first, second = list_category_names(page)[:2]
+    find_cell(page, first, "Feb 2026").fill("ten")
+    find_cell(page, second, "Jan 2026").fill("twenty")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(cell(page, first, "Feb 2026")).to_be_focused()
-    cell(page, first, "Feb 2026").fill("10")
-    cell(page, second, "Jan 2026").fill("20")
+    expect(find_cell(page, first, "Feb 2026")).to_be_focused()
+    find_cell(page, first, "Feb 2026").fill("10")
+    find_cell(page, second, "Jan 2026").fill("20")
     page.get_by_role("button", name=f"Copy across: {first}").click()
     expect(page.locator(".notice", has_text="amounts were saved")).to_be_focused()
     page.goto(f"{site}/app/companies/{acme.id}/planned/new")

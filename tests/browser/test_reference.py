@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from tests.browser.axe import violations
-from tests.browser.test_lengths import LONGEST
+from tests.browser.axe import list_violations
+from tests.browser.test_page_lengths import MAX_PAGE_HEIGHT
 
-PATIENCE = 120_000  # milliseconds: Swagger UI draws for long where a machine has much else to do
+TIMEOUT_MS = 120_000  # milliseconds: Swagger UI draws for long where a machine has much else to do
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def reference(live_server: Any, page: Any, complaints: list[str], settings: Any) -> Any:
     """The reference in a browser, its operations unfolded as far as their names."""
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(TIMEOUT_MS)
     page.goto(f"{live_server.url}/docs")
     page.wait_for_selector(".opblock-tag-section")
     return page
 
 
-def try_out(page: Any, operation: str) -> Any:
+def run_operation(page: Any, operation: str) -> Any:
     """Calls an operation without parameters; the row of the live answer."""
     page.locator(".opblock-tag", has_text="Companies").click()
     block = page.locator(f"[id$='-{operation}']")
@@ -45,7 +45,7 @@ def test_authorize_takes_an_api_key_and_adds_the_prefix_itself(reference: Any, a
     dialog.locator("input").fill(api.key)
     dialog.get_by_role("button", name="Apply credentials").click()
     reference.get_by_role("button", name="Close").first.click()
-    answer = try_out(reference, "listCompanies")
+    answer = run_operation(reference, "listCompanies")
     answer.wait_for()
     assert "200" in answer.locator(".response-col_status").inner_text()
     assert "Acme" in answer.inner_text()
@@ -60,7 +60,7 @@ def test_authorize_takes_an_api_key_and_adds_the_prefix_itself(reference: Any, a
 def test_everybody_can_read_it_at_any_width_with_samples(browser: Any, live_server: Any, scheme: str) -> None:
     context = browser.new_context(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(TIMEOUT_MS)
     page.goto(f"{live_server.url}/docs")
     page.wait_for_selector(".opblock-tag-section")
     page.locator(".opblock-tag", has_text="Companies").click()
@@ -70,7 +70,7 @@ def test_everybody_can_read_it_at_any_width_with_samples(browser: Any, live_serv
     said = []
     for width in (1280, 768, 360):
         page.set_viewport_size({"width": width, "height": 900})
-        said += [f"at {width}: {each}" for each in violations(page)] if width != 768 else []
+        said += [f"at {width}: {each}" for each in list_violations(page)] if width != 768 else []
         across = page.evaluate("document.documentElement.scrollWidth")
         said += [f"{across} pixels wide at {width}"] if across > width else []
     if where := os.environ.get("SCREENSHOTS"):
@@ -81,11 +81,11 @@ def test_everybody_can_read_it_at_any_width_with_samples(browser: Any, live_serv
 
 
 def test_its_groups_are_no_longer_than_a_thumb_goes_on_a_telephone(page: Any, live_server: Any) -> None:
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(TIMEOUT_MS)
     page.set_viewport_size({"width": 360, "height": 900})  # before it is drawn: groups grow and shrink slowly
     page.goto(f"{live_server.url}/docs")
     page.wait_for_selector(".models")  # is drawn last
-    assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST
+    assert page.evaluate("document.documentElement.scrollHeight") <= MAX_PAGE_HEIGHT
 
 
 def test_the_way_back_is_there(reference: Any, live_server: Any) -> None:

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.browser.axe import violations
-from tests.browser.walk import Site, site
-from tests.companies.factors.test_factors import code
+from tests.browser.axe import list_violations
+from tests.browser.demo_site import DemoSite, serve_demo_site
+from tests.companies.auth.mfa.test_mfa import generate_code
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 STAFF = """
@@ -20,8 +20,8 @@ Group.objects.get_or_create(name="Support")
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Site]:
-    with site() as found:
+def served() -> Iterator[DemoSite]:
+    with serve_demo_site() as found:
         yield found
 
 
@@ -36,9 +36,9 @@ def page(request, browser, served):
     page.get_by_label("Password").fill("correct horse battery")
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("link", name="Add an authenticator app").click()  # staff are led to it before anything else
-    sound(page)
+    check_accessibility(page)
     seed = page.locator("[data-seed]").inner_text().replace("-", "").upper()
-    page.get_by_role("textbox", name="Code").fill(code(b32decode(seed).hex()))
+    page.get_by_role("textbox", name="Code").fill(generate_code(b32decode(seed).hex()))
     page.get_by_role("button", name="Set it up").click()
     page.get_by_role("link", name="I have saved them").click()
     page.goto("/admin/")
@@ -46,29 +46,29 @@ def page(request, browser, served):
     context.close()
 
 
-def sound(page):
+def check_accessibility(page):
     page.wait_for_load_state()  # what is half here has no heading yet
-    assert violations(page) == []
+    assert list_violations(page) == []
 
 
 def test_an_app_is_registered_looked_at_and_tried(page, served):
     page.goto("/admin/oauth/application/add/")
-    sound(page)
+    check_accessibility(page)
     page.locator("#id_name").fill("Forecaster")
     page.locator("#id_client_type").select_option("confidential")
     page.locator("#id_redirect_uris").fill("http://127.0.0.1:7/callback")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("button", name="Copy").wait_for()
-    sound(page)
+    check_accessibility(page)
     page.get_by_role("link", name="To the app").click()
     page.wait_for_url("**/change/**")
-    sound(page)
+    check_accessibility(page)
     page.get_by_role("link", name="See its consent page").click()
     page.wait_for_url("**/preview/")
-    sound(page)
+    check_accessibility(page)
     for path in ("/admin/oauth/application/", "/admin/oauth/clienthost/add/", "/admin/oauth/consentgrant/"):
         page.goto(path)
-        sound(page)
+        check_accessibility(page)
 
 
 def test_pages_of_companies_and_people_keep_nobody_out(page, served):
@@ -77,27 +77,27 @@ def test_pages_of_companies_and_people_keep_nobody_out(page, served):
     paths += ["/admin/companies/user/", "/admin/companies/user/?q=demo", "/admin/companies/auditentry/"]
     for path in paths:
         page.goto(path)
-        sound(page)
+        check_accessibility(page)
     page.goto("/admin/companies/user/?q=demo@")
     page.get_by_role("link", name="demo@example.com").click()
     page.wait_for_url("**/change/**")
-    sound(page)
+    check_accessibility(page)
 
 
 def test_so_do_all_lists_forms_and_rows(page):
     """Whatever the index leads to, and the first row of each list."""
     page.goto("/admin/")
-    found = addresses(page, "#content-main a, #user-tools a[href]")
+    found = list_link_addresses(page, "#content-main a, #user-tools a[href]")
     assert len(found) > 10
     for path in found:
         page.goto(path)
-        sound(page)
-        for row in addresses(page, "#result_list tbody tr:first-child th a")[:1]:
+        check_accessibility(page)
+        for row in list_link_addresses(page, "#result_list tbody tr:first-child th a")[:1]:
             page.goto(row)
-            sound(page)
+            check_accessibility(page)
 
 
-def addresses(page, choice):
+def list_link_addresses(page, choice):
     """Where links lead, each once; a way out of the admin is none of its pages."""
     found = page.locator(choice).evaluate_all("(links) => links.map((link) => link.pathname)")
     return [path for path in dict.fromkeys(found) if path.startswith("/admin/")]

@@ -7,10 +7,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from companies.models import Company
-from ledger.accounts import opening
+from ledger.accounts import actions
+from ledger.categorization.actions import categories, split
 from ledger.models import Transaction
-from ledger.purposes import categories, splitting
-from ledger.transactions import booking
+from ledger.transactions.actions import transactions
 from tests import factories
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -21,10 +21,10 @@ PASSWORD = "correct horse battery"
 def books():
     """Acme with two accounts: bills of Nimbus, a coffee, and hundred euros that went to the savings."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
-    acme, stamp = factories.company(name="Acme", owner=owner), factories.stamp()
-    bank = opening.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Main"})
-    savings = opening.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Savings"})
-    factories.customer(acme, "Nimbus")
+    acme, stamp = factories.make_company(name="Acme", owner=owner), factories.make_stamp()
+    bank = actions.create_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Main"})
+    savings = actions.create_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Savings"})
+    factories.make_customer(acme, "Nimbus")
     for account, day, amount, who in (
         (bank, 1, "-119.00", "Nimbus Cloud"),
         (bank, 2, "-238.00", "Nimbus Cloud"),
@@ -33,7 +33,7 @@ def books():
         (savings, 5, "100.00", "Own account"),
     ):
         values = {"account_id": account.id, "date": date(2026, 3, day), "amount_value": amount, "from_to": who}
-        booking.book(company=acme, stamp=stamp, values=values)
+        transactions.create_transaction(company=acme, stamp=stamp, values=values)
     return acme
 
 
@@ -48,7 +48,7 @@ def desk(page, live_server, books, complaints):
     return page
 
 
-def rows(page):
+def find_rows(page):
     return page.get_by_role("table", name="Transactions").locator("tbody tr")
 
 
@@ -56,21 +56,21 @@ def test_the_open_ones_are_found_ticked_and_categorized(desk):
     desk.get_by_label("Search").fill("nimbus")
     desk.get_by_label("Status").select_option("Open")
     desk.get_by_role("button", name="Filter").click()
-    expect(rows(desk)).to_have_count(2)
+    expect(find_rows(desk)).to_have_count(2)
     for box in desk.get_by_role("checkbox", name="Nimbus Cloud").all():
         box.check()
     expect(desk.locator("[data-ticked]")).to_have_text("2 ticked · −€357.00")
-    choose(desk.get_by_role("group", name="With the ticked").get_by_label("Category"), "Hosting")
+    choose_category(desk.get_by_role("group", name="With the ticked").get_by_label("Category"), "Hosting")
     desk.get_by_role("button", name="Categorize", exact=True).click()
     expect(desk.get_by_role("status")).to_have_text("2 transactions categorized.")
     expect(desk.get_by_text("No transaction matches")).to_be_visible()
     desk.get_by_label("Status").select_option("Closed")
     desk.get_by_role("button", name="Filter").click()
-    expect(rows(desk)).to_have_count(2)
-    expect(rows(desk).first).to_contain_text("Hosting")
+    expect(find_rows(desk)).to_have_count(2)
+    expect(find_rows(desk).first).to_contain_text("Hosting")
 
 
-def choose(field, category):
+def choose_category(field, category):
     """Chooses a category by its name, whatever its emoji is."""
     field.select_option(value=field.locator("option", has_text=category).first.get_attribute("value"))
 
@@ -79,10 +79,10 @@ def test_a_bill_is_split_and_a_wrong_part_is_told(desk):
     desk.get_by_role("link", name="Nimbus Cloud").first.click()
     desk.get_by_role("link", name="Categorize").click()
     first, second = desk.get_by_role("group", name="Part 1"), desk.get_by_role("group", name="Part 2")
-    choose(first.get_by_label("Category"), "Hosting")
+    choose_category(first.get_by_label("Category"), "Hosting")
     first.get_by_label("Amount").fill("-200")
     first.get_by_label("Tax passed through").fill("-38")
-    choose(second.get_by_label("Category"), "Support")
+    choose_category(second.get_by_label("Category"), "Support")
     second.get_by_label("Amount").fill("10")
     desk.get_by_role("button", name="Save").click()
     expect(second.get_by_text("Must have the sign of the transaction.")).to_be_visible()
@@ -112,17 +112,20 @@ def test_the_main_way_goes_by_keyboard_alone(desk):
     desk.get_by_label("Search").focus()
     desk.keyboard.type("nimbus")
     desk.keyboard.press("Enter")
-    expect(rows(desk)).to_have_count(2)
+    expect(find_rows(desk)).to_have_count(2)
     for box in (0, 1):
-        tab_to(desk, f'input[name="id"] >> nth={box}')
+        tab_to_element(desk, f'input[name="id"] >> nth={box}')
         desk.keyboard.press("Space")
-    tab_to(desk, "#category", key="Shift+Tab")
+    tab_to_element(desk, "#category", key="Shift+Tab")
     while "Hosting" not in desk.locator("#category option:checked").inner_text():
         desk.keyboard.press("ArrowDown")
-    tab_to(desk, 'button[value="categorize"]')
+    tab_to_element(desk, 'button[value="categorize"]')
     desk.keyboard.press("Enter")
     expect(desk.get_by_role("status")).to_have_text("2 transactions categorized.")
-    assert Transaction.objects.of(Company.objects.get(name="Acme").id).filter(categorized_value__lt=0).count() == 2
+    assert (
+        Transaction.objects.for_company(Company.objects.get(name="Acme").id).filter(categorized_value__lt=0).count()
+        == 2
+    )
 
 
 def test_a_double_click_books_once(desk):
@@ -137,10 +140,10 @@ def test_a_double_click_books_once(desk):
     desk.mouse.dblclick(button["x"] + 5, button["y"] + 5, delay=20)
     expect(desk.get_by_text("The transaction was booked.")).to_be_visible()
     assert len(sent) == 1
-    assert Transaction.objects.of(Company.objects.get(name="Acme").id).filter(from_to="Twice").count() == 1
+    assert Transaction.objects.for_company(Company.objects.get(name="Acme").id).filter(from_to="Twice").count() == 1
 
 
-def tab_to(page, selector, key="Tab"):
+def tab_to_element(page, selector, key="Tab"):
     """Presses Tab until the element has the focus."""
     wanted = page.locator(selector)
     for _ in range(60):
@@ -178,7 +181,7 @@ BEYOND = """
 def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
     """axe finds nothing grave on any of the pages in light and dark, and none scrolls sideways at 360 px."""
     base = desk.url.split("?")[0]
-    key = Transaction.objects.of(books.id).get(amount_value=-100).id
+    key = Transaction.objects.for_company(books.id).get(amount_value=-100).id
     for path in ("", "?startDate=x&counterparty=y", "/new", f"/{key}", f"/{key}/edit", f"/{key}/split", f"/{key}/link"):
         desk.goto(base + path)
         desk.evaluate("for (const each of document.querySelectorAll('details.fold')) each.open = true")
@@ -195,15 +198,15 @@ def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
 
 def test_on_a_telephone_a_long_category_hides_nothing_beside_it(desk, books):
     """The category ends in an ellipsis, and what says that a row is pending stands below it."""
-    stamp = factories.stamp()
-    long = categories.add(company=books, stamp=stamp, values={"name": "W" * 40, "pl_types": ["cogs"]})
-    coffee = Transaction.objects.of(books.id).get(amount_value="-4.50")
-    given = [splitting.Given(key="a", category_id=long.id, lines={"cogs": coffee.amount_value})]
-    splitting.replace_parts(company=books, stamp=stamp, transaction_id=coffee.id, given=given)
-    booking.change(company=books, stamp=stamp, transaction_id=coffee.id, values={"pending": True})
+    stamp = factories.make_stamp()
+    long = categories.create_category(company=books, stamp=stamp, values={"name": "W" * 40, "pl_types": ["cogs"]})
+    coffee = Transaction.objects.for_company(books.id).get(amount_value="-4.50")
+    given = [split.CategorizationInput(key="a", category_id=long.id, lines={"cogs": coffee.amount_value})]
+    split.replace_categorizations(company=books, stamp=stamp, transaction_id=coffee.id, inputs=given)
+    transactions.update_transaction(company=books, stamp=stamp, transaction_id=coffee.id, values={"pending": True})
     desk.set_viewport_size({"width": 360, "height": 800})
     desk.reload()
-    row = rows(desk).filter(has_text="Corner Bistro")
+    row = find_rows(desk).filter(has_text="Corner Bistro")
     chip, badge, cell = (row.locator(each).bounding_box() for each in (".chip", ".badge", "td.why"))
     assert chip["x"] + chip["width"] <= cell["x"] + cell["width"]
     assert badge["x"] + badge["width"] <= cell["x"] + cell["width"]
@@ -215,16 +218,16 @@ def test_the_list_answers_in_its_place_and_its_address_says_what_is_seen(desk, b
     desk.evaluate("window.stays = true")
     desk.get_by_label("Search", exact=True).fill("nimbus")
     desk.get_by_role("button", name="Filter").click()
-    expect(rows(desk)).to_have_count(2)
+    expect(find_rows(desk)).to_have_count(2)
     assert desk.url.endswith("?q=nimbus")
     expect(desk.get_by_text("2 transactions · −€357.00")).to_be_visible()
-    rows(desk).first.get_by_role("link", name="Category…").click()
-    choose(rows(desk).first.get_by_role("combobox"), "Hosting")
-    expect(rows(desk).first.get_by_role("link", name="Hosting")).to_be_visible()
+    find_rows(desk).first.get_by_role("link", name="Category…").click()
+    choose_category(find_rows(desk).first.get_by_role("combobox"), "Hosting")
+    expect(find_rows(desk).first.get_by_role("link", name="Hosting")).to_be_visible()
     expect(desk.get_by_role("status")).to_have_text("1 transaction categorized.")
     desk.get_by_role("button", name="Undo").click()
     expect(desk.get_by_role("status")).to_have_text("1 transaction as before.")
-    expect(rows(desk).first.get_by_role("link", name="Category…")).to_be_visible()
+    expect(find_rows(desk).first.get_by_role("link", name="Category…")).to_be_visible()
     desk.get_by_label("Tick all on this page").check()
     expect(desk.locator("[data-ticked]")).to_have_text("2 ticked · −€357.00")
     desk.get_by_text("Delete", exact=True).click()
@@ -232,23 +235,23 @@ def test_the_list_answers_in_its_place_and_its_address_says_what_is_seen(desk, b
     expect(desk.get_by_text("No transaction matches")).to_be_visible()
     expect(desk.get_by_role("status").filter(has_text="2 transactions deleted.")).to_be_focused()
     desk.get_by_role("button", name="Undo").click()
-    expect(rows(desk)).to_have_count(2)
+    expect(find_rows(desk)).to_have_count(2)
     expect(desk.get_by_role("status").filter(has_text="2 transactions as before.")).to_be_focused()
     desk.go_back()
     expect(desk.get_by_role("button", name="Undo")).to_have_count(0)  # what was taken back is over
     assert desk.evaluate("window.stays")
-    assert Transaction.objects.of(books.id).count() == 5
+    assert Transaction.objects.for_company(books.id).count() == 5
 
 
 def test_keys_search_walk_tick_and_tell_which_there_are(desk):
     desk.locator("h1").click()
     desk.keyboard.press("j")
-    expect(rows(desk).first.get_by_role("link").first).to_be_focused()
+    expect(find_rows(desk).first.get_by_role("link").first).to_be_focused()
     desk.keyboard.press("j")
     desk.keyboard.press("x")
-    expect(rows(desk).nth(1).get_by_role("checkbox")).to_be_checked()
+    expect(find_rows(desk).nth(1).get_by_role("checkbox")).to_be_checked()
     desk.keyboard.press("c")
-    expect(rows(desk).nth(1).get_by_role("combobox")).to_be_focused()
+    expect(find_rows(desk).nth(1).get_by_role("combobox")).to_be_focused()
     desk.keyboard.press("Escape")
     desk.keyboard.press("?")
     box = desk.get_by_role("dialog")
@@ -272,10 +275,10 @@ def test_the_split_form_shows_what_is_left(desk):
     desk.get_by_role("link", name="Corner Bistro").first.click()
     desk.get_by_role("link", name="Categorize").click()
     first, second = desk.get_by_role("group", name="Part 1"), desk.get_by_role("group", name="Part 2")
-    choose(first.get_by_label("Category"), "Hosting")
+    choose_category(first.get_by_label("Category"), "Hosting")
     first.get_by_label("Amount").fill("40%")
     expect(desk.get_by_text("−€2.70 is left.")).to_be_visible()
-    choose(second.get_by_label("Category"), "Support")
+    choose_category(second.get_by_label("Category"), "Support")
     expect(second.get_by_label("Amount")).to_have_attribute("placeholder", "−€2.70")
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_role("table", name="Categorizations")).to_contain_text("−€2.70")

@@ -9,8 +9,8 @@ from django.conf import settings
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 FAMILY = "getComputedStyle(document.body).fontFamily"
-KEPT = "() => document.cookie.includes('svc-typeface=1')"
-WHEN = """() => [
+TYPEFACE_COOKIE_SET = "() => document.cookie.includes('svc-typeface=1')"
+PAINT_TIMES = """() => [
   performance.getEntriesByName("first-contentful-paint")[0].startTime,
   performance.getEntriesByType("resource").find((each) => each.name.includes("inter.css")).startTime,
 ]"""
@@ -18,25 +18,25 @@ WHEN = """() => [
 
 def test_a_first_visit_is_drawn_before_its_typeface_is_asked_for(page, live_server, complaints):
     page.goto(f"{live_server.url}/app/sign-in")
-    page.wait_for_function(KEPT)
-    drawn, asked = page.evaluate(WHEN)
+    page.wait_for_function(TYPEFACE_COOKIE_SET)
+    drawn, asked = page.evaluate(PAINT_TIMES)
     assert drawn <= asked
     assert page.evaluate(FAMILY).startswith("Inter")
 
 
 def test_later_pages_begin_with_it(page, live_server, complaints):
     page.goto(f"{live_server.url}/app/sign-in")
-    page.wait_for_function(KEPT)
+    page.wait_for_function(TYPEFACE_COOKIE_SET)
     assert "disabled" not in page.reload().text().split("</head>")[0]
     page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
-    drawn, asked = page.evaluate(WHEN)
+    drawn, asked = page.evaluate(PAINT_TIMES)
     assert asked < drawn
     assert page.evaluate("[...document.fonts].filter((face) => face.status === 'loaded').length") == 1
 
 
 def test_letters_of_central_europe_are_asked_for_where_they_are_shown(page, live_server, complaints):
     page.goto(f"{live_server.url}/app/sign-in")
-    page.wait_for_function(KEPT)
+    page.wait_for_function(TYPEFACE_COOKIE_SET)
     with page.expect_event("requestfinished", lambda request: "inter-latin-extended" in request.url):
         page.locator("h1").evaluate("(heading) => { heading.textContent = 'Łódź'; }")
 
@@ -46,7 +46,7 @@ def test_where_it_cannot_be_had_the_systems_stays(page, live_server):
     with page.expect_event("requestfailed", lambda request: "inter" in request.url):
         page.goto(f"{live_server.url}/app/sign-in")
     assert page.evaluate(FAMILY).startswith("system-ui")
-    assert not page.evaluate(KEPT)
+    assert not page.evaluate(TYPEFACE_COOKIE_SET)
     assert "disabled" in page.reload().text().split("</head>")[0]
 
 
@@ -59,7 +59,7 @@ def test_without_scripts_pages_have_it_from_the_beginning(browser, live_server):
 
 def test_figures_alone_are_of_one_width_in_tables(page, live_server, complaints):
     page.goto(f"{live_server.url}/app/sign-in")
-    page.wait_for_function(KEPT)
+    page.wait_for_function(TYPEFACE_COOKIE_SET)
     wide = """(heading, [text, figures]) => {
       const span = document.createElement("span");
       span.style.fontVariantNumeric = figures;

@@ -22,11 +22,11 @@ import pytest
 
 from companies.models import AuditEntry, Company, IdempotencyRecord
 from ledger.models import Account
-from oauth.registration import register
-from tests.api.seeded import CONNECTION, upload
-from tests.clients.shelf import build, built, package_of
-from tests.ledger.banks import simple
-from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
+from oauth.registration import register_app
+from tests.api.seeded_company import CONNECTION, upload_file
+from tests.clients.client_packages import build, built, package_of
+from tests.ledger.bank_file_builders import build_simple_camt
+from tests.oauth.conftest import PASSWORD, REDIRECT, OAuthFlow
 from tests.webhooks.conftest import Deliverer
 from tests.webhooks.receiver import Receiver
 
@@ -39,7 +39,7 @@ def shelf(tmp_path_factory):
     """A directory with the document in it, and with the client installed into ``site``."""
     where = tmp_path_factory.mktemp("shelf")
     package, described = package_of("python", where)
-    assert "arning" not in built(build.python, package, described)
+    assert "arning" not in built(build.build_python_client, package, described)
     words = ["--no-deps", "--no-build-isolation", "--no-compile", "--quiet", "--disable-pip-version-check"]
     pip = [sys.executable, "-m", "pip", "install", *words, "--target", where / "site", package]
     subprocess.run(pip, check=True, timeout=300)
@@ -120,7 +120,7 @@ def test_models_are_typed_all_the_way_down(generated, client, settings, api, acm
     till = api.post("accounts", {"type": "cash", "name": "Till"}).json()["id"]
     Account.objects.filter(id=till).update(bank_connection={"type": "statementFile", "status": "active"})
     Company.objects.filter(id=acme.id).update(system_payment_provider={"customerId": "cus_1"})
-    api.put(f"files/{upload(api)}", {"parseData": {"type": "invoice"}})
+    api.put(f"files/{upload_file(api)}", {"parseData": {"type": "invoice"}})
     listed = {
         "accounts": generated.operation("accounts", "list_accounts").sync(acme.id, client=client),
         "files": generated.operation("files", "list_files").sync(acme.id, client=client),
@@ -191,7 +191,7 @@ def test_a_generated_client_tries_a_statement_and_imports_it(generated, client, 
     ask = generated.operation("imports", "import_statement").sync
     found = []
     for dry_run in (True, False):
-        paper = types.File(payload=simple("-40.00", iban=None), file_name="january.xml")
+        paper = types.File(payload=build_simple_camt("-40.00", iban=None), file_name="january.xml")
         body = generated.models.StatementUploadRequest(file=paper, account_id=account.id, dry_run=dry_run)
         answer = ask(acme.id, client=client, body=body)
         found.append((answer.dry_run, answer.count, answer.statements[0].closing_balance))
@@ -231,12 +231,12 @@ def test_a_refusal_is_an_exception_with_its_code(generated, client, acme):
 def test_the_feed_of_events_is_followed_to_its_end(generated, client, acme, account):
     listing = generated.operation("audit_log", "list_events")
     found = list(generated.tidebook.every(listing.sync_detailed, acme.id, client=client, limit=1))
-    numbered = AuditEntry.objects.of(acme.id).order_by("number").values_list("action", flat=True)
+    numbered = AuditEntry.objects.for_company(acme.id).order_by("number").values_list("action", flat=True)
     assert [each.type_ for each in found] == list(numbered)
     assert len(found) > 1
 
 
-class Losing(httpx.BaseTransport):
+class LossyTransport(httpx.BaseTransport):
     """Answers get lost on their way: each of ``faults`` says how, then all is well."""
 
     def __init__(self, *faults: Any):
@@ -264,7 +264,7 @@ def losing(generated, site, make_api, acme):
     made = []
 
     def make(*faults: Any, tries: int = 4) -> Any:
-        transport = Losing(*faults)
+        transport = LossyTransport(*faults)
         retrying = generated.tidebook.Retrying(tries=tries, pause=0.01, transport=transport)
         key = make_api(acme).key
         client = generated.package.AuthenticatedClient(base_url=site, token=key, httpx_args={"transport": retrying})
@@ -276,7 +276,7 @@ def losing(generated, site, make_api, acme):
         transport.close()
 
 
-def booked(generated, account, amount="-4.00"):
+def build_transaction_request(generated, account, amount="-4.00"):
     return generated.models.TransactionRequest(account_id=account.id, date=date(2026, 1, 31), amount_value=amount)
 
 
@@ -288,7 +288,7 @@ def booked(generated, account, amount="-4.00"):
 def test_a_post_whose_answer_is_lost_is_sent_again_and_books_once(generated, losing, acme, account, fault):
     client, transport = losing(fault)
     booking = generated.operation("transactions", "create_transaction")
-    answer = booking.sync_detailed(acme.id, client=client, body=booked(generated, account))
+    answer = booking.sync_detailed(acme.id, client=client, body=build_transaction_request(generated, account))
     assert answer.status_code == 201
     assert len(transport.sent) == 2
     assert len({*transport.sent}) == 1
@@ -302,17 +302,17 @@ def test_a_post_whose_answer_is_lost_is_sent_again_and_books_once(generated, los
 def test_a_post_in_a_loop_is_sent_again_and_books_once(generated, losing, acme, account):
     client, transport = losing(httpx.ReadError("lost"))
     booking = generated.operation("transactions", "create_transaction")
-    call = booking.asyncio_detailed(acme.id, client=client, body=booked(generated, account))
+    call = booking.asyncio_detailed(acme.id, client=client, body=build_transaction_request(generated, account))
     with ThreadPoolExecutor(1) as apart:  # for a browser's tests may have left a loop running in this thread
         answer = apart.submit(asyncio.run, call).result(120)
     assert (answer.status_code, len(transport.sent), len({*transport.sent})) == (201, 2, 1)
     assert IdempotencyRecord.objects.filter(key=transport.sent[0]).count() == 1
 
 
-def test_what_was_refused_is_not_sent_again(generated, losing, acme, account):
+def test_client_does_not_retry_client_errors(generated, losing, acme, account):
     client, transport = losing()
     booking = generated.operation("transactions", "create_transaction")
-    answer = booking.sync_detailed(acme.id, client=client, body=booked(generated, account, "much"))
+    answer = booking.sync_detailed(acme.id, client=client, body=build_transaction_request(generated, account, "much"))
     assert (answer.status_code, len(transport.sent)) == (400, 1)
 
 
@@ -323,7 +323,7 @@ def test_after_its_tries_it_says_what_happened(generated, losing, acme):
     assert (len(transport.sent), {*transport.sent}) == (3, {None})
 
 
-def test_what_is_still_running_is_waited_for(generated):
+def test_client_waits_for_a_running_request(generated):
     answers = [httpx.Response(409, json={"code": code}) for code in ("idempotency_in_progress", "other")]
     transport = httpx.MockTransport(lambda request: answers.pop(0))
     retrying = generated.tidebook.Retrying(pause=0.01, transport=transport)
@@ -339,7 +339,7 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 BODY = b'{"type":"transaction.created"}'
 
 
-def signed(body=BODY, secret=SECRET, moment=None, scheme="v1"):
+def sign_webhook(body=BODY, secret=SECRET, moment=None, scheme="v1"):
     moment = str(int(time.time()) if moment is None else moment)
     key = base64.b64decode(secret.removeprefix("whsec_"))
     digest = hmac.digest(key, f"msg_1.{moment}.".encode() + body, hashlib.sha256)
@@ -371,12 +371,12 @@ def test_a_webhook_that_is_sent_is_verified(generated, api, receiver):
 
 
 FORGED = {
-    "another secret": (signed(secret="whsec_" + base64.b64encode(b"x" * 24).decode()), BODY),
-    "another body": (signed(), BODY + b" "),
-    "another scheme": (signed(scheme="v0"), BODY),
-    "too old": (signed(moment=int(time.time()) - 301), BODY),
-    "too new": (signed(moment=int(time.time()) + 86_400), BODY),  # the run itself takes longer than a few minutes
-    "no time": (signed() | {"Webhook-Timestamp": "now"}, BODY),
+    "another secret": (sign_webhook(secret="whsec_" + base64.b64encode(b"x" * 24).decode()), BODY),
+    "another body": (sign_webhook(), BODY + b" "),
+    "another scheme": (sign_webhook(scheme="v0"), BODY),
+    "too old": (sign_webhook(moment=int(time.time()) - 301), BODY),
+    "too new": (sign_webhook(moment=int(time.time()) + 86_400), BODY),  # the run itself takes longer than a few minutes
+    "no time": (sign_webhook() | {"Webhook-Timestamp": "now"}, BODY),
     "no signature": ({"webhook-id": "msg_1", "webhook-timestamp": "1"}, BODY),
     "nothing": ({}, b""),
 }
@@ -387,7 +387,7 @@ def test_a_forged_webhook_is_refused(generated, name):
     headers, body = FORGED[name]
     with pytest.raises(generated.tidebook.Forged):
         generated.tidebook.verify(SECRET, body, headers)
-    assert generated.tidebook.verify(SECRET, BODY, signed()) == {"type": "transaction.created"}
+    assert generated.tidebook.verify(SECRET, BODY, sign_webhook()) == {"type": "transaction.created"}
 
 
 # ---------------------------------------------------------------------------------------------- sign-in
@@ -396,11 +396,11 @@ def test_a_forged_webhook_is_refused(generated, name):
 @pytest.fixture
 def app(generated, site, settings):
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]  # the browser's name for the server
-    application = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
-    return generated.tidebook.App(site, application.client_id, REDIRECT), Flow(application)
+    application = register_app(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    return generated.tidebook.App(site, application.client_id, REDIRECT), OAuthFlow(application)
 
 
-def came_back(flow, sign_in, alice, acme, **form):
+def finish_authorization(flow, sign_in, alice, acme, **form):
     """Where a person is sent who opens the address, signs in and agrees."""
     alice.set_password(PASSWORD)
     alice.save()
@@ -413,7 +413,7 @@ def came_back(flow, sign_in, alice, acme, **form):
 def test_a_person_signs_in_with_pkce_is_refreshed_and_leaves(generated, app, alice, acme, site):
     registered, flow = app
     sign_in = registered.begin()
-    tokens = registered.finish(sign_in, came_back(flow, sign_in, alice, acme))
+    tokens = registered.finish(sign_in, finish_authorization(flow, sign_in, alice, acme))
     assert tokens.expires > time.time() + 3000
     listing = generated.operation("companies", "list_companies")
 
@@ -436,7 +436,7 @@ def test_a_person_signs_in_with_pkce_is_refreshed_and_leaves(generated, app, ali
 def test_a_sign_in_that_somebody_else_began_is_refused(generated, app, alice, acme):
     registered, flow = app
     sign_in = registered.begin()
-    callback = came_back(flow, sign_in, alice, acme)
+    callback = finish_authorization(flow, sign_in, alice, acme)
     for other, address, error in (
         (registered.begin(), callback, "invalid_state"),
         (sign_in, callback.replace("iss=", "iss=x"), "invalid_issuer"),
@@ -446,9 +446,9 @@ def test_a_sign_in_that_somebody_else_began_is_refused(generated, app, alice, ac
             registered.finish(other, address)
 
 
-def test_who_says_no_is_told_so(generated, app, alice, acme):
+def test_client_reports_denied_consent(generated, app, alice, acme):
     registered, flow = app
     sign_in = registered.begin()
-    callback = came_back(flow, sign_in, alice, acme, decision="deny")
+    callback = finish_authorization(flow, sign_in, alice, acme, decision="deny")
     with pytest.raises(generated.tidebook.SignInRefused, match="access_denied"):
         registered.finish(sign_in, callback)

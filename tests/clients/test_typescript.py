@@ -6,13 +6,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from oauth.registration import register
-from tests.clients.shelf import build, built, package_of
+from oauth.registration import register_app
+from tests.clients.client_packages import build, built, package_of
 from tests.conftest import CLIENTS
-from tests.npm import TESTS, installed
-from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
+from tests.npm import TESTS_FOLDER, install_packages
+from tests.oauth.conftest import PASSWORD, REDIRECT, OAuthFlow
 from webhooks.models import WebhookEndpoint
-from webhooks.signing import signed
+from webhooks.signing import build_signature_headers
 
 pytestmark = pytest.mark.server
 
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.server
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory):
     """The package with its types and its code made, and its packages beside it."""
-    packages = installed("../clients/typescript", package="openapi-fetch") / "node_modules"
+    packages = install_packages("../clients/typescript", package="openapi-fetch") / "node_modules"
     package, described = package_of("typescript", tmp_path_factory.mktemp("shelf"))
     (package / "node_modules").symlink_to(packages)
-    made = built(build.typescript, package, described)
+    made = built(build.build_typescript_client, package, described)
     assert not [line for line in made.splitlines() if "⚠" in line or "arning" in line]
     return package
 
@@ -31,7 +31,7 @@ def shelf(tmp_path_factory):
 def test_the_types_are_strict(shelf):
     """The sample takes what the types allow, and says with @ts-expect-error what they do not."""
     sample = shelf / "src" / "sample.ts"
-    sample.write_text((TESTS / "openapi" / "sample.ts").read_text().replace('"./api"', '"./api.js"'))
+    sample.write_text((TESTS_FOLDER / "openapi" / "sample.ts").read_text().replace('"./api"', '"./api.js"'))
     tsc = [shelf / "node_modules" / ".bin" / "tsc", "--noEmit", "--project", shelf]
     checked = subprocess.run(tsc, check=False, capture_output=True, text=True, timeout=120)
     sample.unlink()
@@ -46,28 +46,28 @@ def program(shelf):
         process.kill()
 
 
-def said(process):
+def read_message(process):
     line = process.stdout.readline()
     assert line, "the program ended; what it complains of stands above"
     return json.loads(line)
 
 
-def tell(process, value):
+def send_message(process, value):
     process.stdin.write(json.dumps(value) + "\n")
     process.stdin.flush()
 
 
-def test_it_pages_tries_again_verifies_and_signs_in(program, site, settings, api, acme, alice, now):
+def test_typescript_client_paginates_retries_and_signs_in(program, site, settings, api, acme, alice, now):
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]  # the browser's name for the server
     alice.set_password(PASSWORD)
     alice.save()
-    application = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    application = register_app(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
     hook = api.post("webhook_endpoints", {"url": "https://hooks.example.com/"}).json()
     event = api.get("events").json()[-1]
     raw = json.dumps(event)
     stored = WebhookEndpoint.objects.get(id=hook["id"])
-    headers = signed(stored, message_id=event["id"], body=raw.encode(), now=now)
-    tell(
+    headers = build_signature_headers(stored, message_id=event["id"], body=raw.encode(), now=now)
+    send_message(
         program,
         {
             "base": site, "key": api.key, "companyId": str(acme.id), "clientId": application.client_id,
@@ -75,7 +75,7 @@ def test_it_pages_tries_again_verifies_and_signs_in(program, site, settings, api
         },
     )  # fmt: skip
 
-    found = said(program)
+    found = read_message(program)
     assert (found["days"], found["pages"]) == ([5, 4, 3, 2, 1], 3)
     assert [method for method, _ in found["tries"]] == ["POST"] * 3
     assert len({key for _, key in found["tries"]}) == 1
@@ -83,21 +83,21 @@ def test_it_pages_tries_again_verifies_and_signs_in(program, site, settings, api
     assert found["replayed"] == "true"
     assert found["refusal"] == [400, "validation_failed", True]
 
-    found = said(program)
+    found = read_message(program)
     assert found == {
         "unchanged": [304, None],
         "names": ["TimeoutError", "Refused", "Forged", "SignInRefused"],
     }
 
-    found = said(program)
+    found = read_message(program)
     assert found == {"event": event, "headers": event, "capitals": event, "forged": [True] * 6}
 
-    flow = Flow(application)
+    flow = OAuthFlow(application)
     flow.sign_in(alice)
-    address = urlsplit(said(program)["url"])
+    address = urlsplit(read_message(program)["url"])
     flow.url = lambda **_: f"{address.path}?{address.query}"
-    tell(program, {"callback": flow.decide(acme)["Location"]})
-    found = said(program)
+    send_message(program, {"callback": flow.decide(acme)["Location"]})
+    found = read_message(program)
     assert found == {
         "names": [["Acme"], ["Acme"], 401],
         "rotated": True,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from companies.models import STATUS_MOVES, AuditEntry, Company, Currency, SystemStatus
+from companies.models import STATUS_TRANSITIONS, AuditEntry, Company, Currency, SystemStatus
 
 pytestmark = pytest.mark.django_db
 
@@ -189,7 +189,7 @@ def test_a_website_domain_is_taken(api, domain):
 
 
 @pytest.mark.parametrize("field", ["baseCurrency", "dataStartDate"])
-def test_what_everybody_sees_differently_after_needs_a_manager(api, make_api, acme, field):
+def test_company_wide_settings_need_company_manage(api, make_api, acme, field):
     writer = make_api(acme, "company:read", "company:write")
     refused = writer.put("", {field: CHANGES[field], "name": "New"})
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
@@ -309,9 +309,9 @@ def test_within_one_second_it_moves_once(acme, now):
 
 
 def test_a_status_moves_along_the_declared_ways_only():
-    assert {(a, b) for a, targets in STATUS_MOVES.items() for b in targets} == {
+    assert {(a, b) for a, targets in STATUS_TRANSITIONS.items() for b in targets} == {
         ("sandbox", "trial"), ("trial", "free"), ("trial", "paid"), ("trial", "expired"), ("free", "paid"),
         ("paid", "cancelled"), ("cancelled", "paid"), ("cancelled", "expired"), ("expired", "paid"), ("beta", "free"),
         ("beta", "paid"),
     }  # fmt: skip
-    assert set(STATUS_MOVES) == set(SystemStatus.values)
+    assert set(STATUS_TRANSITIONS) == set(SystemStatus.values)

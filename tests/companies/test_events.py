@@ -12,7 +12,7 @@ from companies.models import AuditEntry
 pytestmark = pytest.mark.django_db
 
 
-def follow(api, after=None, limit=100):
+def follow_events(api, after=None, limit=100):
     """All events after one, by the links."""
     params = {"limit": str(limit)} | ({"after": after} if after else {})
     while rows := (answer := api.get("events", params)).json():
@@ -29,15 +29,15 @@ def test_an_event_is_thin_and_is_an_entry_of_the_log(api):
     }  # fmt: skip
 
 
-def test_who_follows_the_links_gets_every_event_once_and_an_empty_answer_keeps_the_place(api):
+def test_event_feed_returns_each_event_once(api):
     for number in range(7):
         api.post("account_groups", {"name": str(number)})
-    events = list(follow(api, limit=3))
+    events = list(follow_events(api, limit=3))
     assert [each["id"] for each in events] == [each["id"] for each in reversed(api.get("audit_log").json())]
     nothing = api.get("events", {"after": events[-1]["id"]})
     assert (nothing.json(), nothing.has_header("Link")) == ([], False)
     later = api.post("account_groups", {"name": "later"}).json()
-    assert [each["entityId"] for each in follow(api, events[-1]["id"])] == [later["id"]]
+    assert [each["entityId"] for each in follow_events(api, events[-1]["id"])] == [later["id"]]
 
 
 def test_the_feed_can_be_of_one_type(api):
@@ -58,7 +58,7 @@ def test_a_type_that_there_is_not_is_refused_and_not_waited_for(api, text):
     ("after", "code"),
     [("x", "invalid_cursor"), ("01a00000-0000-7000-8000-000000000000", "invalid_cursor"), ("", "invalid_filter")],
 )
-def test_what_is_no_event_of_the_company_is_refused(api, after, code):
+def test_event_feed_rejects_unknown_cursors(api, after, code):
     answer = api.get("events", {"after": after})
     assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, code)
     assert answer.json()["errors"][0]["pointer"] == "#/after"
@@ -68,11 +68,11 @@ def test_an_event_of_another_company_is_no_place_to_begin(api, globex_api):
     globex_api.post("account_groups", {"name": "theirs"})
     theirs = globex_api.get("events").json()[-1]["id"]
     assert api.get("events", {"after": theirs}).status_code == 400
-    assert not {each["id"] for each in follow(api)} & {theirs}
+    assert not {each["id"] for each in follow_events(api)} & {theirs}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_that_is_committed_later_comes_before_what_was_given_out(api, acme):
+def test_event_feed_keeps_commit_order(api, acme):
     """A writer that logged first and is not done holds back whoever would come after it in the feed."""
     begun, done = threading.Event(), threading.Event()
 
@@ -93,10 +93,10 @@ def test_nothing_that_is_committed_later_comes_before_what_was_given_out(api, ac
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.submit(slow), pool.submit(quick)
         begun.wait(60)
-        seen = list(follow(api))
+        seen = list(follow_events(api))
         done.set()
         first.result(), second.result()
-    rest = list(follow(api, seen[-1]["id"] if seen else None))
+    rest = list(follow_events(api, seen[-1]["id"] if seen else None))
     assert [each["type"] for each in rest] == ["slow.one", "accountGroup.created"]
     assert not {each["id"] for each in seen} & {each["id"] for each in rest}
 
@@ -111,10 +111,10 @@ def test_readers_beside_writers_miss_nothing_and_see_nothing_twice(api, acme):
     with ThreadPoolExecutor(4) as pool:
         lanes = [pool.submit(write, lane) for lane in range(4)]
         seen, last = [], None
-        while not all(lane.done() for lane in lanes) or list(follow(api, last)):
-            seen += follow(api, last, limit=5)
+        while not all(lane.done() for lane in lanes) or list(follow_events(api, last)):
+            seen += follow_events(api, last, limit=5)
             last = seen[-1]["id"] if seen else last
         for lane in lanes:
             lane.result()
-    committed = AuditEntry.objects.of(acme.id).order_by("number").values_list("id", flat=True)
+    committed = AuditEntry.objects.for_company(acme.id).order_by("number").values_list("id", flat=True)
     assert [each["id"] for each in seen] == [str(each) for each in committed]

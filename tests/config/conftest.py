@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.databases.connecting import DatabaseUnavailable, Embedded
+from config.databases.connection import DatabaseUnavailable, EmbeddedDatabase
 
 
 @pytest.fixture
@@ -18,10 +18,10 @@ def data_dir() -> Iterator[Path]:
     parent.chmod(0o755)
     yield parent / "var"
     with contextlib.suppress(DatabaseUnavailable):
-        Embedded(data_dir=parent / "var").stop()
+        EmbeddedDatabase(data_dir=parent / "var").stop()
     shutil.rmtree(parent)
 
 
 @pytest.fixture
-def embedded(data_dir: Path) -> Embedded:
-    return Embedded(data_dir=data_dir)
+def embedded(data_dir: Path) -> EmbeddedDatabase:
+    return EmbeddedDatabase(data_dir=data_dir)

@@ -22,7 +22,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.machine import ROOT, Machine, eventually, free_port, prepared_machine, status
+from tests.machine import ROOT, Machine, create_prepared_machine, find_free_port, get_status, wait_until
 
 DEPLOY = ROOT / "deploy"
 SETTINGS = set(re.findall(r'environment\.\w+\(\s*"([A-Z_]+)"', (ROOT / "config" / "settings.py").read_text()))
@@ -34,14 +34,14 @@ needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
     """With its database running and made, for servers that do not keep it themselves."""
-    with prepared_machine() as found, found.embedded.hold():
+    with create_prepared_machine() as found, found.embedded.hold():
         yield found
 
 
 # ---------------------------------------------------------------------------------------------- gunicorn
 
 
-class Callers:
+class SteadyCallers:
     """Some who call again and again over connections that they keep, until they are told to stop."""
 
     def __init__(self, port: int, count: int = 4):
@@ -61,7 +61,7 @@ class Callers:
                 connection.close()
         connection.close()
 
-    def __enter__(self) -> "Callers":
+    def __enter__(self) -> "SteadyCallers":
         for thread in self.threads:
             thread.start()
         return self
@@ -72,7 +72,7 @@ class Callers:
             thread.join(60)
 
 
-def children(pid: int) -> set[str]:
+def list_children(pid: int) -> set[str]:
     return set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
 
 
@@ -85,7 +85,7 @@ os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "-c", "config/gunico
 
 
 @contextlib.contextmanager
-def inheriting(listener: socket.socket, environment: dict[str, str]) -> Iterator[subprocess.Popen]:
+def start_with_socket(listener: socket.socket, environment: dict[str, str]) -> Iterator[subprocess.Popen]:
     """gunicorn as systemd starts it, the open port as its file 3; told to stop at the end, which must go well."""
     process = subprocess.Popen(
         [sys.executable, "-c", AS_FILE_3, str(listener.fileno())],
@@ -105,22 +105,26 @@ def test_workers_and_threads_are_settings_and_workers_are_replaced_without_a_los
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         environment = machine.environment(PORT=port, WORKERS=2, THREADS=3, MAX_REQUESTS=100)
-        with inheriting(listener, environment) as server:
-            assert eventually(lambda: status(port, "/readyz") == 200, seconds=180)
-            assert eventually(lambda: len(children(server.pid)) == 2, seconds=180)  # one may answer before the other is
-            first = children(server.pid)
-            with Callers(port) as callers:
-                assert eventually(lambda: not first & children(server.pid), seconds=180), "after a hundred requests"
-                second = children(server.pid)
+        with start_with_socket(listener, environment) as server:
+            assert wait_until(lambda: get_status(port, "/readyz") == 200, seconds=180)
+            assert wait_until(
+                lambda: len(list_children(server.pid)) == 2, seconds=180
+            )  # one may answer before the other is
+            first = list_children(server.pid)
+            with SteadyCallers(port) as callers:
+                assert wait_until(lambda: not first & list_children(server.pid), seconds=180), (
+                    "after a hundred requests"
+                )
+                second = list_children(server.pid)
                 server.send_signal(signal.SIGHUP)
-                assert eventually(lambda: not second & children(server.pid), seconds=180), "after a SIGHUP"
+                assert wait_until(lambda: not second & list_children(server.pid), seconds=180), "after a SIGHUP"
             assert callers.answered > 200
             assert callers.faults == []
-            threads = [len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in children(server.pid)]
+            threads = [len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in list_children(server.pid)]
             assert max(threads) <= 1 + 3
 
 
-def health_check(port: int) -> int:
+def run_health_check(port: int) -> int:
     """The exit code of the container's own."""
     text = (DEPLOY / "Dockerfile").read_text()
     code = re.search(r'CMD \["python", "-c", "\\\n(.*?)"\]', text, re.DOTALL)[1].replace("\\\n", "")
@@ -133,19 +137,19 @@ def test_behind_a_socket_of_systemd_a_restart_refuses_nobody_and_the_container_k
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         environment = machine.environment(PORT=port, WORKERS=1)
-        with inheriting(listener, environment):
-            assert eventually(lambda: status(port, "/readyz") == 200, seconds=180)
-            assert health_check(port) == 0
-        assert health_check(port) != 0
+        with start_with_socket(listener, environment):
+            assert wait_until(lambda: get_status(port, "/readyz") == 200, seconds=180)
+            assert run_health_check(port) == 0
+        assert run_health_check(port) != 0
         answers: list[int] = []
-        waiting = threading.Thread(target=lambda: answers.append(status_in_time(port)))
+        waiting = threading.Thread(target=lambda: answers.append(get_status_in_time(port)))
         waiting.start()  # while nobody is there to answer
-        with inheriting(listener, environment):
+        with start_with_socket(listener, environment):
             waiting.join(60)
         assert answers == [200]
 
 
-def status_in_time(port: int) -> int:
+def get_status_in_time(port: int) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=180)
     connection.request("GET", "/readyz")
     found = connection.getresponse().status
@@ -156,7 +160,7 @@ def status_in_time(port: int) -> int:
 # ---------------------------------------------------------------------------------------------- nginx
 
 
-def certificate(directory: Path) -> ssl.SSLContext:
+def create_certificate(directory: Path) -> ssl.SSLContext:
     """A certificate for api.example.com that is its own authority, and who trusts it."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "api.example.com")])
@@ -174,7 +178,7 @@ def certificate(directory: Path) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(directory / "fullchain.pem"))
 
 
-def listens(port: int) -> bool:
+def is_listening(port: int) -> bool:
     with socket.socket() as attempt:
         return attempt.connect_ex(("127.0.0.1", port)) == 0
 
@@ -182,8 +186,8 @@ def listens(port: int) -> bool:
 @pytest.fixture
 def nginx(tmp_path) -> Iterator[Any]:
     """Starts nginx with our example, at other ports and with other files; (tls port, trust, directory)."""
-    plain, tls, behind = free_port(), free_port(), free_port()
-    trust = certificate(tmp_path)
+    plain, tls, behind = find_free_port(), find_free_port(), find_free_port()
+    trust = create_certificate(tmp_path)
     example = (DEPLOY / "nginx.conf").read_text()
     for old, new in {
         "/etc/letsencrypt/live/api.example.com": str(tmp_path), "/var/log/nginx": str(tmp_path),
@@ -208,7 +212,7 @@ def nginx(tmp_path) -> Iterator[Any]:
     assert "warn" not in checked.stderr
     with subprocess.Popen(["nginx", "-c", str(whole)], stderr=subprocess.DEVNULL) as process:
         try:
-            assert eventually(lambda: listens(tls), seconds=180)
+            assert wait_until(lambda: is_listening(tls), seconds=180)
             yield tls, behind, trust
         finally:
             process.terminate()
@@ -231,7 +235,7 @@ def test_nginx_ends_tls_and_tells_who_called_and_writes_down_no_query(nginx, mac
 
     with socket.create_server(("127.0.0.1", behind)) as listener:
         settings = {"BASE_URL": "https://api.example.com", "TRUSTED_PROXIES": 1, "WORKERS": 1}
-        with inheriting(listener, machine.environment(PORT=behind, **settings)):
+        with start_with_socket(listener, machine.environment(PORT=behind, **settings)):
             found, headers = call("/companies?code=hunter2")
             assert found == 401
             assert "max-age" in headers["Strict-Transport-Security"], "the service knows that it was https"
@@ -242,7 +246,7 @@ def test_nginx_ends_tls_and_tells_who_called_and_writes_down_no_query(nginx, mac
             call("/app/invitations/MQ/MQ/hunter2")
             assert call("/metrics")[0] == 404
     log = tmp_path / "financial-planning.log"
-    assert eventually(lambda: "GET /metrics 404" in log.read_text(), seconds=180), "the last line is written"
+    assert wait_until(lambda: "GET /metrics 404" in log.read_text(), seconds=180), "the last line is written"
     written = log.read_text()
     assert "GET /companies 401" in written
     assert "hunter2" not in written + (tmp_path / "financial-planning.error.log").read_text()
@@ -280,14 +284,16 @@ def test_the_unit_gives_the_service_little_to_do_harm_with(unit):
     assert done.returncode == 0, done.stdout[-200:]
 
 
-GRACE = int(re.search(r"^graceful_timeout = (\d+)", (ROOT / "config" / "gunicorn.py").read_text(), re.MULTILINE)[1])
+GRACEFUL_SECONDS = int(
+    re.search(r"^graceful_timeout = (\d+)", (ROOT / "config" / "gunicorn.py").read_text(), re.MULTILINE)[1]
+)
 
 
 def test_whoever_stops_the_service_waits_until_its_requests_are_answered():
     unit = (DEPLOY / "financial-planning.service").read_text()
-    assert int(re.search(r"TimeoutStopSec=(\d+)", unit)[1]) > GRACE
+    assert int(re.search(r"TimeoutStopSec=(\d+)", unit)[1]) > GRACEFUL_SECONDS
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-    assert int(compose["services"]["app"]["stop_grace_period"].removesuffix("s")) > GRACE
+    assert int(compose["services"]["app"]["stop_grace_period"].removesuffix("s")) > GRACEFUL_SECONDS
 
 
 # ---------------------------------------------------------------------------------------------- containers
@@ -302,7 +308,7 @@ def test_containers_run_as_nobody_special_and_say_how_they_are():
     assert not [rest for word, rest in words if word == "ADD"]
 
 
-def in_the_image(path: str) -> bool:
+def is_in_image(path: str) -> bool:
     """Whether ``COPY . .`` takes a file: what Docker makes of its ignore file, the last pattern that fits decides."""
     taken = True
     for line in (ROOT / ".dockerignore").read_text().splitlines():
@@ -318,7 +324,7 @@ SECRET_FILES = [".env", "deploy/.env", "deploy/.env.production", "a/b/.env", "va
 
 @pytest.mark.parametrize("path", SECRET_FILES)
 def test_no_file_of_secrets_goes_into_the_image_or_into_git(path):
-    assert not in_the_image(path)
+    assert not is_in_image(path)
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         pytest.skip("this is no checkout: there is no git to ask")
     done = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, timeout=180, check=False)
@@ -327,9 +333,9 @@ def test_no_file_of_secrets_goes_into_the_image_or_into_git(path):
 
 def test_the_image_has_what_the_service_needs_and_nothing_that_was_made_here():
     for path in ("manage.py", "config/settings.py", "templates/docs.html", "docs/oauth.md", "deploy/example.env"):
-        assert in_the_image(path), path
+        assert is_in_image(path), path
     for path in (".git/config", ".venv/bin/python", "tests/conftest.py", "ledger/__pycache__/x.pyc", ".mypy_cache/x"):
-        assert not in_the_image(path), path
+        assert not is_in_image(path), path
 
 
 def test_compose_names_settings_that_exist_and_keeps_its_port_inside():

@@ -8,7 +8,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from config.watching import health
+from config.monitoring import health
 
 pytestmark = pytest.mark.django_db
 
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def unknown_state():
     """Nothing is known of the migrations yet."""
-    health.READY.clear()
+    health.READY_CHECKS.clear()
     yield
-    health.READY.clear()
+    health.READY_CHECKS.clear()
 
 
 def test_a_process_that_answers_is_healthy_without_a_database(client, monkeypatch):
@@ -26,7 +26,7 @@ def test_a_process_that_answers_is_healthy_without_a_database(client, monkeypatc
     assert client.get("/healthz").status_code == 200
 
 
-def test_it_is_ready_when_the_database_answers_and_is_migrated(client):
+def test_readyz_returns_200_with_a_migrated_database(client):
     assert client.get("/readyz").status_code == 200
 
 

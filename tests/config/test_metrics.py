@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import requests
 
-from companies.running import counters
-from tests.machine import ROOT, Machine, eventually, free_port, prepared_machine, workers
+from companies import counters
+from tests.machine import ROOT, Machine, create_prepared_machine, find_free_port, list_workers, wait_until
 
 TOKEN = "a-token-for-whoever-reads-the-figures"
 SHARED_MEMORY = Path("/dev/shm")
 
 
-class Watched:
+class MeasuredServer:
     """A running server with figures, and the company whose key it is called with."""
 
     def __init__(self, machine: Machine, port: int, server: int):
@@ -44,7 +44,7 @@ class Watched:
         return sum(float(line.split()[-1]) for line in lines if all(each in line for each in wanted))
 
     def workers(self) -> list[int]:
-        return workers(self.server)
+        return list_workers(self.server)
 
     def directories(self) -> list[Path]:
         return list(SHARED_MEMORY.glob(f"metrics-{self.server}-*"))
@@ -52,11 +52,11 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def watched():
-    with prepared_machine() as machine:
+    with create_prepared_machine() as machine:
         machine.settings |= {"METRICS_TOKEN": TOKEN, "EMAIL_URL": "smtp://127.0.0.1:1", "RATE_LIMIT": 200}
-        port = free_port()
+        port = find_free_port()
         with machine.up(port, "--workers", "2") as process:
-            yield Watched(machine, port, process.pid)
+            yield MeasuredServer(machine, port, process.pid)
             process.send_signal(signal.SIGINT)
             process.stdout.read()
             assert process.wait(180) == 0
@@ -116,7 +116,7 @@ def test_a_mail_that_cannot_be_sent_is_counted(watched):
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
         body = {"email": "a@example.com", "csrfmiddlewaretoken": token}
         assert session.post(f"{watched.site}/app/password-reset", body, timeout=180).status_code == 200
-    assert eventually(lambda: watched.figure("mails_total", outcome="failed") == 1, seconds=180)
+    assert wait_until(lambda: watched.figure("mails_total", outcome="failed") == 1, seconds=180)
     assert watched.figure("mails_waiting") == 0
 
 
@@ -128,7 +128,7 @@ def test_counters_go_on_and_no_files_pile_up_when_workers_are_replaced(watched):
     for _ in range(3):
         old = watched.workers()
         os.kill(watched.server, signal.SIGHUP)
-        assert eventually(
+        assert wait_until(
             lambda old=old: len(watched.workers()) == 2 and not {*old} & {*watched.workers()}, seconds=180
         )
         watched.call("GET", "/companies")
@@ -144,9 +144,9 @@ def test_what_a_killed_worker_was_doing_is_no_longer_in_progress(watched):
     old = watched.workers()
     for pid in old:
         os.kill(int(pid), signal.SIGKILL)
-    assert eventually(lambda: len({*watched.workers()} - {*old}) == 2, seconds=180)
+    assert wait_until(lambda: len({*watched.workers()} - {*old}) == 2, seconds=180)
     # The new ones may count before the old ones' figures are cleared; the one that is asked is at work itself.
-    assert eventually(lambda: watched.figure("http_requests_in_progress") == 1, seconds=180)
+    assert wait_until(lambda: watched.figure("http_requests_in_progress") == 1, seconds=180)
 
 
 @pytest.mark.server
@@ -155,9 +155,9 @@ def test_who_spent_the_budget_and_a_lost_database_are_counted(watched):
         pass
     assert watched.figure("http_requests_total", route="/companies", status="429") >= 1
     os.kill(watched.machine.postmaster, signal.SIGKILL)
-    assert eventually(lambda: watched.call("GET", "/readyz").status_code == 503, seconds=180)
+    assert wait_until(lambda: watched.call("GET", "/readyz").status_code == 503, seconds=180)
     assert watched.figure("database_errors_total", kind="OperationalError") >= 1
-    assert eventually(lambda: watched.call("GET", "/readyz").status_code == 200, seconds=180)
+    assert wait_until(lambda: watched.call("GET", "/readyz").status_code == 200, seconds=180)
 
 
 @pytest.mark.django_db
@@ -165,7 +165,7 @@ def test_without_a_token_in_the_settings_there_are_none(client, settings):
     assert client.get("/metrics").status_code == 404
     assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
     assert not any("metrics" in name for name in settings.MIDDLEWARE)
-    assert isinstance(counters.IMPORTED_ROWS, counters.Nobody)
+    assert isinstance(counters.IMPORTED_ROWS, counters.NullMetric)
 
 
 def test_without_a_reader_the_library_is_not_even_loaded(tmp_path):

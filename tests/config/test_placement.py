@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from config.databases.placement import Place, Reference, Table, Unplaceable, place_of, plan
+from config.databases.placement import Place, PlacementError, Reference, Table, get_table_place, plan_placement
 
 COMPANY = Table(name="companies_company", base="", key=("id",))
 USER = Table(name="companies_user", base="Shared", key=("id",), uniques=(("email",),))
@@ -15,16 +15,21 @@ SESSION = Table(name="django_session", base=None, key=("session_key",))
 TABLES = [TOTAL, SESSION, MEMBERSHIP, USER, TOKEN, COMPANY]
 
 
-def refers(table: Table, target: Table, rule: str = "") -> Reference:
+def build_reference(table: Table, target: Table, rule: str = "") -> Reference:
     names = f"{table.name}_{target.name}"
     return Reference(table=table.name, name=names, target=target.name, definition=f"FOREIGN KEY … {rule}".strip())
 
 
-REFERENCES = [refers(MEMBERSHIP, COMPANY), refers(MEMBERSHIP, USER), refers(TOKEN, USER), refers(SESSION, USER)]
+REFERENCES = [
+    build_reference(MEMBERSHIP, COMPANY),
+    build_reference(MEMBERSHIP, USER),
+    build_reference(TOKEN, USER),
+    build_reference(SESSION, USER),
+]
 
 
-def statements(tables, references=(), **options) -> list[str]:
-    found = [step.statement for step in plan(tables=tables, references=references, database="app", **options)]
+def list_statements(tables, references=(), **options) -> list[str]:
+    found = [step.statement for step in plan_placement(tables=tables, references=references, database="app", **options)]
     return [each for each in found if not each.startswith(("SET", "ALTER DATABASE"))]
 
 
@@ -40,7 +45,7 @@ def statements(tables, references=(), **options) -> list[str]:
     ],
 )
 def test_each_kind_of_table_has_its_place(table, place):
-    assert place_of(table) is place
+    assert get_table_place(table) is place
 
 
 @pytest.mark.parametrize(
@@ -55,28 +60,36 @@ def test_each_kind_of_table_has_its_place(table, place):
     ],
 )
 def test_a_table_that_no_cluster_can_hold_is_refused(table, said):
-    with pytest.raises(Unplaceable, match=said):
-        place_of(table)
+    with pytest.raises(PlacementError, match=said):
+        get_table_place(table)
 
 
 @pytest.mark.parametrize(
     ("reference", "said"),
     [
-        pytest.param(refers(TOKEN, COMPANY), "db_constraint=False", id="from the coordinator to companies"),
-        pytest.param(refers(TOKEN, MEMBERSHIP), "db_constraint=False", id="from the coordinator to what is owned"),
-        pytest.param(refers(USER, MEMBERSHIP), "db_constraint=False", id="from what is copied to what is owned"),
-        pytest.param(refers(MEMBERSHIP, TOKEN), "db_constraint=False", id="from what is owned to the coordinator"),
-        pytest.param(refers(USER, SESSION), "db_constraint=False", id="from what is copied to the coordinator"),
-        pytest.param(refers(MEMBERSHIP, COMPANY, "ON DELETE SET NULL (x)"), "SET NULL", id="that sets null"),
+        pytest.param(build_reference(TOKEN, COMPANY), "db_constraint=False", id="from the coordinator to companies"),
+        pytest.param(
+            build_reference(TOKEN, MEMBERSHIP), "db_constraint=False", id="from the coordinator to what is owned"
+        ),
+        pytest.param(
+            build_reference(USER, MEMBERSHIP), "db_constraint=False", id="from what is copied to what is owned"
+        ),
+        pytest.param(
+            build_reference(MEMBERSHIP, TOKEN), "db_constraint=False", id="from what is owned to the coordinator"
+        ),
+        pytest.param(
+            build_reference(USER, SESSION), "db_constraint=False", id="from what is copied to the coordinator"
+        ),
+        pytest.param(build_reference(MEMBERSHIP, COMPANY, "ON DELETE SET NULL (x)"), "SET NULL", id="that sets null"),
     ],
 )
 def test_a_reference_that_no_cluster_can_hold_is_refused(reference, said):
-    with pytest.raises(Unplaceable, match=said):
-        plan(tables=TABLES, references=[reference], database="app")
+    with pytest.raises(PlacementError, match=said):
+        plan_placement(tables=TABLES, references=[reference], database="app")
 
 
-def test_what_is_copied_goes_first_then_companies_then_what_is_theirs_between_the_references():
-    assert statements(TABLES, REFERENCES) == [
+def test_placement_orders_reference_tables_before_company_tables():
+    assert list_statements(TABLES, REFERENCES) == [
         'ALTER TABLE "django_session" DROP CONSTRAINT "django_session_companies_user"',  # for good
         'ALTER TABLE "companies_membership" DROP CONSTRAINT "companies_membership_companies_company"',
         'ALTER TABLE "companies_membership" DROP CONSTRAINT "companies_membership_companies_user"',
@@ -102,7 +115,7 @@ def test_what_is_copied_goes_first_then_companies_then_what_is_theirs_between_th
 
 def test_a_divided_table_moves_as_one_and_its_parts_keep_still_meanwhile():
     log = Table(name="log", base="", key=("company_id", "id", "time"), triggers=True, parts=("log_2026_11", "log_rest"))
-    assert statements([replace(COMPANY, placed=True), log]) == [
+    assert list_statements([replace(COMPANY, placed=True), log]) == [
         'ALTER TABLE "log" DISABLE TRIGGER USER',
         'ALTER TABLE "log_2026_11" DISABLE TRIGGER USER',
         'ALTER TABLE "log_rest" DISABLE TRIGGER USER',
@@ -114,13 +127,13 @@ def test_a_divided_table_moves_as_one_and_its_parts_keep_still_meanwhile():
     ]
 
 
-def test_what_was_taken_out_of_a_company_s_table_lies_beside_its_company():
-    assert place_of(Table(name="log_2019_02", base=None, key=("company_id", "id", "time"))) is Place.OWNED
+def test_archived_partitions_are_placed_with_their_company():
+    assert get_table_place(Table(name="log_2019_02", base=None, key=("company_id", "id", "time"))) is Place.OWNED
 
 
 def test_a_second_run_moves_only_what_came_since_and_touches_no_other_reference():
     there = [replace(table, placed=table is not TOTAL) for table in TABLES]
-    assert statements(there, REFERENCES) == [
+    assert list_statements(there, REFERENCES) == [
         'ALTER TABLE "ledger_total" DISABLE TRIGGER USER',
         "SELECT create_distributed_table('ledger_total', 'company_id', colocate_with => 'companies_company')",
         "SELECT truncate_local_data_after_distributing_table('ledger_total')",
@@ -130,12 +143,12 @@ def test_a_second_run_moves_only_what_came_since_and_touches_no_other_reference(
 
 def test_where_everything_is_in_its_place_there_is_nothing_to_do():
     there = [replace(table, placed=True) for table in TABLES]
-    assert plan(tables=there, references=REFERENCES, database="app") == []
+    assert plan_placement(tables=there, references=REFERENCES, database="app") == []
 
 
 def test_shards_are_counted_only_while_companies_are_dealt_out():
     def settings(tables):
-        return [step.statement for step in plan(tables=tables, references=(), database="app", shards=64)]
+        return [step.statement for step in plan_placement(tables=tables, references=(), database="app", shards=64)]
 
     counted = "SET LOCAL citus.shard_count TO 64"
     assert counted in settings(TABLES)

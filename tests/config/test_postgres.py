@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from config.databases.connecting import databases, environment_of
-from tests.machine import Machine, new_machine
+from config.databases.connection import build_database_settings, build_libpq_environment
+from tests.machine import Machine, create_machine
 
 
 def test_a_server_of_ones_own_is_told_in_the_environment():
     url = "postgresql://u:hunter2@db.example:6432/books?sslmode=require&connect_timeout=3&application_name=x"
-    assert environment_of(databases(url=url, data_dir=Path("/nowhere"))) == {
+    assert build_libpq_environment(build_database_settings(url=url, data_dir=Path("/nowhere"))) == {
         "PGHOST": "db.example", "PGPORT": "6432", "PGUSER": "u", "PGPASSWORD": "hunter2", "PGDATABASE": "books",
         "PGSSLMODE": "require", "PGCONNECT_TIMEOUT": "3", "PGAPPNAME": "x",
     }  # fmt: skip
@@ -18,7 +18,7 @@ def test_a_server_of_ones_own_is_told_in_the_environment():
 
 @pytest.fixture(scope="module")
 def machine():
-    with new_machine() as found:
+    with create_machine() as found:
         yield found
 
 
@@ -26,7 +26,7 @@ def machine():
 def test_the_embedded_server_is_started_for_a_program_and_stopped_again(machine: Machine):
     done = machine.run("postgres", "psql", "--no-psqlrc", "-Atc", "SELECT current_database(), current_user")
     assert (done.returncode, done.stdout, done.stderr) == (0, "app|postgres\n", "")
-    assert not machine.embedded.running()
+    assert not machine.embedded.is_running()
 
 
 @pytest.mark.server

@@ -13,7 +13,7 @@ from tests.machine import ROOT, Machine
 pytestmark = pytest.mark.filterwarnings("ignore:'config.settings' found in sys.modules")
 
 
-def start(tmp_path, **variables):
+def run_check(tmp_path, **variables):
     """What ``manage.py check`` says under the environment's variables."""
     return subprocess.run(
         [sys.executable, "manage.py", "check"], cwd=ROOT, env=Machine(home=tmp_path).environment(**variables),
@@ -36,7 +36,7 @@ def read(tmp_path, monkeypatch):
     return under
 
 
-WRONG = [
+INVALID_SETTINGS = [
     {"DATABASE_URL": "mysql://u:hunter2@h/b"},
     {"DATABASE_URL": "postgresql://u:hunter2@h:x/b"},
     {"DATABASE_URL": "postgresql://u:hunter2@h/b"},  # SECRET_KEY is missing
@@ -134,7 +134,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("variables", WRONG, ids=lambda v: "=".join(*v.items()))
+@pytest.mark.parametrize("variables", INVALID_SETTINGS, ids=lambda v: "=".join(*v.items()))
 def test_a_wrong_value_is_named_without_what_is_secret_in_it(read, variables):
     with pytest.raises(ImproperlyConfigured) as refused:
         read(**variables)
@@ -146,11 +146,11 @@ def test_a_wrong_value_is_named_without_what_is_secret_in_it(read, variables):
 
 @pytest.mark.parametrize(
     "variables",
-    [WRONG[0], WRONG[2], WRONG[5], WRONG[21], {"DATA_DIR": "/proc/nope"}],
+    [INVALID_SETTINGS[0], INVALID_SETTINGS[2], INVALID_SETTINGS[5], INVALID_SETTINGS[21], {"DATA_DIR": "/proc/nope"}],
     ids=lambda v: "=".join(*v.items()),
 )
-def test_it_stops_the_start_with_one_line(tmp_path, variables):
-    said = start(tmp_path, **variables)
+def test_invalid_setting_stops_the_start_with_one_line(tmp_path, variables):
+    said = run_check(tmp_path, **variables)
     assert said.returncode != 0
     assert said.stdout == ""
     (line,) = said.stderr.strip().splitlines()

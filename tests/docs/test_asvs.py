@@ -9,13 +9,13 @@ from tests.machine import ROOT
 
 PAGE = (ROOT / "docs" / "asvs.md").read_text()
 NUMBERS = (ROOT / "tests" / "data" / "asvs_5_numbers.txt").read_text()
-NAMED = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
+NAMED_TEST = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
 TO_FILL_IN = re.compile(r"TODO\([^)]*\)")
 VERDICTS = ("held", "not held", "does not apply")
 
 
 @dataclass(frozen=True)
-class Row:
+class Requirement:
     """A requirement as the page judges it, and the chapter that it stands in."""
 
     chapter: str
@@ -26,24 +26,24 @@ class Row:
     why: str
 
 
-def cells(line: str) -> list[str]:
+def split_cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def rows() -> list[Row]:
+def parse_rows() -> list[Requirement]:
     found, chapter = [], ""
     for line in PAGE.splitlines():
         if line.startswith("## "):
             chapter = line[3:]
         elif re.match(r"\| \d+\.\d+\.\d+ ", line):
-            found.append(Row(chapter, *cells(line)))
+            found.append(Requirement(chapter, *split_cells(line)))
     return found
 
 
-ROWS = rows()
+ROWS = parse_rows()
 
 
-def counted(wanted: list[Row]) -> list[str]:
+def count_verdicts(wanted: list[Requirement]) -> list[str]:
     """As a line of the table at the top: all, held, not held, in part, does not apply."""
     held, not_held, apart = (sum(row.verdict == verdict for row in wanted) for verdict in VERDICTS)
     in_part = sum(row.why.startswith("in part: ") for row in wanted)
@@ -64,18 +64,18 @@ def test_every_requirement_is_judged_with_a_reason():
 
 def test_what_is_held_names_a_test_or_says_that_there_is_none():
     held = [row for row in ROWS if row.verdict == "held"]
-    unproven = [row for row in held if not NAMED.search(row.why) and not TO_FILL_IN.search(row.why)]
+    unproven = [row for row in held if not NAMED_TEST.search(row.why) and not TO_FILL_IN.search(row.why)]
     assert [row for row in unproven if not re.search(r"\(no test\)", row.why)] == []
 
 
-@pytest.mark.parametrize(("path", "name"), sorted(set(NAMED.findall(PAGE))))
+@pytest.mark.parametrize(("path", "name"), sorted(set(NAMED_TEST.findall(PAGE))))
 def test_every_test_that_is_named_is_there(path, name):
     assert re.search(rf"^def {name}\(", (ROOT / "tests" / path).read_text(), re.MULTILINE)
 
 
 def test_nothing_is_named_that_is_no_test():
     """A name that the pattern of names misses would never be looked for."""
-    assert len(re.findall(r"::|\btest_\w+:", PAGE)) == len(NAMED.findall(PAGE))
+    assert len(re.findall(r"::|\btest_\w+:", PAGE)) == len(NAMED_TEST.findall(PAGE))
 
 
 def test_nothing_is_left_to_fill_in():
@@ -84,6 +84,6 @@ def test_nothing_is_left_to_fill_in():
 
 def test_the_table_at_the_top_counts_right():
     chapters = dict.fromkeys(row.chapter for row in ROWS)
-    expected = [[chapter, *counted([row for row in ROWS if row.chapter == chapter])] for chapter in chapters]
-    told = [cells(line) for line in PAGE.partition("## ")[0].splitlines() if re.match(r"\| (\d|All)", line)]
-    assert told == [*expected, ["All", *counted(ROWS)]]
+    expected = [[chapter, *count_verdicts([row for row in ROWS if row.chapter == chapter])] for chapter in chapters]
+    told = [split_cells(line) for line in PAGE.partition("## ")[0].splitlines() if re.match(r"\| (\d|All)", line)]
+    assert told == [*expected, ["All", *count_verdicts(ROWS)]]

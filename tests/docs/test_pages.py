@@ -6,27 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.page import PROGRAMS, Block, Reader, blocks, plain_environment
-from tests.machine import ROOT, Machine, free_port, prepared_machine
-from tests.person import Person
+from tests.docs.markdown_page import PROGRAMS, Block, PageReader, build_environment, parse_blocks
+from tests.machine import ROOT, Machine, create_prepared_machine, find_free_port
+from tests.oauth_user import OAuthUser
 
 pytestmark = pytest.mark.server
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 
 
-def name(page: Path) -> str:
+def get_page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def commands(page: Path) -> list[Block]:
+def list_commands(page: Path) -> list[Block]:
     """The blocks that are run; those of another machine are only read."""
-    return [each for each in blocks(page) if each.language in ("sh", *PROGRAMS) and each.remark != "elsewhere"]
+    return [each for each in parse_blocks(page) if each.language in ("sh", *PROGRAMS) and each.remark != "elsewhere"]
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Machine, int]]:
-    port = free_port()
-    with prepared_machine() as machine, machine.up(port, "--workers", "1"):
+    port = find_free_port()
+    with create_prepared_machine() as machine, machine.up(port, "--workers", "1"):
         yield machine, port
 
 
@@ -44,21 +44,21 @@ def any_key(served) -> Callable[[], str]:
 
 
 @pytest.fixture
-def reader(served, tmp_path) -> Reader:
+def reader(served, tmp_path) -> PageReader:
     machine, port = served
-    environment = plain_environment(**machine.environment(PORT=port, HOME=tmp_path))
-    return Reader(home=tmp_path, address=f"http://127.0.0.1:{port}", environment=environment)
+    environment = build_environment(**machine.environment(PORT=port, HOME=tmp_path))
+    return PageReader(home=tmp_path, address=f"http://127.0.0.1:{port}", environment=environment)
 
 
 PASSWORD = "correct horse battery"  # as in the page
 
 
-def somebody(reader: Reader) -> Callable[[str], str]:
+def build_visitor(reader: PageReader) -> Callable[[str], str]:
     """Opens addresses as the page's reader does: signs in once, chooses the company, allows."""
 
     def visit(address: str) -> str:
         company = reader.known["COMPANY"]
-        who = Person(reader.address, email="you@example.com", password=PASSWORD, company_id=company)
+        who = OAuthUser(reader.address, email="you@example.com", password=PASSWORD, company_id=company)
         try:
             return who.visit(address)
         finally:
@@ -71,26 +71,26 @@ def somebody(reader: Reader) -> Callable[[str], str]:
 SHOWN = {"text": "what something looks like", "yaml": "a file", "ini": "a file", "nginx": "a file", "json": "an answer"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", PAGES, ids=get_page_name)
 def test_every_block_says_what_it_is(page):
     known = {"sh", *PROGRAMS, *SHOWN}
-    assert not [block for block in blocks(page) if block.language not in known]
-    assert not [block for block in blocks(page) if block.remark not in ("", "elsewhere")]
+    assert not [block for block in parse_blocks(page) if block.language not in known]
+    assert not [block for block in parse_blocks(page) if block.remark not in ("", "elsewhere")]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name)
+@pytest.mark.parametrize("page", [page for page in PAGES if list_commands(page)], ids=get_page_name)
 def test_every_command_of_a_page_runs_and_prints_what_is_said(reader, any_key, page, request):
-    if any(block.language in PROGRAMS for block in blocks(page)):
+    if any(block.language in PROGRAMS for block in parse_blocks(page)):
         request.getfixturevalue("node_modules")
-        reader.visit = somebody(reader)
+        reader.visit = build_visitor(reader)
     reader.given = {
         "CALLBACK": lambda known, printed: f"'{reader.visit(printed.strip())}'",
         "KEY": lambda *_: any_key(),
     }
-    assert reader.follow(page) == len(commands(page))
+    assert reader.follow(page) == len(list_commands(page))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", PAGES, ids=get_page_name)
 def test_every_link_to_a_file_leads_somewhere(page):
     links = re.findall(r"\]\((?!https?:|#|/)([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
     assert not [link for link in links if not (page.parent / link).exists()]

@@ -11,10 +11,10 @@ from collections import deque
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from oauth.wire.tokens import digest
-from tests.faults.service import Answer, Caller, CutOff, Service
+from oauth.protocol.tokens import compute_token_digest
+from tests.faults.service import Answer, Caller, ConnectionCutOff, Service
 
-LANES = 4  # callers at the same time
+LANE_COUNT = 4  # callers at the same time
 
 
 class Activity(Protocol):
@@ -27,12 +27,12 @@ class Activity(Protocol):
         """Assert the rules, and ask again for what was not acknowledged."""
 
 
-def acknowledged(answer: Answer) -> Answer:
+def check_acknowledged(answer: Answer) -> Answer:
     """The answer where it is good. Raises CutOff for a refusal that leaves open whether the change was made."""
     if answer.status == 503:
         assert answer.body.get("code") == "unavailable" or answer.body["error"] == "temporarily_unavailable", answer
         assert int(answer.headers["retry-after"]) > 0
-        raise CutOff
+        raise ConnectionCutOff
     assert answer.fine, answer
     return answer
 
@@ -60,7 +60,7 @@ class Imports:
     def turn(self, caller: Caller, lane: int) -> None:
         name = f"import {self.account} {next(self.numbers)}"
         self.open.add(name)
-        acknowledged(self.send(caller, name))
+        check_acknowledged(self.send(caller, name))
         self.kept.add(name)
         self.open.discard(name)
 
@@ -76,7 +76,7 @@ class Imports:
         assert set(stored.values()) <= {self.ROWS}, stored
         self.said_everywhere(len(stored))
         for name in sorted(self.open):
-            answer = acknowledged(self.send(self.service.caller(), name))
+            answer = check_acknowledged(self.send(self.service.caller(), name))
             assert answer.body["count"] == self.ROWS
             assert (answer.headers.get("idempotency-replayed") == "true") == (name in stored)
         self.kept |= self.open
@@ -106,7 +106,7 @@ class Imports:
         assert (batches, logged, parts, empty) == (imports, imports, imports * self.ROWS // 4, 0)
 
 
-MINT = """
+MINT_SCRIPT = """
 from datetime import UTC, datetime, timedelta
 from companies.callers.authentication import access_of
 from companies.models import Company, Membership, Stamp
@@ -116,7 +116,7 @@ from oauth.models import AuthorizationCode
 from oauth.registration import register
 from tests.oauth.conftest import s256
 now = datetime.now(tz=UTC)
-member = Membership.objects.of(Company.objects.get(id=sys.argv[1]).id).select_related("company", "user").first()
+member = Membership.objects.for_company(Company.objects.get(id=sys.argv[1]).id).select_related("company", "user").first()
 scope = ["svc:read", "offline_access"]
 app = register(name="App", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False).application
 print(app.client_id)
@@ -133,18 +133,18 @@ for number in range(int(sys.argv[2])):
 """
 
 
-class Exchanges:
+class TokenExchanges:
     """Codes against tokens, and refresh tokens against their successors."""
 
     PATH = "/auth/oauth2/token"
 
     def __init__(self, service: Service, *, codes: int = 150) -> None:
         self.service = service
-        self.client, *words = service.printed(MINT, service.company, str(codes))
+        self.client, *words = service.printed(MINT_SCRIPT, service.company, str(codes))
         self.codes = dict(zip(words[::2], words[1::2], strict=True))  # consent → its code, as yet unused
         self.waiting = deque(self.codes.items())
         self.tokens: dict[str, str] = {}  # consent → the refresh token that was answered last
-        self.chains: list[deque[str]] = [deque() for _ in range(LANES)]
+        self.chains: list[deque[str]] = [deque() for _ in range(LANE_COUNT)]
         self.open: dict[str, str] = {}  # consent → what was sent and not answered
 
     def turn(self, caller: Caller, lane: int) -> None:
@@ -162,7 +162,7 @@ class Exchanges:
 
     def send(self, caller: Caller, consent: str, what: str, form: dict[str, str]) -> Answer:
         self.open[consent] = what
-        answer = acknowledged(self.post(caller, form))
+        answer = check_acknowledged(self.post(caller, form))
         del self.open[consent]
         return answer
 
@@ -182,7 +182,7 @@ class Exchanges:
     def settle(self) -> None:
         live = self.live()
         for consent, token in self.tokens.items():
-            assert live[consent] == digest(token) or consent in self.open, "an acknowledged token is lost"
+            assert live[consent] == compute_token_digest(token) or consent in self.open, "an acknowledged token is lost"
         for consent in self.codes.keys() - self.open.keys():
             assert live[consent] is None
         for consent, sent in self.open.items():
@@ -197,11 +197,11 @@ class Exchanges:
 
     def again(self, consent: str, sent: str, live: str | None) -> None:
         """What was not answered was either done, or can still be done."""
-        unused = live is None if consent in self.codes else live == digest(sent)
+        unused = live is None if consent in self.codes else live == compute_token_digest(sent)
         form = self.with_code(sent) if consent in self.codes else self.with_token(sent)
         answer = self.post(self.service.caller(), form)
         if unused:
-            assert "access_token" in acknowledged(answer).body
+            assert "access_token" in check_acknowledged(answer).body
         elif consent in self.codes or "access_token" not in answer.body:  # a lost refresh may be answered once more
             assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
 
@@ -236,7 +236,7 @@ class Transfers:
             for pair in range(self.PAIRS)
             for amount, account in accounts.items()
         ]
-        acknowledged(service.caller().ask("POST", service.path("transactions/import"), {"transactions": rows}))
+        check_acknowledged(service.caller().ask("POST", service.path("transactions/import"), {"transactions": rows}))
         self.accounts = list(accounts.values())
         ids: dict[str, list[str]] = {}
         for pair, row in service.rows(
@@ -249,16 +249,16 @@ class Transfers:
         self.open: set[int] = set()
 
     def turn(self, caller: Caller, lane: int) -> None:
-        pair = random.randrange(lane, self.PAIRS, LANES)
+        pair = random.randrange(lane, self.PAIRS, LANE_COUNT)
         path = self.service.path(f"transactions/{self.pairs[pair][0]}")
-        parts = acknowledged(caller.ask("GET", path)).body["categorizations"]
+        parts = check_acknowledged(caller.ask("GET", path)).body["categorizations"]
         self.open.add(pair)
         if self.linked[pair]:
             (part,) = parts
             body = {"transactionId": self.pairs[pair][0], "categorizationId": part}
-            acknowledged(caller.ask("POST", self.service.path("transactions/unlink_transfer"), body))
+            check_acknowledged(caller.ask("POST", self.service.path("transactions/unlink_transfer"), body))
         else:
-            acknowledged(self.link(caller, pair))
+            check_acknowledged(self.link(caller, pair))
         self.linked[pair] = not self.linked[pair]
         self.open.discard(pair)
 
@@ -272,7 +272,7 @@ class Transfers:
         for pair, linked in self.linked.items():
             assert stored[pair] == linked or pair in self.open
         for pair in self.open:
-            acknowledged(self.link(self.service.caller(), pair))
+            check_acknowledged(self.link(self.service.caller(), pair))
             self.linked[pair] = True
         self.open.clear()
         assert self.stored() == self.linked
@@ -295,4 +295,4 @@ class Transfers:
         return found
 
 
-ACTIVITIES: dict[str, type[Activity]] = {"imports": Imports, "token exchanges": Exchanges, "transfers": Transfers}
+ACTIVITIES: dict[str, type[Activity]] = {"imports": Imports, "token exchanges": TokenExchanges, "transfers": Transfers}

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.service import Service, new_service
+from tests.faults.service import Service, start_service
 
 
 @pytest.fixture(scope="package")
 def service() -> Iterator[Service]:
-    with new_service() as found:
+    with start_service() as found:
         yield found

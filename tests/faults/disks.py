@@ -10,14 +10,14 @@ import pytest
 
 
 @contextlib.contextmanager
-def small_disk(place: Path, *, megabytes: int) -> Iterator["Disk"]:
+def mount_small_disk(place: Path, *, megabytes: int) -> Iterator["Disk"]:
     """An empty disk of that size at a new directory."""
     place.mkdir()
-    mount("-t", "tmpfs", "-o", f"size={megabytes}m,mode=0755", "tmpfs", str(place))
+    mount_disk("-t", "tmpfs", "-o", f"size={megabytes}m,mode=0755", "tmpfs", str(place))
     try:
         yield Disk(place)
     finally:
-        unmount(place)
+        unmount_disk(place)
 
 
 class Disk:
@@ -37,7 +37,7 @@ class Disk:
 
 
 @contextlib.contextmanager
-def read_only(place: Path) -> Iterator[None]:
+def make_read_only(place: Path) -> Iterator[None]:
     """Nothing can be written there: by its mode for an ordinary user, by a mount for root, who ignores modes."""
     if os.geteuid() != 0:
         mode = place.stat().st_mode
@@ -45,19 +45,19 @@ def read_only(place: Path) -> Iterator[None]:
         yield
         place.chmod(mode)
         return
-    mount("--bind", str(place), str(place))
+    mount_disk("--bind", str(place), str(place))
     try:
-        mount("-o", "remount,bind,ro", str(place))
+        mount_disk("-o", "remount,bind,ro", str(place))
         yield
     finally:
-        unmount(place)
+        unmount_disk(place)
 
 
-def mount(*words: str) -> None:
+def mount_disk(*words: str) -> None:
     done = subprocess.run(["mount", *words], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(f"disks cannot be mounted here: {done.stderr.strip()}")
 
 
-def unmount(place: Path) -> None:
+def unmount_disk(place: Path) -> None:
     subprocess.run(["umount", "--lazy", str(place)], check=True, capture_output=True)

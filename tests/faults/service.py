@@ -14,13 +14,13 @@ from typing import Any
 
 import psycopg
 
-from tests.machine import ROOT, Machine, eventually, free_port, prepared_machine, status, workers
+from tests.machine import ROOT, Machine, create_prepared_machine, find_free_port, get_status, list_workers, wait_until
 
-WORKERS = 2
-RECOVERY = 180  # seconds within which the service answers again by itself
+WORKER_COUNT = 2
+RECOVERY_SECONDS = 180  # seconds within which the service answers again by itself
 
 
-class CutOff(Exception):
+class ConnectionCutOff(Exception):
     """The connection ended without an answer: the caller cannot know whether its change was made."""
 
 
@@ -56,7 +56,7 @@ class Caller:
             data = answer.read()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            raise CutOff from error
+            raise ConnectionCutOff from error
         if answer.will_close:
             connection.close()
         else:
@@ -74,7 +74,7 @@ class Service:
     """``up`` with two workers on a data directory of its own, one company, and an owner-level key."""
 
     machine: Machine
-    port: int = field(default_factory=free_port)
+    port: int = field(default_factory=find_free_port)
     company: str = ""
     key: str = ""
     process: Any = None
@@ -86,7 +86,7 @@ class Service:
         """Return once it answers."""
         output = self._running.enter_context(self.log.open("a"))
         self.process = self._running.enter_context(
-            self.machine.starting(self.port, "--workers", str(WORKERS), output=output)
+            self.machine.starting(self.port, "--workers", str(WORKER_COUNT), output=output)
         )
         self.answers_again()
 
@@ -113,7 +113,7 @@ class Service:
             case "worker":
                 gone = self.workers()[0]
                 os.kill(gone, signal.SIGKILL)
-                assert eventually(lambda: gone not in self.workers(), seconds=RECOVERY)
+                assert wait_until(lambda: gone not in self.workers(), seconds=RECOVERY_SECONDS)
             case "server":
                 os.killpg(self.process.pid, signal.SIGKILL)
                 self.process.wait()
@@ -122,18 +122,18 @@ class Service:
             case "database":
                 gone = self.machine.postmaster
                 os.kill(gone, signal.SIGKILL)
-                assert eventually(lambda: self.postmaster() not in (gone, None), seconds=RECOVERY)
+                assert wait_until(lambda: self.postmaster() not in (gone, None), seconds=RECOVERY_SECONDS)
         self.answers_again()
 
     def answers_again(self) -> None:
         def well() -> bool:
-            return len(self.workers()) == WORKERS and status(self.port, "/readyz") == 200
+            return len(self.workers()) == WORKER_COUNT and get_status(self.port, "/readyz") == 200
 
-        assert eventually(well, seconds=RECOVERY), self.log.read_text()[-5000:]
+        assert wait_until(well, seconds=RECOVERY_SECONDS), self.log.read_text()[-5000:]
 
     def workers(self) -> list[int]:
         """The processes that answer requests."""
-        return workers(self.process.pid)
+        return list_workers(self.process.pid)
 
     def postmaster(self) -> int | None:
         try:
@@ -183,10 +183,10 @@ class Service:
         """Every derived table says what the facts say, and each transaction what its parts say."""
         done = self.machine.run("rebuild_derived", "--check")
         assert done.returncode == 0, done.stderr
-        assert self.rows(MISCOUNTED) == []
+        assert self.rows(MISCOUNTED_QUERY) == []
 
 
-MISCOUNTED = """
+MISCOUNTED_QUERY = """
     SELECT t.id, t.amount_value, t.categorized_value, t.transferred_value FROM ledger_transaction t
       LEFT JOIN (SELECT company_id, transaction_id, sum(value) AS whole,
                         sum(value) FILTER (WHERE counter_id IS NOT NULL) AS legs
@@ -197,8 +197,8 @@ MISCOUNTED = """
 
 
 @contextlib.contextmanager
-def new_service(**settings: object) -> Iterator[Service]:
-    with prepared_machine() as machine:
+def start_service(**settings: object) -> Iterator[Service]:
+    with create_prepared_machine() as machine:
         machine.settings |= {"RATE_LIMIT": 10_000_000, "REQUESTS_PER_CREDENTIAL": 200, "THREADS": 16} | settings
         service = Service(machine)
         try:

@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
-from tests.docs.page import blocks
-from tests.faults.activities import Exchanges
+from tests.docs.markdown_page import parse_blocks
+from tests.faults.activities import TokenExchanges
 from tests.faults.service import Caller, Service
-from tests.machine import ROOT, Machine, prepared_machine
+from tests.machine import ROOT, Machine, create_prepared_machine
 
 pytestmark = pytest.mark.server
 
@@ -19,20 +19,20 @@ FORM = (
 )
 
 
-def commands(page: str) -> str:
+def build_script(page: str) -> str:
     """All the commands of a page in one script, which ends at the first that fails."""
-    found = blocks(ROOT / "docs" / page)
+    found = parse_blocks(ROOT / "docs" / page)
     assert [block.language for block in found] == ["sh"] * 3
     return "set -eu\n" + "\n".join(block.text for block in found)
 
 
-def rows_of_each_table(service: Service) -> dict[str, int]:
+def count_rows_by_table(service: Service) -> dict[str, int]:
     tables = service.rows("SELECT format('%%I', tablename) FROM pg_tables WHERE schemaname = 'public'")
     return {table: service.rows(f"SELECT count(*) FROM {table}")[0][0] for (table,) in tables}
 
 
-def test_what_is_restored_is_what_was():
-    with prepared_machine() as machine:
+def test_restored_backup_equals_the_original():
+    with create_prepared_machine() as machine:
         service = Service(machine)
         service.start()
         service.found_company()
@@ -40,12 +40,12 @@ def test_what_is_restored_is_what_was():
         row = {"accountId": account, "date": "2025-02-03", "amountValue": "12.34"}
         assert caller.ask("POST", service.path("transactions/import"), {"transactions": [row] * 500}).fine
         document = caller.ask("POST", service.path("files"), FORM, Content_Type="multipart/form-data; boundary=x")
-        exchanges = Exchanges(service, codes=2)
+        exchanges = TokenExchanges(service, codes=2)
         tokens = [exchanges.post(caller, exchanges.with_code(code)).body for code in exchanges.codes.values()]
-        before = rows_of_each_table(service), service.cash(account)
+        before = count_rows_by_table(service), service.cash(account)
 
         done = subprocess.run(
-            ["bash", "-c", commands("backups.md")], cwd=ROOT, env=machine.environment(PORT=service.port),
+            ["bash", "-c", build_script("backups.md")], cwd=ROOT, env=machine.environment(PORT=service.port),
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -58,7 +58,7 @@ def test_what_is_restored_is_what_was():
         again = Service(Machine(home=machine.home / "elsewhere"), service.port, service.company, service.key)
         try:
             again.start()
-            assert (rows_of_each_table(again), again.cash(account)) == before
+            assert (count_rows_by_table(again), again.cash(account)) == before
             assert again.caller().ask("GET", again.path(f"files/{document.body['id']}/content")).body == PDF
             bearer = Caller(again.port, {"Authorization": f"Bearer {tokens[0]['access_token']}"})
             assert bearer.ask("GET", "/companies").body[0]["id"] == service.company

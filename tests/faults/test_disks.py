@@ -6,9 +6,9 @@ import psycopg
 import pytest
 
 from tests.faults.activities import Imports
-from tests.faults.disks import Disk, read_only, small_disk
+from tests.faults.disks import Disk, make_read_only, mount_small_disk
 from tests.faults.service import Service
-from tests.machine import free_port, new_machine, status
+from tests.machine import create_machine, find_free_port, get_status
 
 pytestmark = pytest.mark.server
 
@@ -24,7 +24,7 @@ UPLOAD = (
 @pytest.fixture(scope="module")
 def crammed() -> Iterator[tuple[Service, Disk]]:
     """A running service on a small disk of its own."""
-    with new_machine() as machine, small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
+    with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
         machine.settings["RATE_LIMIT"] = 10_000_000
         service = Service(machine)
         try:
@@ -37,7 +37,7 @@ def crammed() -> Iterator[tuple[Service, Disk]]:
             machine.embedded.stop()
 
 
-def upload(service: Service) -> tuple[int, str | None]:
+def upload_file(service: Service) -> tuple[int, str | None]:
     form = f"multipart/form-data; boundary={BOUNDARY}"
     answer = service.caller().ask("POST", service.path("files"), UPLOAD, Content_Type=form)
     return answer.status, answer.body.get("code")
@@ -48,12 +48,12 @@ def test_a_full_disk_refuses_uploads_and_keeps_no_half_of_one(crammed):
     account = service.account("Main")
     disk.fill()
     for _ in range(3):
-        assert upload(service) == (507, "storage_full")
+        assert upload_file(service) == (507, "storage_full")
     assert service.caller().ask("GET", service.path("files")).body == []
     assert [path for path in (disk.place / "files").rglob("*") if path.is_file()] == []
     assert service.cash(account) == 0  # who only reads notices nothing
     disk.free()
-    assert upload(service) == (201, None)
+    assert upload_file(service) == (201, None)
 
 
 def test_a_full_disk_refuses_imports_wholly_and_takes_them_once_there_is_room(crammed):
@@ -91,14 +91,14 @@ def test_a_database_that_had_to_stop_for_want_of_room_comes_back_by_itself(cramm
             break
     assert stops >= 3
     assert refusals <= {(507, "storage_full"), (503, "unavailable")}, service.log.read_text()
-    assert status(service.port, "/healthz") == 200
+    assert get_status(service.port, "/healthz") == 200
     disk.free()
     service.answers_again()
     busy.settle()
     service.proves_its_figures()
 
 
-def one_line(done) -> str:
+def get_error_line(done) -> str:
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1, done.stderr
     return done.stderr
@@ -106,43 +106,43 @@ def one_line(done) -> str:
 
 @pytest.mark.parametrize("command", ["up", "rebuild_derived"])
 def test_a_read_only_data_directory_is_one_line_that_names_it(command):
-    with new_machine() as machine:
+    with create_machine() as machine:
         (machine.home / "var").mkdir()
-        with read_only(machine.home / "var"):
-            said = one_line(machine.run(command, PORT=free_port()))
+        with make_read_only(machine.home / "var"):
+            said = get_error_line(machine.run(command, PORT=find_free_port()))
     assert f"DATA_DIR: {machine.home}/var cannot be written" in said
 
 
 def test_a_read_only_database_is_one_line_and_takes_no_harm():
-    with new_machine() as machine:
+    with create_machine() as machine:
         with machine.embedded.hold():
             pass
-        with read_only(machine.embedded.path):
+        with make_read_only(machine.embedded.path):
             for command in ("up", "rebuild_derived"):
-                said = one_line(machine.run(command, PORT=free_port()))
+                said = get_error_line(machine.run(command, PORT=find_free_port()))
                 assert str(machine.embedded.path) in said
         with machine.embedded.hold():
-            assert machine.embedded.running()
+            assert machine.embedded.is_running()
 
 
 @pytest.mark.parametrize("megabytes", [2, 20, 60])
 def test_a_first_start_without_room_is_one_line_and_leaves_nothing_half_made(megabytes):
     """Room for the secrets alone, for half a database, for a database without its tables."""
-    with new_machine() as machine, small_disk(machine.home / "var", megabytes=megabytes) as disk:
-        said = one_line(machine.run("up", "--no-demo", PORT=free_port()))
+    with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=megabytes) as disk:
+        said = get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
         assert said.startswith("Error: ")
         # Where PostgreSQL stopped in the middle, its own log has the reason.
         assert (
             "No space left on device" in said or "wrote only" in said or f"{machine.embedded.path}/server.log" in said
         )
         assert list(disk.place.glob("postgres.new-*")) == []
-        assert not machine.embedded.running()
+        assert not machine.embedded.is_running()
 
 
 def test_a_start_on_a_full_disk_is_one_line_and_works_once_there_is_room():
-    with new_machine() as machine, small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
+    with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
         disk.fill()
-        said = one_line(machine.run("up", "--no-demo", PORT=free_port()))
+        said = get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
         assert "DATA_DIR" in said
         assert "No space left on device" in said
         assert [path.name for path in disk.place.iterdir()] == ["ballast"]
@@ -150,7 +150,7 @@ def test_a_start_on_a_full_disk_is_one_line_and_works_once_there_is_room():
         with machine.embedded.hold():
             pass
         disk.fill()
-        assert "No space left on device" in one_line(machine.run("up", "--no-demo", PORT=free_port()))
+        assert "No space left on device" in get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
         disk.free()
         with machine.embedded.hold():
-            assert machine.embedded.running()
+            assert machine.embedded.is_running()

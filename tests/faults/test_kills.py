@@ -13,16 +13,16 @@ from threading import Event
 
 import pytest
 
-from tests.faults.activities import ACTIVITIES, LANES, Activity
-from tests.faults.service import CutOff, Service
-from tests.machine import eventually
+from tests.faults.activities import ACTIVITIES, LANE_COUNT, Activity
+from tests.faults.service import ConnectionCutOff, Service
+from tests.machine import wait_until
 
 pytestmark = pytest.mark.server
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
 VICTIMS = ("worker", "server", "database")
-LONGEST = 0.6  # seconds of work before a kill
-TRIES = 10  # a kill that met no request at work is made again
+MAX_DELAY_SECONDS = 0.6  # seconds of work before a kill
+MAX_TRIES = 10  # a kill that met no request at work is made again
 
 
 @pytest.mark.parametrize(
@@ -33,16 +33,16 @@ def test_a_kill_in_the_middle_leaves_all_or_nothing_of_each_change(
 ):
     busy, cut = ACTIVITIES[activity](service), 0
     for _ in range(ROUNDS):
-        cut += next(filter(None, (killed_during(service, busy, victim) for _ in range(TRIES))))
+        cut += next(filter(None, (kill_during(service, busy, victim) for _ in range(MAX_TRIES))))
     service.proves_its_figures()
     record_property("told", f"{victim:8} killed during {activity:15} {ROUNDS:4} times, {cut:4} requests cut off")
     record_property("kills survived", ROUNDS)
 
 
-def killed_during(service: Service, busy: Activity, victim: str) -> int:
+def kill_during(service: Service, busy: Activity, victim: str) -> int:
     """How many requests the kill cut off; the service answers again, and the rules hold."""
     done = Event()
-    turns = [0] * LANES
+    turns = [0] * LANE_COUNT
 
     def lane(number: int) -> bool:
         caller = service.caller()
@@ -50,17 +50,17 @@ def killed_during(service: Service, busy: Activity, victim: str) -> int:
             while not done.is_set():
                 busy.turn(caller, number)
                 turns[number] += 1
-        except CutOff:
+        except ConnectionCutOff:
             return True
         finally:
             caller.close()
         return False
 
-    with ThreadPoolExecutor(LANES) as pool:
-        lanes = [pool.submit(lane, number) for number in range(LANES)]
+    with ThreadPoolExecutor(LANE_COUNT) as pool:
+        lanes = [pool.submit(lane, number) for number in range(LANE_COUNT)]
         try:
-            assert eventually(lambda: any(turns) or any(each.done() for each in lanes), seconds=180)
-            time.sleep(random.uniform(0, LONGEST))
+            assert wait_until(lambda: any(turns) or any(each.done() for each in lanes), seconds=180)
+            time.sleep(random.uniform(0, MAX_DELAY_SECONDS))
             service.kill(victim)
         finally:
             done.set()

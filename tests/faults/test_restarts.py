@@ -12,11 +12,11 @@ import psycopg
 import pytest
 
 from tests.faults.service import Answer, Caller, Service
-from tests.machine import eventually, status
+from tests.machine import get_status, wait_until
 
 pytestmark = pytest.mark.server
 
-CALLERS = 4
+CALLER_COUNT = 4
 ROW = {"date": "2025-06-01", "amountValue": "1.00"}
 
 
@@ -27,32 +27,32 @@ def account(service: Service) -> str:
     return service.account("Restarted")
 
 
-def renewed(service: Service, old: list[int]) -> bool:
+def has_new_workers(service: Service, old: list[int]) -> bool:
     """Whether there are only new workers, all at work."""
     return len(service.workers()) == len(old) and not set(old) & set(service.workers())
 
 
-def reload(service: Service) -> None:
+def reload_workers(service: Service) -> None:
     """All workers anew, at a word to the main process."""
     old = service.workers()
     service.process.send_signal(signal.SIGHUP)
-    assert eventually(lambda: renewed(service, old), seconds=180)
+    assert wait_until(lambda: has_new_workers(service, old), seconds=180)
 
 
-def roll(service: Service) -> None:
+def replace_workers(service: Service) -> None:
     """The workers end one after the other; each is replaced."""
     for worker in service.workers():
         os.kill(worker, signal.SIGTERM)
-        assert eventually(lambda gone=worker: gone not in service.workers(), seconds=180)
+        assert wait_until(lambda gone=worker: gone not in service.workers(), seconds=180)
         service.answers_again()
 
 
-@pytest.mark.parametrize("renew", [reload, roll])
+@pytest.mark.parametrize("renew", [reload_workers, replace_workers])
 def test_new_workers_lose_no_request_and_no_connection_unannounced(
     service: Service, account: str, renew: Callable[[Service], None]
 ):
     """A connection that ends without saying so before raises CutOff in its caller, and fails this test."""
-    done, booked = Event(), [0] * CALLERS
+    done, booked = Event(), [0] * CALLER_COUNT
 
     def call(lane: int) -> set[int]:
         caller, answers = service.caller(), set()
@@ -62,13 +62,13 @@ def test_new_workers_lose_no_request_and_no_connection_unannounced(
             booked[lane] += 1
         return answers
 
-    with ThreadPoolExecutor(CALLERS) as pool:
-        lanes = [pool.submit(call, lane) for lane in range(CALLERS)]
+    with ThreadPoolExecutor(CALLER_COUNT) as pool:
+        lanes = [pool.submit(call, lane) for lane in range(CALLER_COUNT)]
         try:
             for _ in range(2):
                 before = sum(booked)
                 renew(service)
-                assert eventually(lambda seen=before: sum(booked) > seen + CALLERS, seconds=180)
+                assert wait_until(lambda seen=before: sum(booked) > seen + CALLER_COUNT, seconds=180)
         finally:
             done.set()
         assert {status for lane in lanes for status in lane.result()} == {200, 201}
@@ -76,7 +76,7 @@ def test_new_workers_lose_no_request_and_no_connection_unannounced(
 
 
 @contextlib.contextmanager
-def held(service: Service) -> Iterator[None]:
+def hold_company_lock(service: Service) -> Iterator[None]:
     """Changes of the company's ledger wait in the database until this ends."""
     where = {"host": str(service.machine.embedded.path), "user": "postgres", "dbname": "app", "autocommit": True}
     with psycopg.connect(**where) as database:
@@ -84,45 +84,45 @@ def held(service: Service) -> Iterator[None]:
         yield
 
 
-def waiting(service: Service) -> bool:
+def is_waiting_for_lock(service: Service) -> bool:
     return service.rows("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") != []
 
 
-def import_in(pool: ThreadPoolExecutor, service: Service, account: str) -> tuple[Caller, Future[Answer]]:
+def start_import(pool: ThreadPoolExecutor, service: Service, account: str) -> tuple[Caller, Future[Answer]]:
     """An import that is on its way, and waits."""
     caller, body = service.caller(), {"transactions": [ROW | {"accountId": account}] * 100}
     answer = pool.submit(caller.ask, "POST", service.path("transactions/import"), body)
-    assert eventually(lambda: waiting(service), seconds=180)
+    assert wait_until(lambda: is_waiting_for_lock(service), seconds=180)
     return caller, answer
 
 
 def test_a_request_of_an_old_worker_is_answered_while_new_ones_are_at_work(service: Service, account: str):
     old = service.workers()
     with ThreadPoolExecutor(1) as pool:
-        with held(service):
-            _, answer = import_in(pool, service, account)
+        with hold_company_lock(service):
+            _, answer = start_import(pool, service, account)
             service.process.send_signal(signal.SIGHUP)
-            assert eventually(lambda: len(set(service.workers()) - set(old)) == len(old), seconds=180)
-            assert [status(service.port, "/readyz") for _ in range(10)] == [200] * 10
+            assert wait_until(lambda: len(set(service.workers()) - set(old)) == len(old), seconds=180)
+            assert [get_status(service.port, "/readyz") for _ in range(10)] == [200] * 10
             assert not answer.done()
         assert answer.result().body["count"] == 100
-    assert eventually(lambda: renewed(service, old), seconds=180)
+    assert wait_until(lambda: has_new_workers(service, old), seconds=180)
     assert service.cash(account) == 100
 
 
 def test_an_end_waits_for_the_requests_that_run(service: Service, account: str):
     with ThreadPoolExecutor(1) as pool:
-        with held(service):
-            _, answer = import_in(pool, service, account)
+        with hold_company_lock(service):
+            _, answer = start_import(pool, service, account)
             service.process.send_signal(signal.SIGTERM)
             # A worker that ends keeps its socket, and takes nobody in: the probe must give up before its grace is over.
-            assert eventually(lambda: status(service.port, "/healthz", seconds=1) == 0, seconds=20)
+            assert wait_until(lambda: get_status(service.port, "/healthz", seconds=1) == 0, seconds=20)
             time.sleep(0.5)
             assert not answer.done()
             assert service.process.poll() is None
         done = answer.result()
     assert (done.status, done.body["count"]) == (200, 100)
     assert service.process.wait(180) == 0
-    assert not service.machine.embedded.running()
+    assert not service.machine.embedded.is_running()
     service.start()
     assert service.cash(account) == 100

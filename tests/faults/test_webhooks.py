@@ -12,21 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.service import CutOff, Service, new_service
-from tests.machine import eventually
+from tests.faults.service import ConnectionCutOff, Service, start_service
+from tests.machine import wait_until
 from tests.webhooks.receiver import Message, Receiver
 
 pytestmark = pytest.mark.server
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
 WRITERS, ENDPOINTS = 8, 3
-FAILING = 0.01  # of the calls: each keeps its endpoint waiting for five seconds, and eight writers do not wait
-RECOVERY = 120  # seconds: one that was killed lets go of what it held after ten
+FAILURE_RATE = 0.01  # of the calls: each keeps its endpoint waiting for five seconds, and eight writers do not wait
+RECOVERY_SECONDS = 120  # seconds: one that was killed lets go of what it held after ten
 
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with new_service(OUTBOUND_ALLOW_PRIVATE="1") as found:
+    with start_service(OUTBOUND_ALLOW_PRIVATE="1") as found:
         yield found
 
 
@@ -38,7 +38,7 @@ def receiver() -> Iterator[Receiver]:
     made.stop()
 
 
-def deliverers(service: Service) -> list[int]:
+def list_worker_pids(service: Service) -> list[int]:
     found = []
     for child in Path(f"/proc/{service.process.pid}/task").glob("*/children"):
         for pid in map(int, child.read_text().split()):
@@ -47,14 +47,14 @@ def deliverers(service: Service) -> list[int]:
     return found
 
 
-def hook(service: Service, receiver: Receiver, path: str) -> str:
+def create_endpoint(service: Service, receiver: Receiver, path: str) -> str:
     values = {"url": receiver.url(path), "types": ["accountGroup.created"]}
     answer = service.caller().ask("POST", service.path("webhook_endpoints"), values)
     assert answer.fine, answer
     return str(answer.body["id"])
 
 
-def fed(service: Service) -> list[str]:
+def list_feed_ids(service: Service) -> list[str]:
     """The feed's ids of what is sent, in its order, as the database has them."""
     rows = service.rows(
         "SELECT id FROM companies_auditentry WHERE company_id = %s AND action = 'accountGroup.created' ORDER BY number",
@@ -63,7 +63,7 @@ def fed(service: Service) -> list[str]:
     return [str(found) for (found,) in rows]
 
 
-def entities(service: Service) -> set[str]:
+def list_entity_ids(service: Service) -> set[str]:
     """What those events are about."""
     rows = service.rows("SELECT entity_id FROM companies_auditentry WHERE action = 'accountGroup.created'")
     return {found for (found,) in rows}
@@ -71,22 +71,22 @@ def entities(service: Service) -> set[str]:
 
 def test_a_deliverer_runs_beside_the_server_is_replaced_and_ends_with_it(service: Service, receiver: Receiver):
     service.found_company()
-    hook(service, receiver, "/up")
-    assert eventually(lambda: len(deliverers(service)) == 1, seconds=RECOVERY)
-    (first,) = deliverers(service)
+    create_endpoint(service, receiver, "/up")
+    assert wait_until(lambda: len(list_worker_pids(service)) == 1, seconds=RECOVERY_SECONDS)
+    (first,) = list_worker_pids(service)
     os.kill(first, signal.SIGKILL)
     service.caller().ask("POST", service.path("account_groups"), {"name": "x"})
-    assert eventually(lambda: len(receiver.came) == 1, seconds=RECOVERY)
-    (second,) = deliverers(service)
+    assert wait_until(lambda: len(receiver.came) == 1, seconds=RECOVERY_SECONDS)
+    (second,) = list_worker_pids(service)
     assert second != first
     os.kill(service.process.pid, signal.SIGKILL)  # the server alone
-    assert eventually(lambda: not Path(f"/proc/{second}").exists(), seconds=RECOVERY)
+    assert wait_until(lambda: not Path(f"/proc/{second}").exists(), seconds=RECOVERY_SECONDS)
     service.kill("server")  # and up again
     service.caller().ask("POST", service.path("account_groups"), {"name": "y"})
-    assert eventually(lambda: len(receiver.came) == 2, seconds=RECOVERY)
+    assert wait_until(lambda: len(receiver.came) == 2, seconds=RECOVERY_SECONDS)
 
 
-class NowAndThen:
+class OccasionalFailure:
     """A receiver's failures; never two about one event, for the second wait would be five minutes."""
 
     def __init__(self) -> None:
@@ -95,14 +95,14 @@ class NowAndThen:
 
     def __call__(self, message: Message) -> int:
         about = message.path + message.headers["webhook-id"]
-        if not self.over and random.random() < FAILING and about not in self.failed:
+        if not self.over and random.random() < FAILURE_RATE and about not in self.failed:
             self.failed.add(about)
             return random.choice([500, 503, 404, 302])
         return 200
 
 
 @contextlib.contextmanager
-def writing(service: Service) -> Iterator[set[str]]:
+def run_writers(service: Service) -> Iterator[set[str]]:
     """Writers, for as long as it lasts; the ids of what they were told is stored."""
     done = threading.Event()
     acknowledged: set[str] = set()
@@ -110,7 +110,7 @@ def writing(service: Service) -> Iterator[set[str]]:
     def write(lane: int) -> None:
         caller = service.caller()
         while not done.wait(random.uniform(0, 2)):
-            with contextlib.suppress(CutOff):
+            with contextlib.suppress(ConnectionCutOff):
                 made = caller.ask("POST", service.path("account_groups"), {"name": f"{lane} {time.monotonic()}"})
                 acknowledged.add(made.body["id"])
         caller.close()
@@ -125,19 +125,19 @@ def writing(service: Service) -> Iterator[set[str]]:
             lane.result()
 
 
-def killed(service: Service, receiver: Receiver) -> int:
+def kill_workers(service: Service, receiver: Receiver) -> int:
     """How many deliverers were killed, some moment after something came: one at least."""
     before = len(receiver.came)
-    assert eventually(lambda: len(receiver.came) > before, seconds=RECOVERY)
+    assert wait_until(lambda: len(receiver.came) > before, seconds=RECOVERY_SECONDS)
     time.sleep(random.uniform(0, 0.3))
-    assert eventually(lambda: deliverers(service), seconds=RECOVERY), "the one before has a successor"
-    pids = deliverers(service)
+    assert wait_until(lambda: list_worker_pids(service), seconds=RECOVERY_SECONDS), "the one before has a successor"
+    pids = list_worker_pids(service)
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
     return len(pids)
 
 
-def followed(service: Service) -> list[str]:
+def follow_feed(service: Service) -> list[str]:
     """The same ids as a program has them that follows the feed by its links from the beginning."""
     caller, found = service.caller(), []
     path = service.path("events?type=accountGroup.created&limit=100")
@@ -150,7 +150,7 @@ def followed(service: Service) -> list[str]:
         path = service.path(f"events?type=accountGroup.created&limit=100&after={found[-1]}")
 
 
-def taken(receiver: Receiver, path: str) -> list[str]:
+def list_received_ids(receiver: Receiver, path: str) -> list[str]:
     """The events that were taken there, each where it came first."""
     return list(dict.fromkeys(each.headers["webhook-id"] for each in receiver.taken if each.path == path))
 
@@ -159,28 +159,30 @@ def test_kills_under_eight_writers_lose_nothing_and_keep_the_order(
     service: Service, receiver: Receiver, record_property: Callable[[str, object], None]
 ):
     service.found_company()
-    receiver.answers = failing = NowAndThen()
+    receiver.answers = failing = OccasionalFailure()
     paths = [f"/{number}" for number in range(ENDPOINTS)]
     for path in paths:
-        hook(service, receiver, path)
-    with writing(service) as acknowledged:
-        kills = sum(killed(service, receiver) for _ in range(ROUNDS))
+        create_endpoint(service, receiver, path)
+    with run_writers(service) as acknowledged:
+        kills = sum(kill_workers(service, receiver) for _ in range(ROUNDS))
     failing.over = True
-    expected = fed(service)
+    expected = list_feed_ids(service)
 
     def counts() -> list[int]:
-        return [len(taken(receiver, path)) for path in paths]
+        return [len(list_received_ids(receiver, path)) for path in paths]
 
     def all_taken() -> bool:
         return min(counts()) >= len(expected)
 
-    assert followed(service) == expected, "the feed has each once, in its order"
-    assert acknowledged <= entities(service), "whatever was acknowledged is in the feed"
+    assert follow_feed(service) == expected, "the feed has each once, in its order"
+    assert acknowledged <= list_entity_ids(service), "whatever was acknowledged is in the feed"
     while not all_taken():
         before = len(receiver.came)
-        assert eventually(lambda before=before: len(receiver.came) > before or all_taken(), seconds=RECOVERY), counts()
+        assert wait_until(lambda before=before: len(receiver.came) > before or all_taken(), seconds=RECOVERY_SECONDS), (
+            counts()
+        )
     for path in paths:
-        assert taken(receiver, path) == expected, "each at least once, first in the order of the feed"
+        assert list_received_ids(receiver, path) == expected, "each at least once, first in the order of the feed"
     again = len(receiver.taken) - ENDPOINTS * len(expected)
     failures = len(failing.failed)
     told = (

@@ -6,36 +6,36 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.faults.service import Service
-from tests.faults.writers import ROWS, Shared, Writer, found_shared
+from tests.faults.writers import ROWS, SharedState, Writer, create_shared_state
 
 pytestmark = pytest.mark.server
 
-WRITERS = 8
+WRITER_COUNT = 8
 SECONDS = 20
 # What is good to ask again, and then changes nothing: a key can be revoked once, an event be retracted once.
 ONCE = ("DELETE api_keys/", "DELETE subscription_events/")
 AGAIN = {"POST transactions/link_transfer"}  # this very pair
 
 
-def enough(shared: Shared) -> bool:
+def has_enough_writes(shared: SharedState) -> bool:
     """Whether there is something to look at; a machine with much else to do takes longer."""
     return len(shared.acknowledged) > 100 and bool(shared.undone)
 
 
 @pytest.fixture(scope="module")
-def written(service: Service) -> Shared:
+def written(service: Service) -> SharedState:
     """What eight writers left behind."""
     service.found_company()
-    shared = found_shared(service)
+    shared = create_shared_state(service)
     end, latest = time.monotonic() + SECONDS, time.monotonic() + 15 * SECONDS
 
     def write(seed: int) -> None:
         writer = Writer(shared, seed=seed)
-        while time.monotonic() < (end if enough(shared) else latest):
+        while time.monotonic() < (end if has_enough_writes(shared) else latest):
             writer.act()
 
-    with ThreadPoolExecutor(WRITERS) as pool:
-        for each in [pool.submit(write, seed) for seed in range(WRITERS)]:
+    with ThreadPoolExecutor(WRITER_COUNT) as pool:
+        for each in [pool.submit(write, seed) for seed in range(WRITER_COUNT)]:
             each.result()
     return shared
 
@@ -47,7 +47,7 @@ def test_every_answer_is_good_or_a_refusal_that_another_writer_explains(written,
         by_status[status] = by_status.get(status, 0) + count
     told = ", ".join(f"{count} × {status}" for status, count in sorted(by_status.items()))
     record_property(
-        "told", f"{WRITERS} writers for {SECONDS} s: {len(written.acknowledged)} changes acknowledged; {told}"
+        "told", f"{WRITER_COUNT} writers for {SECONDS} s: {len(written.acknowledged)} changes acknowledged; {told}"
     )
     assert len(written.acknowledged) > 100
     assert by_status.keys() <= {200, 201, 400, 404, 409, 412}

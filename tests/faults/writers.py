@@ -20,7 +20,7 @@ APART = {(409, "not_linked")}
 
 
 @dataclass
-class Shared:
+class SharedState:
     """What all writers know, and what came of their acts."""
 
     service: Service
@@ -43,7 +43,7 @@ class Shared:
     numbers: Any = field(default_factory=itertools.count)
 
 
-def found_shared(service: Service) -> Shared:
+def create_shared_state(service: Service) -> SharedState:
     caller = service.caller()
     accounts = [service.account("Left"), service.account("Right")]
     categories = caller.ask("GET", service.path("categories")).body
@@ -51,13 +51,13 @@ def found_shared(service: Service) -> Shared:
     subscription = caller.ask("POST", service.path("subscriptions"), {"customerId": customer}).body["id"]
     chosen = [each["id"] for each in categories if len(each["plTypes"]) == 1][:6]
     general = next(each["id"] for each in categories if each["systemKey"] == "officeAndAdmin")
-    return Shared(service, accounts, chosen, general, subscription)
+    return SharedState(service, accounts, chosen, general, subscription)
 
 
 class Writer:
     """One of the eight."""
 
-    def __init__(self, shared: Shared, *, seed: int) -> None:
+    def __init__(self, shared: SharedState, *, seed: int) -> None:
         self.shared, self.random = shared, random.Random(seed)
         self.caller: Caller = shared.service.caller()
 
@@ -79,7 +79,7 @@ class Writer:
             shared.acknowledged[request] = f"{method} {path}"
         if answer.fine:
             return answer
-        if not codes_of(answer) & but:
+        if not list_error_codes(answer) & but:
             shared.surprises.append((method, path, body, answer.status, answer.body))
         return None
 
@@ -212,7 +212,7 @@ ACTS: list[Callable[[Writer], None]] = [
 ]  # fmt: skip
 
 
-def codes_of(answer: Answer) -> set[tuple[int, str]]:
+def list_error_codes(answer: Answer) -> set[tuple[int, str]]:
     """(status, code) of a refusal, and of each of its fields."""
     body = answer.body if isinstance(answer.body, dict) else {}
     codes = {body.get("code"), *(each["code"] for each in body.get("errors", []))}

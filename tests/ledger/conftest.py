@@ -1,4 +1,4 @@
-"""What tests of the ledger stand on: accounts, bookings and the company's own categories, all made over HTTP."""
+"""Fixtures of ledger tests: accounts, transactions and categories, created over HTTP."""
 
 import html
 import re
@@ -8,12 +8,14 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ledger.calc.fx import RateTable
 from ledger.models import MonthResult
-from ledger.recognition import movements, posting
-from ledger.rules import assigning, derived, pairing
-from ledger.transactions import matching, transfers
-from tests.ledger.receiving import send
+from ledger.money.calc.fx import RateTable
+from ledger.recognition.actions import account_movements, postings
+from ledger.rules.actions import auto_assign, categorization_history
+from ledger.rules.queries import transfer_proposals
+from ledger.transactions.actions import transfers
+from ledger.transactions.queries import transfer_candidates
+from tests.ledger.statement_upload import upload_statement
 
 
 class Books:
@@ -54,8 +56,8 @@ class Books:
         return self.api.post("transactions/link_transfer", body | more)
 
 
-def lines_of(part):
-    """The lines that a categorization has an amount on; it names all seven."""
+def list_pl_amounts(part):
+    """Return the non-zero P&L amounts of a categorization."""
     assert list(part["plSplit"]) == ["revenue", "cogs", "cac", "pd", "ga", "no", "neutral"]
     return {line: value for line, value in part["plSplit"].items() if value}
 
@@ -75,7 +77,7 @@ def take(api):
     """Sends a file and answers what was told of it."""
 
     def sent(content, **fields):
-        answer = send(api, content, **fields)
+        answer = upload_statement(api, content, **fields)
         assert answer.status_code == 200, answer.content
         return answer.json()
 
@@ -99,7 +101,7 @@ def rates(monkeypatch):
 
     def known(**per_euro):
         table = RateTable([(currency, date(2026, 1, 1), Decimal(rate)) for currency, rate in per_euro.items()])
-        for module in (matching, posting, transfers, assigning, pairing):
+        for module in (transfer_candidates, postings, transfers, auto_assign, transfer_proposals):
             monkeypatch.setattr(module, "rate_table", lambda: table)
 
     known(USD="1.25", JPY="160")
@@ -110,19 +112,19 @@ def rates(monkeypatch):
 def exact(acme):
     """After the test the derived rows are what the facts say."""
     yield
-    assert posting.differences(acme.id) == []
-    assert movements.differences(acme.id) == []
-    assert derived.differences(acme.id) == []
+    assert postings.find_posting_differences(acme.id) == []
+    assert account_movements.find_account_movement_differences(acme.id) == []
+    assert categorization_history.find_categorization_history_differences(acme.id) == []
 
 
-def codes(answer):
+def get_error_codes(answer):
     """The codes of a validation error, by pointer."""
     return {each["pointer"]: each["code"] for each in answer.json().get("errors", [])}
 
 
-def results(company):
+def list_month_results(company):
     """{(month, line): value in the base currency} of the derived months that are not zero."""
-    rows = MonthResult.objects.of(company.id).exclude(base_amount=0)
+    rows = MonthResult.objects.for_company(company.id).exclude(base_amount=0)
     return {(f"{row.month:%Y-%m}", row.pl_type): row.base_amount for row in rows}
 
 
@@ -151,13 +153,13 @@ def pages(pages_of, alice, acme):
     return pages_of(alice, acme)
 
 
-def text_of(answer):
-    """A page's words without its markup, blanks put together."""
+def get_page_text(answer):
+    """Return a page's text without markup, whitespace collapsed."""
     body = re.sub(r"<(script|style|select|datalist).*?</\1>", " ", answer.content.decode(), flags=re.DOTALL)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
-def error_at(answer, name):
-    """What the page says is wrong with a field; None where it says nothing."""
+def find_field_error(answer, name):
+    """Return the error message of a form field, None without one."""
     found = re.search(rf'<p class="field-error" id="{re.escape(name)}-error">(.*?)</p>', answer.content.decode())
     return html.unescape(found[1]) if found else None

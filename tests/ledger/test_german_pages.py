@@ -5,8 +5,8 @@ import io
 import openpyxl
 import pytest
 
-from tests.ledger.banks import camt, entry, statement
-from tests.ledger.conftest import text_of
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_statement
+from tests.ledger.conftest import get_page_text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
@@ -25,7 +25,7 @@ def bought(books, bank):
 def test_a_transaction_tells_its_history_in_german(german, books, bought, alice):
     german.post(f"/{bought}/edit", amountValue="-120,00", fromTo="Nimbus", description="March hosting", notes="")
     german.post(act="categorize", id=bought, category=f"{books.category('hosting')}:cogs")
-    text = text_of(german.get(f"/{bought}"))
+    text = get_page_text(german.get(f"/{bought}"))
     for part in (
         f"{alice.display_name} hat geändert: Betrag von −119,00 € auf −120,00 € und Von / an von „Nimbus Cloud“ auf",
         "hat sie als",
@@ -37,10 +37,10 @@ def test_a_transaction_tells_its_history_in_german(german, books, bought, alice)
 
 
 def test_the_list_and_what_is_wrong_with_its_filter_are_german(german, bought):
-    text = text_of(german.get())
+    text = get_page_text(german.get())
     assert "1 Buchung · −119,00 €" in text
     assert "Alle Buchungen" in text
-    refused = text_of(german.get("?sort=colour&categoryId=x&open=maybe"))
+    refused = get_page_text(german.get("?sort=colour&categoryId=x&open=maybe"))
     assert "Muss wahr oder falsch sein." in refused
     assert "Muss eines von -date, date, -amount, amount sein." in refused
 
@@ -54,15 +54,15 @@ def test_a_table_has_its_header_in_the_language_of_who_asks_for_it(german, bough
 
 def test_a_transfer_that_cannot_be_says_why_in_german(german, books, bought, bank):
     other = books.book(bank, "119.00")["id"]
-    text = text_of(german.post(f"/{bought}/link", part="", target=other))
+    text = get_page_text(german.post(f"/{bought}/link", part="", target=other))
     assert "Beide Buchungen sind auf demselben Konto." in text
 
 
 def test_an_id_that_nobody_has_is_refused_in_german(german, books, bought, bank):
     nobody, told = "00000000-0000-7000-8000-000000000000", "Diesen Datensatz gibt es in dieser Firma nicht."
     parts = {"category-0": f"{nobody}:cogs", "amount-0": "-119,00"}
-    assert told in text_of(german.post(f"/{bought}/split", **parts))
-    assert told in text_of(german.post(act="categorize", id=nobody, category=f"{books.category('hosting')}:cogs"))
+    assert told in get_page_text(german.post(f"/{bought}/split", **parts))
+    assert told in get_page_text(german.post(act="categorize", id=nobody, category=f"{books.category('hosting')}:cogs"))
 
 
 def test_what_every_company_starts_with_is_named_in_the_readers_language_and_carries_signs_somebody_chose(
@@ -73,7 +73,7 @@ def test_what_every_company_starts_with_is_named_in_the_readers_language_and_car
     changed = {"name": "Werbung", "emoji": "🦊", "plTypes": ["cac"]}
     assert api.put(f"categories/{rows['Marketing']['id']}", changed).status_code == 200
     assert api.post("categories", {"name": "Coffee", "emoji": "☕", "plTypes": ["ga"]}).status_code == 201
-    text = text_of(german.client.get(f"/app/companies/{acme.id}/settings/categories"))
+    text = get_page_text(german.client.get(f"/app/companies/{acme.id}/settings/categories"))
     for part in ("Einmaliger Umsatz", "Ertragsteuern", "Steuerzahlungen", "🦊 Werbung", "☕ Coffee"):
         assert part in text, part
     assert "Income tax" not in text
@@ -82,16 +82,16 @@ def test_what_every_company_starts_with_is_named_in_the_readers_language_and_car
 
 
 def test_what_the_service_wrote_itself_is_german_and_what_people_wrote_is_theirs(german, books, api, take, main):
-    late = entry("-4.20", "2026-01-16", value_day="2026-01-15", text="Fee")
-    take(camt(statement(late, opening="100", closing="95.80")))
+    late = build_entry("-4.20", "2026-01-16", value_day="2026-01-15", text="Fee")
+    take(build_camt(build_statement(late, opening="100", closing="95.80")))
     first, second = sorted(api.get("transactions").json(), key=lambda row: row["amountValue"])
     assert (first["notes"], second["description"]) == ("Value date 2026-01-15", "Initial balance")
-    assert "Wertstellung 15.01.2026" in text_of(german.get(f"/{first['id']}"))
+    assert "Wertstellung 15.01.2026" in get_page_text(german.get(f"/{first['id']}"))
     for page in ("", f"/{second['id']}"):
-        text = text_of(german.get(page))
+        text = get_page_text(german.get(page))
         assert "Anfangsbestand" in text
         assert "Initial balance" not in text
     theirs = books.book(main, "-1.00", description="Initial balance", notes="Value date 2026-01-15")
-    text = text_of(german.get(f"/{theirs['id']}"))
+    text = get_page_text(german.get(f"/{theirs['id']}"))
     assert "Initial balance" in text
     assert "Value date 2026-01-15" in text

@@ -2,11 +2,11 @@
 
 import pytest
 
-from companies.permissions import ALL, Permission
+from companies.permissions import ALL_PERMISSIONS, Permission
 from ledger.models import Account
 from planning.models import PlannedTransaction
 from tests import factories
-from tests.ledger.conftest import error_at, text_of
+from tests.ledger.conftest import find_field_error, get_page_text
 
 pytestmark = pytest.mark.django_db
 
@@ -16,13 +16,13 @@ def visitor(browser_of, acme):
     """A browser of somebody who may do everything but what is named; and its pages."""
 
     def without(*left_out):
-        held = [each.value for each in Permission if each in ALL and each.value not in left_out]
-        return browser_of(factories.member(acme, "some@acme.example", permissions=held), acme).client
+        held = [each.value for each in Permission if each in ALL_PERMISSIONS and each.value not in left_out]
+        return browser_of(factories.make_member(acme, "some@acme.example", permissions=held), acme).client
 
     return without
 
 
-def page(company, path):
+def build_page_path(company, path):
     return f"/app/companies/{company.id}/{path}"
 
 
@@ -30,51 +30,54 @@ def page(company, path):
 def test_a_counterparty_that_one_may_not_look_up_narrows_nothing_and_is_refused(permission, visitor, books, bank, acme):
     books.book(bank)
     client = visitor(permission)
-    answer = client.get(page(acme, "transactions?counterparty=Initech"))
+    answer = client.get(build_page_path(acme, "transactions?counterparty=Initech"))
     assert answer.status_code == 400
-    assert "Your role does not show counterparties." in text_of(answer)
-    assert 'id="counterparty"' not in client.get(page(acme, "transactions")).content.decode()
-    gone = client.post(page(acme, "transactions?counterparty=Initech"), {"act": "delete", "whole": "on"})
+    assert "Your role does not show counterparties." in get_page_text(answer)
+    assert 'id="counterparty"' not in client.get(build_page_path(acme, "transactions")).content.decode()
+    gone = client.post(build_page_path(acme, "transactions?counterparty=Initech"), {"act": "delete", "whole": "on"})
     assert gone.status_code == 400
     assert len(books.api.get("transactions").json()) == 1
 
 
 def test_names_of_counterparties_cannot_be_guessed(visitor, books, bank, acme):
-    factories.customer(acme, "Initech")
+    factories.make_customer(acme, "Initech")
     row = books.book(bank)["id"]
     client = visitor("counterparties:read")
     category = f"{books.category('hosting')}:cogs"
     for name in ("Initech", "Nobody"):
         answer = client.post(
-            page(acme, "transactions"), {"act": "categorize", "id": row, "category": category, "counterparty": name}
+            build_page_path(acme, "transactions"),
+            {"act": "categorize", "id": row, "category": category, "counterparty": name},
         )
-        assert error_at(answer, "counterparty") == "Your role does not show counterparties."
+        assert find_field_error(answer, "counterparty") == "Your role does not show counterparties."
         form = {"category-0": category, "amount-0": "-1.00", "counterparty-0": name}
-        answer = client.post(page(acme, f"transactions/{row}/split"), form)
-        assert error_at(answer, "counterparty-0") == "Your role does not show counterparties."
-    assert "Counterparty</label>" not in client.get(page(acme, f"transactions/{row}/split")).content.decode()
+        answer = client.post(build_page_path(acme, f"transactions/{row}/split"), form)
+        assert find_field_error(answer, "counterparty-0") == "Your role does not show counterparties."
+    assert "Counterparty</label>" not in client.get(build_page_path(acme, f"transactions/{row}/split")).content.decode()
 
 
 def test_saving_an_account_keeps_the_category_that_one_may_not_see(visitor, api, books, bank, acme):
     hosting = books.category("hosting")
     api.put(f"accounts/{bank}", {"defaultCategoryId": hosting})
     client = visitor("categories:read")
-    shown = client.get(page(acme, f"accounts/{bank}/edit")).content.decode()
+    shown = client.get(build_page_path(acme, f"accounts/{bank}/edit")).content.decode()
     assert 'name="defaultCategoryId"' not in shown
     form = {"name": "Renamed", "type": "bank", "accountNumber": "", "accountGroupId": "", "defaultCurrency": "EUR"}
-    assert client.post(page(acme, f"accounts/{bank}/edit"), form).status_code == 303
-    stored = Account.objects.of(acme.id).get(id=bank)
+    assert client.post(build_page_path(acme, f"accounts/{bank}/edit"), form).status_code == 303
+    stored = Account.objects.for_company(acme.id).get(id=bank)
     assert (stored.name, str(stored.default_category_id)) == ("Renamed", hosting)
-    assert "Usual category not shown to your role" in text_of(client.get(page(acme, f"accounts/{bank}")))
+    assert "Usual category not shown to your role" in get_page_text(
+        client.get(build_page_path(acme, f"accounts/{bank}"))
+    )
 
 
 def test_a_rule_does_not_name_the_counterparty_to_those_who_may_not_see_it(visitor, api, acme):
-    initech = factories.customer(acme, "Initech")
-    planned = PlannedTransaction.objects.of(acme.id)
+    initech = factories.make_customer(acme, "Initech")
+    planned = PlannedTransaction.objects.for_company(acme.id)
     body = {"name": "Retainer", "startDate": "2026-03-01", "amountValue": "900.00", "accountId": None}
     answer = api.post("planned_transactions", body | {"counterparty": {"id": str(initech.id), "type": "customer"}})
     assert answer.status_code == 201, answer.content
-    shown = text_of(visitor("counterparties:read").get(page(acme, f"planned/{planned.get().id}")))
+    shown = get_page_text(visitor("counterparties:read").get(build_page_path(acme, f"planned/{planned.get().id}")))
     assert "Initech" not in shown
     assert "Counterparty not shown to your role" in shown
 
@@ -82,8 +85,8 @@ def test_a_rule_does_not_name_the_counterparty_to_those_who_may_not_see_it(visit
 def test_other_movements_are_no_candidates_for_somebody_who_may_not_read_them(browser_of, books, bank, savings, acme):
     source = books.book(bank, "-100.00")["id"]
     books.book(savings, "100.00", fromTo="Secret")
-    writer = factories.member(acme, "writer@acme.example", permissions=["transactions:write"])
-    answer = browser_of(writer, acme).client.get(page(acme, f"transactions/{source}/link"))
+    writer = factories.make_member(acme, "writer@acme.example", permissions=["transactions:write"])
+    answer = browser_of(writer, acme).client.get(build_page_path(acme, f"transactions/{source}/link"))
     assert answer.status_code == 403
     assert "Secret" not in answer.content.decode()
 
@@ -93,11 +96,11 @@ def test_people_and_keys_are_named_to_those_who_manage_them(visitor, browser_of,
     type(alice).objects.filter(pk=alice.pk).update(name="Alice Owner")
     form = {"accountId": bank, "date": "2026-03-15", "amountValue": "5.00", "fromTo": "", "description": ""}
     by_alice = pages.post("/new", **form)["Location"]
-    assert "by key “test”" in text_of(pages.get(f"/{by_key}"))
-    assert "by Alice Owner" in text_of(pages.client.get(by_alice))
+    assert "by key “test”" in get_page_text(pages.get(f"/{by_key}"))
+    assert "by Alice Owner" in get_page_text(pages.client.get(by_alice))
     client = browser_of(bob, acme).client
-    assert "by an API key" in text_of(client.get(page(acme, f"transactions/{by_key}")))
-    shown = text_of(client.get(by_alice))
+    assert "by an API key" in get_page_text(client.get(build_page_path(acme, f"transactions/{by_key}")))
+    shown = get_page_text(client.get(by_alice))
     assert "Alice Owner" not in shown
     assert "by somebody else" in shown
 
@@ -106,6 +109,6 @@ def test_without_sight_of_accounts_the_form_says_so_and_not_that_there_is_none(v
     row = books.book(bank)["id"]
     client = visitor("accounts:read")
     for path in ("transactions/new", f"transactions/{row}/edit"):
-        shown = text_of(client.get(page(acme, path)))
+        shown = get_page_text(client.get(build_page_path(acme, path)))
         assert "No account yet" not in shown
         assert "needs the permission accounts:read" in shown

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from companies.models import Company
 from ledger.models import Transaction
 from ledger.money import rates
-from tests.days import TODAY
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 LARGEST = "999999999999999.99"
@@ -64,7 +64,7 @@ def test_ten_thousand_of_the_largest_amounts_on_one_day_have_a_balance(api, bank
 
 def test_a_currency_of_many_zeros_can_become_the_base_currency(api, bank, monkeypatch):
     monkeypatch.setattr(
-        "ledger.recognition.posting.rate_table", lambda: rates.RateTable([("TRY", TODAY, Decimal(10**9))])
+        "ledger.recognition.actions.postings.get_rate_table", lambda: rates.RateTable([("TRY", TODAY, Decimal(10**9))])
     )
     body = {"accountId": bank, "date": DAY, "amountValue": f"-{LARGEST}"}
     made = api.post("transactions", body).json()["id"]

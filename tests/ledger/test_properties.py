@@ -8,28 +8,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.calc.money import CURRENCIES, minor_units
 from ledger.models import Categorization, DayMovement, Posting, Transaction
-from ledger.recognition import movements, posting
+from ledger.money.calc.money import CURRENCIES, get_minor_units
+from ledger.recognition.actions import account_movements, postings
 
 pytestmark = pytest.mark.django_db
-modest = settings(max_examples=25)
+few_examples = settings(max_examples=25)
 days = st.dates(date(2005, 1, 1), date(2026, 6, 30))
 
 
 @st.composite
-def money(draw, currency, least=1, most=10**12):
+def draw_amount(draw, currency, least=1, most=10**12):
     """An amount of the currency as a text, out or in, never zero."""
     units = draw(st.integers(least, most)) * draw(st.sampled_from([-1, 1]))
-    return f"{Decimal(units).scaleb(-minor_units(currency)):f}"
+    return f"{Decimal(units).scaleb(-get_minor_units(currency)):f}"
 
 
 @st.composite
-def split_movement(draw):
+def draw_split_transaction(draw):
     """(currency, amount, day, parts of it in units, first and last day of a period)."""
     currency = draw(st.sampled_from(CURRENCIES))
-    amount = draw(money(currency))
-    units = abs(int(Decimal(amount).scaleb(minor_units(currency))))
+    amount = draw(draw_amount(currency))
+    units = abs(int(Decimal(amount).scaleb(get_minor_units(currency))))
     cuts = sorted(draw(st.lists(st.integers(0, units), max_size=3)))
     parts = [end - start for start, end in zip([0, *cuts], [*cuts, units], strict=True)]
     start = draw(days)
@@ -37,15 +37,15 @@ def split_movement(draw):
     return currency, amount, draw(days), parts, start, date.fromordinal(start.toordinal() + length)
 
 
-@modest
-@given(movement=split_movement())
+@few_examples
+@given(movement=draw_split_transaction())
 def test_parts_add_up_to_the_amount_in_any_currency_over_any_period(books, api, acme, bank, movement):
     currency, amount, day, parts, start, end = movement
     made = books.book(bank, amount, day.isoformat(), amountCurrency=currency)
     sign = -1 if amount.startswith("-") else 1
     rule = {"type": "servicePeriod", "startDate": start.isoformat(), "endDate": end.isoformat()}
     category = api.post("categories", {"name": "Any", "plTypes": ["ga", "no"]}).json()["id"]
-    values = [float(Decimal(sign * part).scaleb(-minor_units(currency))) for part in parts]
+    values = [float(Decimal(sign * part).scaleb(-get_minor_units(currency))) for part in parts]
     answer = books.split(
         made["id"],
         *(
@@ -58,35 +58,37 @@ def test_parts_add_up_to_the_amount_in_any_currency_over_any_period(books, api, 
     assert row.categorized_value == row.amount_value == Decimal(amount)
     own = Categorization.objects.filter(transaction_id=made["id"]).values_list("id", flat=True)
     assert sum(line.amount for line in Posting.objects.filter(categorization_id__in=list(own))) == Decimal(amount)
-    assert posting.differences(acme.id) == []
+    assert postings.find_posting_differences(acme.id) == []
 
 
-def totals(company):
-    rows = list(DayMovement.objects.of(company.id))
+def sum_day_movements(company):
+    rows = list(DayMovement.objects.for_company(company.id))
     return [sum(getattr(row, name) for row in rows) for name in ("amount", "inflow", "outflow")]
 
 
-@modest
+@few_examples
 @given(data=st.data(), currency=st.sampled_from(CURRENCIES), day=days, other_day=days)
 def test_a_linked_pair_changes_no_balance_and_takes_just_its_movements_out_of_the_flows(
     books, acme, bank, savings, data, currency, day, other_day
 ):
-    amount = data.draw(money(currency))
+    amount = data.draw(draw_amount(currency))
     opposite = amount[1:] if amount.startswith("-") else f"-{amount}"
-    books.book(bank, data.draw(money(currency)), day.isoformat(), amountCurrency=currency)
+    books.book(bank, data.draw(draw_amount(currency)), day.isoformat(), amountCurrency=currency)
     source = books.book(bank, amount, day.isoformat(), amountCurrency=currency)["id"]
     target = books.book(savings, opposite, other_day.isoformat(), amountCurrency=currency)["id"]
-    balance, inflow, outflow = totals(acme)
+    balance, inflow, outflow = sum_day_movements(acme)
     assert books.link(source, target).status_code == 200
     moved = abs(Decimal(amount))
-    assert totals(acme) == [balance, inflow - moved, outflow - moved]
-    assert movements.differences(acme.id) == posting.differences(acme.id) == []
+    assert sum_day_movements(acme) == [balance, inflow - moved, outflow - moved]
+    assert (
+        account_movements.find_account_movement_differences(acme.id) == postings.find_posting_differences(acme.id) == []
+    )
 
 
-@modest
+@few_examples
 @given(data=st.data())
 def test_import_undo_and_import_again_give_the_same_balances(api, acme, bank, data):
-    amounts = data.draw(st.lists(money("EUR", most=10**6), min_size=1, max_size=8))
+    amounts = data.draw(st.lists(draw_amount("EUR", most=10**6), min_size=1, max_size=8))
     dates = data.draw(st.lists(days, min_size=len(amounts), max_size=len(amounts)))
     rows = [
         {"accountId": bank, "date": day.isoformat(), "fromTo": "x", "description": "y", "amountValue": amount}
@@ -96,7 +98,7 @@ def test_import_undo_and_import_again_give_the_same_balances(api, acme, bank, da
     def cells():
         return {
             (row.account_id, row.date): (row.amount, row.inflow, row.outflow)
-            for row in DayMovement.objects.of(acme.id).exclude(count=0)
+            for row in DayMovement.objects.for_company(acme.id).exclude(count=0)
         }
 
     before = cells()
@@ -108,14 +110,14 @@ def test_import_undo_and_import_again_give_the_same_balances(api, acme, bank, da
     assert cells() == after
 
 
-@modest
+@few_examples
 @given(
     sort=st.sampled_from(["-date", "date", "-amount", "amount"]),
     limit=st.integers(1, 5),
     inserts=st.lists(st.tuples(st.integers(1, 9), st.integers(-3, 3)), max_size=8),
 )
 def test_paging_while_rows_are_inserted_loses_and_repeats_none(books, api, acme, bank, sort, limit, inserts):
-    Transaction.objects.of(acme.id).delete()
+    Transaction.objects.for_company(acme.id).delete()
     for n in range(12):
         books.book(bank, f"{n % 3}.00", f"2026-01-0{n % 4 + 1}")
     there = {each["id"] for each in api.get("transactions").json()}

@@ -6,18 +6,18 @@ import subprocess
 
 import pytest
 
-from tests.mcp.node import node_and_packages
+from tests.mcp.node import find_node_and_packages
 
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 
-HELD = {"server-initialize", "ping", "tools-list", "dns-rebinding-protection"}
+PASSED_SCENARIOS = {"server-initialize", "ping", "tools-list", "dns-rebinding-protection"}
 
 TOOL = "needs a tool that is there for the suite alone"
 RESOURCES = "there are no resources: everything is a tool"
 PROMPTS = "there are no prompts"
 STREAMS = "there are no sessions and no streams, so that there is nothing to take up again"
 # Those that do not hold, each with its reason: the server claims none of these capabilities.
-NOT_HELD = {
+FAILED_SCENARIOS = {
     "completion-complete": "there is nothing to complete",
     "logging-set-level": "the server sends no log messages",
     "json-schema-2020-12": TOOL,
@@ -70,9 +70,9 @@ def address(settings, monkeypatch, request, api):
     return f"{request.getfixturevalue('site')}/mcp"
 
 
-def outcomes(address, where):
+def run_scenarios(address, where):
     """Each scenario of the suite → the statuses of its checks."""
-    node, packages = node_and_packages()
+    node, packages = find_node_and_packages()
     suite = packages / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
     words = [node, suite, "server", "--url", address, "--suite", "all", "--output-dir", where]
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300)
@@ -85,8 +85,8 @@ def outcomes(address, where):
 
 
 def test_every_scenario_does_what_the_table_says(address, tmp_path, record_property):
-    found = outcomes(address, tmp_path)
+    found = run_scenarios(address, tmp_path)
     held = {name for name, statuses in found.items() if statuses <= {"SUCCESS", "INFO"}}
-    assert held == HELD
-    assert set(found) - held == set(NOT_HELD)
+    assert held == PASSED_SCENARIOS
+    assert set(found) - held == set(FAILED_SCENARIOS)
     record_property("told", f"MCP conformance: {len(held)} of {len(found)} scenarios hold, the others have no subject")

@@ -6,15 +6,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.assistants.books import Books
-from tests.mcp.node import node_and_packages
-from tests.oauth.conftest import PASSWORD, Flow, returned
-from tests.tls import serving
+from tests.assistants.sample_company import SampleCompany
+from tests.mcp.node import find_node_and_packages
+from tests.oauth.conftest import PASSWORD, OAuthFlow, parse_redirect
+from tests.tls import serve_https
 
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 
 REDIRECT = "http://127.0.0.1:7777/callback"
-DID = {"tools": 16, "companies": ["Acme"], "done": [False, True], "again": True}
+EXPECTED_RESULT = {"tools": 16, "companies": ["Acme"], "done": [False, True], "again": True}
 
 
 @pytest.fixture(autouse=True)
@@ -25,28 +25,28 @@ def reached_both_ways(site, settings):
 
 @pytest.fixture
 def program():
-    node, packages = node_and_packages()
+    node, packages = find_node_and_packages()
     words = [node, "assistant.mjs"]
     with subprocess.Popen(words, cwd=packages, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
 
 
-def said(process):
+def read_message(process):
     line = process.stdout.readline()
     assert line, "the program ended; what it complains of stands above"
     return json.loads(line)
 
 
-def tell(process, value):
+def send_message(process, value):
     process.stdin.write(json.dumps(value) + "\n")
     process.stdin.flush()
 
 
 def test_with_a_key(program, site, api):
-    plan = Books(api).writing()["plan_payment"]
-    tell(program, {"url": f"{site}/mcp", "key": api.key, "plan": plan})
-    assert said(program) == DID | {"clientId": None}
+    plan = SampleCompany(api).writing()["plan_payment"]
+    send_message(program, {"url": f"{site}/mcp", "key": api.key, "plan": plan})
+    assert read_message(program) == EXPECTED_RESULT | {"clientId": None}
 
 
 # ---------------------------------------------------------------------------------------------- a document of its own
@@ -66,7 +66,7 @@ def document(tmp_path, monkeypatch):
         }  # fmt: skip
         return 200, {"Content-Type": "application/json"}, json.dumps(told).encode()
 
-    with serving(answer, where=tmp_path) as (host, pem):
+    with serve_https(answer, where=tmp_path) as (host, pem):
         address = f"https://{host}/app.json"
         monkeypatch.setenv("SSL_CERT_FILE", str(pem))
         yield address, asked
@@ -78,12 +78,12 @@ def test_as_an_app_that_describes_itself(program, site, settings, document, api,
     settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | {"CIMD_ALLOWED_HOSTS": ["localhost"]}
     alice.set_password(PASSWORD)
     alice.save()
-    plan = Books(api).writing()["plan_payment"]
-    tell(program, {"url": f"{site}/mcp", "clientMetadataUrl": address, "redirectUrl": REDIRECT, "plan": plan})
-    flow = Flow(application=None)  # type: ignore[arg-type] # nobody registered it
+    plan = SampleCompany(api).writing()["plan_payment"]
+    send_message(program, {"url": f"{site}/mcp", "clientMetadataUrl": address, "redirectUrl": REDIRECT, "plan": plan})
+    flow = OAuthFlow(application=None)  # type: ignore[arg-type] # nobody registered it
     flow.sign_in(alice)
-    url = urlsplit(said(program)["url"])
+    url = urlsplit(read_message(program)["url"])
     flow.url = lambda **_: f"{url.path}?{url.query}"
-    tell(program, {"code": returned(flow.decide(acme))["code"]})
-    assert said(program) == DID | {"clientId": address}
+    send_message(program, {"code": parse_redirect(flow.decide(acme))["code"]})
+    assert read_message(program) == EXPECTED_RESULT | {"clientId": address}
     assert set(asked) == {"/app.json"}

@@ -9,25 +9,25 @@ from uuid import uuid4
 import pytest
 from django.db import IntegrityError, transaction
 
-from companies.models import AuditEntry, Membership, Stamp
+from companies.models import AuditContext, AuditEntry, Membership
 from companies.permissions import Permission, Role
-from notifications import telling
+from notifications import notify
 from notifications.models import Notification, NotificationType
 from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-UNKNOWN = "00000000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def tell(acme: Any, stamp: Stamp) -> Any:
+def tell(acme: Any, stamp: AuditContext) -> Any:
     """Tells somebody something; answers the notification."""
 
     def tell(user: Any, title: str = "Hello", company: Any = acme) -> Notification:
         payload = {"title": title, "body": "", "link": None, "entityType": "import", "entityId": None}
         row = Notification(company=company, type=NotificationType.IMPORT_FINISHED, recipient=user, payload=payload)
-        row.stamp_new(stamp).save()
+        row.mark_created(stamp).save()
         return row
 
     return tell
@@ -36,7 +36,7 @@ def tell(acme: Any, stamp: Stamp) -> Any:
 @pytest.fixture
 def ann(acme: Any) -> Any:
     """An admin of Acme: has cross-user rights."""
-    return factories.member(acme, "ann@acme.example", role=Role.ADMIN)
+    return factories.make_member(acme, "ann@acme.example", role=Role.ADMIN)
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def quiet(api: Any, acme: Any, alice: Any, bob: Any) -> None:
     Notification.objects.all().delete()
 
 
-def titles(answer: Any) -> list[str]:
+def list_titles(answer: Any) -> list[str]:
     assert answer.status_code == 200, answer.content
     return [row["payload"]["title"] for row in answer.json()]
 
@@ -71,19 +71,19 @@ def test_everyone_sees_their_own_latest_first(browser_of, alice, bob, acme, tell
     for title in ("one", "two"):
         tell(bob, title)
     tell(alice, "hers")
-    assert titles(browser_of(bob, acme).get("notifications")) == ["two", "one"]
-    assert titles(browser_of(bob, acme).get("notifications", {"recipientUserId": str(bob.id)})) == ["two", "one"]
+    assert list_titles(browser_of(bob, acme).get("notifications")) == ["two", "one"]
+    assert list_titles(browser_of(bob, acme).get("notifications", {"recipientUserId": str(bob.id)})) == ["two", "one"]
 
 
 def test_a_key_has_none_of_its_own_but_may_see_all(api, make_api, acme, alice, bob, tell):
     tell(alice, "hers")
     tell(bob, "his")
-    assert titles(api.get("notifications")) == []
-    assert titles(api.get("notifications", {"recipientUserId": "all"})) == ["his", "hers"]
-    assert titles(api.get("notifications", {"recipientUserId": str(alice.id)})) == ["hers"]
-    assert titles(api.get("notifications", {"recipientUserId": UNKNOWN})) == []
+    assert list_titles(api.get("notifications")) == []
+    assert list_titles(api.get("notifications", {"recipientUserId": "all"})) == ["his", "hers"]
+    assert list_titles(api.get("notifications", {"recipientUserId": str(alice.id)})) == ["hers"]
+    assert list_titles(api.get("notifications", {"recipientUserId": UNKNOWN_ID})) == []
     plain = make_api(acme, "notifications:read", "notifications:write")
-    assert titles(plain.get("notifications")) == []
+    assert list_titles(plain.get("notifications")) == []
     assert plain.post("notifications/read_all").json() == {"success": True, "readCount": 0}
 
 
@@ -101,8 +101,8 @@ def test_unread_ones_can_be_asked_for(browser_of, bob, acme, tell):
     tell(bob, "two")
     his = browser_of(bob, acme)
     his.put(f"notifications/{one.id}/read")
-    assert titles(his.get("notifications", {"unread": "true"})) == ["two"]
-    assert titles(his.get("notifications", {"unread": "false"})) == ["one"]
+    assert list_titles(his.get("notifications", {"unread": "true"})) == ["two"]
+    assert list_titles(his.get("notifications", {"unread": "false"})) == ["one"]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_the_list_is_paged_without_a_repeat(browser_of, bob, acme, tell):
     first = his.get("notifications", {"limit": 2})
     tell(bob, "four")
     rest = his.get(first["Link"].split(";")[0].strip("<>"))
-    assert titles(first) + titles(rest) == ["three", "two", "one"]
+    assert list_titles(first) + list_titles(rest) == ["three", "two", "one"]
 
 
 def test_the_first_reading_stays(browser_of, bob, acme, tell):
@@ -143,11 +143,11 @@ def test_the_first_reading_stays(browser_of, bob, acme, tell):
     assert AuditEntry.objects.filter(action="notification.read").count() == 1
 
 
-def test_what_the_caller_cannot_read_is_unknown(browser_of, alice, bob, acme, globex, globex_api, carol, tell):
+def test_unreadable_notification_is_unknown(browser_of, alice, bob, acme, globex, globex_api, carol, tell):
     hers = tell(alice)
     theirs = tell(carol, company=globex)
     his = browser_of(bob, acme)
-    answers = [his.put(f"notifications/{row}/read") for row in (hers.id, theirs.id, UNKNOWN, "x")]
+    answers = [his.put(f"notifications/{row}/read") for row in (hers.id, theirs.id, UNKNOWN_ID, "x")]
     answers.append(globex_api.put(f"notifications/{hers.id}/read"))
     bodies = [
         {name: value for name, value in answer.json().items() if name not in {"instance", "requestId"}}
@@ -185,7 +185,7 @@ def test_all_of_ones_own_are_read_at_once(browser_of, alice, bob, acme, tell):
 
 def test_a_batch_deletes_the_own_ones_and_ignores_all_others(browser_of, alice, bob, acme, globex, carol, tell):
     mine, hers, theirs = tell(bob), tell(alice), tell(carol, company=globex)
-    ids = [str(mine.id), str(mine.id), str(hers.id), str(theirs.id), UNKNOWN, "nonsense", ""]
+    ids = [str(mine.id), str(mine.id), str(hers.id), str(theirs.id), UNKNOWN_ID, "nonsense", ""]
     answer = browser_of(bob, acme).post("notifications/batch_delete", {"notificationIds": [i for i in ids if i]})
     assert answer.json() == {"success": True, "deletedCount": 1}
     assert set(Notification.objects.values_list("id", flat=True)) == {hers.id, theirs.id}
@@ -206,7 +206,7 @@ def test_cross_user_rights_delete_everyones_in_the_company_only(api, alice, bob,
         ({}, "#/notificationIds", "required"),
         ({"notificationIds": "all"}, "#/notificationIds", "invalid_value"),
         ({"notificationIds": [7]}, "#/notificationIds/0", "invalid_value"),
-        ({"notificationIds": [UNKNOWN] * 10_001}, "#/notificationIds", "too_long"),
+        ({"notificationIds": [UNKNOWN_ID] * 10_001}, "#/notificationIds", "too_long"),
         ({"notificationIds": ["no id"] * 10_001}, "#/notificationIds", "too_long"),
     ],
 )
@@ -220,7 +220,7 @@ def test_a_wrong_batch_is_refused_and_nothing_deleted(api, bob, tell, body, poin
 
 def test_ten_thousand_are_deleted_at_once(api, bob, acme, stamp, django_assert_max_num_queries):
     rows = [
-        Notification(company=acme, type="import.finished", recipient=bob, payload={}).stamp_new(stamp)
+        Notification(company=acme, type="import.finished", recipient=bob, payload={}).mark_created(stamp)
         for _ in range(10_000)
     ]
     Notification.objects.bulk_create(rows)
@@ -233,7 +233,7 @@ def test_ten_thousand_are_deleted_at_once(api, bob, acme, stamp, django_assert_m
     ("method", "path", "needed"),
     [
         ("get", "notifications", "notifications:read"),
-        ("put", f"notifications/{UNKNOWN}/read", "notifications:write"),
+        ("put", f"notifications/{UNKNOWN_ID}/read", "notifications:write"),
         ("post", "notifications/read_all", "notifications:write"),
         ("post", "notifications/batch_delete", "notifications:write"),
     ],
@@ -248,7 +248,7 @@ def test_each_act_needs_its_permission(make_api, acme, method, path, needed):
 # ------------------------------------------------------------------------------------------------- who is told what
 
 
-def told() -> dict[str, set[str]]:
+def list_recipients_by_type() -> dict[str, set[str]]:
     """Type → e-mails of those who were told."""
     found: dict[str, set[str]] = {}
     for row in Notification.objects.select_related("recipient"):
@@ -256,10 +256,10 @@ def told() -> dict[str, set[str]]:
     return found
 
 
-def test_the_person_who_acts_is_told(browser_of, alice, ann, acme):
+def test_acting_user_is_notified(browser_of, alice, ann, acme):
     hers = browser_of(ann, acme)
     assert hers.post("api_keys", {"name": "ci", "permissions": ["accounts:read"]}).status_code == 201
-    assert told() == {"apiKey.created": {"ann@acme.example"}}
+    assert list_recipients_by_type() == {"apiKey.created": {"ann@acme.example"}}
     payload = Notification.objects.get(type="apiKey.created").payload
     assert payload["title"] == "API key “ci” created"
     assert payload["link"].endswith(f"/app/companies/{acme.id}/settings/api-keys")
@@ -267,44 +267,44 @@ def test_the_person_who_acts_is_told(browser_of, alice, ann, acme):
 
 def test_owners_and_admins_are_told_who_joins(api, invited, alice, ann, bob, acme):
     invited(api, "new@acme.example", role="admin").accept()
-    owners = set(Membership.objects.of(acme.id).owners().values_list("user__email", flat=True))
-    assert told() == {"member.joined": {"ann@acme.example", "alice@acme.example"} | owners}
+    owners = set(Membership.objects.for_company(acme.id).owners().values_list("user__email", flat=True))
+    assert list_recipients_by_type() == {"member.joined": {"ann@acme.example", "alice@acme.example"} | owners}
 
 
 def test_those_who_can_no_longer_sign_in_are_not_told(api, invited, alice, acme):
     alice.is_active = False
     alice.save()
     invited(api, "new@acme.example").accept()
-    assert "alice@acme.example" not in told()["member.joined"]
+    assert "alice@acme.example" not in list_recipients_by_type()["member.joined"]
 
 
 def test_owners_are_told_of_keys_whose_creator_left(browser_of, alice, ann, acme):
     browser_of(ann, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:read"]})
     Notification.objects.all().delete()
-    membership = Membership.objects.of(acme.id).get(user=ann)
+    membership = Membership.objects.for_company(acme.id).get(user=ann)
     assert browser_of(alice, acme).delete(f"members/{membership.id}").status_code == 200
-    owners = set(Membership.objects.of(acme.id).owners().values_list("user__email", flat=True))
-    assert told() == {"apiKey.creatorLeft": owners}
+    owners = set(Membership.objects.for_company(acme.id).owners().values_list("user__email", flat=True))
+    assert list_recipients_by_type() == {"apiKey.creatorLeft": owners}
 
 
 def test_apps_that_come_and_go_are_told(acme, alice, stamp):
     consent = SimpleNamespace(
         id=uuid4(), company_id=acme.id, user=alice, application=SimpleNamespace(name="Robot"), scopes=["svc:read"]
     )
-    hers = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id)
-    telling.app_connected(consent=consent, stamp=hers)
-    telling.app_revoked(consent=consent, stamp=hers)
-    assert told() == {"app.connected": {"alice@acme.example"}, "app.revoked": {"alice@acme.example"}}
+    hers = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    notify.notify_app_connected(consent=consent, stamp=hers)
+    notify.notify_app_revoked(consent=consent, stamp=hers)
+    assert list_recipients_by_type() == {"app.connected": {"alice@acme.example"}, "app.revoked": {"alice@acme.example"}}
     assert Notification.objects.get(type="app.connected").payload["entityId"] == str(consent.id)
 
 
 def test_imports_are_told_with_their_counts(acme, alice, stamp):
-    hers = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    hers = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
     batch = uuid4()
-    telling.import_finished(
+    notify.notify_import_finished(
         company_id=acme.id, stamp=hers, import_id=batch, count=5, skipped_before_data_start=2, duplicates=1
     )
-    telling.import_undone(company_id=acme.id, stamp=hers, import_id=batch, deleted_count=5, changed_count=1)
+    notify.notify_import_undone(company_id=acme.id, stamp=hers, import_id=batch, deleted_count=5, changed_count=1)
     (finished,) = Notification.objects.filter(type="import.finished")
     assert finished.payload["entityId"] == str(batch)
     assert (finished.payload["count"], finished.payload["duplicates"]) == (5, 1)
@@ -316,29 +316,29 @@ def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, stamp):
     mismatch = {"account_name": "Main", "reported": Decimal(1), "calculated": Decimal(2), "currency": "EUR"}
     mismatch["day"] = date(2026, 2, 28)
     one, other = uuid4(), uuid4()
-    people = len(telling.list_managers(acme.id, Permission.BALANCES_READ))
+    people = len(notify.list_manager_ids(acme.id, Permission.BALANCES_READ))
     for _ in range(2):
-        telling.cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
+        notify.notify_cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
         for account in (one, other):
-            telling.balance_mismatch(company_id=acme.id, stamp=stamp, account_id=account, **mismatch)
+            notify.notify_balance_mismatch(company_id=acme.id, stamp=stamp, account_id=account, **mismatch)
     assert Notification.objects.filter(type="cash.belowZero").count() == people
     assert Notification.objects.filter(type="balance.mismatch").count() == 2 * people
     another = mismatch | {"day": date(2026, 3, 31)}
-    telling.balance_mismatch(company_id=acme.id, stamp=stamp, account_id=one, **another)
+    notify.notify_balance_mismatch(company_id=acme.id, stamp=stamp, account_id=one, **another)
     assert Notification.objects.filter(type="balance.mismatch").count() == 3 * people
     Notification.objects.update(read_time=datetime.now(tz=UTC))
-    telling.cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
+    notify.notify_cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
     assert Notification.objects.filter(type="cash.belowZero").count() == 2 * people
 
 
 def test_everyone_is_told_in_one_statement(acme, alice, ann, stamp, django_assert_num_queries):
     with django_assert_num_queries(3):  # who, the rows, and to whom by mail too
-        telling.import_undone(company_id=acme.id, stamp=stamp, import_id=uuid4(), deleted_count=5)
+        notify.notify_import_undone(company_id=acme.id, stamp=stamp, import_id=uuid4(), deleted_count=5)
 
 
 def test_an_unknown_type_cannot_be_stored(acme, alice, stamp):
     with pytest.raises(IntegrityError), transaction.atomic():
-        Notification(company=acme, type="gossip", recipient=alice, payload={}).stamp_new(stamp).save()
+        Notification(company=acme, type="gossip", recipient=alice, payload={}).mark_created(stamp).save()
 
 
 @pytest.mark.parametrize(
@@ -354,9 +354,9 @@ def test_an_unknown_type_cannot_be_stored(acme, alice, stamp):
     ],
 )
 def test_an_import_is_told_in_words_and_without_what_there_was_none_of(acme, stamp, alice, counts, title, body):
-    hers = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    hers = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
     count, duplicates, too_old = counts
-    telling.import_finished(
+    notify.notify_import_finished(
         company_id=acme.id,
         stamp=hers,
         import_id=uuid4(),
@@ -369,18 +369,18 @@ def test_an_import_is_told_in_words_and_without_what_there_was_none_of(acme, sta
 
 
 def test_amounts_and_days_are_told_as_on_the_pages(acme, alice, stamp):
-    hers = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    hers = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
     day, amount = date(2026, 12, 5), Decimal("-1234.5")
-    telling.cash_below_zero(company_id=acme.id, stamp=hers, day=day, amount=amount, currency="EUR")
+    notify.notify_cash_below_zero(company_id=acme.id, stamp=hers, day=day, amount=amount, currency="EUR")
     told = Notification.objects.get(type="cash.belowZero").payload["body"]
     assert told == "By the plan, cash is −€1,234.50 on 5 Dec 2026."
 
 
 def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, stamp):
-    hers, account = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id), uuid4()
-    factories.member(acme, "new@acme.example")
-    telling.member_joined(membership=Membership.objects.of(acme.id).latest("id"), stamp=hers)
-    telling.balance_mismatch(
+    hers, account = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id), uuid4()
+    factories.make_member(acme, "new@acme.example")
+    notify.notify_member_joined(membership=Membership.objects.for_company(acme.id).latest("id"), stamp=hers)
+    notify.notify_balance_mismatch(
         company_id=acme.id,
         stamp=hers,
         account_id=account,
@@ -397,9 +397,11 @@ def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, st
 
 def test_admin_with_a_narrow_permission_list_is_not_told_what_they_may_not_see(acme, alice, stamp):
     """The label alone tells nothing: a membership may carry its own list of permissions."""
-    narrow = factories.member(acme, "narrow@acme.example", role=Role.ADMIN, permissions=["accounts:read"])
-    admin = factories.member(acme, "admin@acme.example", role=Role.ADMIN)
-    telling.cash_below_zero(company_id=acme.id, stamp=stamp, day=date(2026, 3, 1), amount=Decimal(-5), currency="EUR")
-    recipients = set(Notification.objects.of(acme.id).values_list("recipient_id", flat=True))
+    narrow = factories.make_member(acme, "narrow@acme.example", role=Role.ADMIN, permissions=["accounts:read"])
+    admin = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)
+    notify.notify_cash_below_zero(
+        company_id=acme.id, stamp=stamp, day=date(2026, 3, 1), amount=Decimal(-5), currency="EUR"
+    )
+    recipients = set(Notification.objects.for_company(acme.id).values_list("recipient_id", flat=True))
     assert {alice.id, admin.id} <= recipients
     assert narrow.id not in recipients

@@ -14,7 +14,7 @@ from django.test import Client
 
 from companies.models import User
 from oauth.models import Application, ConsentGrant
-from oauth.registration import register
+from oauth.registration import register_app
 
 REDIRECT = "https://app.example/callback"
 SCOPE = "svc:read svc:write openid profile email offline_access"
@@ -22,13 +22,13 @@ AUTHORIZE, TOKEN, USERINFO, REVOKE = (f"/auth/oauth2/{name}" for name in ("autho
 PASSWORD = "correct horse battery"
 
 
-def s256(verifier: str) -> str:
+def compute_s256_challenge(verifier: str) -> str:
     """The challenge of a verifier (RFC 7636)."""
     return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 @dataclass
-class Flow:
+class OAuthFlow:
     """One app and one browser."""
 
     application: Application
@@ -40,7 +40,7 @@ class Flow:
 
     def sign_in(self, user: Any, *, password: str = PASSWORD, then: str = "/app/") -> Any:
         page = self.browser.get("/app/sign-in", {"next": then, "again": "1"})
-        body = {"username": user.email, "password": password, "next": then, "csrfmiddlewaretoken": csrf(page)}
+        body = {"username": user.email, "password": password, "next": then, "csrfmiddlewaretoken": get_csrf_token(page)}
         return self.browser.post("/app/sign-in", body)
 
     def parameters(self, **changes: Any) -> dict[str, str]:
@@ -50,7 +50,7 @@ class Flow:
             "redirect_uri": self.redirect_uri,
             "scope": SCOPE,
             "state": "some state",
-            "code_challenge": s256(self.verifier),
+            "code_challenge": compute_s256_challenge(self.verifier),
             "code_challenge_method": "S256",
         } | changes
         return {name: value for name, value in known.items() if value is not None}
@@ -67,13 +67,13 @@ class Flow:
         page = page or self.ask(**changes)
         assert page.status_code == 200, (page.status_code, page.headers.get("Location"), page.content[:500])
         form = {"company": str(getattr(company, "id", company)), "decision": decision}
-        form |= {"csrfmiddlewaretoken": csrf(page)} | (body or {})
+        form |= {"csrfmiddlewaretoken": get_csrf_token(page)} | (body or {})
         return self.browser.post(self.url(**changes), form)
 
     def code(self, company: Any, **changes: Any) -> str:
         answer = self.decide(company, **changes)
         assert answer.status_code == 303, answer.content
-        values = returned(answer)
+        values = parse_redirect(answer)
         assert "code" in values, values
         return values["code"]
 
@@ -116,18 +116,18 @@ class Flow:
         return self.app.get(path, headers={"Authorization": f"Bearer {token}"}, **more)
 
 
-def csrf(page: Any) -> str:
+def get_csrf_token(page: Any) -> str:
     return re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.content.decode())[1]
 
 
-def returned(answer: Any) -> dict[str, str]:
+def parse_redirect(answer: Any) -> dict[str, str]:
     """The parameters of a redirect to the app."""
     query = parse_qs(urlsplit(answer["Location"]).query, keep_blank_values=True)
     assert all(len(values) == 1 for values in query.values()), query
     return {name: values[0] for name, values in query.items()}
 
 
-def later(monkeypatch: Any, *, seconds: float) -> None:
+def move_clock_ahead(monkeypatch: Any, *, seconds: float) -> None:
     """Every clock of the oauth app and of sessions is ahead by so many seconds."""
     from datetime import UTC, datetime, timedelta
 
@@ -138,23 +138,23 @@ def later(monkeypatch: Any, *, seconds: float) -> None:
 
 @pytest.fixture
 def application(db: None) -> Application:
-    return register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    return register_app(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
 
 
 @pytest.fixture
-def flow(application: Application) -> Flow:
-    return Flow(application=application)
+def flow(application: Application) -> OAuthFlow:
+    return OAuthFlow(application=application)
 
 
 @pytest.fixture
-def signed_in(flow: Flow, alice: Any) -> Flow:
+def signed_in(flow: OAuthFlow, alice: Any) -> OAuthFlow:
     """Alice, who owns Acme, has signed in."""
     assert flow.sign_in(alice).status_code == 303
     return flow
 
 
 @pytest.fixture
-def granted(signed_in: Flow, acme: Any) -> dict[str, Any]:
+def granted(signed_in: OAuthFlow, acme: Any) -> dict[str, Any]:
     """The tokens of a consent of Alice's, with every scope."""
     return signed_in.tokens(acme)
 
@@ -169,12 +169,12 @@ def staff(db):
 
 
 @pytest.fixture
-def confidential(db: None) -> Flow:
-    made = register(name="Server app", redirect_uris=[REDIRECT], allowed=[], confidential=True)
-    return Flow(application=made.application, secret=made.secret)
+def confidential(db: None) -> OAuthFlow:
+    made = register_app(name="Server app", redirect_uris=[REDIRECT], allowed=[], confidential=True)
+    return OAuthFlow(application=made.application, secret=made.secret)
 
 
-def consent() -> ConsentGrant:
+def get_latest_consent() -> ConsentGrant:
     return ConsentGrant.objects.latest("created_time")
 
 

@@ -13,21 +13,21 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from companies.membership.founding import IllegalMove
+from companies.actions.companies import IllegalStatusMove
 from companies.models import AuditEntry, Company
 from oauth.models import Application, ClientHost
-from oauth.registration import secret_digest
-from tests.oauth.conftest import csrf, returned
+from oauth.registration import compute_secret_digest
+from tests.oauth.conftest import get_csrf_token, parse_redirect
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/oauth/application/add/"
 
 
-def inlines(name="consents"):
+def build_inline_form(name="consents"):
     return {f"{name}-TOTAL_FORMS": "0", f"{name}-INITIAL_FORMS": "0"}
 
 
-def form(**changes):
+def build_app_form(**changes):
     return {
         "name": "New app",
         "client_type": "public",
@@ -37,14 +37,14 @@ def form(**changes):
     } | changes
 
 
-def png():
+def build_png():
     out = io.BytesIO()
     Image.new("RGB", (8, 8), "red").save(out, format="PNG")
     return SimpleUploadedFile("logo.png", out.getvalue(), content_type="image/png")
 
 
 def test_a_public_app_is_registered_and_logged(staff):
-    answer = staff.post(ADD, form(), follow=True)
+    answer = staff.post(ADD, build_app_form(), follow=True)
     application = Application.objects.get()
     assert application.client_id in answer.content.decode()
     assert application.allowed_scopes == ["svc:read"]
@@ -54,27 +54,27 @@ def test_a_public_app_is_registered_and_logged(staff):
 
 def test_a_new_app_is_offered_no_other_secret_than_its_first(staff):
     assert "new_secret" not in staff.get(ADD).content.decode()
-    staff.post(ADD, form())
+    staff.post(ADD, build_app_form())
     stored = f"/admin/oauth/application/{Application.objects.get().pk}/change/"
     assert "new_secret" in staff.get(stored).content.decode()
 
 
 def test_a_confidential_apps_secret_is_shown_once(staff):
-    answer = staff.post(ADD, form(client_type="confidential"))
+    answer = staff.post(ADD, build_app_form(client_type="confidential"))
     assert "no-store" in answer["Cache-Control"]
     secret = re.search(r'id="client-secret">([\w-]+)<', answer.content.decode())[1]
     application = Application.objects.get()
-    assert application.client_secret == secret_digest(secret)
+    assert application.client_secret == compute_secret_digest(secret)
     page = staff.get(f"/admin/oauth/application/{application.pk}/change/").content.decode()
     assert secret not in page
     assert application.client_secret not in page
     renewed = staff.post(
         f"/admin/oauth/application/{application.pk}/change/",
-        form(client_type="confidential", new_secret="on") | inlines(),
+        build_app_form(client_type="confidential", new_secret="on") | build_inline_form(),
     )
     fresh = re.search(r'id="client-secret">([\w-]+)<', renewed.content.decode())[1]
     assert fresh != secret
-    assert Application.objects.get().client_secret == secret_digest(fresh)
+    assert Application.objects.get().client_secret == compute_secret_digest(fresh)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_confidential_apps_secret_is_shown_once(staff):
     ],
 )
 def test_an_address_that_is_not_safe_is_refused(uris, staff):
-    answer = staff.post(ADD, form(redirect_uris=uris))
+    answer = staff.post(ADD, build_app_form(redirect_uris=uris))
     assert answer.status_code == 200
     assert not Application.objects.exists()
 
@@ -115,22 +115,22 @@ def test_an_address_that_is_not_safe_is_refused(uris, staff):
     ["https://app.example/cb", "http://127.0.0.1/cb", "http://[::1]:80/cb", "com.example.app:/cb", "cursor://cb/x"],
 )
 def test_an_address_that_is_safe_is_taken(uris, staff):
-    staff.post(ADD, form(redirect_uris=uris))
+    staff.post(ADD, build_app_form(redirect_uris=uris))
     assert Application.objects.get().uris == [uris]
 
 
 def test_a_logo_is_made_anew_and_served_from_our_own_host(staff, client):
-    staff.post(ADD, form(logo=png()))
+    staff.post(ADD, build_app_form(logo=build_png()))
     application = Application.objects.get()
     assert client.get(f"/assets/{application.logo_path}")["Content-Type"] == "image/png"
     broken = SimpleUploadedFile("logo.png", b"<svg onload=alert(1)>", content_type="image/png")
     url = f"/admin/oauth/application/{application.pk}/change/"
-    assert "not a PNG" in staff.post(url, form(logo=broken) | inlines()).content.decode()
+    assert "not a PNG" in staff.post(url, build_app_form(logo=broken) | build_inline_form()).content.decode()
 
 
 def test_switching_an_app_off_is_one_checkbox_and_ends_its_tokens(staff, signed_in, granted):
     url = f"/admin/oauth/application/{signed_in.application.pk}/change/"
-    changed = form(name="Forecaster", redirect_uris="https://app.example/callback") | inlines()
+    changed = build_app_form(name="Forecaster", redirect_uris="https://app.example/callback") | build_inline_form()
     del changed["enabled"]
     assert staff.post(url, changed).status_code == 303
     assert signed_in.call(granted["access_token"]).status_code == 401
@@ -161,13 +161,13 @@ def test_a_status_moves_only_along_its_ways(to, moves, staff, acme):
     url = f"/admin/companies/company/{acme.pk}/change/"
     rows = {}
     for number in range(1, 9):  # they have no name that leads back
-        rows |= inlines(f"-{number}")
+        rows |= build_inline_form(f"-{number}")
     answer = staff.post(url, {"system_status": to, "system_trial_until_0": "", "system_trial_until_1": ""} | rows)
     assert answer.status_code == 303, answer.content[:3000]
     told = [str(message) for message in get_messages(answer.wsgi_request)]
-    assert (IllegalMove().detail in told) is not moves, told
+    assert (IllegalStatusMove().detail in told) is not moves, told
     assert Company.objects.get(pk=acme.pk).system_status == (to if moves else "trial")
-    logged = AuditEntry.objects.of(acme.id).filter(action="company.updated", after__system_status=to)
+    logged = AuditEntry.objects.for_company(acme.id).filter(action="company.updated", after__system_status=to)
     assert logged.exists() is moves
 
 
@@ -214,7 +214,7 @@ def test_a_companys_accounts_are_shown(staff, api, acme):
 
 def test_a_new_app_shows_the_client_id_that_is_stored_and_no_other(staff):
     assert "client_id" not in re.sub(r"<style.*?</style>", "", staff.get(ADD).content.decode().lower())
-    page = staff.post(ADD, form(), follow=True).content.decode()
+    page = staff.post(ADD, build_app_form(), follow=True).content.decode()
     application = Application.objects.get()
     assert page.count(application.client_id) >= 2
     assert set(re.findall(r"client_id=([\w-]+)", page)) == {application.client_id}
@@ -227,8 +227,10 @@ def test_the_authorize_link_of_an_app_is_ready_to_use(staff, flow, alice, acme):
     flow.sign_in(alice)
     shown = flow.browser.get(link)
     assert shown.status_code == 200
-    answer = flow.browser.post(link, {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(shown)})
-    assert flow.redeem(returned(answer)["code"], code_verifier=verifier).status_code == 200
+    answer = flow.browser.post(
+        link, {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(shown)}
+    )
+    assert flow.redeem(parse_redirect(answer)["code"], code_verifier=verifier).status_code == 200
 
 
 def test_the_consent_page_can_be_looked_at_and_sends_nothing(staff, flow, client):

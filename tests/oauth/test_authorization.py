@@ -7,11 +7,22 @@ import pytest
 from companies.models import AuditEntry, Membership
 from companies.permissions import Role
 from oauth.models import AuthorizationCode, ConsentGrant
-from oauth.registration import register
-from oauth.wire import redirects
-from oauth.wire.tokens import digest
+from oauth.protocol import redirects
+from oauth.protocol.tokens import compute_token_digest
+from oauth.registration import register_app
 from tests import factories
-from tests.oauth.conftest import AUTHORIZE, ISSUER, REDIRECT, SCOPE, Flow, consent, csrf, later, returned, s256
+from tests.oauth.conftest import (
+    AUTHORIZE,
+    ISSUER,
+    REDIRECT,
+    SCOPE,
+    OAuthFlow,
+    compute_s256_challenge,
+    get_csrf_token,
+    get_latest_consent,
+    move_clock_ahead,
+    parse_redirect,
+)
 
 pytestmark = pytest.mark.django_db
 BASE = "http://127.0.0.1:8000"
@@ -68,7 +79,7 @@ def test_a1_a2_what_names_no_app_or_no_address_of_it_is_a_page_and_no_redirect(l
     ],
 )
 def test_a2_only_the_loopback_has_any_port(registered, asked, allowed):
-    assert redirects.allowed(asked, [registered]) is allowed
+    assert redirects.is_redirect_allowed(asked, [registered]) is allowed
 
 
 REFUSALS = [
@@ -106,7 +117,7 @@ def test_a3_to_a12_a_faulty_request_is_told_to_the_app_before_the_user_is_asked(
     answer = signed_in.ask(**changes)
     assert answer.status_code == 302
     assert answer["Location"].startswith(f"{REDIRECT}?")
-    values = returned(answer)
+    values = parse_redirect(answer)
     assert values["error"] == error
     assert values["state"] == "some state"
     assert values["iss"] == ISSUER  # A9
@@ -125,19 +136,19 @@ def test_a14_nothing_faulty_is_sent_to_the_app_before_someone_signed_in(label, c
 def test_a7_a_scope_that_the_app_was_not_given_is_invalid(signed_in):
     signed_in.application.allowed_scopes = ["svc:read"]
     signed_in.application.save()
-    assert returned(signed_in.ask(scope="svc:read svc:write"))["error"] == "invalid_scope"
+    assert parse_redirect(signed_in.ask(scope="svc:read svc:write"))["error"] == "invalid_scope"
     assert signed_in.ask(scope="svc:read").status_code == 200
 
 
 @pytest.mark.parametrize("state", ["a b", "a&b=c", "ünï→", "100%", "+", "x" * 500, '"<script>', "a/b?c#d"])
 def test_a8_state_comes_back_as_it_went(state, signed_in, acme):
     answer = signed_in.decide(acme, state=state)
-    assert returned(answer)["state"] == state
+    assert parse_redirect(answer)["state"] == state
 
 
 def test_a8_without_state_there_is_none(signed_in, acme):
-    assert "state" not in returned(signed_in.decide(acme, state=None))
-    assert "state" not in returned(signed_in.ask(state=None, scope="nonsense"))
+    assert "state" not in parse_redirect(signed_in.decide(acme, state=None))
+    assert "state" not in parse_redirect(signed_in.ask(state=None, scope="nonsense"))
 
 
 def test_a9_the_issuer_is_on_every_answer_and_is_the_one_of_the_metadata(signed_in, acme, client):
@@ -148,7 +159,7 @@ def test_a9_the_issuer_is_on_every_answer_and_is_the_one_of_the_metadata(signed_
         signed_in.ask(scope="nonsense"),
         signed_in.ask(prompt="none"),
     ):
-        assert returned(answer)["iss"] == issuer == "http://127.0.0.1:8000/auth"
+        assert parse_redirect(answer)["iss"] == issuer == "http://127.0.0.1:8000/auth"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +214,7 @@ def test_consent_page_is_never_framed_or_cached(signed_in):
 
 def test_sign_in_and_consent_pages_let_forms_and_popups_return_to_the_app(flow, signed_in):
     """Browsers hold a form to ``form-action`` through all redirects that follow, those of the app included."""
-    anonymous = Flow(application=flow.application)
+    anonymous = OAuthFlow(application=flow.application)
     sign_in_page = anonymous.browser.get(anonymous.ask()["Location"])
     for page in (sign_in_page, signed_in.ask(), signed_in.ask(client_id="unknown")):
         assert "form-action" not in page["Content-Security-Policy"]
@@ -231,7 +242,7 @@ def test_a17_a_decision_without_our_token_is_refused(signed_in, acme):
 def test_a17_a_page_that_was_shown_to_somebody_else_is_refused(signed_in, acme, bob):
     page = signed_in.ask()
     signed_in.sign_in(bob)
-    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(page)}
+    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
     assert signed_in.browser.post(signed_in.url(), form).status_code == 403
 
 
@@ -249,10 +260,14 @@ def test_a17_a_page_that_was_shown_to_somebody_else_is_refused(signed_in, acme, 
 def test_a18_the_decision_carries_nothing_but_company_and_decision(body, signed_in, acme):
     answer = signed_in.decide(acme, scope="svc:read", nonce="mine", body=body)
     assert answer["Location"].startswith(f"{REDIRECT}?code=")
-    assert returned(answer)["state"] == "some state"
-    assert consent().scopes == ["svc:read"]
+    assert parse_redirect(answer)["state"] == "some state"
+    assert get_latest_consent().scopes == ["svc:read"]
     code = AuthorizationCode.objects.get()
-    assert (code.nonce, code.redirect_uri, code.code_challenge) == ("mine", REDIRECT, s256(signed_in.verifier))
+    assert (code.nonce, code.redirect_uri, code.code_challenge) == (
+        "mine",
+        REDIRECT,
+        compute_s256_challenge(signed_in.verifier),
+    )
 
 
 @pytest.mark.parametrize("chosen", ["foreign", "unknown", "malformed", "none"])
@@ -264,7 +279,7 @@ def test_a18_a_company_that_is_not_the_users_is_400(chosen, signed_in, acme, glo
 
 
 def test_a18_a_company_where_the_user_has_nothing_to_give_is_400(flow, acme):
-    user = factories.member(acme, "auditor@acme.example", permissions=["audit:read", "members:manage"])
+    user = factories.make_member(acme, "auditor@acme.example", permissions=["audit:read", "members:manage"])
     flow.sign_in(user)
     page = flow.ask(scope="svc:read")
     assert "nothing of this to give" in page.content.decode()
@@ -273,13 +288,13 @@ def test_a18_a_company_where_the_user_has_nothing_to_give_is_400(flow, acme):
 
 
 def test_a19_a_refusal_is_told(signed_in, acme):
-    values = returned(signed_in.decide(acme, decision="deny"))
+    values = parse_redirect(signed_in.decide(acme, decision="deny"))
     assert (values["error"], values["state"], values["iss"]) == ("access_denied", "some state", ISSUER)
     assert not ConsentGrant.objects.exists()
 
 
 def test_a19_a_refusal_needs_no_company(signed_in):
-    assert returned(signed_in.decide("", decision="deny"))["error"] == "access_denied"
+    assert parse_redirect(signed_in.decide("", decision="deny"))["error"] == "access_denied"
 
 
 def test_a20_the_page_is_shown_every_time(signed_in, acme):
@@ -291,7 +306,7 @@ def test_a20_the_page_is_shown_every_time(signed_in, acme):
 def test_a22_signing_in_leads_back_to_the_request(flow, alice, acme):
     answer = flow.ask(state="a b")
     page = flow.browser.get(answer["Location"])
-    body = {"username": alice.email, "password": "correct horse battery", "csrfmiddlewaretoken": csrf(page)}
+    body = {"username": alice.email, "password": "correct horse battery", "csrfmiddlewaretoken": get_csrf_token(page)}
     body["next"] = flow.url(state="a b")
     back = flow.browser.post("/app/sign-in", body)
     assert back["Location"] == flow.url(state="a b")
@@ -302,8 +317,8 @@ def test_a23_a_code_is_short_lived_bound_and_stored_as_a_digest(signed_in, acme,
     code = signed_in.code(acme)
     row = AuthorizationCode.objects.get()
     assert len(code) >= 43
-    assert row.code == digest(code) != code
-    assert 0 < (row.expires - row.created).total_seconds() <= 60
+    assert row.code == compute_token_digest(code) != code
+    assert 0 < (row.expires - row.respond_created).total_seconds() <= 60
     assert (row.user, row.application, row.consent.company_id) == (alice, signed_in.application, acme.id)
 
 
@@ -316,7 +331,9 @@ def test_the_page_says_who_asks_for_what_and_where_it_leads(signed_in, acme, ali
 
 
 def test_with_several_companies_none_is_chosen(signed_in, alice, globex):
-    Membership(company=globex, user=alice, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+        force_insert=True
+    )
     text = signed_in.ask().content.decode()
     assert "Globex" in text
     assert "checked" not in text
@@ -324,23 +341,23 @@ def test_with_several_companies_none_is_chosen(signed_in, alice, globex):
 
 def test_a_consent_is_audited_and_keeps_no_administrative_permission(signed_in, acme, alice):
     signed_in.code(acme)
-    entry = AuditEntry.objects.of(acme.id).get(action="app.connected")
+    entry = AuditEntry.objects.for_company(acme.id).get(action="app.connected")
     assert entry.actor == str(alice.id)
     assert entry.after["scopes"] == SCOPE.split()
-    assert not [p for p in consent().permissions if p.endswith(":manage") or p == "audit:read"]
+    assert not [p for p in get_latest_consent().permissions if p.endswith(":manage") or p == "audit:read"]
 
 
 def test_an_app_on_a_device_gets_its_own_scheme(alice, acme):
-    made = register(name="Phone", redirect_uris=["com.example.app:/cb"], allowed=[], confidential=False)
-    flow = Flow(application=made.application, redirect_uri="com.example.app:/cb")
+    made = register_app(name="Phone", redirect_uris=["com.example.app:/cb"], allowed=[], confidential=False)
+    flow = OAuthFlow(application=made.application, redirect_uri="com.example.app:/cb")
     flow.sign_in(alice)
     assert flow.decide(acme)["Location"].startswith("com.example.app:/cb?code=")
 
 
 def test_a_redirect_uri_keeps_its_own_query(alice, acme):
     uri = "https://app.example/cb?tenant=a%20b"
-    made = register(name="Web", redirect_uris=[uri], allowed=[], confidential=False)
-    flow = Flow(application=made.application, redirect_uri=uri)
+    made = register_app(name="Web", redirect_uris=[uri], allowed=[], confidential=False)
+    flow = OAuthFlow(application=made.application, redirect_uri=uri)
     flow.sign_in(alice)
     assert flow.decide(acme)["Location"].startswith(f"{uri}&code=")
 
@@ -359,12 +376,12 @@ def test_other_methods_are_405(signed_in):
 
 
 def test_o6_prompt_login_asks_for_the_password_again_once(signed_in, acme, alice, monkeypatch):
-    later(monkeypatch, seconds=5)
+    move_clock_ahead(monkeypatch, seconds=5)
     first = signed_in.ask(prompt="login")
     assert "again=1" in first["Location"]
     page = signed_in.browser.get(first["Location"])
     assert "Confirm it is you" in page.content.decode()
-    later(monkeypatch, seconds=10)
+    move_clock_ahead(monkeypatch, seconds=10)
     signed_in.sign_in(alice, then=signed_in.url(prompt="login"))
     assert signed_in.ask(prompt="login").status_code == 200
     assert signed_in.decide(acme, prompt="login").status_code == 303
@@ -373,18 +390,18 @@ def test_o6_prompt_login_asks_for_the_password_again_once(signed_in, acme, alice
 
 def test_o6_a_decision_cannot_skip_the_password(signed_in, acme):
     page = signed_in.ask()
-    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(page)}
+    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
     assert "again=1" in signed_in.browser.post(signed_in.url(prompt="login"), form)["Location"]
 
 
 def test_o7_max_age_asks_again_only_when_the_sign_in_is_older(signed_in, alice, monkeypatch):
-    later(monkeypatch, seconds=100)
+    move_clock_ahead(monkeypatch, seconds=100)
     assert signed_in.ask(max_age="10000").status_code == 200
     assert "again=1" in signed_in.ask(max_age="1")["Location"]
-    assert returned(signed_in.ask(max_age="1", prompt="none"))["error"] == "login_required"
-    later(monkeypatch, seconds=101)
+    assert parse_redirect(signed_in.ask(max_age="1", prompt="none"))["error"] == "login_required"
+    move_clock_ahead(monkeypatch, seconds=101)
     signed_in.sign_in(alice)
-    later(monkeypatch, seconds=110)
+    move_clock_ahead(monkeypatch, seconds=110)
     assert signed_in.ask(max_age="1").status_code == 200  # however long the page took to come back
 
 
@@ -398,7 +415,7 @@ def test_o9_the_hint_of_another_users_id_token_is_login_required(signed_in, acme
     hint = signed_in.tokens(acme)["id_token"]
     assert signed_in.ask(id_token_hint=hint).status_code == 200
     signed_in.sign_in(bob)
-    assert returned(signed_in.ask(id_token_hint=hint))["error"] == "login_required"
+    assert parse_redirect(signed_in.ask(id_token_hint=hint))["error"] == "login_required"
 
 
 def test_login_hint_is_filled_in(flow):

@@ -7,19 +7,21 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from oauth.models import Application
-from oauth.registration import secret_digest
+from oauth.registration import compute_secret_digest
 
 pytestmark = pytest.mark.django_db
 
 
-def run(*args):
+def run_register_app(*args):
     out = StringIO()
     call_command("register_app", *args, stdout=out)
     return json.loads(out.getvalue())
 
 
 def test_a_public_app():
-    answer = run("--name", "A", "--redirect-uri", "https://a.example/cb", "--redirect-uri", "http://127.0.0.1/cb")
+    answer = run_register_app(
+        "--name", "A", "--redirect-uri", "https://a.example/cb", "--redirect-uri", "http://127.0.0.1/cb"
+    )
     application = Application.objects.get(client_id=answer["client_id"])
     assert set(answer) == {"client_id"}
     assert application.uris == ["https://a.example/cb", "http://127.0.0.1/cb"]
@@ -27,11 +29,11 @@ def test_a_public_app():
 
 
 def test_a_confidential_app():
-    answer = run(
+    answer = run_register_app(
         "--name", "A", "--redirect-uri", "https://a.example/cb", "--scopes", "svc:read openid", "--confidential"
     )
     application = Application.objects.get(client_id=answer["client_id"])
-    assert application.client_secret == secret_digest(answer["client_secret"])
+    assert application.client_secret == compute_secret_digest(answer["client_secret"])
     assert application.allowed_scopes == ["svc:read", "openid"]
 
 
@@ -45,8 +47,8 @@ def test_a_confidential_app():
         ["--name", "", "--redirect-uri", "https://a.example/cb"],
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(args):
+def test_register_app_prints_errors_on_one_line(args):
     with pytest.raises(CommandError) as error:
-        run(*args)
+        run_register_app(*args)
     assert "\n" not in str(error.value)
     assert not Application.objects.exists()

@@ -8,9 +8,9 @@ from companies.models import AuditEntry, Membership
 from companies.permissions import Role
 from oauth import consents
 from oauth.models import ConsentGrant
-from oauth.registration import register
+from oauth.registration import register_app
 from tests import factories
-from tests.oauth.conftest import REDIRECT, Flow, consent
+from tests.oauth.conftest import REDIRECT, OAuthFlow, get_latest_consent
 
 pytestmark = pytest.mark.django_db
 
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def bobs(application, acme, bob):
     """A consent of Bob's, who is a viewer."""
-    flow = Flow(application=application)
+    flow = OAuthFlow(application=application)
     flow.sign_in(bob)
     tokens = flow.tokens(acme)
-    return flow, tokens, consent()
+    return flow, tokens, get_latest_consent()
 
 
 def test_one_sees_ones_own(browser_of, signed_in, granted, bobs, acme, bob, alice):
@@ -57,7 +57,7 @@ def test_an_app_sees_its_own_connection_and_may_end_it(signed_in, granted, bobs,
 
 
 def test_an_app_cannot_end_another_connection_of_its_user(signed_in, granted, acme):
-    other = consent()
+    other = get_latest_consent()
     token = signed_in.tokens(acme)["access_token"]
     headers = {"Authorization": f"Bearer {token}"}
     answer = signed_in.app.delete(f"/companies/{acme.id}/connected_apps/{other.id}", headers=headers)
@@ -70,8 +70,8 @@ def test_an_app_cannot_end_another_connection_of_its_user(signed_in, granted, ac
     [("bob", "bob", 200), ("alice", "bob", 200), ("bob", "alice", 403), ("carol", "bob", 404), ("editor", "bob", 403)],
 )
 def test_who_may_disconnect_whose(who, whose, status, browser_of, signed_in, granted, bobs, acme, bob, alice, carol):
-    hers = signed_in.tokens(acme) and consent()
-    people = {"alice": alice, "bob": bob, "carol": carol, "editor": factories.member(acme, "e@acme.example")}
+    hers = signed_in.tokens(acme) and get_latest_consent()
+    people = {"alice": alice, "bob": bob, "carol": carol, "editor": factories.make_member(acme, "e@acme.example")}
     target = {"bob": bobs[2], "alice": hers}[whose]
     answer = browser_of(people[who], acme).delete(f"connected_apps/{target.id}")
     assert answer.status_code == status
@@ -80,47 +80,47 @@ def test_who_may_disconnect_whose(who, whose, status, browser_of, signed_in, gra
 
 
 def test_a_disconnected_app_is_gone_and_audited(browser_of, signed_in, granted, alice, acme):
-    ended = consent()
+    ended = get_latest_consent()
     browser = browser_of(alice, acme)
     assert browser.delete(f"connected_apps/{ended.id}").json() == {"success": True}
     assert browser.get("connected_apps").json() == []
     assert browser.delete(f"connected_apps/{ended.id}").status_code == 404
     assert signed_in.call(granted["access_token"]).status_code == 401
-    entry = AuditEntry.objects.of(acme.id).get(action="app.revoked")
+    entry = AuditEntry.objects.for_company(acme.id).get(action="app.revoked")
     assert (entry.actor, entry.after) == (str(alice.id), {"reason": "user"})
     assert (entry.entity_type, entry.entity_id) == ("connectedApp", str(ended.id))
     assert entry.before == {"application": "Forecaster", "scopes": granted["scope"].split()}
 
 
 def test_what_was_disconnected_stays_so_when_the_app_ends_it_too(browser_of, signed_in, granted, alice, acme):
-    browser_of(alice, acme).delete(f"connected_apps/{consent().id}")
-    ended = consent()
+    browser_of(alice, acme).delete(f"connected_apps/{get_latest_consent().id}")
+    ended = get_latest_consent()
     assert signed_in.revoke(granted["refresh_token"]).status_code == 200
-    assert (consent().revoked_reason, consent().revoked_time) == ("user", ended.revoked_time)
-    assert AuditEntry.objects.of(acme.id).filter(action="app.revoked").count() == 1
+    assert (get_latest_consent().revoked_reason, get_latest_consent().revoked_time) == ("user", ended.revoked_time)
+    assert AuditEntry.objects.for_company(acme.id).filter(action="app.revoked").count() == 1
 
 
 def test_one_that_ended_meanwhile_does_not_keep_another_from_being_told(
     browser_of, signed_in, granted, alice, acme, monkeypatch
 ):
-    first = consent()
+    first = get_latest_consent()
     signed_in.tokens(acme)
-    revoke = consents.revoke
+    revoke = consents.revoke_consent
 
     def revoked_by_the_app(consent, *, reason, **more):
         if consent == first:
             ConsentGrant.objects.filter(id=first.id).update(revoked_time=more["stamp"].time, revoked_reason="client")
         return revoke(consent, reason=reason, **more)
 
-    monkeypatch.setattr(consents, "revoke", revoked_by_the_app)
+    monkeypatch.setattr(consents, "revoke_consent", revoked_by_the_app)
     browser = browser_of(alice, acme)
-    assert browser.delete(f"connected_apps/{consent().id}").status_code == 200
+    assert browser.delete(f"connected_apps/{get_latest_consent().id}").status_code == 200
     assert [each["type"] for each in browser.get("notifications").json()].count("app.revoked") == 1
 
 
 def test_a_connected_app_is_audited_and_told(browser_of, signed_in, granted, alice, acme):
-    entry = AuditEntry.objects.of(acme.id).get(action="app.connected")
-    assert (entry.entity_type, entry.entity_id, entry.before) == ("connectedApp", str(consent().id), None)
+    entry = AuditEntry.objects.for_company(acme.id).get(action="app.connected")
+    assert (entry.entity_type, entry.entity_id, entry.before) == ("connectedApp", str(get_latest_consent().id), None)
     app = {"application": "Forecaster", "client_id": signed_in.application.client_id}
     assert entry.after == app | {"scopes": granted["scope"].split()}
     assert [each["type"] for each in browser_of(alice, acme).get("notifications").json()] == ["app.connected"]
@@ -141,7 +141,7 @@ def test_an_app_that_was_approved_twice_is_one_connection_and_ends_as_one(browse
     signed_in.call(first["access_token"])
     browser = browser_of(alice, acme)
     (one,) = browser.get("connected_apps").json()
-    assert (one["id"], one["scopes"]) == (str(consent().id), ["svc:read", "openid"])
+    assert (one["id"], one["scopes"]) == (str(get_latest_consent().id), ["svc:read", "openid"])
     assert one["lastUsedTime"] is not None
     assert (
         browser.client.get(f"/app/companies/{acme.id}/settings/api-keys").content.decode().count("Disconnect Fore") == 2
@@ -155,10 +155,10 @@ def test_an_app_that_was_approved_twice_is_one_connection_and_ends_as_one(browse
 
 @pytest.mark.parametrize("used_last", ["first", "second"])
 def test_the_last_use_of_a_connection_is_the_latest_of_all_its_consents(used_last, browser_of, signed_in, acme, alice):
-    now, ids = factories.stamp().time, []
+    now, ids = factories.make_stamp().time, []
     for _ in range(2):
         signed_in.tokens(acme)
-        ids.append(consent().id)
+        ids.append(get_latest_consent().id)
     last = ids[used_last == "second"]
     ConsentGrant.objects.update(last_used_time=now - timedelta(days=1))
     ConsentGrant.objects.filter(id=last).update(last_used_time=now)
@@ -168,9 +168,11 @@ def test_the_last_use_of_a_connection_is_the_latest_of_all_its_consents(used_las
 
 def test_a_connection_ends_alone(browser_of, signed_in, granted, bobs, acme, globex, alice):
     """Neither that of another person, nor another app's, nor the same app's in another company."""
-    Membership(company=globex, user=alice, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
-    made = register(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
-    another = Flow(made.application, browser=signed_in.browser)
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+        force_insert=True
+    )
+    made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    another = OAuthFlow(made.application, browser=signed_in.browser)
     others = [
         (bobs[0], bobs[1]["access_token"]),
         (another, another.tokens(acme)["access_token"]),
@@ -189,5 +191,5 @@ def test_a_connection_of_somebody_who_left_is_not_listed(browser_of, bobs, alice
 
 
 def test_admins_manage_apps_too(browser_of, bobs, acme):
-    admin = factories.member(acme, "admin@acme.example", role=Role.ADMIN)
+    admin = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)
     assert len(browser_of(admin, acme).get("connected_apps").json()) == 1

@@ -13,12 +13,12 @@ from oauth import consents
 from oauth.models import AccessToken, ConsentGrant, RefreshToken
 
 pytestmark = pytest.mark.django_db(transaction=True)
-TOGETHER = 12
+THREAD_COUNT = 12
 
 
-def at_once(act):
+def run_concurrently(act):
     """What each of twelve threads got that started together."""
-    barrier = Barrier(TOGETHER)
+    barrier = Barrier(THREAD_COUNT)
 
     def run(_):
         try:
@@ -27,13 +27,13 @@ def at_once(act):
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(TOGETHER) as pool:
-        return list(pool.map(run, range(TOGETHER)))
+    with ThreadPoolExecutor(THREAD_COUNT) as pool:
+        return list(pool.map(run, range(THREAD_COUNT)))
 
 
-def one_winner(answers, *, repeated=0):
+def check_one_winner(answers, *, repeated=0):
     """The tokens of the only request that won; ``repeated`` others were answered with the same refresh token."""
-    assert sorted(a.status_code for a in answers) == [200] * (1 + repeated) + [400] * (TOGETHER - 1 - repeated)
+    assert sorted(a.status_code for a in answers) == [200] * (1 + repeated) + [400] * (THREAD_COUNT - 1 - repeated)
     assert {a.json()["error"] for a in answers if a.status_code == 400} == {"invalid_grant"}
     winner, *others = [a.json() for a in answers if a.status_code == 200]
     assert all(each["refresh_token"] == winner["refresh_token"] for each in others)
@@ -46,7 +46,7 @@ def one_winner(answers, *, repeated=0):
 @pytest.mark.parametrize("_round", range(3))
 def test_t7_twelve_redemptions_of_one_code_have_one_winner(_round, signed_in, acme):
     code = signed_in.code(acme)
-    winner = one_winner(at_once(lambda: signed_in.redeem(code)))
+    winner = check_one_winner(run_concurrently(lambda: signed_in.redeem(code)))
     assert (AccessToken.objects.count(), RefreshToken.objects.count()) == (1, 1)
     assert signed_in.call(winner["access_token"]).status_code == 200
 
@@ -54,15 +54,15 @@ def test_t7_twelve_redemptions_of_one_code_have_one_winner(_round, signed_in, ac
 @pytest.mark.parametrize("_round", range(3))
 def test_t17_twelve_refreshes_with_one_token_get_one_successor_twice(_round, signed_in, acme):
     token = signed_in.tokens(acme)["refresh_token"]
-    winner = one_winner(at_once(lambda: signed_in.refresh(token)), repeated=1)
+    winner = check_one_winner(run_concurrently(lambda: signed_in.refresh(token)), repeated=1)
     assert RefreshToken.objects.filter(revoked=None).count() == 1
     assert signed_in.refresh(winner["refresh_token"]).status_code == 200
 
 
 def test_a_revocation_beats_refreshes_that_come_with_it(signed_in, acme):
     tokens = signed_in.tokens(acme)
-    acts = iter([signed_in.revoke] + [signed_in.refresh] * (TOGETHER - 1))
-    answers = at_once(lambda: next(acts)(tokens["refresh_token"]))
+    acts = iter([signed_in.revoke] + [signed_in.refresh] * (THREAD_COUNT - 1))
+    answers = run_concurrently(lambda: next(acts)(tokens["refresh_token"]))
     assert all(a.status_code in (200, 400) for a in answers)
     for answer in answers:
         if "access_token" in answer.content.decode():
@@ -71,13 +71,13 @@ def test_a_revocation_beats_refreshes_that_come_with_it(signed_in, acme):
 
 # ---------------------------------------------------------------------------------------------- giving access
 
-WAITING = "SELECT 1 FROM pg_locks WHERE NOT granted"
+WAITING_LOCKS_QUERY = "SELECT 1 FROM pg_locks WHERE NOT granted"
 
 
 @pytest.fixture
 def ends(bob, acme, browser_of, alice, staff):
     """Bob's membership, or his account, ended by somebody else."""
-    browser, member = browser_of(alice, acme), Membership.objects.of(acme.id).get(user=bob)
+    browser, member = browser_of(alice, acme), Membership.objects.for_company(acme.id).get(user=bob)
     form = {"email": bob.email, "name": bob.name}  # and not that he is active
     return {
         "membership": lambda: browser.delete(f"members/{member.id}"),
@@ -88,8 +88,8 @@ def ends(bob, acme, browser_of, alice, staff):
 @pytest.mark.parametrize("what", ["membership", "account"])
 def test_who_has_just_gone_gives_no_access(what, ends, flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
-    give = consents.give
-    monkeypatch.setattr(consents, "give", lambda **asked: (in_another(ends[what]), give(**asked))[1])
+    give = consents.create_consent
+    monkeypatch.setattr(consents, "create_consent", lambda **asked: (run_in_other_thread(ends[what]), give(**asked))[1])
     answer = flow.decide(acme)
     assert (answer.status_code, ConsentGrant.objects.count()) == (400, 0)
     assert "You no longer belong to that company." in answer.content.decode()
@@ -102,7 +102,7 @@ def test_who_goes_while_they_give_access_leaves_no_app_behind(what, ends, flow, 
 
     def run_before_commit(*, consent, stamp):
         """The consent is stored, and not yet committed."""
-        others.append(in_another(ends[what], wait=False))
+        others.append(run_in_other_thread(ends[what], wait=False))
 
     monkeypatch.setattr(hooks.app_connected, "functions", [run_before_commit])
     answer = flow.decide(acme)
@@ -132,14 +132,14 @@ def test_who_gives_access_may_be_named_by_others_meanwhile(flow, bob, acme, monk
                     cursor.execute(statement, {"user": bob.pk, "company": acme.pk})
                     found.append(cursor.fetchone())
 
-        in_another(refer).join()
+        run_in_other_thread(refer).join()
 
     monkeypatch.setattr(hooks.app_connected, "functions", [run_before_commit])
     assert flow.decide(acme).status_code == 303
     assert found == [(1,), (1,)]
 
 
-def in_another(act, *, wait=True):
+def run_in_other_thread(act, *, wait=True):
     """Has it done in another thread, until it ended, or (without ``wait``) until the database has it wait too."""
 
     def run():
@@ -150,12 +150,12 @@ def in_another(act, *, wait=True):
 
     thread = Thread(target=run)
     thread.start()
-    while thread.is_alive() and (wait or not waiting()):
+    while thread.is_alive() and (wait or not is_waiting_for_lock()):
         time.sleep(0.01)
     return thread
 
 
-def waiting():
+def is_waiting_for_lock():
     with connection.cursor() as cursor:
-        cursor.execute(WAITING)
+        cursor.execute(WAITING_LOCKS_QUERY)
         return cursor.fetchone() is not None

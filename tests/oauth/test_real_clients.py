@@ -13,10 +13,10 @@ from authlib.integrations.requests_client import OAuth2Session
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 
-from oauth.registration import register
+from oauth.registration import register_app
 from tests.conftest import CLIENTS
 from tests.oauth.conftest import PASSWORD
-from tests.person import Person
+from tests.oauth_user import OAuthUser
 
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 REDIRECT = "http://127.0.0.1:7/callback"  # nobody listens there: the browser below stops before it
@@ -24,20 +24,22 @@ REDIRECT = "http://127.0.0.1:7/callback"  # nobody listens there: the browser be
 
 @pytest.fixture
 def person(site, alice, acme):
-    someone = Person(site, email=alice.email, password=PASSWORD, company_id=acme.id)
+    someone = OAuthUser(site, email=alice.email, password=PASSWORD, company_id=acme.id)
     yield someone
     someone.session.close()  # an open connection keeps a thread of the server, and that one the database
 
 
 @pytest.fixture(params=["public", "confidential"])
 def registered(request, transactional_db):
-    return register(name="Client", redirect_uris=[REDIRECT], allowed=[], confidential=request.param == "confidential")
+    return register_app(
+        name="Client", redirect_uris=[REDIRECT], allowed=[], confidential=request.param == "confidential"
+    )
 
 
 # ------------------------------------------------------------------------------ openid-client, oauth4webapi
 
 
-class Node:
+class NodeClient:
     """The script: a line in, a line out."""
 
     def __init__(self, script: str):
@@ -57,7 +59,7 @@ class Node:
 
 @pytest.mark.parametrize("script", ["openid.mjs", "oauth4webapi.mjs"])
 def test_clients_in_javascript(node_modules, site, person, registered, alice, script):
-    node = Node(script)
+    node = NodeClient(script)
     start = {"base": site, "clientId": registered.application.client_id, "secret": registered.secret}
     url = node(start | {"redirectUri": REDIRECT})["url"]
     step = node({"callback": person.visit(url)})
@@ -104,7 +106,7 @@ def test_authlib(site, person, registered):
 # ---------------------------------------------------------------------------------------------- MCP
 
 
-class Storage:
+class SdkStorage:
     """What the SDK keeps: the app was registered by staff beforehand."""
 
     def __init__(self, registered):
@@ -130,9 +132,9 @@ class Storage:
         self.client = client_info
 
 
-async def mcp_life(site, person, registered):
+async def run_mcp_client(site, person, registered):
     """The SDK finds everything from the first 401: resource metadata, server metadata, scopes."""
-    storage, callbacks = Storage(registered), []
+    storage, callbacks = SdkStorage(registered), []
 
     async def redirected(url):
         callbacks.append(await asyncio.to_thread(person.visit, url))
@@ -171,4 +173,4 @@ async def mcp_life(site, person, registered):
 
 def test_mcp(site, person, registered):
     with ThreadPoolExecutor(1) as own:  # a thread without a loop: tests in a browser leave theirs running here
-        own.submit(asyncio.run, mcp_life(site, person, registered)).result()
+        own.submit(asyncio.run, run_mcp_client(site, person, registered)).result()

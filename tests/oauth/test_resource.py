@@ -13,18 +13,18 @@ from joserfc import jwt  # not what the service signs with
 from joserfc.jwk import RSAKey
 
 from companies.models import Company, Membership, User
-from companies.permissions import ADMIN_LEVEL, ALL, Permission, Role, known
+from companies.permissions import ADMIN_PERMISSIONS, ALL_PERMISSIONS, Permission, Role, parse_permissions
 from oauth import consents
 from oauth.models import ConsentGrant
-from oauth.wire import scopes, tokens
-from tests.oauth.conftest import USERINFO, consent, later
-from tests.wire import statements_sent
+from oauth.protocol import scopes, tokens
+from tests.oauth.conftest import USERINFO, get_latest_consent, move_clock_ahead
+from tests.sql_trace import record_statements
 
 pytestmark = pytest.mark.django_db
 BASE = "http://127.0.0.1:8000"
 
 
-def bearer(token):
+def build_bearer_header(token):
     return {"Authorization": f"Bearer {token}"}
 
 
@@ -44,7 +44,7 @@ def test_r1_without_a_credential_the_challenge_names_no_error(client, acme):
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "svc_nonsense", "svcrt_x", "ey", "..", "a" * 5000, "ü"])
 def test_r2_a_bad_token_is_invalid_token(token, client, acme):
-    answer = client.get("/companies", headers=bearer(token.encode().decode("latin-1")))
+    answer = client.get("/companies", headers=build_bearer_header(token.encode().decode("latin-1")))
     assert answer.status_code == 401
     assert 'error="invalid_token"' in answer["WWW-Authenticate"]
 
@@ -70,7 +70,7 @@ def test_r13_a_dead_token_never_falls_through_to_the_cookie(browser_of, alice, a
 def test_r3_a_missing_scope_is_insufficient_scope(signed_in, acme):
     token = signed_in.tokens(acme, scope="svc:read")["access_token"]
     answer = signed_in.app.put(
-        f"/companies/{acme.id}", {"name": "x"}, content_type="application/json", headers=bearer(token)
+        f"/companies/{acme.id}", {"name": "x"}, content_type="application/json", headers=build_bearer_header(token)
     )
     assert answer.status_code == 403
     assert answer.json()["code"] == "permission_denied"
@@ -98,19 +98,27 @@ def test_r4_a_token_in_the_query_is_no_credential(client, granted):
 
 
 FORM = "application/x-www-form-urlencoded"
-SECOND_WAYS = {
-    "query": lambda flow, token, path: flow.app.get(f"{path}?access_token={token}", headers=bearer(token)),
-    "empty in the query": lambda flow, token, path: flow.app.get(f"{path}?access_token", headers=bearer(token)),
-    "body": lambda flow, token, path: flow.app.post(path, f"access_token={token}", FORM, headers=bearer(token)),
-    "another in the body": lambda flow, token, path: flow.app.post(path, "access_token=x", FORM, headers=bearer(token)),
-    "empty in the body": lambda flow, token, path: flow.app.post(path, "a=b&access_token", FORM, headers=bearer(token)),
+DUPLICATE_CREDENTIALS = {
+    "query": lambda flow, token, path: flow.app.get(f"{path}?access_token={token}", headers=build_bearer_header(token)),
+    "empty in the query": lambda flow, token, path: flow.app.get(
+        f"{path}?access_token", headers=build_bearer_header(token)
+    ),
+    "body": lambda flow, token, path: flow.app.post(
+        path, f"access_token={token}", FORM, headers=build_bearer_header(token)
+    ),
+    "another in the body": lambda flow, token, path: flow.app.post(
+        path, "access_token=x", FORM, headers=build_bearer_header(token)
+    ),
+    "empty in the body": lambda flow, token, path: flow.app.post(
+        path, "a=b&access_token", FORM, headers=build_bearer_header(token)
+    ),
     "a second header": lambda flow, token, path: flow.app.get(
         path, headers={"Authorization": f"Bearer {token},Bearer {token}"}
     ),
 }
 
 
-@pytest.mark.parametrize("send", SECOND_WAYS.values(), ids=SECOND_WAYS)
+@pytest.mark.parametrize("send", DUPLICATE_CREDENTIALS.values(), ids=DUPLICATE_CREDENTIALS)
 @pytest.mark.parametrize("path", ["/companies", "/companies/nowhere/accounts/nothing", USERINFO])
 def test_r5_a_token_that_comes_in_two_ways_is_an_invalid_request(send, path, signed_in, granted):
     answer = send(signed_in, granted["access_token"], path)
@@ -129,7 +137,7 @@ def test_r5_a_key_that_comes_in_two_ways_is_one_too(api, client):
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "GET"])
 def test_r5_the_body_of_any_method_is_a_second_way(method, api):
     path = f"/companies/{api.company.id}/accounts/{api.post('accounts', {'name': 'Till', 'type': 'cash'}).json()['id']}"
-    answer = api.client.generic(method, path, f"access_token={api.key}", FORM, headers=bearer(api.key))
+    answer = api.client.generic(method, path, f"access_token={api.key}", FORM, headers=build_bearer_header(api.key))
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
     assert api.get(path).status_code == 200
 
@@ -138,65 +146,67 @@ def test_r5_the_body_of_any_method_is_a_second_way(method, api):
 def test_a_form_is_no_body_of_ours_where_none_is_read_either(method, api):
     """To look for a second token in it is not to take it."""
     path = {"PUT": "logo", "POST": "notifications/read_all"}[method]
-    answer = api.client.generic(method, f"/companies/{api.company.id}/{path}", "a=b", FORM, headers=bearer(api.key))
+    answer = api.client.generic(
+        method, f"/companies/{api.company.id}/{path}", "a=b", FORM, headers=build_bearer_header(api.key)
+    )
     assert answer.status_code == 415
 
 
 # ---------------------------------------------------------------------------------------------- forgeries
 
 
-def segment(value):
+def encode_segment(value):
     raw = value if isinstance(value, bytes) else json.dumps(value).encode()
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def parts(token):
+def decode_parts(token):
     return [json.loads(base64.urlsafe_b64decode(part + "==")) for part in token.split(".")[:2]]
 
 
-def signing_key():
+def load_signing_key():
     return RSAKey.import_key(settings.OAUTH2_PROVIDER["OIDC_RSA_PRIVATE_KEY"])
 
 
-def resigned(token, *, header=None, claims=None, key=None, without=()):
+def resign_token(token, *, header=None, claims=None, key=None, without=()):
     """The token with something changed, signed anew by our own key or another."""
-    old_header, old_claims = parts(token)
+    old_header, old_claims = decode_parts(token)
     changed = {name: value for name, value in (old_claims | (claims or {})).items() if name not in without}
     head = {name: value for name, value in (old_header | (header or {})).items() if value is not None}
-    return jwt.encode(head, changed, key or signing_key(), algorithms=["RS256"])
+    return jwt.encode(head, changed, key or load_signing_key(), algorithms=["RS256"])
 
 
-def unsigned(token):
-    header, claims = parts(token)
-    return f"{segment(header | {'alg': 'none'})}.{segment(claims)}."
+def build_unsigned_token(token):
+    header, claims = decode_parts(token)
+    return f"{encode_segment(header | {'alg': 'none'})}.{encode_segment(claims)}."
 
 
-def by_public_key(token):
-    header, claims = parts(token)
-    pem = signing_key().as_pem(private=False)
-    text = f"{segment(header | {'alg': 'HS256'})}.{segment(claims)}"
-    return f"{text}.{segment(hmac.digest(pem, text.encode(), hashlib.sha256))}"
+def sign_with_public_key(token):
+    header, claims = decode_parts(token)
+    pem = load_signing_key().as_pem(private=False)
+    text = f"{encode_segment(header | {'alg': 'HS256'})}.{encode_segment(claims)}"
+    return f"{text}.{encode_segment(hmac.digest(pem, text.encode(), hashlib.sha256))}"
 
 
 FORGERIES = {
-    "R6 alg none": unsigned,
-    "R6 HS256 under the public key": by_public_key,
-    "R6 other issuer": lambda t: resigned(t, claims={"iss": "https://evil.example/auth"}),
-    "R6 other audience": lambda t: resigned(t, claims={"aud": "https://evil.example"}),
-    "R6 audience as a list": lambda t: resigned(t, claims={"aud": [BASE, "https://evil.example"]}),
-    "R6 typ JWT": lambda t: resigned(t, header={"typ": "JWT"}),
-    "R6 no typ": lambda t: resigned(t, header={"typ": ""}),
-    "R6 unknown kid": lambda t: resigned(t, header={"kid": "unknown"}),
-    "R6 another's key": lambda t: resigned(t, key=RSAKey.generate_key(2048)),
-    "R6 no exp": lambda t: resigned(t, without=["exp"]),
-    "R6 exp as a string": lambda t: resigned(t, claims={"exp": "9999999999"}),
-    "R6 expired": lambda t: resigned(t, claims={"exp": int(datetime.now(tz=UTC).timestamp())}),
-    "R6 tampered claims": lambda t: ".".join([t.split(".")[0], segment({"sub": "x"}), t.split(".")[2]]),
+    "R6 alg none": build_unsigned_token,
+    "R6 HS256 under the public key": sign_with_public_key,
+    "R6 other issuer": lambda t: resign_token(t, claims={"iss": "https://evil.example/auth"}),
+    "R6 other audience": lambda t: resign_token(t, claims={"aud": "https://evil.example"}),
+    "R6 audience as a list": lambda t: resign_token(t, claims={"aud": [BASE, "https://evil.example"]}),
+    "R6 typ JWT": lambda t: resign_token(t, header={"typ": "JWT"}),
+    "R6 no typ": lambda t: resign_token(t, header={"typ": ""}),
+    "R6 unknown kid": lambda t: resign_token(t, header={"kid": "unknown"}),
+    "R6 another's key": lambda t: resign_token(t, key=RSAKey.generate_key(2048)),
+    "R6 no exp": lambda t: resign_token(t, without=["exp"]),
+    "R6 exp as a string": lambda t: resign_token(t, claims={"exp": "9999999999"}),
+    "R6 expired": lambda t: resign_token(t, claims={"exp": int(datetime.now(tz=UTC).timestamp())}),
+    "R6 tampered claims": lambda t: ".".join([t.split(".")[0], encode_segment({"sub": "x"}), t.split(".")[2]]),
     "R6 no signature": lambda t: t.rpartition(".")[0] + ".",
-    "other user": lambda t: resigned(t, claims={"sub": "01a1f88d-fc47-7398-abda-7a305e04b27d"}),
-    "other client": lambda t: resigned(t, claims={"client_id": "other"}),
+    "other user": lambda t: resign_token(t, claims={"sub": "01a1f88d-fc47-7398-abda-7a305e04b27d"}),
+    "other client": lambda t: resign_token(t, claims={"client_id": "other"}),
     **{
-        f"{claim} {label}": partial(resigned, **change)
+        f"{claim} {label}": partial(resign_token, **change)
         for claim in ("grant_id", "sub", "company_id", "client_id", "scope")
         for label, change in {
             "missing": {"without": [claim]},
@@ -206,12 +216,12 @@ FORGERIES = {
             "with NUL": {"claims": {claim: "a\0b"}},
         }.items()
     },
-    **{f"{claim} no UUID": partial(resigned, claims={claim: "x"}) for claim in ("grant_id", "sub", "company_id")},
-    "critical header": lambda t: resigned(t, header={"crit": ["b64"], "b64": True}),
-    "one more header": lambda t: resigned(t, header={"cty": "JWT"}),
-    "claims that are a list": lambda t: f"{t.split('.')[0]}.{segment([1])}.{t.split('.')[2]}",
-    "a header that is a list": lambda t: f"{segment([1])}.{t.partition('.')[2]}",
-    "a header without end": lambda t: f"{segment(b'[' * 2900)}.{t.partition('.')[2]}",
+    **{f"{claim} no UUID": partial(resign_token, claims={claim: "x"}) for claim in ("grant_id", "sub", "company_id")},
+    "critical header": lambda t: resign_token(t, header={"crit": ["b64"], "b64": True}),
+    "one more header": lambda t: resign_token(t, header={"cty": "JWT"}),
+    "claims that are a list": lambda t: f"{t.split('.')[0]}.{encode_segment([1])}.{t.split('.')[2]}",
+    "a header that is a list": lambda t: f"{encode_segment([1])}.{t.partition('.')[2]}",
+    "a header without end": lambda t: f"{encode_segment(b'[' * 2900)}.{t.partition('.')[2]}",
     "written as JSON": lambda t: json.dumps(
         dict(zip(("protected", "payload", "signature"), t.split("."), strict=True))
     ),
@@ -238,9 +248,9 @@ def test_r6_no_other_token_is_a_credential(kind, signed_in, granted, acme):
 
 
 def test_r6_there_is_no_leeway(signed_in, granted, monkeypatch):
-    later(monkeypatch, seconds=3598)
+    move_clock_ahead(monkeypatch, seconds=3598)
     assert signed_in.call(granted["access_token"]).status_code == 200
-    later(monkeypatch, seconds=3601)
+    move_clock_ahead(monkeypatch, seconds=3601)
     assert signed_in.call(granted["access_token"]).status_code == 401
 
 
@@ -253,7 +263,7 @@ def test_a_token_of_an_older_key_is_good_for_as_long_as_the_key_is_published(sig
     assert len(client.get("/auth/oauth2/jwks").json()["keys"]) == 2  # O17
     assert signed_in.call(granted["access_token"]).status_code == 200
     new = signed_in.refresh(granted["refresh_token"]).json()["access_token"]
-    assert parts(new)[0]["kid"] != parts(granted["access_token"])[0]["kid"]
+    assert decode_parts(new)[0]["kid"] != decode_parts(granted["access_token"])[0]["kid"]
     assert signed_in.call(new).status_code == 200
     settings.OAUTH2_PROVIDER = old | {"OIDC_RSA_PRIVATE_KEY": fresh}
     assert signed_in.call(granted["access_token"]).status_code == 401
@@ -266,11 +276,11 @@ def test_a_token_of_an_older_key_is_good_for_as_long_as_the_key_is_published(sig
 def revoke_in_settings(flow, acme, alice):
     flow.browser.get(f"/app/companies/{acme.id}/settings/api-keys")
     token = flow.browser.cookies["svc-csrf"].value
-    url = f"/app/companies/{acme.id}/settings/apps/{consent().id}/disconnect"
+    url = f"/app/companies/{acme.id}/settings/apps/{get_latest_consent().id}/disconnect"
     assert flow.browser.post(url, {"csrfmiddlewaretoken": token}).status_code == 303
 
 
-def disable(flow):
+def disable_app(flow):
     flow.application.enabled = False
     flow.application.save()
 
@@ -279,7 +289,7 @@ ENDINGS = {
     "R7 revoked in Settings": revoke_in_settings,
     "R8 user deactivated": lambda flow, acme, alice: User.objects.filter(pk=alice.pk).update(is_active=False),
     "R8 membership gone": lambda flow, acme, alice: Membership.objects.filter(user=alice).delete(),
-    "R8 app switched off": lambda flow, acme, alice: disable(flow),
+    "R8 app switched off": lambda flow, acme, alice: disable_app(flow),
 }
 
 
@@ -291,34 +301,34 @@ def test_r7_r8_the_very_next_request_is_401(end, signed_in, granted, acme, alice
     assert signed_in.call(granted["access_token"], USERINFO).status_code == 401
 
 
-def permissions_of(flow, token):
+def list_token_permissions(flow, token):
     (company,) = flow.call(token).json()
-    return known(company["permissions"])
+    return parse_permissions(company["permissions"])
 
 
 def test_r9_a_permission_lost_is_lost_at_once_and_given_back_works_again(signed_in, granted, alice):
     token = granted["access_token"]
     Membership.objects.filter(user=alice).update(permissions=["accounts:read", "company:read"])
-    assert permissions_of(signed_in, token) == {Permission.ACCOUNTS_READ, Permission.COMPANY_READ}
+    assert list_token_permissions(signed_in, token) == {Permission.ACCOUNTS_READ, Permission.COMPANY_READ}
     Membership.objects.filter(user=alice).update(permissions=None)
-    assert len(permissions_of(signed_in, token)) == 22
+    assert len(list_token_permissions(signed_in, token)) == 22
 
 
 def test_r9_a_permission_gained_is_not_gained_by_the_token(flow, acme, bob):
     flow.sign_in(bob)
     token = flow.tokens(acme)["access_token"]
-    before = permissions_of(flow, token)
+    before = list_token_permissions(flow, token)
     Membership.objects.filter(user=bob).update(role=Role.OWNER)
-    assert permissions_of(flow, token) == before
+    assert list_token_permissions(flow, token) == before
     assert Permission.ACCOUNTS_WRITE not in before
 
 
 def test_r10_nothing_administrative_even_where_the_row_says_so(signed_in, granted):
-    ConsentGrant.objects.update(permissions=[p.value for p in ALL])
-    assert not permissions_of(signed_in, granted["access_token"]) & ADMIN_LEVEL
+    ConsentGrant.objects.update(permissions=[p.value for p in ALL_PERMISSIONS])
+    assert not list_token_permissions(signed_in, granted["access_token"]) & ADMIN_PERMISSIONS
 
 
-def allow(flow, *allowed):
+def allow_scopes(flow, *allowed):
     """What staff do in the admin."""
     flow.application.allowed_scopes = list(allowed)
     flow.application.save()
@@ -326,23 +336,23 @@ def allow(flow, *allowed):
 
 def test_a_scope_withdrawn_from_an_app_is_lost_at_once_and_given_back_works_again(signed_in, granted, acme):
     token = granted["access_token"]
-    allow(signed_in, "svc:read", "offline_access")
-    assert permissions_of(signed_in, token) == {p for p in ALL - ADMIN_LEVEL if p.reads}
+    allow_scopes(signed_in, "svc:read", "offline_access")
+    assert list_token_permissions(signed_in, token) == {p for p in ALL_PERMISSIONS - ADMIN_PERMISSIONS if p.is_read}
     change = {"path": f"/companies/{acme.id}", "data": "{}", "content_type": "application/json"}
-    answer = signed_in.app.put(**change, headers=bearer(token))
+    answer = signed_in.app.put(**change, headers=build_bearer_header(token))
     assert answer.status_code == 403
     assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
     assert signed_in.call(token, USERINFO).status_code == 403
-    allow(signed_in)
+    allow_scopes(signed_in)
     assert signed_in.call(token).json() == [{"id": str(acme.id), "name": "Acme"}]
-    allow(signed_in, *scopes.ALL)
-    assert len(permissions_of(signed_in, token)) == 22
-    assert signed_in.app.put(**change, headers=bearer(token)).status_code == 200
+    allow_scopes(signed_in, *scopes.ALL_SCOPES)
+    assert len(list_token_permissions(signed_in, token)) == 22
+    assert signed_in.app.put(**change, headers=build_bearer_header(token)).status_code == 200
     assert signed_in.call(token, USERINFO).status_code == 200
 
 
 def test_a_name_withdrawn_from_an_app_is_told_no_more(signed_in, granted):
-    allow(signed_in, "openid", "email")
+    allow_scopes(signed_in, "openid", "email")
     assert set(signed_in.call(granted["access_token"], USERINFO).json()) == {"sub", "email"}
 
 
@@ -352,22 +362,22 @@ def test_r10_administration_is_closed_to_an_owners_app(path, signed_in, granted,
 
 
 def test_r11_a_token_reaches_its_one_company(signed_in, granted, alice, acme, globex):
-    Membership(company=globex, user=alice, role=Role.OWNER).stamp_new(_stamp()).save(force_insert=True)
+    Membership(company=globex, user=alice, role=Role.OWNER).mark_created(_create_stamp()).save(force_insert=True)
     assert [c["id"] for c in signed_in.call(granted["access_token"]).json()] == [str(acme.id)]
     assert signed_in.call(granted["access_token"], f"/companies/{globex.id}").status_code == 404
     assert signed_in.call(granted["access_token"], f"/companies/{acme.id}").status_code == 200
     assert signed_in.call(granted["access_token"], f"/companies/{str(acme.id).upper()}").status_code == 200
 
 
-def _stamp():
+def _create_stamp():
     from tests import factories
 
-    return factories.stamp()
+    return factories.make_stamp()
 
 
 def test_r12_a_reading_token_changes_nothing(signed_in, acme):
     token = signed_in.tokens(acme, scope="svc:read")["access_token"]
-    headers = bearer(token)
+    headers = build_bearer_header(token)
     answers = [
         signed_in.app.put(f"/companies/{acme.id}", "{}", content_type="application/json", headers=headers),
         signed_in.app.delete(f"/companies/{acme.id}/logo", headers=headers),
@@ -401,7 +411,7 @@ def test_what_an_app_changes_is_the_users_change(signed_in, granted, acme, alice
         f"/companies/{acme.id}",
         {"name": "By app"},
         content_type="application/json",
-        headers=bearer(granted["access_token"]),
+        headers=build_bearer_header(granted["access_token"]),
     )
     assert answer.json()["lastUpdatedUserId"] == str(alice.id)
 
@@ -412,7 +422,7 @@ def test_a_credential_costs_one_query(credential, signed_in, granted, api, acme,
     signed_in.call(token)  # notes its use, which it does not again within a minute
     with django_assert_num_queries(1):
         assert signed_in.call(token, f"/companies/{acme.id}").status_code == 200
-    with statements_sent() as sent:
+    with record_statements() as sent:
         assert signed_in.call(token, f"/companies/{acme.id}").status_code == 200
     assert len(sent) == 1
 
@@ -420,24 +430,24 @@ def test_a_credential_costs_one_query(credential, signed_in, granted, api, acme,
 def test_the_last_use_is_noted_at_most_once_a_minute(signed_in, granted, acme, django_assert_num_queries, monkeypatch):
     token = granted["access_token"]
     signed_in.call(token)
-    first = consent().last_used_time
+    first = get_latest_consent().last_used_time
     assert first is not None
     signed_in.call(token)
-    assert consent().last_used_time == first
-    later(monkeypatch, seconds=61)
+    assert get_latest_consent().last_used_time == first
+    move_clock_ahead(monkeypatch, seconds=61)
     signed_in.call(token)
-    assert consent().last_used_time - first >= timedelta(seconds=60)
+    assert get_latest_consent().last_used_time - first >= timedelta(seconds=60)
 
 
 def test_a_use_is_noted_of_its_own_consent_and_once_by_requests_that_come_together(signed_in, granted, acme):
-    first = consent()
+    first = get_latest_consent()
     signed_in.tokens(acme)
     signed_in.call(granted["access_token"])
-    assert consent().last_used_time is None
+    assert get_latest_consent().last_used_time is None
     first.refresh_from_db()
     used = first.last_used_time
     for seconds, noted in ((0.1, 0), (59, 0), (60, 60)):
-        consents.note_use(first.id, now=used + timedelta(seconds=seconds))
+        consents.record_consent_use(first.id, now=used + timedelta(seconds=seconds))
         first.refresh_from_db()
         assert first.last_used_time == used + timedelta(seconds=noted)
 
@@ -447,7 +457,7 @@ def test_the_company_of_a_token_is_whole(signed_in, granted, acme, api):
 
 
 def test_no_token_opens_the_pages(signed_in, granted):
-    answer = signed_in.app.get("/app/", headers=bearer(granted["access_token"]))
+    answer = signed_in.app.get("/app/", headers=build_bearer_header(granted["access_token"]))
     assert answer["Location"].startswith("/app/sign-in")
 
 

@@ -11,16 +11,25 @@ from joserfc.jwk import KeySet
 
 from companies.models import AuditEntry, Membership
 from oauth.models import AccessToken, AuthorizationCode, ConsentGrant, IDToken, RefreshToken
-from oauth.registration import register
-from oauth.wire import scopes
-from oauth.wire.tokens import derive_successor
-from tests.oauth.conftest import ISSUER, REDIRECT, REVOKE, TOKEN, USERINFO, Flow, consent, later
+from oauth.protocol import scopes
+from oauth.protocol.tokens import derive_successor_token
+from oauth.registration import register_app
+from tests.oauth.conftest import (
+    ISSUER,
+    REDIRECT,
+    REVOKE,
+    TOKEN,
+    USERINFO,
+    OAuthFlow,
+    get_latest_consent,
+    move_clock_ahead,
+)
 
 pytestmark = pytest.mark.django_db
 BASE = "http://127.0.0.1:8000"
 
 
-def refused(answer, error, status=400, description=None):
+def check_error(answer, error, status=400, description=None):
     assert answer.status_code == status, answer.content
     assert answer.json()["error"] == error
     assert description is None or answer.json()["error_description"] == description
@@ -29,13 +38,13 @@ def refused(answer, error, status=400, description=None):
     return True
 
 
-def published(flow) -> KeySet:
+def get_published_keys(flow) -> KeySet:
     return KeySet.import_key_set(flow.app.get("/auth/oauth2/jwks").json())
 
 
-def other_app() -> Flow:
-    made = register(name="Other", redirect_uris=[REDIRECT], allowed=[], confidential=False)
-    return Flow(application=made.application)
+def register_other_app() -> OAuthFlow:
+    made = register_app(name="Other", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    return OAuthFlow(application=made.application)
 
 
 @pytest.mark.parametrize("method", ["get", "head", "put", "delete", "patch"])
@@ -57,18 +66,18 @@ def test_t1_only_post(method, path, client):
     ],
 )
 def test_t2_anything_but_a_form_is_invalid_request(label, body, kind, client):
-    assert refused(client.post(TOKEN, body, content_type=kind), "invalid_request")
+    assert check_error(client.post(TOKEN, body, content_type=kind), "invalid_request")
 
 
 @pytest.mark.parametrize("body", ["grant_type=refresh_token&grant_type=x", "%zz", "a=%00", "x=%ff", "grant_type="])
 def test_t2_a_broken_form_is_invalid_request(body, client, application):
-    assert refused(client.post(TOKEN, body, content_type="application/x-www-form-urlencoded"), "invalid_request")
+    assert check_error(client.post(TOKEN, body, content_type="application/x-www-form-urlencoded"), "invalid_request")
 
 
 def test_t3_query_parameters_are_refused(flow, application):
     body = urlencode({"grant_type": "refresh_token", "refresh_token": "x", "client_id": application.client_id})
     answer = flow.app.post(f"{TOKEN}?x=1", body, content_type="application/x-www-form-urlencoded")
-    assert refused(answer, "invalid_request")
+    assert check_error(answer, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +87,7 @@ def test_t3_query_parameters_are_refused(flow, application):
 )  # fmt: skip
 def test_t5_other_grants_are_unsupported(kind, flow):
     body = {"grant_type": kind, "client_id": flow.application.client_id, "username": "x", "password": "y"}
-    assert refused(flow.post(TOKEN, body), "unsupported_grant_type")
+    assert check_error(flow.post(TOKEN, body), "unsupported_grant_type")
 
 
 def test_t4_a_good_answer_is_json_and_not_kept(signed_in, acme):
@@ -91,26 +100,26 @@ def test_t4_a_good_answer_is_json_and_not_kept(signed_in, acme):
 def test_t6_a_code_that_is_replayed_later_ends_everything_of_its_consent(signed_in, acme, monkeypatch):
     code = signed_in.code(acme)
     tokens = signed_in.redeem(code).json()
-    later(monkeypatch, seconds=30)  # O10
-    assert refused(signed_in.redeem(code), "invalid_grant", description="code_used")
+    move_clock_ahead(monkeypatch, seconds=30)  # O10
+    assert check_error(signed_in.redeem(code), "invalid_grant", description="code_used")
     assert signed_in.call(tokens["access_token"]).status_code == 401
-    assert refused(signed_in.refresh(tokens["refresh_token"]), "invalid_grant", description="token_revoked")
-    assert consent().revoked_reason == "codeReplay"
+    assert check_error(signed_in.refresh(tokens["refresh_token"]), "invalid_grant", description="token_revoked")
+    assert get_latest_consent().revoked_reason == "codeReplay"
     assert AuditEntry.objects.filter(action="app.revoked").exists()
 
 
 def test_t6_a_code_that_is_used_twice_at_once_is_refused_and_harms_nothing(signed_in, acme):
     code = signed_in.code(acme)
     tokens = signed_in.redeem(code).json()
-    assert refused(signed_in.redeem(code), "invalid_grant")
+    assert check_error(signed_in.redeem(code), "invalid_grant")
     assert signed_in.call(tokens["access_token"]).status_code == 200
 
 
 def test_t6_a_stranger_cannot_end_a_consent_with_somebody_elses_code(signed_in, acme, monkeypatch):
     code = signed_in.code(acme)
     tokens = signed_in.redeem(code).json()
-    later(monkeypatch, seconds=30)
-    assert refused(other_app().redeem(code), "invalid_grant")
+    move_clock_ahead(monkeypatch, seconds=30)
+    assert check_error(register_other_app().redeem(code), "invalid_grant")
     assert signed_in.call(tokens["access_token"]).status_code == 200
 
 
@@ -132,14 +141,14 @@ def test_t8_t9_t10_mismatched_code_request_is_refused_and_uses_nothing_up(
     label, changes, error, description, signed_in, acme
 ):
     code = signed_in.code(acme)
-    assert refused(signed_in.redeem(code, **changes), error, description=description), label
+    assert check_error(signed_in.redeem(code, **changes), error, description=description), label
     assert signed_in.redeem(code).status_code == 200
 
 
 def test_t9_a_challenge_cannot_be_left_out_afterwards(signed_in, acme):
     code = signed_in.code(acme)
     AuthorizationCode.objects.update(code_challenge="")
-    assert refused(signed_in.redeem(code), "invalid_grant")
+    assert check_error(signed_in.redeem(code), "invalid_grant")
 
 
 def test_t10_the_address_may_be_left_out_where_there_is_only_one(signed_in, acme):
@@ -147,7 +156,7 @@ def test_t10_the_address_may_be_left_out_where_there_is_only_one(signed_in, acme
     signed_in.application.redirect_uris = f"{REDIRECT}\nhttps://app.example/two"
     signed_in.application.save()
     answer = signed_in.redeem(signed_in.code(acme), redirect_uri=None)
-    assert refused(answer, "invalid_grant", description="redirect_uri_mismatch")
+    assert check_error(answer, "invalid_grant", description="redirect_uri_mismatch")
 
 
 def test_t10_a_resource_below_the_base_is_taken(signed_in, acme):
@@ -161,7 +170,7 @@ def test_t10_a_resource_below_the_base_is_taken(signed_in, acme):
 
 def test_t11_another_apps_code_is_refused_and_stays_good(signed_in, acme):
     code = signed_in.code(acme)
-    assert refused(other_app().redeem(code, code_verifier=signed_in.verifier), "invalid_grant")
+    assert check_error(register_other_app().redeem(code, code_verifier=signed_in.verifier), "invalid_grant")
     assert signed_in.redeem(code).status_code == 200
 
 
@@ -171,35 +180,35 @@ def test_t12_what_a_code_or_token_rests_on_must_stand(ended, kind, signed_in, ac
     code = signed_in.code(acme)
     token = signed_in.redeem(code).json()["refresh_token"] if kind == "refresh" else ""
     if ended == "expired":
-        later(monkeypatch, seconds=61 * 24 * 3600 if kind == "refresh" else 61)
+        move_clock_ahead(monkeypatch, seconds=61 * 24 * 3600 if kind == "refresh" else 61)
     elif ended == "inactive":
         type(alice).objects.filter(pk=alice.pk).update(is_active=False)
     elif ended == "disabled":
         signed_in.application.enabled = False
         signed_in.application.save()
     elif ended == "revoked":
-        ConsentGrant.objects.update(revoked_time=consent().created_time, revoked_reason="user")
+        ConsentGrant.objects.update(revoked_time=get_latest_consent().created_time, revoked_reason="user")
     else:
         Membership.objects.filter(user=alice).delete()
     answer = signed_in.refresh(token) if token else signed_in.redeem(code)
     if ended == "disabled":
-        assert refused(answer, "invalid_client", 401)
+        assert check_error(answer, "invalid_client", 401)
     else:
         expired = "token_expired" if token else "code_expired"
-        assert refused(answer, "invalid_grant", description=expired if ended == "expired" else "token_revoked")
+        assert check_error(answer, "invalid_grant", description=expired if ended == "expired" else "token_revoked")
 
 
 # ---------------------------------------------------------------------------------------------- who is calling
 
 
-def basic(name, secret):
+def build_basic_header(name, secret):
     return {"Authorization": "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()}
 
 
 def test_t13_o14_a_confidential_app_proves_itself_in_either_way(confidential, alice, acme):
     confidential.sign_in(alice)
     assert confidential.redeem(confidential.code(acme)).status_code == 200
-    headers = basic(confidential.application.client_id, confidential.secret)
+    headers = build_basic_header(confidential.application.client_id, confidential.secret)
     by_header = confidential.redeem(confidential.code(acme), headers=headers, client_secret=None, client_id=None)
     assert by_header.status_code == 200
     both_named = confidential.redeem(confidential.code(acme), headers=headers, client_secret=None)
@@ -223,13 +232,13 @@ def test_t13_who_does_not_prove_it_is_refused(label, changes, header, error, sta
     confidential.sign_in(alice)
     name = confidential.application.client_id
     headers = {
-        "right": basic(name, confidential.secret),
-        "wrong": basic(name, "wrong"),
+        "right": build_basic_header(name, confidential.secret),
+        "wrong": build_basic_header(name, "wrong"),
         "bearer": {"Authorization": "Bearer x"},
         "broken": {"Authorization": "Basic ###"},
     }.get(header, {})
     answer = confidential.redeem(confidential.code(acme), headers=headers, **changes)
-    assert refused(answer, error, status)
+    assert check_error(answer, error, status)
     challenged = answer.headers.get("WWW-Authenticate", "")
     assert challenged.startswith("Basic ") if status == 401 and headers else challenged == ""
 
@@ -239,18 +248,18 @@ def test_t13_who_does_not_prove_it_is_refused(label, changes, header, error, sta
 def test_t13_a_name_that_cannot_be_stored_is_nobodys(name, client):
     bodies = {TOKEN: "grant_type=refresh_token&refresh_token=x", REVOKE: "token=x"}
     for path, body in bodies.items():
-        answer = client.post(path, body, "application/x-www-form-urlencoded", headers=basic(name, "x"))
+        answer = client.post(path, body, "application/x-www-form-urlencoded", headers=build_basic_header(name, "x"))
         assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client"), path
 
 
 def test_t13_a_public_app_has_no_secret(signed_in, acme):
     code = signed_in.code(acme)
-    assert refused(signed_in.redeem(code, client_secret="guess"), "invalid_client", 401)
+    assert check_error(signed_in.redeem(code, client_secret="guess"), "invalid_client", 401)
     assert signed_in.redeem(code).status_code == 200
 
 
 def test_t20_a_public_app_names_itself_when_it_refreshes(signed_in, granted):
-    assert refused(signed_in.refresh(granted["refresh_token"], client_id=None), "invalid_client", 401)
+    assert check_error(signed_in.refresh(granted["refresh_token"], client_id=None), "invalid_client", 401)
     assert signed_in.refresh(granted["refresh_token"]).status_code == 200
 
 
@@ -279,26 +288,28 @@ def test_t15_the_access_token_is_what_rfc_9068_says(granted, acme, alice, signed
     kids = [key["kid"] for key in client.get("/auth/oauth2/jwks").json()["keys"]]
     assert (header["typ"], header["alg"]) == ("at+jwt", "RS256")
     assert header["kid"] in kids
-    claims = jwt.decode(token, published(signed_in), algorithms=["RS256"]).claims
+    claims = jwt.decode(token, get_published_keys(signed_in), algorithms=["RS256"]).claims
     assert claims["iss"] == ISSUER
     assert claims["aud"] == BASE
     assert claims["sub"] == str(alice.id)
     assert claims["client_id"] == signed_in.application.client_id
     assert claims["exp"] - claims["iat"] == 3600
     assert claims["company_id"] == str(acme.id)
-    assert claims["grant_id"] == str(consent().id)
+    assert claims["grant_id"] == str(get_latest_consent().id)
     assert claims["scope"] == granted["scope"]
     assert set(claims) == {
         "iss", "aud", "sub", "client_id", "scope", "jti", "iat", "exp", "company_id", "grant_id",
     }  # fmt: skip
-    again = jwt.decode(signed_in.tokens(acme)["access_token"], published(signed_in), algorithms=["RS256"]).claims
+    again = jwt.decode(
+        signed_in.tokens(acme)["access_token"], get_published_keys(signed_in), algorithms=["RS256"]
+    ).claims
     assert again["jti"] != claims["jti"]
 
 
 @pytest.mark.parametrize("nonce", [None, "n-0S6_WzA2Mj"])
 def test_o1_o3_the_id_token_names_the_user_the_app_and_the_sign_in(nonce, signed_in, acme, alice):
     tokens = signed_in.tokens(acme, nonce=nonce)
-    token = jwt.decode(tokens["id_token"], published(signed_in), algorithms=["RS256"])
+    token = jwt.decode(tokens["id_token"], get_published_keys(signed_in), algorithms=["RS256"])
     claims = token.claims
     half = hashlib.sha256(tokens["access_token"].encode()).digest()[:16]
     assert token.header["typ"] == "JWT"
@@ -314,11 +325,11 @@ def test_o1_o3_the_id_token_names_the_user_the_app_and_the_sign_in(nonce, signed
 def test_t16_a_refresh_token_is_used_once_and_its_replay_ends_the_consent(signed_in, granted, monkeypatch):
     fresh = signed_in.refresh(granted["refresh_token"]).json()
     assert fresh["refresh_token"] != granted["refresh_token"]
-    later(monkeypatch, seconds=30)
-    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
-    assert refused(signed_in.refresh(fresh["refresh_token"]), "invalid_grant", description="token_revoked")
+    move_clock_ahead(monkeypatch, seconds=30)
+    assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
+    assert check_error(signed_in.refresh(fresh["refresh_token"]), "invalid_grant", description="token_revoked")
     assert signed_in.call(fresh["access_token"]).status_code == 401
-    assert consent().revoked_reason == "refreshReplay"
+    assert get_latest_consent().revoked_reason == "refreshReplay"
 
 
 def test_t16_refresh_repeated_within_ten_seconds_gets_the_same_successor_once(signed_in, granted):
@@ -327,28 +338,28 @@ def test_t16_refresh_repeated_within_ten_seconds_gets_the_same_successor_once(si
     again = signed_in.refresh(granted["refresh_token"]).json()
     assert again["refresh_token"] == first["refresh_token"]
     assert signed_in.call(again["access_token"]).status_code == 200
-    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
+    assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
     assert signed_in.refresh(first["refresh_token"]).status_code == 200
-    assert consent().revoked_time is None
+    assert get_latest_consent().revoked_time is None
 
 
 def test_t16_refresh_is_not_repeated_once_its_successor_was_used(signed_in, granted):
     fresh = signed_in.refresh(granted["refresh_token"]).json()
     newest = signed_in.refresh(fresh["refresh_token"]).json()
-    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
+    assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
     assert signed_in.refresh(newest["refresh_token"]).status_code == 200
 
 
 def test_t16_repeated_refresh_is_refused_to_another_app_and_after_the_consent_ended(signed_in, granted):
     signed_in.refresh(granted["refresh_token"])
-    assert refused(other_app().refresh(granted["refresh_token"]), "invalid_grant")
-    ConsentGrant.objects.update(revoked_time=consent().created_time, revoked_reason="user")
-    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_revoked")
+    assert check_error(register_other_app().refresh(granted["refresh_token"]), "invalid_grant")
+    ConsentGrant.objects.update(revoked_time=get_latest_consent().created_time, revoked_reason="user")
+    assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_revoked")
 
 
 def test_t16_refresh_tokens_depend_on_the_secret_key(signed_in, granted, settings):
     settings.SECRET_KEY = "another key that is long enough to be one"
-    predicted = derive_successor(granted["refresh_token"])
+    predicted = derive_successor_token(granted["refresh_token"])
     settings.SECRET_KEY = "yet another key that is long enough to be one"
     assert signed_in.refresh(granted["refresh_token"]).json()["refresh_token"] != predicted
 
@@ -365,57 +376,57 @@ def test_t18_a_narrower_scope_narrows_this_access_token_alone(signed_in, granted
 @pytest.mark.parametrize("scope", ["svc:read svc:write", "svc:read nonsense", " "])
 def test_t18_a_wider_scope_is_refused_and_uses_nothing_up(scope, signed_in, acme):
     tokens = signed_in.tokens(acme, scope="svc:read offline_access")
-    assert refused(signed_in.refresh(tokens["refresh_token"], scope=scope), "invalid_scope")
+    assert check_error(signed_in.refresh(tokens["refresh_token"], scope=scope), "invalid_scope")
     assert signed_in.refresh(tokens["refresh_token"]).status_code == 200
 
 
-def allow(flow, *allowed):
+def allow_scopes(flow, *allowed):
     """What staff do in the admin."""
     flow.application.allowed_scopes = list(allowed)
     flow.application.save()
 
 
 def test_a_scope_withdrawn_from_the_app_is_left_out_until_it_is_given_back(signed_in, granted):
-    allow(signed_in, "svc:read", "openid", "offline_access")
+    allow_scopes(signed_in, "svc:read", "openid", "offline_access")
     less = signed_in.refresh(granted["refresh_token"]).json()
     assert less["scope"] == "svc:read openid offline_access"
-    assert refused(signed_in.refresh(less["refresh_token"], scope="svc:write"), "invalid_scope")
-    allow(signed_in, *scopes.ALL)
+    assert check_error(signed_in.refresh(less["refresh_token"], scope="svc:write"), "invalid_scope")
+    allow_scopes(signed_in, *scopes.ALL_SCOPES)
     assert signed_in.refresh(less["refresh_token"]).json()["scope"] == granted["scope"]
 
 
 @pytest.mark.parametrize("allowed", [["svc:read"], []])
 def test_an_app_that_may_no_longer_stay_connected_is_refused_and_uses_nothing_up(allowed, signed_in, granted):
-    allow(signed_in, *allowed)
-    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
-    allow(signed_in, *scopes.ALL)
+    allow_scopes(signed_in, *allowed)
+    assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
+    allow_scopes(signed_in, *scopes.ALL_SCOPES)
     assert signed_in.refresh(granted["refresh_token"]).status_code == 200
 
 
 def test_a_scope_withdrawn_before_the_code_is_redeemed_is_not_given(signed_in, acme):
     code = signed_in.code(acme)
-    allow(signed_in)
-    assert refused(signed_in.redeem(code), "invalid_scope")
-    allow(signed_in, "svc:read")
+    allow_scopes(signed_in)
+    assert check_error(signed_in.redeem(code), "invalid_scope")
+    allow_scopes(signed_in, "svc:read")
     answer = signed_in.redeem(code).json()
     assert answer["scope"] == "svc:read"
     assert not {"id_token", "refresh_token"} & set(answer)
 
 
 def test_t19_o15_another_apps_refresh_token_is_refused_and_stays_good(signed_in, granted):
-    assert refused(other_app().refresh(granted["refresh_token"]), "invalid_grant")
+    assert check_error(register_other_app().refresh(granted["refresh_token"]), "invalid_grant")
     assert signed_in.refresh(granted["refresh_token"]).status_code == 200
 
 
 def test_t21_a_connection_ends_a_year_after_the_consent(signed_in, granted, monkeypatch):
     day, token = 24 * 3600, granted["refresh_token"]
     for days in range(50, 360, 50):
-        later(monkeypatch, seconds=days * day)
+        move_clock_ahead(monkeypatch, seconds=days * day)
         answer = signed_in.refresh(token)
         assert answer.status_code == 200, days
         token = answer.json()["refresh_token"]
-    later(monkeypatch, seconds=366 * day)
-    assert refused(signed_in.refresh(token), "invalid_grant")
+    move_clock_ahead(monkeypatch, seconds=366 * day)
+    assert check_error(signed_in.refresh(token), "invalid_grant")
 
 
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
@@ -423,22 +434,22 @@ def test_t22_revoking_either_token_ends_the_consent(kind, signed_in, granted):
     answer = signed_in.revoke(granted[kind], token_type_hint="nonsense")
     assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
     assert signed_in.call(granted["access_token"]).status_code == 401
-    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
-    assert consent().revoked_reason == "client"
+    assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
+    assert get_latest_consent().revoked_reason == "client"
 
 
 def test_t22_a_token_that_is_unknown_or_another_apps_is_answered_alike(signed_in, granted):
     assert signed_in.revoke("nonsense").status_code == 200
-    stranger = other_app()
+    stranger = register_other_app()
     for kind in ("access_token", "refresh_token", "id_token"):
         assert stranger.revoke(granted[kind]).status_code == 200
     assert signed_in.call(granted["access_token"]).status_code == 200
 
 
 def test_t22_revoking_needs_the_app_and_a_token(signed_in, granted, confidential):
-    assert refused(signed_in.revoke(granted["access_token"], client_id=None), "invalid_client", 401)
-    assert refused(signed_in.post(REVOKE, {"client_id": signed_in.application.client_id}), "invalid_request")
-    assert refused(confidential.revoke("x", client_secret="wrong"), "invalid_client", 401)
+    assert check_error(signed_in.revoke(granted["access_token"], client_id=None), "invalid_client", 401)
+    assert check_error(signed_in.post(REVOKE, {"client_id": signed_in.application.client_id}), "invalid_request")
+    assert check_error(confidential.revoke("x", client_secret="wrong"), "invalid_client", 401)
 
 
 def test_t23_nothing_secret_is_stored_in_clear(confidential, alice, acme):
@@ -476,7 +487,7 @@ def test_t23_nothing_secret_is_logged(signed_in, acme, caplog):
 
 def test_the_budget_of_the_token_endpoint_ends_in_429(flow, settings, monkeypatch):
     settings.RATE_LIMIT = 2
-    later(monkeypatch, seconds=10**7)
+    move_clock_ahead(monkeypatch, seconds=10**7)
     answers = [flow.refresh("x", client_id=flow.application.client_id) for _ in range(4)]
     assert 429 in [a.status_code for a in answers]
     last = next(a for a in answers if a.status_code == 429)

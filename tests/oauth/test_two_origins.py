@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.conftest import oauth_at
-from tests.oauth.conftest import PASSWORD, csrf, returned
+from tests.conftest import build_oauth_settings
+from tests.oauth.conftest import PASSWORD, get_csrf_token, parse_redirect
 
 pytestmark = pytest.mark.django_db
 APP, API = "http://app.example.com", "http://api.example.com"
@@ -15,13 +15,13 @@ APP, API = "http://app.example.com", "http://api.example.com"
 @pytest.fixture(autouse=True)
 def two_origins(settings):
     settings.BASE_URL, settings.AUTH_URL, settings.APP_URL = API, f"{API}/auth", f"{APP}/app"
-    settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | oauth_at(API)
+    settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | build_oauth_settings(API)
     settings.ALLOWED_HOSTS = ["app.example.com", "api.example.com"]
     settings.SESSION_COOKIE_DOMAIN = "example.com"
     settings.CSRF_TRUSTED_ORIGINS = [APP, API]
 
 
-def visit(flow, address, form=None):
+def visit_url(flow, address, form=None):
     """An absolute address, as the browser opens it; test clients send their cookies to every host."""
     parts = urlsplit(address)
     path, headers = f"{parts.path}?{parts.query}", {"Host": parts.netloc}
@@ -30,41 +30,41 @@ def visit(flow, address, form=None):
 
 def sign_in(flow, address, user):
     """Fills in the page at the address and answers where it leads."""
-    page = visit(flow, address)
+    page = visit_url(flow, address)
     then = parse_qs(urlsplit(address).query)["next"][0]
-    form = {"username": user.email, "password": PASSWORD, "next": then, "csrfmiddlewaretoken": csrf(page)}
-    return visit(flow, f"{APP}/app/sign-in", form)["Location"]
+    form = {"username": user.email, "password": PASSWORD, "next": then, "csrfmiddlewaretoken": get_csrf_token(page)}
+    return visit_url(flow, f"{APP}/app/sign-in", form)["Location"]
 
 
 def test_one_signs_in_at_the_web_application_and_decides_at_the_api(flow, alice, acme):
     asked = f"{API}{flow.url()}"
-    door = visit(flow, asked)["Location"]
+    door = visit_url(flow, asked)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=http%3A%2F%2Fapi.example.com%2Fauth%2Foauth2%2Fauthorize%3F")
     assert sign_in(flow, door, alice) == asked
-    page = visit(flow, asked)
-    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(page)}
-    answer = visit(flow, asked, form)
-    assert returned(answer)["code"]
-    assert returned(answer)["iss"] == f"{API}/auth"
+    page = visit_url(flow, asked)
+    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
+    answer = visit_url(flow, asked, form)
+    assert parse_redirect(answer)["code"]
+    assert parse_redirect(answer)["iss"] == f"{API}/auth"
 
 
 def test_somebody_else_signs_in_there_too(flow, alice, bob):
     asked = f"{API}{flow.url()}"
-    sign_in(flow, visit(flow, asked)["Location"], alice)
-    text = visit(flow, asked).content.decode()
+    sign_in(flow, visit_url(flow, asked)["Location"], alice)
+    text = visit_url(flow, asked).content.decode()
     switch = unescape(text.split("Not you?")[0].rpartition('href="')[2].partition('"')[0])
     assert switch.startswith(f"{APP}/app/sign-in?again=1&next=http%3A%2F%2Fapi.example.com%2F")
     assert sign_in(flow, switch, bob) == asked
-    assert "bob@acme.example" in visit(flow, asked).content.decode()
+    assert "bob@acme.example" in visit_url(flow, asked).content.decode()
 
 
 def test_a_new_sign_in_that_an_app_wants_is_asked_for_there(flow, alice):
     asked = f"{API}{flow.url(prompt='login', login_hint=alice.email)}"
-    door = visit(flow, asked)["Location"]
+    door = visit_url(flow, asked)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=")
     assert sign_in(flow, door, alice) == asked
-    assert visit(flow, asked).status_code == 200
-    assert visit(flow, f"{API}{flow.url(max_age='0')}")["Location"].startswith(f"{APP}/app/sign-in?next=")
+    assert visit_url(flow, asked).status_code == 200
+    assert visit_url(flow, f"{API}{flow.url(max_age='0')}")["Location"].startswith(f"{APP}/app/sign-in?next=")
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_a_new_sign_in_that_an_app_wants_is_asked_for_there(flow, alice):
     ],
 )
 def test_one_goes_on_to_our_two_origins_and_nowhere_else(then, to, flow, alice):
-    page = visit(flow, f"{APP}/app/sign-in")
-    form = {"username": alice.email, "password": PASSWORD, "next": then, "csrfmiddlewaretoken": csrf(page)}
-    assert visit(flow, f"{APP}/app/sign-in", form)["Location"] == to
+    page = visit_url(flow, f"{APP}/app/sign-in")
+    form = {"username": alice.email, "password": PASSWORD, "next": then, "csrfmiddlewaretoken": get_csrf_token(page)}
+    assert visit_url(flow, f"{APP}/app/sign-in", form)["Location"] == to
 
 
 def test_pages_of_the_web_application_stay_on_the_host_they_are_asked_on(flow, alice, acme):
-    answer = visit(flow, f"{APP}/app/companies/{acme.id}")
+    answer = visit_url(flow, f"{APP}/app/companies/{acme.id}")
     assert answer["Location"].startswith("/app/sign-in?next=%2Fapp%2Fcompanies%2F")

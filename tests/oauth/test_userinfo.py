@@ -5,7 +5,7 @@ from django.test import Client
 
 from companies.models import User
 from tests.oauth.conftest import USERINFO
-from tests.oauth.test_resource import bearer, parts
+from tests.oauth.test_resource import build_bearer_header, decode_parts
 
 pytestmark = pytest.mark.django_db
 
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_u1_o13_userinfo_says_what_the_scopes_say(scope, claims, method, signed_in, acme, alice):
     issued = signed_in.tokens(acme, scope=scope)
-    answer = getattr(signed_in.app, method)(USERINFO, headers=bearer(issued["access_token"]))
+    answer = getattr(signed_in.app, method)(USERINFO, headers=build_bearer_header(issued["access_token"]))
     assert answer.status_code == 200
     assert set(answer.json()) == claims
-    assert answer.json()["sub"] == parts(issued["id_token"])[1]["sub"] == str(alice.id)
+    assert answer.json()["sub"] == decode_parts(issued["id_token"])[1]["sub"] == str(alice.id)
     assert answer["Cache-Control"] == "no-store"
     assert answer["Access-Control-Allow-Origin"] == "*"
 

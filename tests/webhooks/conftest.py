@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.webhooks.receiver import Receiver
-from webhooks.delivering import deliver, waiting
+from webhooks.delivery import deliver_to_endpoint, list_waiting_endpoints
 
 
 @pytest.fixture
@@ -33,12 +33,12 @@ class Deliverer:
     def run(self) -> int:
         """Until nothing waits any more; how many calls were made."""
         called = 0
-        while found := waiting(self.clock()):
+        while found := list_waiting_endpoints(self.clock()):
             called += sum(self.turn(key) for key in found)
         return called
 
     def turn(self, key: Any) -> int:
-        return deliver(company_id=key[0], endpoint_id=key[1], clock=self.clock, stop=threading.Event())
+        return deliver_to_endpoint(company_id=key[0], endpoint_id=key[1], clock=self.clock, stop=threading.Event())
 
     def later(self, **time: float) -> int:
         self.ahead += timedelta(**time)

@@ -9,25 +9,27 @@ from django.core.management import call_command
 from django.db import connection
 
 from companies.models import AuditEntry, Company
-from companies.models.events import ENTITIES, EVENT_TYPES
+from companies.models.events import EVENT_ACTIONS, EVENT_TYPES
 from tests.machine import ROOT
 from webhooks.models import WebhookEndpoint
 
 pytestmark = pytest.mark.django_db
 URL = "https://hooks.example.com/in"
-NAMED = re.compile(r"^\| `(\w+)` \| ([\w ]+) \|$", re.M)  # a row of the page: what it is about, what became of it
+DOCUMENTED_EVENT = re.compile(
+    r"^\| `(\w+)` \| ([\w ]+) \|$", re.M
+)  # a row of the page: what it is about, what became of it
 
 
-def add(api, **values):
+def create_endpoint(api, **values):
     return api.post("webhook_endpoints", {"url": URL} | values)
 
 
-def codes(answer):
+def list_error_codes(answer):
     return [(each["pointer"], each["code"]) for each in answer.json()["errors"]]
 
 
 def test_an_endpoint_is_added_and_its_secret_is_shown_this_once(api, acme):
-    answer = add(api, types=["transaction.updated", "transaction.created"], description="Books")
+    answer = create_endpoint(api, types=["transaction.updated", "transaction.created"], description="Books")
     made = answer.json()
     assert (answer.status_code, answer["Cache-Control"]) == (201, "no-store")
     secret = made.pop("secret")
@@ -44,12 +46,12 @@ def test_an_endpoint_is_added_and_its_secret_is_shown_this_once(api, acme):
 
 
 def test_all_types_and_no_description_are_what_is_left_out(api):
-    made = add(api).json()
+    made = create_endpoint(api).json()
     assert (made["types"], made["description"], made["enabled"]) == (None, "", True)
 
 
 def test_each_secret_is_another_and_rolling_gives_a_new_one_this_once(api):
-    first, second = add(api).json(), add(api).json()
+    first, second = create_endpoint(api).json(), create_endpoint(api).json()
     answer = api.post(f"webhook_endpoints/{first['id']}/roll_secret")
     rolled = answer.json()
     assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
@@ -61,7 +63,7 @@ def test_each_secret_is_another_and_rolling_gives_a_new_one_this_once(api):
 def test_a_secret_is_nowhere_to_be_found_again(api, acme, caplog, staff_pages):
     """Not in answers, the audit log, the feed, the database in any form, what is logged, or the staff's pages."""
     caplog.set_level(logging.DEBUG)
-    made = add(api).json()
+    made = create_endpoint(api).json()
     rolled = api.post(f"webhook_endpoints/{made['id']}/roll_secret").json()
     path = f"webhook_endpoints/{made['id']}"
     api.put(path, {"description": "other"})
@@ -74,10 +76,10 @@ def test_a_secret_is_nowhere_to_be_found_again(api, acme, caplog, staff_pages):
     for secret in (made["secret"], rolled["secret"]):
         for form in (secret, secret.removeprefix("whsec_")):
             assert not [text for text in shown if form in text]
-            assert form not in everything_stored()
+            assert form not in dump_all_tables()
 
 
-def everything_stored():
+def dump_all_tables():
     """Each table's text, with what is binary in it as base64."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
@@ -105,14 +107,14 @@ def test_with_another_pepper_the_database_signs_otherwise(api, settings):
     """A copy of it alone is of no use."""
     from webhooks import signing
 
-    made = add(api).json()
+    made = create_endpoint(api).json()
     row = WebhookEndpoint.objects.get(id=made["id"])
-    assert signing.secret(row) == made["secret"]
+    assert signing.get_endpoint_secret(row) == made["secret"]
     settings.API_KEY_PEPPER = "another"
-    assert signing.secret(row) != made["secret"]
+    assert signing.get_endpoint_secret(row) != made["secret"]
 
 
-REFUSED = [
+REJECTED_URLS = [
     ("http://hooks.example.com/", "not_https"),
     ("ftp://hooks.example.com/", "invalid_address"),
     ("hooks.example.com", "invalid_address"),
@@ -146,18 +148,20 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("url", "code"), REFUSED, ids=[f"{code} {str(url)[:40]!r}" for url, code in REFUSED])
+@pytest.mark.parametrize(
+    ("url", "code"), REJECTED_URLS, ids=[f"{code} {str(url)[:40]!r}" for url, code in REJECTED_URLS]
+)
 def test_an_address_that_is_never_called_is_refused(api, url, code):
-    answer = add(api, url=url)
-    assert (answer.status_code, codes(answer)) == (400, [("#/url", code)])
-    made = add(api).json()
-    assert codes(api.put(f"webhook_endpoints/{made['id']}", {"url": url})) == [("#/url", code)]
+    answer = create_endpoint(api, url=url)
+    assert (answer.status_code, list_error_codes(answer)) == (400, [("#/url", code)])
+    made = create_endpoint(api).json()
+    assert list_error_codes(api.put(f"webhook_endpoints/{made['id']}", {"url": url})) == [("#/url", code)]
     assert [row["url"] for row in api.get("webhook_endpoints").json()] == [URL]
 
 
 @pytest.mark.parametrize("url", ["https://1.1.1.1/", "https://[2606:4700::1111]:8443/x?y=z", "https://a.example./"])
 def test_a_public_address_is_taken_without_asking_for_its_name(api, url):
-    assert add(api, url=url).json()["url"] == url
+    assert create_endpoint(api, url=url).json()["url"] == url
 
 
 @pytest.mark.parametrize(
@@ -176,21 +180,21 @@ def test_a_public_address_is_taken_without_asking_for_its_name(api, url):
     ],
 )
 def test_types_are_types_of_events(api, types, pointer, code):
-    answer = add(api, types=types)
-    assert (answer.status_code, codes(answer)) == (400, [(pointer, code)])
+    answer = create_endpoint(api, types=types)
+    assert (answer.status_code, list_error_codes(answer)) == (400, [(pointer, code)])
 
 
 def test_a_misspelt_type_is_refused_by_a_change_too_and_changes_nothing(api):
-    made = add(api, types=["transaction.created"]).json()
+    made = create_endpoint(api, types=["transaction.created"]).json()
     answer = api.put(f"webhook_endpoints/{made['id']}", {"types": ["transaction.create"]})
-    assert (answer.status_code, codes(answer)) == (400, [("#/types/0", "invalid_event_type")])
+    assert (answer.status_code, list_error_codes(answer)) == (400, [("#/types/0", "invalid_event_type")])
     assert [row["types"] for row in api.get("webhook_endpoints").json()] == [["transaction.created"]]
 
 
 def test_every_type_of_event_is_taken_and_the_page_names_it(api):
-    assert add(api, types=sorted(EVENT_TYPES)).json()["types"] == sorted(EVENT_TYPES)
+    assert create_endpoint(api, types=sorted(EVENT_TYPES)).json()["types"] == sorted(EVENT_TYPES)
     page = (ROOT / "docs" / "webhooks.md").read_text()
-    assert dict(NAMED.findall(page)) == ENTITIES
+    assert dict(DOCUMENTED_EVENT.findall(page)) == EVENT_ACTIONS
 
 
 def test_nothing_is_logged_that_is_no_type_of_event(acme, stamp):
@@ -202,16 +206,16 @@ def test_nothing_is_logged_that_is_no_type_of_event(acme, stamp):
 
 def test_a_company_has_twenty_at_most(api, globex_api):
     for _ in range(20):
-        assert add(api).status_code == 201
-    answer = add(api)
+        assert create_endpoint(api).status_code == 201
+    answer = create_endpoint(api)
     assert (answer.status_code, answer.json()["code"]) == (409, "too_many_webhook_endpoints")
-    assert add(globex_api).status_code == 201
+    assert create_endpoint(globex_api).status_code == 201
     api.delete(f"webhook_endpoints/{api.get('webhook_endpoints').json()[0]['id']}")
-    assert add(api).status_code == 201
+    assert create_endpoint(api).status_code == 201
 
 
 def test_fields_that_are_sent_change_and_a_stale_version_changes_nothing(api):
-    made = add(api, types=["account.created"], description="x")
+    made = create_endpoint(api, types=["account.created"], description="x")
     path = f"webhook_endpoints/{made.json()['id']}"
     changed = api.put(path, {"types": None, "enabled": False}).json()
     assert (changed["types"], changed["enabled"], changed["description"], changed["url"]) == (None, False, "x", URL)
@@ -223,18 +227,18 @@ def test_fields_that_are_sent_change_and_a_stale_version_changes_nothing(api):
     assert api.get(path).status_code == 404
 
 
-def logged(api):
+def list_log_entries(api):
     return api.get("audit_log", {"entityType": "webhookEndpoint"}).json()
 
 
 def test_what_happens_to_an_endpoint_is_in_the_log_with_what_changed(api):
-    made = add(api, description="x").json()
+    made = create_endpoint(api, description="x").json()
     path = f"webhook_endpoints/{made['id']}"
     api.put(path, {"description": "y", "url": URL})
     api.post(f"{path}/roll_secret")
     api.post(f"{path}/test")
     api.delete(path)
-    log = [(row["action"], row["before"], row["after"]) for row in reversed(logged(api))]
+    log = [(row["action"], row["before"], row["after"]) for row in reversed(list_log_entries(api))]
     said = {"url": URL, "types": None, "enabled": True, "description": "x"}
     assert log == [
         ("webhookEndpoint.created", None, said),
@@ -266,7 +270,7 @@ def test_an_endpoint_is_its_companys_alone(api, globex_api, receiver, deliverer)
 
 
 def test_only_who_manages_the_company_gets_at_them(api, make_api, browser_of, bob, alice, acme):
-    made = add(api).json()
+    made = create_endpoint(api).json()
     others = make_api(acme, "audit:read", "apiKeys:manage", "members:manage", "company:write")
     for caller in (others, browser_of(bob, acme)):
         answer = caller.get(f"webhook_endpoints/{made['id']}")
@@ -276,7 +280,7 @@ def test_only_who_manages_the_company_gets_at_them(api, make_api, browser_of, bo
 
 @pytest.mark.parametrize("status", ["expired", "cancelled"])
 def test_a_read_only_company_still_manages_them(api, acme, status):
-    made = add(api).json()
+    made = create_endpoint(api).json()
     Company.objects.filter(id=acme.id).update(system_status=status)
     assert api.put(f"webhook_endpoints/{made['id']}", {"enabled": False}).status_code == 200
     assert api.delete(f"webhook_endpoints/{made['id']}").status_code == 200
@@ -288,7 +292,7 @@ def test_a_retry_of_the_same_request_adds_one_and_is_told_the_same_secret(api):
     again = api.post("webhook_endpoints", {"url": URL}, idempotency_key="k")
     assert first.json() == again.json()
     assert len(api.get("webhook_endpoints").json()) == 1
-    assert first.json()["secret"] not in everything_stored()
+    assert first.json()["secret"] not in dump_all_tables()
 
 
 def test_old_deliveries_are_pruned(api, receiver, deliverer, hook):

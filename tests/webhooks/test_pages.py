@@ -7,7 +7,7 @@ import pytest
 
 from companies.permissions import Role
 from tests import factories
-from tests.webhooks.test_delivering import act
+from tests.webhooks.test_delivery import create_groups
 from webhooks.models import WebhookDelivery, WebhookEndpoint
 
 pytestmark = pytest.mark.django_db
@@ -24,29 +24,29 @@ def page(acme):
     return lambda path="": f"/app/companies/{acme.id}/settings/webhooks{path}"
 
 
-def text(answer):
+def get_text(answer):
     return unescape(answer.content.decode())
 
 
-def secret_in(answer):
-    found = re.search(r"whsec_[A-Za-z0-9+/=]{44}", text(answer))
+def find_secret(answer):
+    found = re.search(r"whsec_[A-Za-z0-9+/=]{44}", get_text(answer))
     return found and found[0]
 
 
 def test_an_owner_adds_an_endpoint_and_sees_its_secret_once(owner, acme, page):
-    assert "No webhooks yet" in text(owner.get(page()))
+    assert "No webhooks yet" in get_text(owner.get(page()))
     form = {"url": f" {URL} ", "types": "transaction.created, account.updated", "description": "Books"}
     answer = owner.post(page("/new"), form)
     assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
-    row = WebhookEndpoint.objects.of(acme.id).get()
+    row = WebhookEndpoint.objects.for_company(acme.id).get()
     assert (row.url, row.types, row.description) == (URL, ["account.updated", "transaction.created"], "Books")
-    secret = secret_in(answer)
+    secret = find_secret(answer)
     assert secret
     for path in ("", f"/{row.id}"):
         shown = owner.get(page(path))
-        assert secret_in(shown) is None
-        assert URL in text(shown)
-    assert "account.updated, transaction.created" in text(owner.get(page()))
+        assert find_secret(shown) is None
+        assert URL in get_text(shown)
+    assert "account.updated, transaction.created" in get_text(owner.get(page()))
 
 
 @pytest.mark.parametrize(
@@ -59,28 +59,28 @@ def test_an_owner_adds_an_endpoint_and_sees_its_secret_once(owner, acme, page):
         ({"url": URL, "description": "x" * 201}, "description", "200"),
     ],
 )
-def test_what_is_wrong_is_said_at_its_field_and_kept_as_typed(owner, acme, page, form, field, said):
+def test_invalid_endpoint_shows_field_errors(owner, acme, page, form, field, said):
     answer = owner.post(page("/new"), form)
     assert answer.status_code == 400
-    assert f'id="{field}-error"' in text(answer)
-    assert said in text(answer)
-    assert f'value="{form[field]}"' in text(answer)
-    assert not WebhookEndpoint.objects.of(acme.id).exists()
+    assert f'id="{field}-error"' in get_text(answer)
+    assert said in get_text(answer)
+    assert f'value="{form[field]}"' in get_text(answer)
+    assert not WebhookEndpoint.objects.for_company(acme.id).exists()
 
 
 def test_the_twenty_first_is_refused_above_the_form(owner, acme, page, api):
     for _ in range(20):
         api.post("webhook_endpoints", {"url": URL})
-    assert "Add webhook" not in text(owner.get(page()))
+    assert "Add webhook" not in get_text(owner.get(page()))
     answer = owner.post(page("/new"), {"url": URL})
-    assert (answer.status_code, "at most 20" in text(answer)) == (400, True)
+    assert (answer.status_code, "at most 20" in get_text(answer)) == (400, True)
 
 
-def test_it_is_changed_disabled_enabled_rolled_tested_and_deleted(owner, acme, page, api, receiver, deliverer):
+def test_endpoint_page_covers_all_actions(owner, acme, page, api, receiver, deliverer):
     made = api.post("webhook_endpoints", {"url": receiver.url(), "types": ["account.created"]}).json()
     path = page(f"/{made['id']}")
-    row = lambda: WebhookEndpoint.objects.of(acme.id).get()  # noqa: E731
-    seen = re.search(r'name="seen" value="(\w+)"', text(owner.get(path)))[1]
+    row = lambda: WebhookEndpoint.objects.for_company(acme.id).get()  # noqa: E731
+    seen = re.search(r'name="seen" value="(\w+)"', get_text(owner.get(path)))[1]
     form = {"url": receiver.url("/new"), "types": "", "description": "y", "seen": seen}
     assert owner.post(path, form).status_code == 303
     assert (row().url, row().types, row().description) == (receiver.url("/new"), None, "y")
@@ -88,23 +88,23 @@ def test_it_is_changed_disabled_enabled_rolled_tested_and_deleted(owner, acme, p
     assert (stale.status_code, row().description) == (400, "y")
     owner.post(path, {"enabled": "false"})
     assert row().enabled is False
-    assert "disabled" in text(owner.get(path))
-    assert "A test is on its way" in text(owner.post(f"{path}/test", follow=True))
+    assert "disabled" in get_text(owner.get(path))
+    assert "A test is on its way" in get_text(owner.post(f"{path}/test", follow=True))
     deliverer.run()
     assert receiver.types == ["webhookEndpoint.tested"]
-    shown = text(owner.get(path))
+    shown = get_text(owner.get(path))
     assert "webhookEndpoint.tested" in shown
     assert "answer to 1" in shown
-    delivery = WebhookDelivery.objects.of(acme.id).get()
+    delivery = WebhookDelivery.objects.for_company(acme.id).get()
     owner.post(f"{path}/deliveries/{delivery.id}/redeliver")
     deliverer.run()
     assert len(receiver.came) == 2
     owner.post(path, {"enabled": "true"})
     assert row().enabled is True
     rolled = owner.post(f"{path}/roll")
-    assert secret_in(rolled) not in (None, made["secret"])
+    assert find_secret(rolled) not in (None, made["secret"])
     assert rolled["Cache-Control"] == "no-store"
-    assert "signs too until" in text(rolled)
+    assert "signs too until" in get_text(rolled)
     assert owner.post(f"{path}/delete").status_code == 303
     assert owner.get(path).status_code == 404
 
@@ -113,9 +113,9 @@ def test_a_failing_one_says_since_when_and_what_was_answered(owner, page, api, h
     receiver.answers = lambda message: (
         lambda connection: connection.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 25\r\n\r\n<script>alert(1)</script>")
     )
-    act(api, "x")
+    create_groups(api, "x")
     deliverer.run()
-    assert "failing" in text(owner.get(page()))
+    assert "failing" in get_text(owner.get(page()))
     shown = owner.get(page(f"/{hook['id']}")).content.decode()
     assert "It has taken no event since" in shown
     assert "<script>alert" not in shown
@@ -123,9 +123,9 @@ def test_a_failing_one_says_since_when_and_what_was_answered(owner, page, api, h
 
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.EDITOR, Role.VIEWER])
-def test_who_does_not_manage_the_company_sees_nothing_of_them(browser_of, acme, page, hook, role):
-    client = browser_of(factories.member(acme, "x@acme.example", role=role), acme).client
-    assert "Webhooks" not in text(client.get(f"/app/companies/{acme.id}/settings/api-keys"))
+def test_endpoint_pages_need_company_manage(browser_of, acme, page, hook, role):
+    client = browser_of(factories.make_member(acme, "x@acme.example", role=role), acme).client
+    assert "Webhooks" not in get_text(client.get(f"/app/companies/{acme.id}/settings/api-keys"))
     for path in ("", "/new", f"/{hook['id']}"):
         assert client.get(page(path)).status_code == 403
     for path in ("/new", f"/{hook['id']}", f"/{hook['id']}/roll", f"/{hook['id']}/test", f"/{hook['id']}/delete"):

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ('created_user_id', models.CharField(max_length=64, null=True)),
                 ('last_updated_time', models.DateTimeField()),
                 ('last_updated_user_id', models.CharField(max_length=64, null=True)),
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('url', models.CharField(max_length=2048)),
                 ('types', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=60), null=True, size=None)),
                 ('enabled', models.BooleanField(default=True)),
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='WebhookDelivery',
             fields=[
-                ('id', models.UUIDField(default=companies.models.tenancy.new_id, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('event_id', models.UUIDField()),
                 ('type', models.CharField(max_length=60)),
                 ('asked_time', models.DateTimeField(null=True)),

@@ -1,5 +1,4 @@
-"""Ends trials whose time is over, brings recurring revenue, the metrics and the website's logo of every company up to
-date, and warns where cash will not last."""
+"""End trials, refresh recurring revenue, metrics and website logos of every company, and warn of low cash."""
 
 import logging
 from typing import Any
@@ -10,12 +9,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from analytics.queries import low_cash, metrics, recurring
-from companies.logos import sites as site_logos
-from companies.membership.founding import end_trial
-from companies.models import Company, Stamp
-from companies.running import progress, rounds
-from ledger.money.rates import rate_table
+from analytics.queries import company_metrics, low_cash, recurring_revenue
+from companies.actions import site_logo as site_logos
+from companies.actions.companies import end_trial
+from companies.maintenance import company_batches, progress_bar
+from companies.models import AuditContext, Company
+from ledger.money.rates import get_rate_table
 
 log = logging.getLogger(__name__)
 
@@ -24,26 +23,26 @@ class Command(BaseCommand):
     help = "End trials, recompute every company's metrics and recurring revenue, warn of low cash. Run daily."
 
     def add_arguments(self, parser: Any) -> None:
-        rounds.add_arguments(parser)
+        company_batches.add_round_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        stamp = Stamp(time=timezone.now())
+        stamp = AuditContext(time=timezone.now())
         done: list[UUID] = []
         failed: list[str] = []
 
         def bring_up_to_date(company: Company) -> bool:
-            end_trial(company=company, stamp=stamp, becomes=settings.TRIAL_ENDS_AS)
-            refresh(company, stamp)
+            end_trial(company=company, stamp=stamp, next_status=settings.TRIAL_ENDS_AS)
+            refresh_company_metrics(company, stamp)
             done.append(company.id)
             return True
 
-        act = rounds.go_on_after_failures(bring_up_to_date, failed, work="refresh_metrics")
-        wanted = {"name": options["round"], "company_id": options["company"]}
-        with progress.bar(self.stderr) as tell:
-            for company in rounds.each_company(
-                act, work="refresh_metrics", **wanted, now=stamp.time, tell=tell, doing="Company"
+        act = company_batches.wrap_company_task(bring_up_to_date, failed, work="refresh_metrics")
+        filters = {"name": options["round"], "company_id": options["company"]}
+        with progress_bar.draw_progress_bar(self.stderr) as tell:
+            for company in company_batches.run_for_each_company(
+                act, work="refresh_metrics", **filters, now=stamp.time, report_progress=tell, task_label="Company"
             ):
-                refresh_logo(company, stamp, failed)
+                refresh_website_logo(company, stamp, failed)
         for failure in failed:
             self.stderr.write(failure)
         self.stdout.write(f"Metrics of {len(done)} companies are up to date.")
@@ -52,18 +51,22 @@ class Command(BaseCommand):
             raise CommandError(f"{len(companies)} companies failed; they are named above, and the log says why.")
 
 
-def refresh_logo(company: Company, stamp: Stamp, failed: list[str]) -> None:
-    """Fetch the logo of the company's website, in no transaction: a site may take its time, and send anything."""
+def refresh_website_logo(company: Company, stamp: AuditContext, failed: list[str]) -> None:
+    """Fetch the logo of the company's website, outside of a transaction, since a site may be slow."""
     try:
-        site_logos.refresh(company=company, now=stamp.time)
+        site_logos.refresh_site_logo(company=company, now=stamp.time)
     except Exception as error:
         log.exception("refresh_metrics failed for the logo of company %s", company.id)
-        failed.append(rounds.describe_failure(company, error))
+        failed.append(company_batches.describe_company_failure(company, error))
 
 
 @transaction.atomic
-def refresh(company: Company, stamp: Stamp) -> None:
-    """Bring one company up to date. Raises MissingRate."""
-    recurring.refresh(company)
-    metrics.store_metrics(company=company, stamp=stamp)
-    low_cash.warn(company=company, stamp=stamp, rates=rate_table())
+def refresh_company_metrics(company: Company, stamp: AuditContext) -> None:
+    """Refresh one company's recurring revenue and metrics, and warn of low cash.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    recurring_revenue.refresh_recurring_revenue(company)
+    company_metrics.store_company_metrics(company=company, stamp=stamp)
+    low_cash.warn_of_low_cash(company=company, stamp=stamp, rates=get_rate_table())

@@ -1,4 +1,4 @@
-"""A typed client of the Tidebook API: pages, retries, webhooks, sign-in."""
+"""A typed client of the Tidebook API: lists, retries, webhooks, sign-in."""
 
 from tidebook.asking import Refused, every, good
 from tidebook.connecting import Retrying, connect

@@ -1,4 +1,4 @@
-"""Signing people in: OAuth 2.1, authorization code with PKCE."""
+"""Sign-in of users: OAuth 2.1, authorization code with PKCE."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ import httpx
 
 
 class SignInRefused(Exception):
-    """``error`` is the standard's word, as access_denied or invalid_grant."""
+    """A failed sign-in; `error` is the code of the standard, such as access_denied or invalid_grant."""
 
     def __init__(self, error: str, description: str = ""):
         self.error = error
@@ -23,7 +23,7 @@ class SignInRefused(Exception):
 
 @dataclass(frozen=True)
 class SignIn:
-    """One that was begun: send the person to ``url``, keep all of it in their session until they come back."""
+    """A started sign-in: redirect the user to `url`, and keep it in their session until they return."""
 
     url: str
     state: str
@@ -41,7 +41,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class App:
-    """An app as it was registered; ``client_secret`` of a confidential one."""
+    """A registered app; `client_secret` for a confidential one."""
 
     base_url: str
     client_id: str
@@ -52,13 +52,13 @@ class App:
     @cached_property
     def server(self) -> dict[str, Any]:
         """The authorization server's metadata (RFC 9728, RFC 8414)."""
-        resource = read(f"{self.base_url.rstrip('/')}/.well-known/oauth-protected-resource")
+        resource = fetch_json(f"{self.base_url.rstrip('/')}/.well-known/oauth-protected-resource")
         issuer = str(resource["authorization_servers"][0])
         parts = urlsplit(issuer)
-        found = read(f"{parts.scheme}://{parts.netloc}/.well-known/oauth-authorization-server{parts.path}")
-        if found["issuer"] != issuer:
+        metadata = fetch_json(f"{parts.scheme}://{parts.netloc}/.well-known/oauth-authorization-server{parts.path}")
+        if metadata["issuer"] != issuer:
             raise SignInRefused("invalid_issuer")
-        return found
+        return metadata
 
     def begin(self) -> SignIn:
         state, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
@@ -75,48 +75,54 @@ class App:
         return SignIn(f"{self.server['authorization_endpoint']}?{urlencode(query)}", state, verifier)
 
     def finish(self, sign_in: SignIn, callback_url: str) -> Tokens:
-        """The tokens for where the person was sent. Raises SignInRefused, also where somebody else sent them."""
-        came = {name: values[0] for name, values in parse_qs(urlsplit(callback_url).query).items()}
-        if not hmac.compare_digest(came.get("state", "").encode(), sign_in.state.encode()):
+        """Return the tokens for the callback URL.
+
+        Raises:
+            SignInRefused: it failed, or the callback is not of this sign-in.
+        """
+        callback_values = {name: values[0] for name, values in parse_qs(urlsplit(callback_url).query).items()}
+        if not hmac.compare_digest(callback_values.get("state", "").encode(), sign_in.state.encode()):
             raise SignInRefused("invalid_state")
-        if came.get("iss") != self.server["issuer"]:
+        if callback_values.get("iss") != self.server["issuer"]:
             raise SignInRefused("invalid_issuer")
-        if "code" not in came:
-            raise SignInRefused(came.get("error", "invalid_response"), came.get("error_description", ""))
+        if "code" not in callback_values:
+            raise SignInRefused(
+                callback_values.get("error", "invalid_response"), callback_values.get("error_description", "")
+            )
         return self.tokens(
             grant_type="authorization_code",
-            code=came["code"],
+            code=callback_values["code"],
             redirect_uri=self.redirect_uri,
             code_verifier=sign_in.verifier,
         )
 
     def refresh(self, tokens: Tokens) -> Tokens:
-        """New ones for old ones, whose refresh token is good once: keep the new before you use them."""
+        """Return new tokens. A refresh token is valid once: store the new ones before using them."""
         return self.tokens(grant_type="refresh_token", refresh_token=tokens.refresh_token or "")
 
     def revoke(self, tokens: Tokens) -> None:
-        """Ends the consent, whichever token is named."""
+        """Revoke the consent of the tokens."""
         self.post("revocation_endpoint", token=tokens.refresh_token or tokens.access_token)
 
     def tokens(self, **form: str) -> Tokens:
-        now, found = time.time(), self.post("token_endpoint", **form).json()
+        now, values = time.time(), self.post("token_endpoint", **form).json()
         return Tokens(
-            access_token=found["access_token"],
-            expires=now + found["expires_in"],
-            scope=found["scope"],
-            refresh_token=found.get("refresh_token"),
-            id_token=found.get("id_token"),
+            access_token=values["access_token"],
+            expires=now + values["expires_in"],
+            scope=values["scope"],
+            refresh_token=values.get("refresh_token"),
+            id_token=values.get("id_token"),
         )
 
     def post(self, endpoint: str, **form: str) -> httpx.Response:
         secret = {"client_secret": self.client_secret} if self.client_secret else {}
-        answer = httpx.post(self.server[endpoint], data={"client_id": self.client_id, **secret, **form}, timeout=30)
-        if answer.status_code != 200:
-            told = answer.json() if "json" in answer.headers.get("Content-Type", "") else {}
-            raise SignInRefused(told.get("error", str(answer.status_code)), told.get("error_description", ""))
-        return answer
+        response = httpx.post(self.server[endpoint], data={"client_id": self.client_id, **secret, **form}, timeout=30)
+        if response.status_code != 200:
+            error = response.json() if "json" in response.headers.get("Content-Type", "") else {}
+            raise SignInRefused(error.get("error", str(response.status_code)), error.get("error_description", ""))
+        return response
 
 
-def read(url: str) -> dict[str, Any]:
-    found: dict[str, Any] = httpx.get(url, timeout=30).raise_for_status().json()
-    return found
+def fetch_json(url: str) -> dict[str, Any]:
+    document: dict[str, Any] = httpx.get(url, timeout=30).raise_for_status().json()
+    return document

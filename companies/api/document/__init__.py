@@ -1,1 +1,1 @@
-"""The OpenAPI document and the reference made of it."""
+"""The OpenAPI document and the API reference."""

@@ -1,1 +1,1 @@
-"""Pages of second factors: setting them up, and proving them."""
+"""Pages for setting up and verifying MFA."""

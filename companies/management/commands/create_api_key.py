@@ -1,4 +1,4 @@
-"""Makes an API key from the command line."""
+"""Command that creates an API key."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from companies.callers import api_keys
-from companies.models import Company, Stamp
-from companies.names import name_in
+from companies.auth import api_keys
+from companies.models import AuditContext, Company
+from companies.names import parse_name
 from companies.permissions import Permission, Permissions, Role
 
 
@@ -30,21 +30,21 @@ class Command(BaseCommand):
         except (Company.DoesNotExist, ValidationError):
             raise CommandError("There is no company with this id.") from None
         try:
-            name = name_in(options["name"], longest=200)
+            name = parse_name(options["name"], max_length=200)
         except ValidationError as error:
             raise CommandError(f"--name: {error.message}") from None
-        minted = api_keys.mint(
+        minted_key = api_keys.create_api_key(
             company=company,
-            stamp=Stamp(time=timezone.now()),
+            stamp=AuditContext(time=timezone.now()),
             name=name,
-            permissions=wanted(options["permissions"]),
+            permissions=parse_permission_option(options["permissions"]),
             creator=None,
         )
-        self.stdout.write(minted.text)
+        self.stdout.write(minted_key.text)
 
 
-def wanted(text: str) -> Permissions:
-    """The permissions that the option names. Raises CommandError for one that does not exist."""
+def parse_permission_option(text: str) -> Permissions:
+    """Parse the --permissions option. Raises CommandError for an unknown permission or role."""
     try:
         if text.startswith("role:"):
             return Role(text.removeprefix("role:")).permissions

@@ -1,4 +1,4 @@
-"""Starts a company from the command line."""
+"""Command that creates a company."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
-from companies import emails
-from companies.membership.founding import found_company
-from companies.models import Currency, Stamp, SystemStatus, User
-from companies.names import name_in
-from companies.security import ending
+from companies import email_addresses
+from companies.actions.companies import create_company
+from companies.auth import session_revocation
+from companies.models import AuditContext, Currency, SystemStatus, User
+from companies.names import parse_name
 
 
 class Command(BaseCommand):
@@ -27,30 +27,30 @@ class Command(BaseCommand):
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            name = name_in(options["name"], longest=200)
+            name = parse_name(options["name"], max_length=200)
         except ValidationError as error:
             raise CommandError(f"--name: {error.message}") from None
-        owner = self.owner(options["owner"], options["password"])
-        company, _ = found_company(
+        owner = self.get_or_create_owner(options["owner"], options["password"])
+        company, _ = create_company(
             name=name,
             base_currency=options["currency"],
             owner=owner,
-            stamp=Stamp(time=timezone.now()),
+            stamp=AuditContext(time=timezone.now()),
             status=SystemStatus.FREE,
         )
         self.stdout.write(str(company.id))
 
-    def owner(self, email: str, password: str | None) -> User:
+    def get_or_create_owner(self, email: str, password: str | None) -> User:
         try:
             validate_email(email)
-            emails.validate(email)
+            email_addresses.validate_email_address(email)
         except ValidationError:
             raise CommandError("--owner must be an e-mail address.") from None
-        user = User.objects.with_email(email)
+        user = User.objects.find_by_email(email)
         if user is None:
             return User.objects.create_user(email, password)
         if password:
             user.set_password(password)
             user.save(update_fields=["password"])
-            ending.password_changed(user=user, now=timezone.now())
+            session_revocation.handle_password_change(user=user, now=timezone.now())
         return user

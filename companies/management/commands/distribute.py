@@ -1,12 +1,12 @@
-"""Spreads the running schema over the machines of a Citus cluster; see docs/scaling.md."""
+"""Command that distributes the schema over a Citus cluster; see docs/scaling.md."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.databases import distributing
-from config.databases.placement import Step, Unplaceable
+from config.databases import distribution
+from config.databases.placement import PlacementError, Step
 
 
 class Command(BaseCommand):
@@ -23,23 +23,24 @@ class Command(BaseCommand):
             raise CommandError("--shards must be 1 to 64000.")
         try:
             if plan:
-                self.show(distributing.steps(shards=shards))
+                self.print_script(distribution.list_distribution_steps(shards=shards))
             else:
-                done = distributing.distribute(shards=shards, told=self.tell)
-                self.stdout.write(f"{done} statements; every table is in its place.")
-        except (Unplaceable, distributing.NoCluster) as error:
+                statement_count = distribution.distribute_tables(shards=shards, report_step=self.print_step)
+                self.stdout.write(f"{statement_count} statements; every table is in its place.")
+        except (PlacementError, distribution.ClusterMissing) as error:
             raise CommandError(str(error)) from None
 
-    def show(self, steps: list[Step]) -> None:
-        """As a script that psql runs in one transaction."""
+    def print_script(self, steps: list[Step]) -> None:
+        """Print the steps as a script that psql runs in one transaction."""
         if not steps:
             self.stdout.write("-- Every table is in its place.")
             return
-        self.stdout.write("\n".join(("BEGIN;", *map(sql, steps), "COMMIT;")))
+        self.stdout.write("\n".join(("BEGIN;", *map(format_placement_step, steps), "COMMIT;")))
 
-    def tell(self, step: Step) -> None:
-        self.stdout.write(sql(step))
+    def print_step(self, step: Step) -> None:
+        self.stdout.write(format_placement_step(step))
 
 
-def sql(step: Step) -> str:
+def format_placement_step(step: Step) -> str:
+    """Format a step as SQL with its reason as a comment."""
     return f"{step.statement};  -- {step.reason}"

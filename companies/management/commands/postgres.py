@@ -1,4 +1,4 @@
-"""Run one of PostgreSQL's own programs on the service's database, which is started for it where need be."""
+"""Command that runs a PostgreSQL program on the service's database, starting the database if needed."""
 
 import os
 import shutil
@@ -10,8 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from config.databases.cluster import DatabaseUnavailable, binaries
-from config.databases.connecting import environment_of
+from config.databases.connection import build_libpq_environment
+from config.databases.embedded_server import DatabaseUnavailable, find_binaries
 
 
 class Command(BaseCommand):
@@ -23,18 +23,18 @@ class Command(BaseCommand):
         parser.add_argument("words", nargs=REMAINDER, help="what it is to do; who and where the server is it is told")
 
     def handle(self, *, program: str, words: list[str], **_: Any) -> None:
-        environment = os.environ | environment_of(settings.DATABASES["default"])
-        done = subprocess.run([found(program), *words], env=environment, check=False)  # noqa: S603 - its own user's wish
-        sys.exit(done.returncode)
+        environment = os.environ | build_libpq_environment(settings.DATABASES["default"])
+        process = subprocess.run([find_program(program), *words], env=environment, check=False)  # noqa: S603 - its own user's wish
+        sys.exit(process.returncode)
 
 
-def found(program: str) -> str:
-    """The program that comes with the service, or the machine's own. Raises CommandError."""
+def find_program(program: str) -> str:
+    """Return the path of the bundled program, otherwise the system's. Raises CommandError."""
     try:
-        ours = shutil.which(program, path=str(binaries()))
+        bundled_path = shutil.which(program, path=str(find_binaries()))
     except DatabaseUnavailable:
-        ours = None
-    place = ours or shutil.which(program)
-    if place is None:
+        bundled_path = None
+    path = bundled_path or shutil.which(program)
+    if path is None:
         raise CommandError(f"There is no program {program} here.")
-    return place
+    return path

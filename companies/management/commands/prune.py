@@ -1,4 +1,4 @@
-"""Forgets what is of no use any more, and keeps the months of the audit log."""
+"""Command that deletes expired records and maintains the audit log's partitions."""
 
 import logging
 from argparse import ArgumentParser
@@ -12,7 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from companies import hooks
-from companies.running import months, rounds
+from companies.audit import partitions
+from companies.maintenance import company_batches
 
 Prune = Callable[..., int]
 log = logging.getLogger(__name__)
@@ -23,33 +24,34 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--log-before", metavar="YYYY-MM", type=a_month,
+            "--log-before", metavar="YYYY-MM", type=parse_log_month,
             help="make tables of their own of the audit log's months before this one; none is deleted",
         )  # fmt: skip
 
     def handle(self, *args: Any, log_before: date | None = None, **options: Any) -> None:
         now = timezone.now()
-        if log_before is not None and log_before > months.month_of(now):
+        if log_before is not None and log_before > partitions.get_month_start(now):
             raise CommandError("--log-before: the month under way and those to come stay in the log.")
-        failed: list[str] = []
+        failed_parts: list[str] = []
         parts = {get_part_name(function): function for function in hooks.prune_expired.functions}
         parts["clearsessions"] = clear_sessions
-        counts = {part: try_to_prune(part, prune, now, failed, wait=False) for part, prune in parts.items()}
+        counts = {part: try_to_prune(part, prune, now, failed_parts, wait=False) for part, prune in parts.items()}
         for part in [part for part, count in counts.items() if count is None]:  # another process had them
-            counts[part] = try_to_prune(part, parts[part], now, failed, wait=True)
+            counts[part] = try_to_prune(part, parts[part], now, failed_parts, wait=True)
         self.stdout.write(f"{sum(filter(None, counts.values()))} expired records were deleted.")
-        months.make_ahead(now=now)
+        partitions.create_partitions_ahead(now=now)
         try:
-            taken = months.take_out(before=log_before) if log_before else []
-        except months.NotTakenOut as error:
+            detached_names = partitions.detach_partitions_before(first_kept_month=log_before) if log_before else []
+        except partitions.PartitionDetachError as error:
             raise CommandError(str(error)) from None
-        for name in taken:
+        for name in detached_names:
             self.stdout.write(f"{name} was taken out of the audit log.")
-        if failed:
-            raise CommandError(f"Not pruned, the log says why: {', '.join(failed)}")
+        if failed_parts:
+            raise CommandError(f"Not pruned, the log says why: {', '.join(failed_parts)}")
 
 
-def a_month(text: str) -> date:
+def parse_log_month(text: str) -> date:
+    """Parse a month, YYYY-MM, as its first day."""
     return datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
 
 
@@ -75,6 +77,6 @@ def try_to_prune(part: str, prune: Prune, now: datetime, failed: list[str], *, w
 @transaction.atomic
 def prune_part(part: str, prune: Prune, now: datetime, *, wait: bool) -> int | None:
     """Return how many rows were deleted; None where another process prunes this part and is not waited for."""
-    if not rounds.take(f"prune:{part}", wait=wait):
+    if not company_batches.acquire_advisory_lock(f"prune:{part}", wait_for_others=wait):
         return None
     return prune(now=now)

@@ -1,12 +1,12 @@
-"""Lets somebody back in who lost every second factor."""
+"""Command that removes a user's MFA devices after they lost them."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from companies.models import Stamp, User
-from companies.security import ending
+from companies.auth import session_revocation
+from companies.models import AuditContext, User
 
 
 class Command(BaseCommand):
@@ -16,9 +16,9 @@ class Command(BaseCommand):
         parser.add_argument("email", metavar="EMAIL")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        user = User.objects.with_email(options["email"])
+        user = User.objects.find_by_email(options["email"])
         if user is None:
             raise CommandError("There is nobody with this e-mail address.")
-        if not ending.factors_lost(user=user, stamp=Stamp(time=timezone.now())):
+        if not session_revocation.remove_lost_mfa(user=user, stamp=AuditContext(time=timezone.now())):
             raise CommandError("There is no second factor to remove.")
         self.stdout.write(f"{user.email} signs in with the password alone now, until a factor is set up again.")

@@ -1,22 +1,22 @@
-"""Brings the catalogs of translations up to the texts of the product."""
+"""Command that updates the translation catalogs from the source texts."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from companies.locales import LANGUAGES
-from config import translating
+from config import catalogs
 
 
 class Command(BaseCommand):
     help = "Adds new texts to locale/…/django.po, takes away what is no longer said, and compiles it for the pages."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = translating.texts()
+        texts_by_key = catalogs.collect_texts()
         for language in LANGUAGES:
-            catalog = translating.updated(translating.read(language), found)
-            path = translating.catalog_file(language)
-            path.write_bytes(translating.written(catalog))
-            path.with_suffix(".mo").write_bytes(translating.compiled(catalog))
-            lacking = translating.lacking(catalog)
-            self.stdout.write(f"{language}: {len(found)} texts, {len(lacking)} without their translation.")
+            catalog = catalogs.merge_catalog(catalogs.read_catalog(language), texts_by_key)
+            path = catalogs.get_catalog_path(language)
+            path.write_bytes(catalogs.serialize_catalog(catalog))
+            path.with_suffix(".mo").write_bytes(catalogs.compile_catalog(catalog))
+            untranslated = catalogs.find_untranslated(catalog)
+            self.stdout.write(f"{language}: {len(texts_by_key)} texts, {len(untranslated)} without their translation.")

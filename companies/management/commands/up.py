@@ -1,4 +1,6 @@
-"""Run the whole service until Ctrl-C: database, migrations, exchange rates, a demo company, web server, webhooks."""
+"""Command that runs the whole service: database, migrations, exchange rates, demo company, web server,
+webhooks.
+"""
 
 import contextlib
 import io
@@ -12,13 +14,13 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from companies.audit import partitions
 from companies.models import Company
-from companies.running import months
-from config.beside import delivering
-from config.databases.connecting import Embedded
-from config.databases.preparing import alone, prepare
-from config.serving import CannotListen, bind, serve
-from config.startup import close_data, database, look_at_replica
+from config.databases.connection import EmbeddedDatabase
+from config.databases.setup import acquire_setup_lock, prepare_database
+from config.startup import check_replica, make_data_private, use_database
+from config.web_server import ListenError, bind_address, serve_application
+from config.webhook_worker import run_webhook_worker
 
 
 class Command(BaseCommand):
@@ -40,53 +42,59 @@ class Command(BaseCommand):
         if workers < 1:
             raise CommandError("--workers must be 1 or more.")
         try:
-            with bind(host=host, port=port) as listener, database(), _watched():
-                close_data()
-                made = prepared(demo=demo)
-                look_at_replica()
+            with bind_address(host=host, port=port) as listener, use_database(), _watch_database():
+                make_data_private()
+                demo_credentials = prepare_database_and_demo(demo=demo)
+                check_replica()
                 address = settings.BASE_URL
-                with delivering():
-                    serve(listener=listener, workers=workers, ready=lambda: self._greet(address=address, made=made))
-        except CannotListen as error:
+                with run_webhook_worker():
+                    serve_application(
+                        listener=listener,
+                        workers=workers,
+                        ready=lambda: self._greet(address=address, demo_credentials=demo_credentials),
+                    )
+        except ListenError as error:
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
             return
 
-    def _greet(self, *, address: str, made: dict[str, str] | None) -> None:
-        """Say where to look and how to sign in; flushed, or each worker would say it again."""
+    def _greet(self, *, address: str, demo_credentials: dict[str, str] | None) -> None:
+        """Print the addresses and how to sign in; flushed, otherwise each worker would print it again."""
         lines = [
             f"Ready on {address}",
             f"  Web application  {settings.APP_URL}",
             f"  API reference    {address}/docs",
         ]
-        if made:
+        if demo_credentials:
             lines += [
-                f"  Sign in as       {made['email']}  password {made['password']}",
-                f"  API key          {made['apiKey']}",
+                f"  Sign in as       {demo_credentials['email']}  password {demo_credentials['password']}",
+                f"  API key          {demo_credentials['apiKey']}",
                 "Both are shown this once. Try:",
-                f'  curl -H "Authorization: Bearer {made["apiKey"]}" {address}/companies',
+                f'  curl -H "Authorization: Bearer {demo_credentials["apiKey"]}" {address}/companies',
             ]
         self.stdout.write("\n".join([*lines, "Ctrl-C stops it."]))
         self.stdout.flush()
 
 
-def prepared(*, demo: bool) -> dict[str, str] | None:
-    """Bring the database up to date; what ``demo --json`` printed if it made the demo company now."""
-    with alone():
-        prepare()
-        months.make_ahead(now=timezone.now())
+def prepare_database_and_demo(*, demo: bool) -> dict[str, str] | None:
+    """Bring the database up to date and create the demo company if there is none; return its credentials if
+    created.
+    """
+    with acquire_setup_lock():
+        prepare_database()
+        partitions.create_partitions_ahead(now=timezone.now())
         if not demo or Company.objects.exists():
             return None
-        answer = io.StringIO()
-        call_command("demo", json=True, stdout=answer)
-        made: dict[str, str] = json.loads(answer.getvalue())
-        return made
+        output = io.StringIO()
+        call_command("demo", json=True, stdout=output)
+        demo_credentials: dict[str, str] = json.loads(output.getvalue())
+        return demo_credentials
 
 
 @contextlib.contextmanager
-def _watched() -> Iterator[None]:
+def _watch_database() -> Iterator[None]:
     if settings.EMBEDDED:
-        with Embedded(data_dir=settings.DATA_DIR).watch():
+        with EmbeddedDatabase(data_dir=settings.DATA_DIR).watch():
             yield
     else:
         yield

@@ -1,4 +1,4 @@
-"""Wait until a running ``up`` answers."""
+"""Command that waits until a running ``up`` responds."""
 
 import http.client
 import time

@@ -1,1 +1,1 @@
-"""Somebody alone: signing in, who they are, the companies that they belong to."""
+"""Pages of a user: sign-in, profile, security, invitations, home."""

@@ -1,1 +1,1 @@
-"""What a company says of itself, to whom it gives what, and what was done in it."""
+"""Settings pages of a company."""

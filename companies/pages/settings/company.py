@@ -1,4 +1,4 @@
-"""A company's own facts: started, changed, and its logo."""
+"""Settings pages of a company: creating, editing, logo."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,30 +11,38 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from companies.locales import current
-from companies.logos import own as logos
-from companies.membership import founding
+from companies.actions import companies
+from companies.actions import logo as logos
+from companies.locales import get_current_locale
 from companies.models import Company, Currency, SystemStatus, ValuationCategory, ValuationLens
-from companies.pages.typed import Typed, typed
-from companies.pages.visits import Visit, company_page, page_stamp, person, prove_again, sending, signed_in
+from companies.pages.context import (
+    CompanyPage,
+    build_audit_context,
+    company_page,
+    get_signed_in_user,
+    handle_form_errors,
+    redirect_unless_recent_login,
+    require_sign_in,
+)
+from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
 from companies.serializers import CompanyShape, NewCompany
 from companies.time_zones import list_regional_time_zones
 
-TEXTS = ("name", "timeZone", "domain", "valuationCategory", "valuationLens")
-FLAGS = ("plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice")
-MANAGED = ("baseCurrency", "dataStartDate")  # those need company:manage; to others they are not even sent
-DEMANDED = ("requireSecondFactor",)
-CATEGORIES = {
+TEXT_FIELDS = ("name", "timeZone", "domain", "valuationCategory", "valuationLens")
+FLAG_FIELDS = ("plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice")
+MANAGED_FIELDS = ("baseCurrency", "dataStartDate")  # need company:manage; not sent to others
+MFA_FLAGS = ("requireSecondFactor",)
+VALUATION_CATEGORY_LABELS = {
     ValuationCategory.TRADITIONAL: gettext_lazy("Traditional B2B SaaS"),
     ValuationCategory.AI_ENHANCED: gettext_lazy("SaaS enhanced by AI"),
     ValuationCategory.AI_NATIVE: gettext_lazy("AI native"),
 }
-LENSES = {
+VALUATION_LENS_LABELS = {
     ValuationLens.FUNDRAISING: gettext_lazy("Fundraising"),
     ValuationLens.ACQUISITION: gettext_lazy("Acquisition"),
 }
-STATUSES = {
+COMPANY_STATUS_LABELS = {
     SystemStatus.SANDBOX: gettext_lazy("sandbox"),
     SystemStatus.TRIAL: gettext_lazy("trial"),
     SystemStatus.FREE: gettext_lazy("free"),
@@ -45,82 +53,86 @@ STATUSES = {
 }
 
 
-@signed_in
+@require_sign_in
 @require_http_methods(["GET", "HEAD", "POST"])
-def new(request: HttpRequest) -> HttpResponse:
-    """Starts a company; who starts it owns it."""
-    form = Typed(values={"name": "", "baseCurrency": Currency.EUR.value, "domain": ""})
+def create_company_page(request: HttpRequest) -> HttpResponse:
+    """Create a company, owned by the signed-in user."""
+    form = BoundForm(values={"name": "", "baseCurrency": Currency.EUR.value, "domain": ""})
     if request.method == "POST":
-        form = typed(NewCompany, request.POST, texts=("name", "baseCurrency", "domain"))
-        if form.valid:
-            stamp = page_stamp(request)
-            with sending(request, form):
-                company, _owner = founding.found_company(**form.data, owner=person(request), stamp=stamp)
-                said = _("{company} is ready. Its trial lasts until {day}.")
-                messages.success(request, said.format(company=company.name, day=day_after_trial(company)))
+        form = bind_form(NewCompany, request.POST, texts=("name", "baseCurrency", "domain"))
+        if form.is_valid:
+            stamp = build_audit_context(request)
+            with handle_form_errors(request, form):
+                company, _owner = companies.create_company(**form.data, owner=get_signed_in_user(request), stamp=stamp)
+                message = _("{company} is ready. Its trial lasts until {day}.")
+                messages.success(request, message.format(company=company.name, day=format_trial_end(company)))
                 return redirect("company", company_id=company.id)
     context = {"form": form, "currencies": Currency.values}
     return render(request, "companies/new.html", context, status=400 if form.errors else 200)
 
 
-def day_after_trial(company: Company) -> str:
-    last = (company.system_trial_until or timezone.now()) - timedelta(seconds=1)
-    return current().long(last)
+def format_trial_end(company: Company) -> str:
+    """Format the last day of the trial."""
+    last_moment = (company.system_trial_until or timezone.now()) - timedelta(seconds=1)
+    return get_current_locale().format_long_day(last_moment)
 
 
 @company_page(reads=Permission.COMPANY_READ, writes=Permission.COMPANY_WRITE)
-def edit(visit: Visit) -> HttpResponse:
-    """The company's facts; what everyone's figures hang on needs company:manage."""
-    manages = visit.may(Permission.COMPANY_MANAGE)
-    if visit.request.method != "POST":
-        return shown(visit, Typed(values=CompanyShape(visit.company).data))
-    form = typed(
+def edit_company_page(page: CompanyPage) -> HttpResponse:
+    """Edit the company's settings; those that affect all figures need company:manage."""
+    can_manage = page.has_permission(Permission.COMPANY_MANAGE)
+    if page.request.method != "POST":
+        return render_company_settings(page, BoundForm(values=CompanyShape(page.company).data))
+    form = bind_form(
         CompanyShape,
-        visit.request.POST,
-        texts=(*TEXTS, *(MANAGED if manages else ())),
-        flags=(*FLAGS, *(DEMANDED if manages else ())),
+        page.request.POST,
+        texts=(*TEXT_FIELDS, *(MANAGED_FIELDS if can_manage else ())),
+        flags=(*FLAG_FIELDS, *(MFA_FLAGS if can_manage else ())),
         partial=True,
     )
-    if form.valid and manages and form.data["require_second_factor"] != visit.company.require_second_factor:
-        asks = _("Change whether members need a second factor.")
-        if asking := prove_again(visit.request, then=visit.request.path, asks=lambda: asks):
-            return asking
-    if form.valid:
-        with visit.sending(form):
-            founding.change_company(
-                company=visit.company, stamp=visit.stamp, permissions=visit.access.permissions, values=form.data
+    if form.is_valid and can_manage and form.data["require_second_factor"] != page.company.require_second_factor:
+        label_text = _("Change whether members need a second factor.")
+        if login_redirect := redirect_unless_recent_login(
+            page.request, next_path=page.request.path, get_action_label=lambda: label_text
+        ):
+            return login_redirect
+    if form.is_valid:
+        with page.handle_errors(form):
+            companies.update_company(
+                company=page.company, stamp=page.audit_context, permissions=page.access.permissions, values=form.data
             )
-            return visit.done(_("The company was saved."), "company-settings")
-    return shown(visit, form)
+            return page.redirect_with_message(_("The company was saved."), "company-settings")
+    return render_company_settings(page, form)
 
 
-def shown(visit: Visit, form: Typed) -> HttpResponse:
-    return visit.show(
+def render_company_settings(page: CompanyPage, form: BoundForm) -> HttpResponse:
+    """Render the company's settings."""
+    return page.render(
         "settings/company.html",
         status=400 if form.errors else 200,
         section="company",
         form=form,
-        seen=visit.seen(visit.company),
+        seen=page.get_seen_version(page.company),
         currencies=Currency.values,
-        time_zones=sorted({*list_regional_time_zones(), visit.company.time_zone}),
-        categories=CATEGORIES,
-        lenses=LENSES,
-        status_word=STATUSES[SystemStatus(visit.company.system_status)],
-        writes=visit.may(Permission.COMPANY_WRITE),
-        manages=visit.may(Permission.COMPANY_MANAGE),
+        time_zones=sorted({*list_regional_time_zones(), page.company.time_zone}),
+        categories=VALUATION_CATEGORY_LABELS,
+        lenses=VALUATION_LENS_LABELS,
+        status_word=COMPANY_STATUS_LABELS[SystemStatus(page.company.system_status)],
+        writes=page.has_permission(Permission.COMPANY_WRITE),
+        manages=page.has_permission(Permission.COMPANY_MANAGE),
     )
 
 
 @company_page(writes=Permission.COMPANY_WRITE, uploads=True)
-def logo(visit: Visit) -> HttpResponse:
-    """Another logo, or none of the company's own."""
-    upload: Any = visit.request.FILES.get("logo")
-    if upload is None and "remove" not in visit.request.POST:
-        messages.error(visit.request, _("Choose a PNG image first."))
-        return redirect("company-settings", company_id=visit.company.id)
-    with visit.sending():
-        png = None if "remove" in visit.request.POST else logos.uploaded_png(upload)
-        logos.replace_logo(company=visit.company, stamp=visit.stamp, png=png)
-        said = _("The logo was removed.") if png is None else _("The logo was replaced.")
-        return visit.done(said, "company-settings")
-    return visit.to("company-settings")
+def replace_logo_page(page: CompanyPage) -> HttpResponse:
+    """Replace or remove the company's own logo."""
+    upload: Any = page.request.FILES.get("logo")
+    if upload is None and "remove" not in page.request.POST:
+        messages.error(page.request, _("Choose a PNG image first."))
+        return redirect("company-settings", company_id=page.company.id)
+    with page.handle_errors():
+        png = None if "remove" in page.request.POST else logos.read_uploaded_logo(upload)
+        logos.replace_logo(company=page.company, stamp=page.audit_context, png=png)
+        message = _("The logo was removed.") if png is None else _("The logo was replaced.")
+        return page.redirect_with_message(message, "company-settings")
+    return page.redirect("company-settings")

@@ -1,4 +1,4 @@
-"""Who belongs to a company, as what."""
+"""Settings pages of members: invite, change role, remove, leave."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,117 +12,150 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from companies.membership import inviting, members
+from companies.actions import invitations, members
 from companies.models import Membership
-from companies.pages.settings.permissions import in_short
-from companies.pages.settings.roles import DOES, role_word
-from companies.pages.typed import Typed, typed
-from companies.pages.visits import Visit, company_page, person, prove_again, reached, signed_in
+from companies.pages.context import (
+    CompanyPage,
+    company_page,
+    get_access_or_404,
+    get_signed_in_user,
+    redirect_unless_recent_login,
+    require_sign_in,
+)
+from companies.pages.forms import BoundForm, bind_form
+from companies.pages.settings.member_permissions import summarize_permissions
+from companies.pages.settings.role_labels import ROLE_DESCRIPTIONS, get_role_label
 from companies.permissions import Permission, Role
 from companies.serializers import MemberInput, NewMember
 
 
 @company_page(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE)
-def everyone(visit: Visit) -> HttpResponse:
-    """The members, who is invited, and a form to invite somebody."""
-    if visit.request.method != "POST":
-        return shown(visit, Typed(values={"email": "", "role": Role.VIEWER.value}))
-    form = typed(NewMember, visit.request.POST, texts=("email", "role"))
-    asks = _("Invite {email} as {role}.")
-    if asking := again(visit, lambda: asks.format(email=form.values["email"], role=role_word(form.values["role"]))):
-        return asking
-    if form.valid:
-        with visit.sending(form):
-            inviting.invite(company=visit.company, stamp=visit.stamp, by=visit.access, **form.data)
-            said = _("{email} was invited as {role}.")
-            said = said.format(email=form.data["email"], role=role_word(form.data["role"]))
-            return visit.done(said, "members")
-    return shown(visit, form)
+def show_members(page: CompanyPage) -> HttpResponse:
+    """Show members and invitations; the form invites somebody."""
+    if page.request.method != "POST":
+        return render_members(page, BoundForm(values={"email": "", "role": Role.VIEWER.value}))
+    form = bind_form(NewMember, page.request.POST, texts=("email", "role"))
+    label_text = _("Invite {email} as {role}.")
+    if login_redirect := redirect_members_unless_recent_login(
+        page, lambda: label_text.format(email=form.values["email"], role=get_role_label(form.values["role"]))
+    ):
+        return login_redirect
+    if form.is_valid:
+        with page.handle_errors(form):
+            invitations.invite_member(
+                company=page.company, stamp=page.audit_context, actor_access=page.access, **form.data
+            )
+            message = _("{email} was invited as {role}.")
+            message = message.format(email=form.data["email"], role=get_role_label(form.data["role"]))
+            return page.redirect_with_message(message, "members")
+    return render_members(page, form)
 
 
-def again(visit: Visit, asks: Callable[[], str]) -> HttpResponse | None:
-    """Who changes members proved lately who they are."""
-    return prove_again(visit.request, then=reverse("members", kwargs={"company_id": visit.company.id}), asks=asks)
+def redirect_members_unless_recent_login(page: CompanyPage, get_action_label: Callable[[], str]) -> HttpResponse | None:
+    """Return a redirect to sign-in if the last sign-in is too old for changing members; None otherwise."""
+    return redirect_unless_recent_login(
+        page.request,
+        next_path=reverse("members", kwargs={"company_id": page.company.id}),
+        get_action_label=get_action_label,
+    )
 
 
-def email_of(visit: Visit, member_id: UUID) -> str:
-    return get_object_or_404(Membership.objects.of(visit.company.id).with_people(), id=member_id).shown_email
+def get_member_email(page: CompanyPage, member_id: UUID) -> str:
+    """Return the e-mail address of a member."""
+    return get_object_or_404(Membership.objects.for_company(page.company.id).with_users(), id=member_id).shown_email
 
 
-def shown(visit: Visit, form: Typed) -> HttpResponse:
-    rows: list[Any] = list(Membership.objects.of(visit.company.id).with_people())
+def render_members(page: CompanyPage, form: BoundForm) -> HttpResponse:
+    """Render the members."""
+    rows: list[Any] = list(Membership.objects.for_company(page.company.id).with_users())
     for row in rows:
-        row.may = in_short(row.effective_permissions)
-    return visit.show(
+        row.may = summarize_permissions(row.effective_permissions)
+    return page.render(
         "settings/members.html",
         status=400 if form.errors else 200,
         section="members",
         form=form,
         rows=rows,
-        now=visit.now,
-        roles=DOES,
+        now=page.now,
+        roles=ROLE_DESCRIPTIONS,
     )
 
 
 @company_page(writes=Permission.MEMBERS_MANAGE)
-def change(visit: Visit, member_id: UUID) -> HttpResponse:
-    """Another role, with the permissions of that role; who keeps theirs keeps a list of their own too."""
-    form = typed(MemberInput, visit.request.POST, texts=("role",))
-    if not form.valid:
+def update_member_role_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
+    """Change a member's role; its permissions apply unless the role stays the same."""
+    form = bind_form(MemberInput, page.request.POST, texts=("role",))
+    if not form.is_valid:
         raise Http404
-    asks, role = _("Make {email} {role}."), role_word(form.data["role"])
-    if asking := again(visit, lambda: asks.format(email=email_of(visit, member_id), role=role)):
-        return asking
-    with visit.sending():
-        member, gave_up = members.change_role(
-            company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id, role=form.data["role"]
+    label_text, role = _("Make {email} {role}."), get_role_label(form.data["role"])
+    if login_redirect := redirect_members_unless_recent_login(
+        page, lambda: label_text.format(email=get_member_email(page, member_id), role=role)
+    ):
+        return login_redirect
+    with page.handle_errors():
+        member, gave_up = members.update_member_role(
+            company=page.company,
+            stamp=page.audit_context,
+            actor_access=page.access,
+            member_id=member_id,
+            role=form.data["role"],
         )
-        said = (
+        message = (
             _("{email} is {role} now, with all permissions of that role.") if gave_up else _("{email} is {role} now.")
         )
-        return visit.done(said.format(email=member.shown_email, role=role_word(member.role)), "members")
-    return visit.to("members")
+        return page.redirect_with_message(
+            message.format(email=member.shown_email, role=get_role_label(member.role)), "members"
+        )
+    return page.redirect("members")
 
 
 @company_page(writes=Permission.MEMBERS_MANAGE)
-def remove(visit: Visit, member_id: UUID) -> HttpResponse:
-    """Ends a membership, or cancels an invitation; the keys that the member made live on."""
-    asks = _("Remove {email} from the company.")
-    if asking := again(visit, lambda: asks.format(email=email_of(visit, member_id))):
-        return asking
-    with visit.sending():
-        member = members.remove(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
+def remove_member_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
+    """Remove a member or cancel an invitation; API keys of the member stay."""
+    label_text = _("Remove {email} from the company.")
+    if login_redirect := redirect_members_unless_recent_login(
+        page, lambda: label_text.format(email=get_member_email(page, member_id))
+    ):
+        return login_redirect
+    with page.handle_errors():
+        member = members.remove_member(
+            company=page.company, stamp=page.audit_context, actor_access=page.access, member_id=member_id
+        )
         if member.user_id is None:
-            said = _("The invitation of {email} was cancelled.").format(email=member.shown_email)
-            return visit.done(said, "members")
-        said = _("{email} no longer belongs to the company.").format(email=member.shown_email)
-        messages.success(visit.request, said)
-        return redirect("home") if member.user_id == visit.stamp.user_id else visit.to("members")
-    return visit.to("members")
+            message = _("The invitation of {email} was cancelled.").format(email=member.shown_email)
+            return page.redirect_with_message(message, "members")
+        message = _("{email} no longer belongs to the company.").format(email=member.shown_email)
+        messages.success(page.request, message)
+        return redirect("home") if member.user_id == page.audit_context.user_id else page.redirect("members")
+    return page.redirect("members")
 
 
 @company_page(writes=Permission.MEMBERS_MANAGE)
-def resend(visit: Visit, member_id: UUID) -> HttpResponse:
-    """Mails another link; the one before it ends."""
-    asks = _("Send the invitation to {email} again.")
-    if asking := again(visit, lambda: asks.format(email=email_of(visit, member_id))):
-        return asking
-    with visit.sending():
-        member = inviting.resend(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
-        said = _("The invitation was sent to {email} again.").format(email=member.shown_email)
-        return visit.done(said, "members")
-    return visit.to("members")
+def resend_invitation_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
+    """Mail a new invitation link; the previous one becomes invalid."""
+    label_text = _("Send the invitation to {email} again.")
+    if login_redirect := redirect_members_unless_recent_login(
+        page, lambda: label_text.format(email=get_member_email(page, member_id))
+    ):
+        return login_redirect
+    with page.handle_errors():
+        member = invitations.resend_invitation(
+            company=page.company, stamp=page.audit_context, actor_access=page.access, member_id=member_id
+        )
+        message = _("The invitation was sent to {email} again.").format(email=member.shown_email)
+        return page.redirect_with_message(message, "members")
+    return page.redirect("members")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@signed_in
-def leave(request: HttpRequest, company_id: str) -> HttpResponse:
-    """Everyone may go, but for the last owner."""
-    visit = Visit(request=request, access=reached(request, company_id), now=timezone.now())
-    if visit.sent:
-        with visit.sending():
-            members.leave(company=visit.company, stamp=visit.stamp)
-            messages.success(request, _("You no longer belong to {company}.").format(company=visit.company.name))
+@require_sign_in
+def leave_company_page(request: HttpRequest, company_id: str) -> HttpResponse:
+    """Leave the company; the last owner cannot."""
+    page = CompanyPage(request=request, access=get_access_or_404(request, company_id), now=timezone.now())
+    if page.is_post:
+        with page.handle_errors():
+            members.leave_company(company=page.company, stamp=page.audit_context)
+            messages.success(request, _("You no longer belong to {company}.").format(company=page.company.name))
             return redirect("home")
-    last = members.is_last_owner(company=visit.company, user_id=person(request).pk)
-    return visit.show("settings/leave.html", section="leave", last_owner=last)
+    is_last_owner = members.is_last_owner(company=page.company, user_id=get_signed_in_user(request).pk)
+    return page.render("settings/leave.html", section="leave", last_owner=is_last_owner)

@@ -1,3 +1,3 @@
-"""The same: see ``config.formats.en.formats``."""
+"""Same formats as ``config.formats.en.formats``."""
 
 from config.formats.en.formats import *  # noqa: F403

@@ -1,6 +1,6 @@
-"""How Django writes and reads what no form of ours does: as in Britain, whatever the language of the page.
+"""Django's formats for everything our own code does not format: British, in every language.
 
-Amounts and days of people are in ``companies.locales``; in a drawing's numbers a comma would break it.
+Users' amounts and dates are formatted in ``companies.locales``; a comma would break the numbers of an SVG.
 """
 
 DECIMAL_SEPARATOR = "."

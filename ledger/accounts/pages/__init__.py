@@ -1,1 +1,1 @@
-"""The web pages of accounts and their groups."""
+"""Pages of accounts and account groups."""

@@ -1,4 +1,4 @@
-"""Accounts: all of them with what they hold, and one with what can be done with it."""
+"""Pages: accounts with their balances, one account, and the forms to create, edit, archive and delete it."""
 
 from typing import Any
 from uuid import UUID
@@ -9,25 +9,30 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Currency
-from companies.pages.amounts import money
-from companies.pages.typed import Typed, typed
-from companies.pages.visits import Visit, company_page
+from companies.pages.amount_formats import format_money
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
-from ledger.accounts import opening
-from ledger.accounts.holdings import Holding, holdings, shelves, worth_of
+from ledger.accounts import actions
+from ledger.accounts.account_balances import (
+    AccountWithBalance,
+    build_account_balances,
+    group_account_balances,
+    sum_base_values,
+)
 from ledger.accounts.serializers import AccountShape, InitialBalance
 from ledger.models import Account, AccountGroup, AccountType, Transaction
-from ledger.money.amounts import amount_out
-from ledger.transactions.pages.words import listed, names_for
+from ledger.money.amounts import format_plain_amount
+from ledger.transactions.pages.labels import join_texts, load_visible_names
 
-TEXTS = ("name", "type", "accountNumber", "accountGroupId", "defaultCurrency", "defaultCategoryId")
-COUNTING = {
+TEXT_FIELDS = ("name", "type", "accountNumber", "accountGroupId", "defaultCurrency", "defaultCategoryId")
+CASH_CHOICES = {
     "": _("As its type says: banks and cash do"),
     "true": _("Counts as cash"),
     "false": _("Does not count as cash"),
 }
-NAMING = {"accountGroupId": Permission.ACCOUNTS_READ, "defaultCategoryId": Permission.CATEGORIES_READ}
-TYPES = {
+FIELD_PERMISSIONS = {"accountGroupId": Permission.ACCOUNTS_READ, "defaultCategoryId": Permission.CATEGORIES_READ}
+ACCOUNT_TYPE_LABELS = {
     AccountType.BANK: _("Bank"),
     AccountType.CASH: pgettext_lazy("account", "Cash"),
     AccountType.CREDIT_CARD: _("Credit card"),
@@ -38,35 +43,41 @@ TYPES = {
 
 
 @company_page(reads=Permission.ACCOUNTS_READ)
-def shelf(visit: Visit) -> HttpResponse:
-    """The accounts by group; archived ones when they are asked for."""
-    archived = visit.request.GET.get("archived") == "true"
-    rows = Account.objects.of(visit.company.id).filter(archived=archived).in_order()
-    held, missing = shown_holdings(visit, list(rows))
-    return visit.show(
+def show_accounts(page: CompanyPage) -> HttpResponse:
+    """Show the accounts by account group; with `archived=true` the archived ones."""
+    archived = page.request.GET.get("archived") == "true"
+    accounts = Account.objects.for_company(page.company.id).filter(archived=archived).in_display_order()
+    balances, missing_currency = list_visible_balances(page, list(accounts))
+    return page.render(
         "ledger/accounts/accounts.html",
         tab="accounts",
         archived=archived,
-        shelves=shelves(held, list(AccountGroup.objects.of(visit.company.id).active().in_order())),
-        total=worth_of(held) if held else None,
-        missing=missing,
-        types=TYPES,
-        **rights(visit),
+        shelves=group_account_balances(
+            balances, list(AccountGroup.objects.for_company(page.company.id).active().in_display_order())
+        ),
+        total=sum_base_values(balances) if balances else None,
+        missing=missing_currency,
+        types=ACCOUNT_TYPE_LABELS,
+        **get_account_permissions(page),
     )
 
 
-def shown_holdings(visit: Visit, rows: list[Account]) -> tuple[list[Holding], str]:
-    """The accounts with what they hold today, as far as the visitor may see it; and the currency without a rate."""
-    if not visit.may(Permission.BALANCES_READ):
-        return [Holding(row) for row in rows], ""
-    return holdings(visit.company, rows, day=visit.today)
+def list_visible_balances(page: CompanyPage, accounts: list[Account]) -> tuple[list[AccountWithBalance], str]:
+    """Return the accounts with today's balances, and the first currency without a rate ("" if none).
+
+    Without the permission to read balances, the accounts have none.
+    """
+    if not page.has_permission(Permission.BALANCES_READ):
+        return [AccountWithBalance(row) for row in accounts], ""
+    return build_account_balances(page.company, accounts, day=page.today)
 
 
-def rights(visit: Visit) -> dict[str, bool]:
+def get_account_permissions(page: CompanyPage) -> dict[str, bool]:
+    """Return which account actions the user may take, as template context."""
     return {
-        "writes": visit.may(Permission.ACCOUNTS_WRITE),
-        "sees_balances": visit.may(Permission.BALANCES_READ),
-        "imports": visit.may(Permission.TRANSACTIONS_WRITE),
+        "writes": page.has_permission(Permission.ACCOUNTS_WRITE),
+        "sees_balances": page.has_permission(Permission.BALANCES_READ),
+        "imports": page.has_permission(Permission.TRANSACTIONS_WRITE),
     }
 
 
@@ -74,168 +85,192 @@ def rights(visit: Visit) -> dict[str, bool]:
 
 
 @company_page(reads=Permission.ACCOUNTS_WRITE, writes=Permission.ACCOUNTS_WRITE)
-def new(visit: Visit) -> HttpResponse:
-    """Opens an account; the address may name the number of one that a statement is of."""
-    if visit.request.method != "POST":
-        blank = {"type": "bank", "defaultCurrency": visit.company.base_currency, "includeInCashBalance": ""}
-        blank["accountNumber"] = visit.request.GET.get("accountNumber", "")
-        return account_form(visit, Typed(values=dict.fromkeys(TEXTS, "") | blank))
-    form = read_form(visit)
-    if form.valid:
-        with visit.sending(form):
-            account = opening.open_account(company=visit.company, stamp=visit.stamp, values=form.data)
-            return visit.done(gettext("{name} was opened.").format(name=account.name), "account", account_id=account.id)
-    return account_form(visit, form)
+def create_account_page(page: CompanyPage) -> HttpResponse:
+    """Create an account. The query parameter `accountNumber` prefills the number."""
+    if page.request.method != "POST":
+        initial_values = {"type": "bank", "defaultCurrency": page.company.base_currency, "includeInCashBalance": ""}
+        initial_values["accountNumber"] = page.request.GET.get("accountNumber", "")
+        return render_account_form(page, BoundForm(values=dict.fromkeys(TEXT_FIELDS, "") | initial_values))
+    form = bind_account_form(page)
+    if form.is_valid:
+        with page.handle_errors(form):
+            account = actions.create_account(company=page.company, stamp=page.audit_context, values=form.data)
+            return page.redirect_with_message(
+                gettext("{name} was opened.").format(name=account.name), "account", account_id=account.id
+            )
+    return render_account_form(page, form)
 
 
 @company_page(reads=Permission.ACCOUNTS_WRITE, writes=Permission.ACCOUNTS_WRITE)
-def edit(visit: Visit, account_id: UUID) -> HttpResponse:
-    """Changes an account's facts."""
-    account = found(visit, account_id)
-    if visit.request.method != "POST":
-        counts = {"includeInCashBalance": counting(account)}
-        return account_form(visit, Typed(values={**AccountShape(account).data, **counts}), account=account)
-    form = read_form(visit, partial=True)
-    if form.valid:
-        if not form.data.get("account_group_id") and group_of(account) is None:
-            form.data.pop("account_group_id", None)  # an archived group was not offered: the account stays in it
-        with visit.sending(form):
-            account = opening.change_account(
-                company=visit.company, stamp=visit.stamp, account_id=account_id, values=form.data
+def edit_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
+    """Edit an account's own fields."""
+    account = get_account_or_404(page, account_id)
+    if page.request.method != "POST":
+        cash_value = {"includeInCashBalance": format_cash_choice(account)}
+        return render_account_form(
+            page, BoundForm(values={**AccountShape(account).data, **cash_value}), account=account
+        )
+    form = bind_account_form(page, partial=True)
+    if form.is_valid:
+        if not form.data.get("account_group_id") and get_active_account_group(account) is None:
+            form.data.pop("account_group_id", None)  # the form does not offer an archived group: keep it
+        with page.handle_errors(form):
+            account = actions.update_account(
+                company=page.company, stamp=page.audit_context, account_id=account_id, values=form.data
             )
-            return visit.done(gettext("{name} was saved.").format(name=account.name), "account", account_id=account_id)
-    return account_form(visit, form, account=account)
+            return page.redirect_with_message(
+                gettext("{name} was saved.").format(name=account.name), "account", account_id=account_id
+            )
+    return render_account_form(page, form, account=account)
 
 
-def read_form(visit: Visit, *, partial: bool = False) -> Typed:
-    """What was typed. Whether it counts as cash is a box of three: until somebody says it, it follows the type."""
-    form = typed(AccountShape, visit.request.POST, texts=shown_texts(visit), partial=partial)
-    said = visit.request.POST.get("includeInCashBalance", "")
-    form.values = {**form.values, "includeInCashBalance": said}
-    if said not in COUNTING:
+def bind_account_form(page: CompanyPage, *, partial: bool = False) -> BoundForm:
+    """Bind the posted account form. Cash has three choices; an empty one means that it follows the account type."""
+    form = bind_form(AccountShape, page.request.POST, texts=list_visible_text_fields(page), partial=partial)
+    cash_choice = page.request.POST.get("includeInCashBalance", "")
+    form.values = {**form.values, "includeInCashBalance": cash_choice}
+    if cash_choice not in CASH_CHOICES:
         form.errors["includeInCashBalance"] = gettext("Must be one of these.")
-    form.data["include_in_cash_balance"] = {"true": True, "false": False}.get(said)
-    form.data["cash_chosen"] = said != ""
+    form.data["include_in_cash_balance"] = {"true": True, "false": False}.get(cash_choice)
+    form.data["cash_chosen"] = cash_choice != ""
     return form
 
 
-def counting(account: Account) -> str:
-    """What the form shows of it: nothing, while nobody has said it."""
+def format_cash_choice(account: Account) -> str:
+    """Return the form's value for the cash choice: empty while the account follows its type."""
     if not account.cash_chosen:
         return ""
     return "true" if account.include_in_cash_balance else "false"
 
 
-def group_of(account: Account) -> AccountGroup | None:
-    """The group that the account is shown in; an archived one is not."""
+def get_active_account_group(account: Account) -> AccountGroup | None:
+    """Return the account's group, or None if it has none or the group is archived."""
     group = account.account_group
     return None if group is None or group.archived else group
 
 
-def hidden(visit: Visit) -> set[str]:
-    """The fields that the form does not show to somebody who may not see what they name; what they hold stays."""
-    return {name for name, permission in NAMING.items() if not visit.may(permission)}
+def list_hidden_account_fields(page: CompanyPage) -> set[str]:
+    """Return the form fields that the user may not see; their stored values do not change."""
+    return {name for name, permission in FIELD_PERMISSIONS.items() if not page.has_permission(permission)}
 
 
-def shown_texts(visit: Visit) -> list[str]:
-    return [name for name in TEXTS if name not in hidden(visit)]
+def list_visible_text_fields(page: CompanyPage) -> list[str]:
+    """Return the text fields that the user may see."""
+    return [name for name in TEXT_FIELDS if name not in list_hidden_account_fields(page)]
 
 
-def account_form(visit: Visit, form: Typed, *, account: Account | None = None) -> HttpResponse:
-    groups = AccountGroup.objects.of(visit.company.id).active().in_order()
-    return visit.show(
+def render_account_form(page: CompanyPage, form: BoundForm, *, account: Account | None = None) -> HttpResponse:
+    """Render the account form, with status 400 if it has errors."""
+    groups = AccountGroup.objects.for_company(page.company.id).active().in_display_order()
+    return page.render(
         "ledger/accounts/account_form.html",
         status=400 if form.errors else 200,
         tab="accounts",
         form=form,
         account=account,
-        seen=visit.seen(account) if account else "",
-        types=TYPES,
-        counting=COUNTING,
+        seen=page.get_seen_version(account) if account else "",
+        types=ACCOUNT_TYPE_LABELS,
+        counting=CASH_CHOICES,
         currencies=Currency.values,
-        hidden=hidden(visit),
+        hidden=list_hidden_account_fields(page),
         groups=[(str(group.id), group.name) for group in groups],
-        categories=names_for(visit).category_choices(),
+        categories=load_visible_names(page).list_category_choices(),
     )
 
 
 # ---------------------------------------------------------------------------------------------- one account
 
 
-def account_page(visit: Visit, account: Account, form: Typed | None = None, **more: Any) -> HttpResponse:
-    """What is known of an account; ``more`` is what apps above have to show of it."""
-    (holding,), missing = shown_holdings(visit, [account])
-    stored = opening.initial_balance(account=account)
-    rows = Transaction.objects.of(visit.company.id).filter(account=account)
+def render_account_page(
+    page: CompanyPage, account: Account, form: BoundForm | None = None, **extra_context: Any
+) -> HttpResponse:
+    """Render one account; `extra_context` is added by apps above the ledger."""
+    (balance,), missing_currency = list_visible_balances(page, [account])
+    initial_balance = actions.find_initial_balance(account=account)
+    transactions = Transaction.objects.for_company(page.company.id).filter(account=account)
     if form is None:
-        amount = amount_out(stored.amount_value, stored.amount_currency) if stored else ""
-        day = stored.date if stored else visit.today.replace(month=1, day=1)
-        form = Typed(values={"date": day.isoformat(), "amountValue": amount})
-    return visit.show(
+        amount = (
+            format_plain_amount(initial_balance.amount_value, initial_balance.amount_currency)
+            if initial_balance
+            else ""
+        )
+        day = initial_balance.date if initial_balance else page.today.replace(month=1, day=1)
+        form = BoundForm(values={"date": day.isoformat(), "amountValue": amount})
+    return page.render(
         "ledger/accounts/account.html",
         status=400 if form.errors else 200,
         tab="accounts",
         account=account,
-        type=TYPES[AccountType(account.type)],
-        group=group_of(account),
-        category=names_for(visit).category(account.default_category_id) if account.default_category_id else "",
-        holding=holding,
-        held=listed([money(amount, currency) for amount, currency in holding.amounts]),
-        missing=missing,
-        initial=stored,
-        empty=not rows.without_initial().exists(),
+        type=ACCOUNT_TYPE_LABELS[AccountType(account.type)],
+        group=get_active_account_group(account),
+        category=load_visible_names(page).get_category_name(account.default_category_id)
+        if account.default_category_id
+        else "",
+        holding=balance,
+        held=join_texts([format_money(amount, currency) for amount, currency in balance.amounts]),
+        missing=missing_currency,
+        initial=initial_balance,
+        empty=not transactions.without_initial_balances().exists(),
         form=form,
-        **rights(visit),
-        **more,
+        **get_account_permissions(page),
+        **extra_context,
     )
 
 
 @company_page(writes=Permission.ACCOUNTS_WRITE)
-def initial(visit: Visit, account_id: UUID) -> HttpResponse:
-    """Sets what the account held at the start of a day."""
-    account, texts = found(visit, account_id), ("date", "amountValue")
-    form = typed(
-        InitialBalance, visit.request.POST, texts=texts, amounts=("amountValue",), currency=account.default_currency
+def set_initial_balance_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
+    """Set the account's initial balance."""
+    account, text_fields = get_account_or_404(page, account_id), ("date", "amountValue")
+    form = bind_form(
+        InitialBalance,
+        page.request.POST,
+        texts=text_fields,
+        amounts=("amountValue",),
+        currency=account.default_currency,
     )
-    if form.valid:
-        with visit.sending(form):
-            opening.set_initial_balance(
-                company=visit.company,
-                stamp=visit.stamp,
+    if form.is_valid:
+        with page.handle_errors(form):
+            actions.set_initial_balance(
+                company=page.company,
+                stamp=page.audit_context,
                 account_id=account_id,
                 day=form.data["date"],
                 amount=form.data["amount_value"],
             )
-            return visit.done(gettext("The initial balance was saved."), "account", account_id=account_id)
-    return account_page(visit, account, form)
+            return page.redirect_with_message(
+                gettext("The initial balance was saved."), "account", account_id=account_id
+            )
+    return render_account_page(page, account, form)
 
 
 @company_page(writes=Permission.ACCOUNTS_WRITE)
-def archive(visit: Visit, account_id: UUID) -> HttpResponse:
-    """Hides the account from the lists, or shows it again."""
-    archived = "restore" not in visit.request.POST
-    with visit.sending():
-        account = opening.change_account(
-            company=visit.company,
-            stamp=visit.stamp,
+def archive_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
+    """Archive an account, or restore it."""
+    archived = "restore" not in page.request.POST
+    with page.handle_errors():
+        account = actions.update_account(
+            company=page.company,
+            stamp=page.audit_context,
             account_id=account_id,
             values={"archived": archived},
             action="account.archived" if archived else "account.unarchived",
         )
-        said = gettext("{name} was archived.") if archived else gettext("{name} was restored.")
-        return visit.done(said.format(name=account.name), "account", account_id=account_id)
-    return visit.to("account", account_id=account_id)
+        message = gettext("{name} was archived.") if archived else gettext("{name} was restored.")
+        return page.redirect_with_message(message.format(name=account.name), "account", account_id=account_id)
+    return page.redirect("account", account_id=account_id)
 
 
 @company_page(writes=Permission.ACCOUNTS_WRITE)
-def delete(visit: Visit, account_id: UUID) -> HttpResponse:
-    """Deletes an account without transactions."""
-    with visit.sending():
-        account = opening.close_account(company=visit.company, stamp=visit.stamp, account_id=account_id)
-        return visit.done(gettext("{name} was deleted.").format(name=account.name), "accounts")
-    return visit.to("account", account_id=account_id)
+def delete_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
+    """Delete an account without transactions."""
+    with page.handle_errors():
+        account = actions.delete_account(company=page.company, stamp=page.audit_context, account_id=account_id)
+        return page.redirect_with_message(gettext("{name} was deleted.").format(name=account.name), "accounts")
+    return page.redirect("account", account_id=account_id)
 
 
-def found(visit: Visit, account_id: UUID) -> Account:
-    """The account of the address. Raises Http404."""
-    return get_object_or_404(Account.objects.of(visit.company.id).select_related("account_group"), id=account_id)
+def get_account_or_404(page: CompanyPage, account_id: UUID) -> Account:
+    """Return the account with this id. Raises Http404."""
+    return get_object_or_404(
+        Account.objects.for_company(page.company.id).select_related("account_group"), id=account_id
+    )

@@ -1,1 +1,1 @@
-"""How tables of banks are read: plain values in, plain values out."""
+"""Detect and read tables of banks: plain values in, plain values out."""

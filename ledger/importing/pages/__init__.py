@@ -1,1 +1,1 @@
-"""The web pages of imports."""
+"""Pages of imports."""

@@ -1,4 +1,4 @@
-"""Rebuilds every derived table from the facts, or proves them."""
+"""Rebuild the derived tables from the facts, or check that they match."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from companies import hooks
-from companies.changing import changing
-from companies.models import Company, Stamp
-from companies.running import progress, rounds
+from companies.change import change_company
+from companies.maintenance import company_batches, progress_bar
+from companies.models import AuditContext, Company
 
 
 class Command(BaseCommand):
@@ -17,41 +17,45 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--check", action="store_true", help="change nothing; exit non-zero on a difference")
-        rounds.add_arguments(parser)
+        company_batches.add_round_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wrong: list[str] = []
-        failed: list[str] = []
+        differences: list[str] = []
+        failures: list[str] = []
 
         def checked(company: Company) -> bool:
-            found = self.check_one(company)
-            wrong.extend(found)
+            found = self.check_company(company)
+            differences.extend(found)
             return not found
 
         if options["check"]:
-            act, work, doing = checked, "rebuild_derived --check", "Checking company"
+            handle_company, work, progress_label = checked, "rebuild_derived --check", "Checking company"
         else:
-            act, work, doing = self.rebuild_one, "rebuild_derived", "Rebuilding company"
-        guarded = rounds.go_on_after_failures(act, failed, work=work)
-        wanted = {"name": options["round"], "company_id": options["company"]}
-        with progress.bar(self.stderr) as tell:
+            handle_company, work, progress_label = self.rebuild_company, "rebuild_derived", "Rebuilding company"
+        guarded = company_batches.wrap_company_task(handle_company, failures, work=work)
+        selection = {"name": options["round"], "company_id": options["company"]}
+        with progress_bar.draw_progress_bar(self.stderr) as show_progress:
             now = timezone.now()
-            for _ in rounds.each_company(guarded, work=work, **wanted, now=now, tell=tell, doing=doing):
+            for _ in company_batches.run_for_each_company(
+                guarded, work=work, **selection, now=now, report_progress=show_progress, task_label=progress_label
+            ):
                 pass
-        for line in (*wrong, *failed):
+        for line in (*differences, *failures):
             self.stderr.write(line)
-        if failed:
-            raise CommandError(f"{len(failed)} companies failed; they are named above, and the log says why.")
-        if wrong:
-            raise CommandError(f"{len(wrong)} differences between derived tables and facts.")
+        if failures:
+            raise CommandError(f"{len(failures)} companies failed; they are named above, and the log says why.")
+        if differences:
+            raise CommandError(f"{len(differences)} differences between derived tables and facts.")
         self.stdout.write("Derived tables are exact." if options["check"] else "Derived tables are rebuilt.")
 
-    def check_one(self, company: Company) -> list[str]:
+    def check_company(self, company: Company) -> list[str]:
         with transaction.atomic():
             differences = hooks.find_derived_differences.run(company.id)
             return [f"{company.id} {line}" for lines in differences for line in lines]
 
-    def rebuild_one(self, company: Company) -> bool:
-        with changing(company, stamp=Stamp(time=timezone.now())):  # what others post meanwhile would be lost, or twice
+    def rebuild_company(self, company: Company) -> bool:
+        with change_company(
+            company, stamp=AuditContext(time=timezone.now())
+        ):  # concurrent postings would be lost or counted twice
             hooks.rebuild_derived_tables.run(company.id)
         return True

@@ -1,1 +1,1 @@
-"""The web pages that say what movements were for."""
+"""Pages of categories, counterparties and categorization."""

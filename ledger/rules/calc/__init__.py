@@ -1,1 +1,1 @@
-"""Matching texts and counting habits; no database."""
+"""Matching texts and counting earlier categorizations; no database."""

@@ -1,7 +1,8 @@
-"""Whether the other party of a movement is the company itself, somebody else, or not named; pure text comparison.
+"""Whether the other party of a transaction is the company itself, a third party, or not named; text comparison
+only.
 
-Texts are compared without case, accents and punctuation. Legal forms ("GmbH", "Ltd") do not count, unless both names
-have one and they differ: "Acme GmbH" and "Acme Inc." are two companies.
+Texts are compared without case, accents and punctuation. Legal forms ("GmbH", "Ltd") do not count, unless
+both names have one and they differ: "Acme GmbH" and "Acme Inc." are two companies.
 """
 
 import re
@@ -10,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ledger.rules.calc.matching import fold
+from ledger.rules.calc.rule_matcher import fold_text
 
-# Words by which banks and people call a movement between own accounts, folded (no accents), in the languages of the
-# files that we read. A plain payment ("Überweisung", "virement", "credit transfer") is none.
+# Words for a transfer between own accounts, folded (no accents), in the languages of the files that we read.
+# Words for any payment ("Überweisung", "virement", "credit transfer") are not among them.
 TRANSFER_WORDS = (
     *("transfer", "transfers", "internal transfer", "own account", "between accounts", "sweep", "fx conversion"),  # en
     *("umbuchung", "umbuchungen", "ubertrag", "uebertrag", "eigenubertrag", "eigenuebertrag"),  # de
@@ -25,13 +26,13 @@ TRANSFER_WORDS = (
     *("egen overforing", "egen konto", "intern overforsel"),  # sv, no, da
     *("przelew wlasny", "przelew wewnetrzny"),  # pl
 )
-# Ways to pay anybody, and charges for it, that have such a word in them.
+# Payments to anybody, and their fees, that contain such a word.
 PAYMENT_PHRASES = (
     *("credit transfer", "bank transfer", "wire transfer", "sepa transfer", "giro transfer", "instant transfer"),
     *("transfer fee", "transfer fees", "transfer charge", "transfer charges"),
 )
-# Words that name nobody: what stands beside the company's own name, or in place of a name.
-FILLERS = frozenset(
+# Words that name nobody: they occur beside the company's own name, or in place of a name.
+FILLER_WORDS = frozenset(
     [
         *("to", "from", "for", "of", "the", "our", "own", "my", "and", "account", "acct", "savings", "current"),
         *("checking", "deposit", "an", "von", "vom", "zu", "zum", "auf", "der", "das", "die", "und", "unser"),
@@ -72,24 +73,24 @@ LEGAL_FORMS = {
     )
     for form in forms
 }
-# Account names that say too little to be a sign where they stand in a text.
-PLAIN_NAMES = frozenset(
+# Account names that are too generic to be a sign in a text.
+GENERIC_ACCOUNT_NAMES = frozenset(
     ["main", "bank", "cash", "card", "account", "konto", "kasse", "giro", "banque", "banco", "eur", "usd", "gbp", "chf"]
 )
 MIN_NUMBER_LENGTH = 6  # of an account number that is looked for inside of texts
-WORD = re.compile(r"\w+")
-DOTTED = re.compile(r"\b(\w)\.(?=\w\b)")  # "S.A." and "B.V." are one word each
+WORD_PATTERN = re.compile(r"\w+")
+DOTTED_LETTERS_PATTERN = re.compile(r"\b(\w)\.(?=\w\b)")  # "S.A." and "B.V." are one word each
 
 Tokens = tuple[str, ...]
 
 
-def tokenize(text: str) -> Tokens:
+def extract_words(text: str) -> Tokens:
     """Return the folded words of a text without punctuation.
 
-    >>> tokenize("Müller & Söhne, S.A.")
+    >>> extract_words("Müller & Söhne, S.A.")
     ('muller', 'sohne', 'sa')
     """
-    return tuple(WORD.findall(DOTTED.sub(r"\1", fold(text)).replace("_", " ")))
+    return tuple(WORD_PATTERN.findall(DOTTED_LETTERS_PATTERN.sub(r"\1", fold_text(text)).replace("_", " ")))
 
 
 def split_legal_form(words: Sequence[str]) -> tuple[Tokens, str | None]:
@@ -103,17 +104,17 @@ def split_legal_form(words: Sequence[str]) -> tuple[Tokens, str | None]:
     return tuple(words), None
 
 
-def normalize_number(text: str) -> str:
+def normalize_account_number(text: str) -> str:
     """Return an account number without spaces and signs, folded.
 
-    >>> normalize_number("DE89 3704-0044")
+    >>> normalize_account_number("DE89 3704-0044")
     'de8937040044'
     """
-    return "".join(tokenize(text))
+    return "".join(extract_words(text))
 
 
 def find_phrase(words: Tokens, phrase: Tokens) -> list[range]:
-    """Return where the words of a phrase stand one after the other."""
+    """Return where the words of a phrase occur one after the other."""
     size = len(phrase)
     if not size or phrase[0] not in words:
         return []
@@ -122,8 +123,8 @@ def find_phrase(words: Tokens, phrase: Tokens) -> list[range]:
     ]
 
 
-def find_number(words: Tokens, number: str) -> list[range]:
-    """Return where an account number stands, also where it is written in groups."""
+def find_account_number(words: Tokens, number: str) -> list[range]:
+    """Return where an account number occurs, also written in groups."""
     places = []
     for start in range(len(words)):
         if not number.startswith(words[start]):
@@ -138,12 +139,12 @@ def find_number(words: Tokens, number: str) -> list[range]:
     return places
 
 
-TRANSFER_PHRASES = tuple(sorted({tokenize(words) for words in TRANSFER_WORDS}, key=len, reverse=True))
-PAYMENTS = tuple(tokenize(words) for words in PAYMENT_PHRASES)
+TRANSFER_PHRASES = tuple(sorted({extract_words(words) for words in TRANSFER_WORDS}, key=len, reverse=True))
+PAYMENT_TOKENS = tuple(extract_words(words) for words in PAYMENT_PHRASES)
 
 
 class OwnAccount(NamedTuple):
-    """An account of the company as texts may name it."""
+    """An account of the company with the names and numbers that texts may use."""
 
     id: object
     name: str
@@ -151,16 +152,16 @@ class OwnAccount(NamedTuple):
     holder: str | None
 
 
-class Signs(NamedTuple):
-    """What the texts of a movement say of its other party."""
+class PartySigns(NamedTuple):
+    """What the texts of a transaction say about its other party."""
 
     own: bool  # a sign that both sides are the company's
     third_party: Tokens  # the words that name somebody else; empty where nobody else is named
 
 
 @dataclass(frozen=True)
-class Identity:
-    """How the company and its accounts are named in texts."""
+class CompanyIdentity:
+    """The names and numbers by which texts name the company and its accounts."""
 
     company_name: str
     accounts: tuple[OwnAccount, ...] = ()
@@ -169,22 +170,28 @@ class Identity:
     def names(self) -> list[tuple[Tokens, str | None]]:
         """The names of the company and of its accounts' holders, each with its legal form."""
         texts = dict.fromkeys([self.company_name, *(account.holder or "" for account in self.accounts)])
-        return [split_legal_form(words) for words in map(tokenize, texts) if words]
+        return [split_legal_form(words) for words in map(extract_words, texts) if words]
 
     @cached_property
     def numbers(self) -> list[tuple[object, str]]:
         """(account id, number) of all accounts."""
-        pairs = [(account.id, normalize_number(number)) for account in self.accounts for number in account.numbers]
+        pairs = [
+            (account.id, normalize_account_number(number)) for account in self.accounts for number in account.numbers
+        ]
         return [pair for pair in dict.fromkeys(pairs) if pair[1]]
 
     @cached_property
     def account_names(self) -> list[tuple[object, Tokens]]:
-        """(account id, name) of all accounts whose name says something."""
-        names = [(account.id, tokenize(account.name)) for account in self.accounts]
-        return [(account_id, words) for account_id, words in names if len(words) > 1 or not set(words) <= PLAIN_NAMES]
+        """(account id, name) of all accounts whose name is not generic."""
+        names = [(account.id, extract_words(account.name)) for account in self.accounts]
+        return [
+            (account_id, words)
+            for account_id, words in names
+            if len(words) > 1 or not set(words) <= GENERIC_ACCOUNT_NAMES
+        ]
 
     def find_names(self, words: Tokens) -> list[range]:
-        """Return where the company or a holder is named; not where another legal form makes it another company."""
+        """Return where the company or a holder is named, but not with a legal form of another company."""
         places = []
         for name, form in self.names:
             for place in find_phrase(words, name):
@@ -197,17 +204,17 @@ class Identity:
         return places
 
     def find_numbers(self, words: Tokens, *, except_account: object = None) -> list[range]:
-        """Return where an account's number stands, of another account than ``except_account``."""
+        """Return where the number of an account other than ``except_account`` occurs."""
         return [
             place
             for account_id, number in self.numbers
             if except_account is None or account_id != except_account
-            for place in find_number(words, number)
+            for place in find_account_number(words, number)
             if len(number) >= MIN_NUMBER_LENGTH or len(place) == len(words)  # a short one only as the whole text
         ]
 
     def find_account_names(self, words: Tokens, *, except_account: object = None) -> list[range]:
-        """Return where an account is named, another one than ``except_account``."""
+        """Return where an account other than ``except_account`` is named."""
         return [
             place
             for account_id, name in self.account_names
@@ -222,50 +229,50 @@ def remove_places(words: Tokens, places: Iterable[range]) -> Tokens:
 
 
 def find_transfer_words(words: Tokens) -> list[range]:
-    """Return where words such as "Umbuchung" stand, ways to pay anybody left aside."""
-    payments = {index for phrase in PAYMENTS for place in find_phrase(words, phrase) for index in place}
+    """Return where words such as "Umbuchung" occur, without phrases for any payment."""
+    payments = {index for phrase in PAYMENT_TOKENS for place in find_phrase(words, phrase) for index in place}
     places = [place for phrase in TRANSFER_PHRASES for place in find_phrase(words, phrase)]
     return [place for place in places if payments.isdisjoint(place)]
 
 
-def find_third_party(text: str, identity: Identity) -> Tokens:
+def find_third_party(text: str, identity: CompanyIdentity) -> Tokens:
     """Return the words of a party's name that name somebody else than the company; empty where there are none.
 
-    >>> identity = Identity("Acme GmbH")
+    >>> identity = CompanyIdentity("Acme GmbH")
     >>> find_third_party("ACME GMBH", identity), find_third_party("Transfer to savings", identity)
     ((), ())
     >>> find_third_party("Acme Hosting Ltd", identity)
     ('acme', 'hosting')
     """
-    words = tokenize(text)
-    account_names = [(account.id, tokenize(account.name)) for account in identity.accounts]
-    known = [
+    words = extract_words(text)
+    account_names = [(account.id, extract_words(account.name)) for account in identity.accounts]
+    known_places = [
         *identity.find_names(words),
         *identity.find_numbers(words),
         *(place for _, name in account_names for place in find_phrase(words, name)),
         *find_transfer_words(words),
     ]
-    rest = [word for word in remove_places(words, known) if not word.isdigit() and word not in FILLERS]
+    rest = [word for word in remove_places(words, known_places) if not word.isdigit() and word not in FILLER_WORDS]
     return split_legal_form(words)[0] if rest else ()
 
 
-def is_own_party(from_to: str, description: str, account_id: object, identity: Identity) -> bool:
-    """Whether the other party of a movement is the company itself, one of its account holders or another account.
+def is_own_party(from_to: str, description: str, account_id: object, identity: CompanyIdentity) -> bool:
+    """Whether the other party of a transaction is the company itself, an account holder or another account of it.
 
-    The description counts only where ``from_to`` names nobody: a customer may write the company's name there too.
+    The description counts only if ``from_to`` names nobody: a customer may write the company's name there too.
     """
-    words, description_words = tokenize(from_to), tokenize(description)
-    named = bool(identity.find_names(words) or identity.find_numbers(words, except_account=account_id))
-    numbered_below = bool(identity.find_numbers(description_words, except_account=account_id))
-    named_below = bool(identity.find_names(description_words))
-    if not (named or numbered_below or named_below) or find_third_party(from_to, identity):
+    words, description_words = extract_words(from_to), extract_words(description)
+    is_named = bool(identity.find_names(words) or identity.find_numbers(words, except_account=account_id))
+    is_numbered_in_description = bool(identity.find_numbers(description_words, except_account=account_id))
+    is_named_in_description = bool(identity.find_names(description_words))
+    if not (is_named or is_numbered_in_description or is_named_in_description) or find_third_party(from_to, identity):
         return False
-    return named or numbered_below or not find_third_party(description, identity)
+    return is_named or is_numbered_in_description or not find_third_party(description, identity)
 
 
-def read_signs(from_to: str, description: str, account_id: object, identity: Identity) -> Signs:
-    """Return what the texts say of the other party: a sign that it is the company's own, and who else is named."""
-    texts = (tokenize(from_to), tokenize(description))
+def read_party_signs(from_to: str, description: str, account_id: object, identity: CompanyIdentity) -> PartySigns:
+    """Return whether a text has a sign that the other party is the company's own, and which third party is named."""
+    texts = (extract_words(from_to), extract_words(description))
     own = any(
         identity.find_names(words)
         or identity.find_numbers(words, except_account=account_id)
@@ -273,7 +280,7 @@ def read_signs(from_to: str, description: str, account_id: object, identity: Ide
         or find_transfer_words(words)
         for words in texts
     )
-    return Signs(own, find_third_party(from_to, identity))
+    return PartySigns(own, find_third_party(from_to, identity))
 
 
 def is_same_party(one: Tokens, other: Tokens) -> bool:

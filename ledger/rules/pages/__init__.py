@@ -1,1 +1,1 @@
-"""The pages of rules and of the inbox."""
+"""Pages of rules."""

@@ -1,4 +1,4 @@
-"""The rules of a company: their list in order, the form of one with its preview, and applying them."""
+"""Pages of rules: list, create, edit with preview, move, delete, apply, and undo a run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,131 +9,180 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from companies.errors import Missing
-from companies.models import Currency, id_from
-from companies.pages.amounts import number
-from companies.pages.settings.activity import names as actors
-from companies.pages.typed import Typed
-from companies.pages.visits import Visit, company_page
+from companies.audit.pages import find_actor_names as actors
+from companies.errors import NotFoundError
+from companies.models import Currency, parse_id
+from companies.pages.amount_formats import format_count
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
 from companies.permissions import Permission
+from ledger.categorization.pages.bulk_actions import add_kept_sentence, validate_request_body
 from ledger.models import CategorizationRule, CategorizationRun, Transaction
-from ledger.purposes.pages.categorizing import parsed, with_kept
-from ledger.rules import applying, learning, ruling, shapes
-from ledger.rules.applying import Preview
-from ledger.rules.learning import learned
-from ledger.rules.pages.rule_form import FIELDS, OPERATORS, TYPED, body_of, like_transaction, values_of, words_of
-from ledger.rules.rulebook import ready, rulebook
-from ledger.transactions.pages.counterparties import suggested
-from ledger.transactions.pages.words import RULES, in_choices, names_for
+from ledger.rules import serializers
+from ledger.rules.actions import categorization_rules, categorization_runs
+from ledger.rules.actions.categorization_runs import RulePreview
+from ledger.rules.forms import (
+    FORM_FIELDS,
+    OPERATOR_LABELS,
+    RULE_FORM_FIELDS,
+    build_form_values_like,
+    build_rule_body,
+    build_rule_form_values,
+    describe_rule,
+)
+from ledger.rules.queries import suggestions
+from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
+from ledger.rules.queries.suggestions import find_rule_suggestion
+from ledger.transactions.pages.counterparty_lookup import list_counterparty_suggestions
+from ledger.transactions.pages.labels import DATE_RULE_LABELS, load_visible_names, to_choices
 
-OPEN = {"mode": "filter", "filter": {"open": "true", "pending": "false"}}
-MOST_SHOWN = 10  # of a preview
+OPEN_TRANSACTIONS_SELECTION = {"mode": "filter", "filter": {"open": "true", "pending": "false"}}
+MAX_SAMPLE_SHOWN = 10  # of a preview
 READ, WRITE = Permission.TRANSACTIONS_READ, Permission.TRANSACTIONS_WRITE
 
 
 @company_page(reads=READ)
-def rules(visit: Visit) -> HttpResponse:
-    """All of them in their order, and what applying them to what is open would change."""
-    names = names_for(visit)
-    rows = list(CategorizationRule.objects.of(visit.company.id).with_accounts(visit.company.id).in_order())
-    book = rulebook(visit.company)
-    run = id_from(visit.request.GET.get("run", ""))
-    found = CategorizationRun.objects.of(visit.company.id).filter(id=run).first() if run else None
-    return visit.show(
+def show_rules(page: CompanyPage) -> HttpResponse:
+    """Show all rules in order, and what applying them to uncategorized transactions would change."""
+    names = load_visible_names(page)
+    rows = list(
+        CategorizationRule.objects.for_company(page.company.id).with_account_ids(page.company.id).in_display_order()
+    )
+    compiled_rules = load_compiled_rules(page.company)
+    run_id = parse_id(page.request.GET.get("run", ""))
+    last_run = CategorizationRun.objects.for_company(page.company.id).filter(id=run_id).first() if run_id else None
+    return page.render(
         "ledger/rules/rules.html",
         tab="inbox",
         rules=[
-            {"row": row, "words": words_of(row, names), "first": place == 0, "last": place == len(rows) - 1}
+            {"row": row, "words": describe_rule(row, names), "first": place == 0, "last": place == len(rows) - 1}
             for place, row in enumerate(rows)
         ],
-        waiting=applying.preview(company=visit.company, rules=book, selection=OPEN) if book else None,
-        run=found,
-        writes=visit.may(WRITE),
+        waiting=categorization_runs.preview_rules(
+            company=page.company, rules=compiled_rules, selection=OPEN_TRANSACTIONS_SELECTION
+        )
+        if compiled_rules
+        else None,
+        run=last_run,
+        writes=page.has_permission(WRITE),
     )
 
 
 @company_page(reads=WRITE, writes=WRITE)
-def new(visit: Visit) -> HttpResponse:
-    """A new rule, filled in from a transaction where the address names one."""
-    if visit.sent:
-        return sent(visit, None)
-    about = id_from(visit.request.GET.get("transaction", ""))
-    row = Transaction.objects.of(visit.company.id).filter(id=about).first() if about and visit.may(READ) else None
-    if row is None:
-        return show_form(visit, Typed(values=values_of(None)))
-    found = learned(visit.company, row)
-    if found is None:
-        return show_form(visit, Typed(values=like_transaction(visit, row)), several=row.categorized_value != 0)
-    values = values_of(found.rule)
-    if found.rule.given_counterparty and visit.may(Permission.COUNTERPARTIES_READ):
-        values["given"] = found.rule.given_counterparty.name
-    return show_form(visit, Typed(values=values), preview=found.preview, against=against(visit, found.against))
+def create_rule_page(page: CompanyPage) -> HttpResponse:
+    """Create a rule, filled in from a transaction if the URL names one."""
+    if page.is_post:
+        return submit_rule_form(page, None)
+    transaction_id = parse_id(page.request.GET.get("transaction", ""))
+    transaction = (
+        Transaction.objects.for_company(page.company.id).filter(id=transaction_id).first()
+        if transaction_id and page.has_permission(READ)
+        else None
+    )
+    if transaction is None:
+        return render_rule_form(page, BoundForm(values=build_rule_form_values(None)))
+    suggestion = find_rule_suggestion(page.company, transaction)
+    if suggestion is None:
+        return render_rule_form(
+            page,
+            BoundForm(values=build_form_values_like(page, transaction)),
+            several=transaction.categorized_value != 0,
+        )
+    values = build_rule_form_values(suggestion.rule)
+    if suggestion.rule.given_counterparty and page.has_permission(Permission.COUNTERPARTIES_READ):
+        values["given"] = suggestion.rule.given_counterparty.name
+    return render_rule_form(
+        page,
+        BoundForm(values=values),
+        preview=suggestion.preview,
+        against=build_counter_example_lines(page, suggestion.counter_examples),
+    )
 
 
-def against(visit: Visit, examples: list[tuple[UUID, UUID]]) -> list[dict[str, Any]]:
-    """What a rule would match and somebody has categorized otherwise."""
-    names, rows = names_for(visit), Transaction.objects.of(visit.company.id).in_bulk([row_id for row_id, _ in examples])
+def build_counter_example_lines(page: CompanyPage, examples: list[tuple[UUID, UUID]]) -> list[dict[str, Any]]:
+    """Return transactions that the rule matches and that were categorized otherwise."""
+    names, rows = (
+        load_visible_names(page),
+        Transaction.objects.for_company(page.company.id).in_bulk([row_id for row_id, _ in examples]),
+    )
     return [
         {
             "row": rows[row_id],
             "title": rows[row_id].from_to or rows[row_id].description,
-            "category": names.category(each),
+            "category": names.get_category_name(category_id),
         }
-        for row_id, each in examples
+        for row_id, category_id in examples
     ]
 
 
 @company_page(reads=WRITE, writes=WRITE)
-def edit(visit: Visit, rule_id: UUID) -> HttpResponse:
-    """One rule, changed as PUT does."""
-    rule = rule_of(visit, rule_id)
-    if visit.sent:
-        return sent(visit, rule)
-    return show_form(visit, Typed(values=values_of(rule)), rule=rule)
+def edit_rule_page(page: CompanyPage, rule_id: UUID) -> HttpResponse:
+    """Edit a rule."""
+    rule = get_rule_or_404(page, rule_id)
+    if page.is_post:
+        return submit_rule_form(page, rule)
+    return render_rule_form(page, BoundForm(values=build_rule_form_values(rule)), rule=rule)
 
 
-def rule_of(visit: Visit, rule_id: UUID) -> CategorizationRule:
-    rows = CategorizationRule.objects.of(visit.company.id).with_accounts(visit.company.id)
+def get_rule_or_404(page: CompanyPage, rule_id: UUID) -> CategorizationRule:
+    """Return the rule of the URL with its accounts. Raises Http404."""
+    rows = CategorizationRule.objects.for_company(page.company.id).with_account_ids(page.company.id)
     rule = rows.filter(id=rule_id).first()
     if rule is None:
         raise Http404
     return rule
 
 
-def sent(visit: Visit, rule: CategorizationRule | None) -> HttpResponse:
-    """Keeps what was typed, or shows what it would do."""
-    posted = visit.request.POST
-    form = Typed(values=typed_values(posted), fields=FIELDS)
+def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> HttpResponse:
+    """Save the posted rule, or show what it would do."""
+    posted = page.request.POST
+    form = BoundForm(values=read_rule_form(posted), fields=RULE_FORM_FIELDS)
     preview = None
-    with visit.sending(form):
-        values = parsed(shapes.RuleShape, body_of(visit, form.values, rule))
+    with page.handle_errors(form):
+        values = validate_request_body(serializers.RuleShape, build_rule_body(page, form.values, rule))
         if "preview" in posted:
-            tried = ruling.tried(company=visit.company, stamp=visit.stamp, values=values)
-            preview = applying.preview(company=visit.company, rules=ready([tried], stored=False))
-            return show_form(visit, form, rule=rule, preview=preview)
-        if rule is None and "transaction" in visit.request.GET and "anyway" not in posted:
-            made = learning.tried(visit.company, ruling.tried(company=visit.company, stamp=visit.stamp, values=values))
-            if made.against:  # it was offered for one transaction: what it does to others is asked first
-                return show_form(visit, form, preview=made.preview, against=against(visit, made.against))
+            draft_rule = categorization_rules.build_unsaved_rule(
+                company=page.company, stamp=page.audit_context, values=values
+            )
+            preview = categorization_runs.preview_rules(
+                company=page.company, rules=build_compiled_rules([draft_rule], is_stored=False)
+            )
+            return render_rule_form(page, form, rule=rule, preview=preview)
+        if rule is None and "transaction" in page.request.GET and "anyway" not in posted:
+            suggestion = suggestions.build_rule_suggestion(
+                page.company,
+                categorization_rules.build_unsaved_rule(company=page.company, stamp=page.audit_context, values=values),
+            )
+            if suggestion.counter_examples:  # it was offered for one transaction: what it does to others is asked first
+                return render_rule_form(
+                    page,
+                    form,
+                    preview=suggestion.preview,
+                    against=build_counter_example_lines(page, suggestion.counter_examples),
+                )
         if rule is None:
-            ruling.add(company=visit.company, stamp=visit.stamp, values=values)
-            return visit.done(_("{name} was added.").format(name=values["name"]), "rules")
-        ruling.change(company=visit.company, stamp=visit.stamp, rule_id=rule.id, values=lambda _: values)
-        return visit.done(_("{name} was changed.").format(name=values["name"]), "rules")
-    if visit.outdated and rule:
-        rule = rule_of(visit, rule.id)
-        form.errors = {"row": changed_by(visit, rule)}
-    return show_form(visit, form, rule=rule)
+            categorization_rules.create_categorization_rule(
+                company=page.company, stamp=page.audit_context, values=values
+            )
+            return page.redirect_with_message(_("{name} was added.").format(name=values["name"]), "rules")
+        categorization_rules.update_categorization_rule(
+            company=page.company, stamp=page.audit_context, rule_id=rule.id, values=lambda _: values
+        )
+        return page.redirect_with_message(_("{name} was changed.").format(name=values["name"]), "rules")
+    if page.is_outdated and rule:
+        rule = get_rule_or_404(page, rule.id)
+        form.errors = {"row": describe_rule_change(page, rule)}
+    return render_rule_form(page, form, rule=rule)
 
 
-def changed_by(visit: Visit, rule: CategorizationRule) -> str:
-    """Who changed a rule while its form stood open, and what it says now."""
+def describe_rule_change(page: CompanyPage, rule: CategorizationRule) -> str:
+    """Describe who changed the rule while the form was open, and what it says now."""
     actor = rule.last_updated_user_id or ""
-    words = words_of(rule, names_for(visit))
-    said = _("{who} has changed the rule meanwhile. It says now: “{name}”, {conditions} → {category}. {then}")
+    words = describe_rule(rule, load_visible_names(page))
+    template = _("{who} has changed the rule meanwhile. It says now: “{name}”, {conditions} → {category}. {then}")
     return capfirst(
-        said.format(
-            who=actors(visit, {actor} - {""}).get(actor, _("the service")),
+        template.format(
+            who=actors(page, {actor} - {""}).get(actor, _("the service")),
             name=rule.name,
             conditions=words["conditions"],
             category=words["category"] or _("none"),
@@ -142,89 +191,111 @@ def changed_by(visit: Visit, rule: CategorizationRule) -> str:
     )
 
 
-def typed_values(posted: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {name: posted.get(name, "").strip() for name in TYPED}
+def read_rule_form(posted: Any) -> dict[str, Any]:
+    """Return the posted form values."""
+    values: dict[str, Any] = {name: posted.get(name, "").strip() for name in FORM_FIELDS}
     return values | {"accounts": posted.getlist("accounts"), "enabled": "enabled" in posted}
 
 
 @company_page(writes=WRITE)
-def move(visit: Visit, rule_id: UUID) -> HttpResponse:
-    """Puts a rule one place up or down."""
-    with visit.sending():
-        ids = list(CategorizationRule.objects.of(visit.company.id).in_order().values_list("id", flat=True))
-        if rule_id not in ids:
-            raise Missing
-        place = ids.index(rule_id)
-        other = place + (1 if visit.request.POST.get("to") == "down" else -1)
-        if 0 <= other < len(ids):
-            ids[place], ids[other] = ids[other], ids[place]
-            ruling.arrange(company=visit.company, stamp=visit.stamp, ids=ids)
-        return visit.to("rules")
-    return visit.to("rules")
+def move_rule_page(page: CompanyPage, rule_id: UUID) -> HttpResponse:
+    """Move a rule one position up or down."""
+    with page.handle_errors():
+        rule_ids = list(
+            CategorizationRule.objects.for_company(page.company.id).in_display_order().values_list("id", flat=True)
+        )
+        if rule_id not in rule_ids:
+            raise NotFoundError
+        place = rule_ids.index(rule_id)
+        other = place + (1 if page.request.POST.get("to") == "down" else -1)
+        if 0 <= other < len(rule_ids):
+            rule_ids[place], rule_ids[other] = rule_ids[other], rule_ids[place]
+            categorization_rules.reorder_categorization_rules(
+                company=page.company, stamp=page.audit_context, rule_ids=rule_ids
+            )
+        return page.redirect("rules")
+    return page.redirect("rules")
 
 
 @company_page(writes=WRITE)
-def delete(visit: Visit, rule_id: UUID) -> HttpResponse:
-    """Deletes one; what it assigned stays."""
-    with visit.sending():
-        ruling.delete(company=visit.company, stamp=visit.stamp, rule_id=rule_id)
-        return visit.done(_("The rule was deleted; what it assigned stays."), "rules")
-    return visit.to("rules")
+def delete_rule_page(page: CompanyPage, rule_id: UUID) -> HttpResponse:
+    """Delete a rule; what it assigned stays."""
+    with page.handle_errors():
+        categorization_rules.delete_categorization_rule(company=page.company, stamp=page.audit_context, rule_id=rule_id)
+        return page.redirect_with_message(_("The rule was deleted; what it assigned stays."), "rules")
+    return page.redirect("rules")
 
 
 @company_page(writes=WRITE)
-def apply(visit: Visit) -> HttpResponse:
-    """POST categorization_rules/apply, of what is open; the page behind it can take it back."""
-    with visit.sending():
-        done = applying.apply(company=visit.company, stamp=visit.stamp, selection=OPEN)
-        count = done.affected
-        said = ngettext(
+def apply_rules_page(page: CompanyPage) -> HttpResponse:
+    """Apply the rules to uncategorized transactions; the next page can undo the run."""
+    with page.handle_errors():
+        result = categorization_runs.apply_rules(
+            company=page.company, stamp=page.audit_context, selection=OPEN_TRANSACTIONS_SELECTION
+        )
+        count = result.affected
+        message = ngettext(
             "{count} transaction categorized by rules.", "{count} transactions categorized by rules.", count
         )
-        response = visit.done(said.format(count=number(count)), "rules")
-        if done.affected:
-            response["Location"] += f"?run={done.run_id}"
+        response = page.redirect_with_message(message.format(count=format_count(count)), "rules")
+        if result.affected:
+            response["Location"] += f"?run={result.run_id}"
         return response
-    return visit.to("rules")
+    return page.redirect("rules")
 
 
 @company_page(writes=WRITE)
-def undo(visit: Visit, run_id: UUID) -> HttpResponse:
-    """DELETE categorization_runs/{id}."""
-    with visit.sending():
-        done = applying.take_back(company=visit.company, stamp=visit.stamp, run_id=run_id)
-        said = ngettext("{count} transaction taken back.", "{count} transactions taken back.", done.affected)
-        return visit.done(with_kept(said, done), "rules")
-    return visit.to("rules")
+def undo_rule_run_page(page: CompanyPage, run_id: UUID) -> HttpResponse:
+    """Undo a categorization run."""
+    with page.handle_errors():
+        result = categorization_runs.undo_categorization_run(
+            company=page.company, stamp=page.audit_context, run_id=run_id
+        )
+        sentence = ngettext("{count} transaction taken back.", "{count} transactions taken back.", result.affected)
+        return page.redirect_with_message(add_kept_sentence(sentence, result), "rules")
+    return page.redirect("rules")
 
 
-def show_form(
-    visit: Visit, form: Typed, *, rule: CategorizationRule | None = None, preview: Preview | None = None, **more: Any
+def render_rule_form(
+    page: CompanyPage,
+    form: BoundForm,
+    *,
+    rule: CategorizationRule | None = None,
+    preview: RulePreview | None = None,
+    **more: Any,
 ) -> HttpResponse:
-    """``more`` for the template: ``against`` is what speaks against the rule, ``several`` that its transaction is for
-    several things."""
-    names = names_for(visit)
-    return visit.show(
+    """Render the form of a rule.
+
+    Args:
+        more: for the template; ``build_counter_example_lines`` has counter-examples, ``several``: the
+            transaction has several
+            categories.
+    """
+    names = load_visible_names(page)
+    return page.render(
         "ledger/rules/rule_form.html",
-        status=200 if form.valid else 400,
+        status=200 if form.is_valid else 400,
         tab="inbox",
         form=form,
         rule=rule,
-        seen=visit.seen(rule) if rule else "",
-        operators=in_choices(OPERATORS),
-        accounts=names.account_choices(),
-        category_lines=names.lines(),
+        seen=page.get_seen_version(rule) if rule else "",
+        operators=to_choices(OPERATOR_LABELS),
+        accounts=names.list_account_choices(),
+        category_lines=names.list_line_choices(),
         currencies=Currency.values,
-        date_rules=in_choices(RULES),
-        counterparties=suggested(visit),
+        date_rules=to_choices(DATE_RULE_LABELS),
+        counterparties=list_counterparty_suggestions(page),
         preview=preview,
-        sample=sample_of(visit, preview) if preview and visit.may(READ) else [],
+        sample=build_sample_lines(page, preview) if preview and page.has_permission(READ) else [],
         **more,
     )
 
 
-def sample_of(visit: Visit, preview: Preview) -> list[Mapping[str, Any]]:
-    """Some of what would change."""
-    ids = [each["transaction_id"] for each in preview.sample[:MOST_SHOWN]]
-    rows = Transaction.objects.of(visit.company.id).in_bulk(ids)
-    return [{"row": rows[each], "title": rows[each].from_to or rows[each].description} for each in ids]
+def build_sample_lines(page: CompanyPage, preview: RulePreview) -> list[Mapping[str, Any]]:
+    """Return some of the transactions that would change."""
+    transaction_ids = [transaction_id["transaction_id"] for transaction_id in preview.sample[:MAX_SAMPLE_SHOWN]]
+    rows = Transaction.objects.for_company(page.company.id).in_bulk(transaction_ids)
+    return [
+        {"row": rows[transaction_id], "title": rows[transaction_id].from_to or rows[transaction_id].description}
+        for transaction_id in transaction_ids
+    ]

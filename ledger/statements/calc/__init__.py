@@ -1,1 +1,1 @@
-"""How banks' files are read: bytes in, plain statements out. No database."""
+"""Calculations of bank statements; no database."""

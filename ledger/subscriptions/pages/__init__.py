@@ -1,1 +1,1 @@
-"""Forms of who subscribes to what; what they pay is shown by ``analytics.revenue``."""
+"""Pages of products, customers and subscriptions; revenue is shown by the reports."""

@@ -1,4 +1,4 @@
-"""Subscriptions: new, changed, at another price, ended and deleted; and events that were wrong."""
+"""Pages of subscriptions and their events: create, edit, change the price, end, delete and retract."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,20 +9,20 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from companies.locales import current
+from companies.locales import get_current_locale
 from companies.models import Currency
-from companies.pages.typed import Typed, of_body, read_amounts, typed
-from companies.pages.visits import Visit, company_page
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm, bind_body, bind_form, parse_form_amounts
 from companies.permissions import Permission
 from ledger.models import BillingPeriod, Product, Subscription, SubscriptionEvent
-from ledger.subscriptions import subscribing
+from ledger.subscriptions.actions import subscriptions
 from ledger.subscriptions.pages import customers
-from ledger.subscriptions.serializers import EventFields, SubscriptionShape, event_values
-from ledger.transactions.pages.words import NOT_SHOWN, Choices
+from ledger.subscriptions.serializers.subscriptions import EventFields, SubscriptionShape, to_event_values
+from ledger.transactions.pages.labels import HIDDEN_NAME, Choices
 
-OWN = ("productId", "externalId")
-PRICE = ("amountValue", "amountCurrency", "interval", "intervalCount", "effectiveDate", "committedDate")
-PERIODS = {
+SUBSCRIPTION_FIELDS = ("productId", "externalId")
+PRICE_FIELDS = ("amountValue", "amountCurrency", "interval", "intervalCount", "effectiveDate", "committedDate")
+PERIOD_LABELS = {
     BillingPeriod.DAY: gettext_lazy("days"),
     BillingPeriod.WEEK: gettext_lazy("weeks"),
     BillingPeriod.MONTH: gettext_lazy("months"),
@@ -31,139 +31,153 @@ PERIODS = {
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
-def events(visit: Visit) -> HttpResponse:
-    """Everything that set a price, the latest first; retracted events too."""
-    rows = SubscriptionEvent.objects.of(visit.company.id).select_related(
+def show_subscription_events(page: CompanyPage) -> HttpResponse:
+    """Show all subscription events, the latest first, including retracted ones."""
+    rows = SubscriptionEvent.objects.for_company(page.company.id).select_related(
         "subscription__customer", "subscription__product"
     )
-    found, cursor = visit.page_of(rows, order=("-id",))
-    return visit.show(
+    page_rows, cursor = page.paginate(rows, order=("-id",))
+    return page.render(
         "revenue/events.html",
         tab="recurring-revenue",
-        events=[{"row": row, "every": every(row.interval, row.interval_count)} for row in found],
+        events=[{"row": row, "every": format_billing_interval(row.interval, row.interval_count)} for row in page_rows],
         cursor=cursor,
-        names_customers=visit.may(Permission.COUNTERPARTIES_READ),
-        names_products=visit.may(Permission.PRODUCTS_READ),
-        not_shown=NOT_SHOWN,
+        names_customers=page.has_permission(Permission.COUNTERPARTIES_READ),
+        names_products=page.has_permission(Permission.PRODUCTS_READ),
+        not_shown=HIDDEN_NAME,
     )
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_WRITE, writes=Permission.SUBSCRIPTIONS_WRITE)
-def new(visit: Visit, customer_id: UUID) -> HttpResponse:
-    """A customer subscribes at a price."""
-    customer = customers.found(visit, customer_id)
-    if not visit.sent:
-        usual = {"amountCurrency": visit.company.base_currency, "interval": "month", "intervalCount": "1"}
-        blank = dict.fromkeys((*OWN, *PRICE), "") | usual | {"effectiveDate": visit.today.isoformat()}
-        return subscription_form(visit, customer_id, Typed(values=blank))
-    form, price = read(visit), read_price(visit.request.POST)
-    form = Typed(values={**form.values, **price.values}, errors=form.errors | price.errors, data=form.data)
-    if form.valid:
-        with visit.sending(form):
-            subscribing.subscribe(
-                company=visit.company,
-                stamp=visit.stamp,
+def create_subscription_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
+    """Create a subscription of a customer with its first price."""
+    customer = customers.get_customer_or_404(page, customer_id)
+    if not page.is_post:
+        defaults = {"amountCurrency": page.company.base_currency, "interval": "month", "intervalCount": "1"}
+        empty_values = (
+            dict.fromkeys((*SUBSCRIPTION_FIELDS, *PRICE_FIELDS), "")
+            | defaults
+            | {"effectiveDate": page.today.isoformat()}
+        )
+        return render_subscription_form(page, customer_id, BoundForm(values=empty_values))
+    form, price = bind_subscription_form(page), bind_price_form(page.request.POST)
+    form = BoundForm(values={**form.values, **price.values}, errors=form.errors | price.errors, data=form.data)
+    if form.is_valid:
+        with page.handle_errors(form):
+            subscriptions.create_subscription_with_event(
+                company=page.company,
+                stamp=page.audit_context,
                 values=form.data | {"customer_id": customer.id},
-                event=event_values(price.data | {"subscription_id": None}),
+                event=to_event_values(price.data | {"subscription_id": None}),
             )
-            return visit.done(_("The subscription was added."), "customer", customer_id=customer_id)
-    return subscription_form(visit, customer_id, form)
+            return page.redirect_with_message(_("The subscription was added."), "customer", customer_id=customer_id)
+    return render_subscription_form(page, customer_id, form)
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_WRITE, writes=Permission.SUBSCRIPTIONS_WRITE)
-def edit(visit: Visit, subscription_id: UUID) -> HttpResponse:
-    """Another product or external id."""
-    subscription = found(visit, subscription_id)
-    if not visit.sent:
+def edit_subscription_page(page: CompanyPage, subscription_id: UUID) -> HttpResponse:
+    """Change the product or external id of a subscription."""
+    subscription = get_subscription_or_404(page, subscription_id)
+    if not page.is_post:
         values = {"productId": str(subscription.product_id or ""), "externalId": subscription.external_id or ""}
-        return subscription_form(visit, subscription.customer_id, Typed(values=values), subscription=subscription)
-    form = read(visit)
-    if form.valid:
-        with visit.sending(form):
-            subscribing.change_subscription(
-                company=visit.company, stamp=visit.stamp, subscription_id=subscription_id, values=form.data
+        return render_subscription_form(
+            page, subscription.customer_id, BoundForm(values=values), subscription=subscription
+        )
+    form = bind_subscription_form(page)
+    if form.is_valid:
+        with page.handle_errors(form):
+            subscriptions.update_subscription(
+                company=page.company, stamp=page.audit_context, subscription_id=subscription_id, values=form.data
             )
-            return visit.done(_("The subscription was saved."), "customer", customer_id=subscription.customer_id)
-    return subscription_form(visit, subscription.customer_id, form, subscription=subscription)
+            return page.redirect_with_message(
+                _("The subscription was saved."), "customer", customer_id=subscription.customer_id
+            )
+    return render_subscription_form(page, subscription.customer_id, form, subscription=subscription)
 
 
 @company_page(writes=Permission.SUBSCRIPTIONS_WRITE)
-def delete(visit: Visit, subscription_id: UUID) -> HttpResponse:
-    """Deletes a subscription of which no event counts."""
-    subscription = found(visit, subscription_id)
-    with visit.sending():
-        subscribing.delete_subscription(company=visit.company, stamp=visit.stamp, subscription_id=subscription_id)
-        return visit.done(_("The subscription was deleted."), "customer", customer_id=subscription.customer_id)
-    return visit.to("customer", customer_id=subscription.customer_id)
+def delete_subscription_page(page: CompanyPage, subscription_id: UUID) -> HttpResponse:
+    """Delete a subscription without live events."""
+    subscription = get_subscription_or_404(page, subscription_id)
+    with page.handle_errors():
+        subscriptions.delete_subscription(
+            company=page.company, stamp=page.audit_context, subscription_id=subscription_id
+        )
+        return page.redirect_with_message(
+            _("The subscription was deleted."), "customer", customer_id=subscription.customer_id
+        )
+    return page.redirect("customer", customer_id=subscription.customer_id)
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_WRITE, writes=Permission.SUBSCRIPTIONS_WRITE)
-def add_event(visit: Visit, subscription_id: UUID) -> HttpResponse:
-    """From a day on it is worth another amount, or nothing: then it ends."""
-    subscription = found(visit, subscription_id)
-    ends = "end" in visit.request.GET
-    if not visit.sent:
-        return event_form(visit, subscription, Typed(values=price_of(visit, subscription)), ends=ends)
-    form = read_price(visit.request.POST, ends=ends)
-    if form.valid:
-        with visit.sending(form):
-            event = subscribing.add_event(
-                company=visit.company,
-                stamp=visit.stamp,
-                values=event_values(form.data | {"subscription_id": subscription.id}),
+def add_subscription_event_page(page: CompanyPage, subscription_id: UUID) -> HttpResponse:
+    """Set another price from a day on, or end the subscription."""
+    subscription = get_subscription_or_404(page, subscription_id)
+    is_end = "end" in page.request.GET
+    if not page.is_post:
+        return render_subscription_event_form(
+            page, subscription, BoundForm(values=build_price_values(page, subscription)), is_end=is_end
+        )
+    form = bind_price_form(page.request.POST, is_end=is_end)
+    if form.is_valid:
+        with page.handle_errors(form):
+            event = subscriptions.create_subscription_event(
+                company=page.company,
+                stamp=page.audit_context,
+                values=to_event_values(form.data | {"subscription_id": subscription.id}),
             )
-            ended = _("It ends on {day}.").format(day=current().day_of(event.effective_date))
-            said = ended if ends else _("The price was changed.")
-            return visit.done(said, "customer", customer_id=subscription.customer_id)
-    return event_form(visit, subscription, form, ends=ends)
+            ended = _("It ends on {day}.").format(day=get_current_locale().format_day(event.effective_date))
+            message = ended if is_end else _("The price was changed.")
+            return page.redirect_with_message(message, "customer", customer_id=subscription.customer_id)
+    return render_subscription_event_form(page, subscription, form, is_end=is_end)
 
 
 @company_page(writes=Permission.SUBSCRIPTIONS_WRITE)
-def retract(visit: Visit, event_id: UUID) -> HttpResponse:
-    """Nothing counts the event any more."""
-    rows = SubscriptionEvent.objects.of(visit.company.id).select_related("subscription")
+def retract_subscription_event_page(page: CompanyPage, event_id: UUID) -> HttpResponse:
+    """Retract an event, so that it no longer counts."""
+    rows = SubscriptionEvent.objects.for_company(page.company.id).select_related("subscription")
     event = get_object_or_404(rows, id=event_id)
     customer_id = event.subscription.customer_id
-    with visit.sending():
-        subscribing.retract_event(company=visit.company, stamp=visit.stamp, event_id=event_id)
-        return visit.done(_("The event was retracted."), "customer", customer_id=customer_id)
-    return visit.to("customer", customer_id=customer_id)
+    with page.handle_errors():
+        subscriptions.retract_subscription_event(company=page.company, stamp=page.audit_context, event_id=event_id)
+        return page.redirect_with_message(_("The event was retracted."), "customer", customer_id=customer_id)
+    return page.redirect("customer", customer_id=customer_id)
 
 
-def read(visit: Visit) -> Typed:
-    """What was typed of the subscription itself; a product that the visitor may not see stays."""
-    texts = OWN if visit.may(Permission.PRODUCTS_READ) else OWN[1:]
-    return typed(SubscriptionShape, visit.request.POST, texts=texts, partial=True)
+def bind_subscription_form(page: CompanyPage) -> BoundForm:
+    """Bind the posted form of a subscription; a product that the user may not see stays."""
+    texts = SUBSCRIPTION_FIELDS if page.has_permission(Permission.PRODUCTS_READ) else SUBSCRIPTION_FIELDS[1:]
+    return bind_form(SubscriptionShape, page.request.POST, texts=texts, partial=True)
 
 
-def read_price(posted: Mapping[str, Any], *, ends: bool = False) -> Typed:
-    """What was typed of the price."""
-    texts = {name: posted.get(name, "").strip() for name in PRICE} | ({"amountValue": "0"} if ends else {})
+def bind_price_form(posted: Mapping[str, Any], *, is_end: bool = False) -> BoundForm:
+    """Bind the posted form of a price; `is_end` sets the amount to 0."""
+    texts = {name: posted.get(name, "").strip() for name in PRICE_FIELDS} | ({"amountValue": "0"} if is_end else {})
     count = texts["intervalCount"]
-    sent: dict[str, Any] = {name: text or None for name, text in texts.items()}
-    sent["intervalCount"] = int(count) if count.isascii() and count.isdigit() and len(count) < 9 else count or None
-    read, wrong = read_amounts(texts, ["amountValue"], currency=texts["amountCurrency"])
-    sent["amountValue"] = read.get("amountValue", texts["amountValue"])
-    form = of_body(EventFields, sent, values=texts)
-    form.errors |= wrong
+    body: dict[str, Any] = {name: text or None for name, text in texts.items()}
+    body["intervalCount"] = int(count) if count.isascii() and count.isdigit() and len(count) < 9 else count or None
+    amounts, amount_errors = parse_form_amounts(texts, ["amountValue"], currency=texts["amountCurrency"])
+    body["amountValue"] = amounts.get("amountValue", texts["amountValue"])
+    form = bind_body(EventFields, body, values=texts)
+    form.errors |= amount_errors
     return form
 
 
-def price_of(visit: Visit, subscription: Subscription) -> dict[str, str]:
-    """The price of today, from today on."""
-    said: dict[str, Any] = SubscriptionShape(subscription).data
+def build_price_values(page: CompanyPage, subscription: Subscription) -> dict[str, str]:
+    """Return the form values of today's price, effective today."""
+    current_terms: dict[str, Any] = SubscriptionShape(subscription).data
     return {
-        "amountValue": said["currentAmountValue"] or "",
-        "amountCurrency": said["currentAmountCurrency"] or visit.company.base_currency,
-        "interval": said["interval"] or "month",
-        "intervalCount": str(said["intervalCount"] or 1),
-        "effectiveDate": visit.today.isoformat(),
+        "amountValue": current_terms["currentAmountValue"] or "",
+        "amountCurrency": current_terms["currentAmountCurrency"] or page.company.base_currency,
+        "interval": current_terms["interval"] or "month",
+        "intervalCount": str(current_terms["intervalCount"] or 1),
+        "effectiveDate": page.today.isoformat(),
         "committedDate": "",
     }
 
 
-def every(interval: str | None, count: int) -> str:
-    """How often it is paid: a month, every 3 months; nothing of what has no price."""
+def format_billing_interval(interval: str | None, count: int) -> str:
+    """Return the billing interval as text: “a month”, “every 3 months”; empty without a price."""
     if not interval:
         return ""
     texts = {
@@ -175,52 +189,57 @@ def every(interval: str | None, count: int) -> str:
     return texts[interval].format(count=count)
 
 
-def subscription_form(
-    visit: Visit, customer_id: UUID, form: Typed, *, subscription: Subscription | None = None
+def render_subscription_form(
+    page: CompanyPage, customer_id: UUID, form: BoundForm, *, subscription: Subscription | None = None
 ) -> HttpResponse:
-    return visit.show(
+    """Render the form of a subscription."""
+    return page.render(
         "revenue/subscription_form.html",
         status=400 if form.errors else 200,
         tab="recurring-revenue",
         form=form,
         customer_id=customer_id,
         subscription=subscription,
-        seen=visit.seen(subscription) if subscription else "",
-        products=products(visit),
+        seen=page.get_seen_version(subscription) if subscription else "",
+        products=list_product_choices(page),
         currencies=Currency.values,
-        periods=PERIODS,
+        periods=PERIOD_LABELS,
     )
 
 
-def event_form(visit: Visit, subscription: Subscription, form: Typed, *, ends: bool) -> HttpResponse:
-    return visit.show(
+def render_subscription_event_form(
+    page: CompanyPage, subscription: Subscription, form: BoundForm, *, is_end: bool
+) -> HttpResponse:
+    """Render the form of a subscription event."""
+    return page.render(
         "revenue/event_form.html",
         status=400 if form.errors else 200,
         tab="recurring-revenue",
         form=form,
         subscription=subscription,
-        product=product_of(visit, subscription),
-        ends=ends,
+        product=get_product_name(page, subscription),
+        ends=is_end,
         currencies=Currency.values,
-        periods=PERIODS,
+        periods=PERIOD_LABELS,
     )
 
 
-def products(visit: Visit) -> Choices | None:
-    """The products to choose from; none where the visitor may not see them."""
-    if not visit.may(Permission.PRODUCTS_READ):
+def list_product_choices(page: CompanyPage) -> Choices | None:
+    """Return the products to choose from; None if the user may not see them."""
+    if not page.has_permission(Permission.PRODUCTS_READ):
         return None
-    rows = Product.objects.of(visit.company.id).in_order().values_list("id", "name")
+    rows = Product.objects.for_company(page.company.id).in_display_order().values_list("id", "name")
     return [(str(product_id), name) for product_id, name in rows]
 
 
-def product_of(visit: Visit, subscription: Subscription) -> str:
+def get_product_name(page: CompanyPage, subscription: Subscription) -> str:
+    """Return the product's name as far as the user may see it."""
     if subscription.product is None:
         return _("No product")
-    return subscription.product.name if visit.may(Permission.PRODUCTS_READ) else NOT_SHOWN
+    return subscription.product.name if page.has_permission(Permission.PRODUCTS_READ) else HIDDEN_NAME
 
 
-def found(visit: Visit, subscription_id: UUID) -> Subscription:
-    """The subscription of the address, with what it is worth today. Raises Http404."""
-    rows = Subscription.objects.of(visit.company.id).select_related("product")
-    return get_object_or_404(rows.with_standing(visit.company.id, visit.today), id=subscription_id)
+def get_subscription_or_404(page: CompanyPage, subscription_id: UUID) -> Subscription:
+    """Return the subscription of the URL with today's terms. Raises Http404."""
+    rows = Subscription.objects.for_company(page.company.id).select_related("product")
+    return get_object_or_404(rows.with_standing(page.company.id, page.today), id=subscription_id)

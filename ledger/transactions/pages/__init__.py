@@ -1,1 +1,1 @@
-"""The web pages of transactions."""
+"""Pages of transactions."""

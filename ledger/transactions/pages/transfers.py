@@ -1,4 +1,4 @@
-"""Linking a transaction with the other leg of its transfer, and unlinking it."""
+"""Pages: link a transaction with the other leg of its transfer, and unlink it."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,139 +9,164 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from companies.errors import FieldErrors, Missing, unknown_id
-from companies.models import id_from
-from companies.pages.typed import Typed
-from companies.pages.visits import Visit, company_page
+from companies.errors import NotFoundError, ValidationFailed, build_unknown_id_error
+from companies.models import parse_id
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.models import Categorization, Transaction
-from ledger.recognition.posting import NoRate
-from ledger.transactions import transfers
-from ledger.transactions.matching import candidates
-from ledger.transactions.pages.one import initial_refused, parts_of, transaction_of
-from ledger.transactions.pages.ways import to_its_page, ways
-from ledger.transactions.pages.words import Names, names_for
+from ledger.recognition.actions.postings import MissingRateError
+from ledger.transactions.actions import transfers
+from ledger.transactions.pages.detail import (
+    get_transaction_or_404,
+    list_transaction_categorizations,
+    reject_initial_balance,
+)
+from ledger.transactions.pages.labels import LedgerNames, load_visible_names
+from ledger.transactions.pages.return_urls import build_return_urls, redirect_to_transaction
+from ledger.transactions.queries.transfer_candidates import list_transfer_candidates
 
-DAYS = (3, 10, 30, 90)
-USUAL_DAYS = 10
+DAY_RANGES = (3, 10, 30, 90)
+DEFAULT_DAYS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
-    """What of the source is to be the leg: one of its parts, or what is open of it."""
+class TransferLeg:
+    """What can be the leg of the source: one of its categorizations, or its uncategorized amount."""
 
-    part_id: UUID | None
+    categorization_id: UUID | None
     value: Decimal
     label: str
 
     @property
     def key(self) -> str:
-        return str(self.part_id or "")
+        return str(self.categorization_id or "")
 
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
-def link(visit: Visit, transaction_id: UUID) -> HttpResponse:
-    """Movements to choose the other leg from; sent, the link of POST transactions/link_transfer.
+def link_transfer_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
+    """Show candidates for the other leg; a POST links them, as POST transactions/link_transfer does.
 
-    Raises PermissionDenied for somebody who may not read transactions.
+    Raises:
+        PermissionDenied: the user may not read transactions.
     """
-    if not visit.may(Permission.TRANSACTIONS_READ):
-        raise PermissionDenied  # the page lists others
-    row, names = transaction_of(visit, transaction_id), names_for(visit)
-    if refused := initial_refused(visit, row):
-        return refused
-    legs = legs_of(row, names)
-    if not visit.sent:
-        return show_candidates(visit, row, legs, names, Typed(values={}))
-    posted = visit.request.POST
-    form = Typed(values={"target": posted.get("target", ""), "force": "force" in posted})
-    with visit.sending(form):
-        transfers.link(
-            company=visit.company,
-            stamp=visit.stamp,
+    if not page.has_permission(Permission.TRANSACTIONS_READ):
+        raise PermissionDenied  # the page lists other transactions
+    row, ledger_names = get_transaction_or_404(page, transaction_id), load_visible_names(page)
+    if redirect_response := reject_initial_balance(page, row):
+        return redirect_response
+    legs = list_source_legs(row, ledger_names)
+    if not page.is_post:
+        return render_transfer_candidates(page, row, legs, ledger_names, BoundForm(values={}))
+    posted = page.request.POST
+    form = BoundForm(values={"target": posted.get("target", ""), "force": "force" in posted})
+    with page.handle_errors(form):
+        transfers.link_transfer(
+            company=page.company,
+            stamp=page.audit_context,
             source_id=row.id,
-            source_part_id=known(posted["part"]) if posted.get("part") else None,
-            target_id=other_leg(visit, form.values["target"]),
+            source_categorization_id=parse_existing_id(posted["part"]) if posted.get("part") else None,
+            target_id=parse_target_id(page, form.values["target"]),
             force=form.values["force"],
         )
-        return to_its_page(visit, row.id, _("The two are linked as one transfer."))
-    return show_candidates(visit, row, legs, names, form)
+        return redirect_to_transaction(page, row.id, _("The two are linked as one transfer."))
+    return render_transfer_candidates(page, row, legs, ledger_names, form)
 
 
 @company_page(writes=Permission.TRANSACTIONS_WRITE)
-def unlink(visit: Visit, transaction_id: UUID) -> HttpResponse:
-    """Ends the link of a part, as POST transactions/unlink_transfer does."""
-    row = transaction_of(visit, transaction_id)
-    with visit.sending():
-        leg = parts_of(row).linked().filter(id=id_from(visit.request.POST.get("part", ""))).first()
+def unlink_transfer_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
+    """Unlink a transfer, as POST transactions/unlink_transfer does."""
+    row = get_transaction_or_404(page, transaction_id)
+    with page.handle_errors():
+        leg = (
+            list_transaction_categorizations(row)
+            .linked()
+            .filter(id=parse_id(page.request.POST.get("part", "")))
+            .first()
+        )
         if leg is None:
             raise transfers.NotLinked(_("This is not linked any more."))
-        transfers.unlink(company=visit.company, stamp=visit.stamp, transaction_id=row.id, part_id=leg.id)
-        said = _("The transfer is unlinked; both legs are open again.")
-        return to_its_page(visit, row.id, said)
-    return to_its_page(visit, row.id)
+        transfers.unlink_transfer(
+            company=page.company, stamp=page.audit_context, transaction_id=row.id, categorization_id=leg.id
+        )
+        message = _("The transfer is unlinked; both legs are open again.")
+        return redirect_to_transaction(page, row.id, message)
+    return redirect_to_transaction(page, row.id)
 
 
-def known(text: str) -> UUID:
-    """Raises Missing for what is no id, as for an id that nobody has."""
-    if not (wanted := id_from(text)):
-        raise Missing
-    return wanted
+def parse_existing_id(text: str) -> UUID:
+    """Parse an id. Raises NotFoundError for a malformed one, as for an unknown one."""
+    if not (parsed_id := parse_id(text)):
+        raise NotFoundError
+    return parsed_id
 
 
-def other_leg(visit: Visit, text: str) -> UUID:
-    """The movement that was chosen. Raises FieldErrors where there is none."""
+def parse_target_id(page: CompanyPage, text: str) -> UUID:
+    """Parse the id of the chosen transaction. Raises ValidationFailed with `required` or `unknown_id`."""
     if not text:
-        raise FieldErrors([("#/target", "required", _("Choose the other leg."))])
-    wanted = id_from(text)
-    if wanted is None or not Transaction.objects.of(visit.company.id).filter(id=wanted).exists():
-        raise unknown_id("#/target")
-    return wanted
+        raise ValidationFailed([("#/target", "required", _("Choose the other leg."))])
+    parsed_id = parse_id(text)
+    if parsed_id is None or not Transaction.objects.for_company(page.company.id).filter(id=parsed_id).exists():
+        raise build_unknown_id_error("#/target")
+    return parsed_id
 
 
-def legs_of(row: Transaction, names: Names) -> list[Leg]:
-    """The open remainder first, where there is one, then the parts that are no legs yet."""
-    rest = row.amount_value - row.categorized_value
-    whole = [Leg(None, rest, _("What is open"))] if rest else []
-    free: list[Categorization] = [part for part in parts_of(row) if part.counter_id is None and part.value]
-    return whole + [Leg(part.id, part.value, names.category(part.category_id)) for part in free]
+def list_source_legs(row: Transaction, ledger_names: LedgerNames) -> list[TransferLeg]:
+    """Return the uncategorized amount first, if there is any, then the categorizations that are not linked."""
+    uncategorized = row.amount_value - row.categorized_value
+    open_legs = [TransferLeg(None, uncategorized, _("What is open"))] if uncategorized else []
+    unlinked: list[Categorization] = [
+        part for part in list_transaction_categorizations(row) if part.counter_id is None and part.value
+    ]
+    return open_legs + [
+        TransferLeg(part.id, part.value, ledger_names.get_category_name(part.category_id)) for part in unlinked
+    ]
 
 
-def show_candidates(visit: Visit, row: Transaction, legs: list[Leg], names: Names, form: Typed) -> HttpResponse:
-    query = visit.request.GET
-    any_amount = query.get("amounts", "equal")
-    if query.get("days", str(USUAL_DAYS)) not in {str(each) for each in DAYS} or any_amount not in ("equal", "any"):
+def render_transfer_candidates(
+    page: CompanyPage, row: Transaction, legs: list[TransferLeg], ledger_names: LedgerNames, form: BoundForm
+) -> HttpResponse:
+    """Render the candidates for the other leg, with status 400 if the form has errors."""
+    query = page.request.GET
+    amounts_mode = query.get("amounts", "equal")
+    if query.get("days", str(DEFAULT_DAYS)) not in {str(each) for each in DAY_RANGES} or amounts_mode not in (
+        "equal",
+        "any",
+    ):
         raise Http404
-    days = int(query.get("days", USUAL_DAYS))
-    leg = chosen_leg(legs, query.get("part"))
+    days = int(query.get("days", DEFAULT_DAYS))
+    leg = get_chosen_leg(legs, query.get("part"))
     rows: list[Any] = []
     if leg:
         try:
-            rows = candidates(
-                company=visit.company, source=row, value=leg.value, days=days, any_amount=any_amount == "any"
+            rows = list_transfer_candidates(
+                company=page.company, source=row, value=leg.value, days=days, any_amount=amounts_mode == "any"
             )
-        except NoRate as missing:
-            form.refuse(missing)
-    return visit.show(
+        except MissingRateError as error:
+            form.add_error(error)
+    return page.render(
         "ledger/transactions/link_transfer.html",
-        status=200 if form.valid else 400,
+        status=200 if form.is_valid else 400,
         tab="transactions",
         row=row,
-        **ways(visit, row.id),
+        **build_return_urls(page, row.id),
         then=query.get("then", ""),
-        account=names.account(row.account_id),
+        account=ledger_names.get_account_name(row.account_id),
         legs=legs,
         leg=leg,
         form=form,
         days=days,
-        all_days=DAYS,
-        amounts=any_amount,
-        candidates=[{"row": each, "key": str(each.id), "account": names.account(each.account_id)} for each in rows],
+        all_days=DAY_RANGES,
+        amounts=amounts_mode,
+        candidates=[
+            {"row": each, "key": str(each.id), "account": ledger_names.get_account_name(each.account_id)}
+            for each in rows
+        ],
     )
 
 
-def chosen_leg(legs: list[Leg], key: str | None) -> Leg | None:
-    """The leg of the address, the first where it names none. Raises Http404 for one that there is not."""
+def get_chosen_leg(legs: list[TransferLeg], key: str | None) -> TransferLeg | None:
+    """Return the leg with this key, the first without a key. Raises Http404 for an unknown key."""
     if key is None:
         return legs[0] if legs else None
     for leg in legs:

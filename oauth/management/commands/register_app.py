@@ -1,4 +1,4 @@
-"""Registers an app from the command line."""
+"""Register an app from the command line."""
 
 import json
 from argparse import ArgumentParser
@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from oauth.registration import register
+from oauth.registration import register_app
 
 
 class Command(BaseCommand):
@@ -23,10 +23,12 @@ class Command(BaseCommand):
 
     def handle(self, *, name: str, redirect_uris: list[str], scopes: str, confidential: bool, **_: Any) -> None:
         try:
-            made = register(name=name, redirect_uris=redirect_uris, allowed=scopes.split(), confidential=confidential)
+            registered_app = register_app(
+                name=name, redirect_uris=redirect_uris, allowed=scopes.split(), confidential=confidential
+            )
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from None
-        answer = {"client_id": made.application.client_id}
-        if made.secret:
-            answer["client_secret"] = made.secret
-        self.stdout.write(json.dumps(answer))
+        credentials = {"client_id": registered_app.application.client_id}
+        if registered_app.secret:
+            credentials["client_secret"] = registered_app.secret
+        self.stdout.write(json.dumps(credentials))

@@ -10,28 +10,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.calc.mrr import MOVEMENTS, annual, classify, close_row, value
-from ledger.calc.fx import MissingRate, RateTable
-from ledger.calc.money import minor_units, round_half_up, smallest_unit
-from ledger.calc.months import last_of_month, months_from
-from ledger.subscriptions.calc import monthly_value
-from tests.analytics.by_hand import Event, month_end_factors, monthly_rows, snapshots
+from analytics.calc.mrr import MOVEMENTS, classify, close_row, compute_contract_value, to_annual_row
+from ledger.calc.months import get_last_day_of_month, list_months
+from ledger.money.calc.fx import RateLookupError, RateTable
+from ledger.money.calc.money import get_minor_units, get_smallest_unit, round_half_up
+from ledger.subscriptions.calc.monthly_value import compute_monthly_value
+from tests.analytics.reference_mrr import Event, build_month_end_factors, compute_monthly_rows, snapshots
 
 with (Path(__file__).parents[2] / "data" / "mrr_normalization_killbill.csv").open(newline="") as file:
     PUBLISHED = [row for row in csv.DictReader(file) if row["period"] in {"MONTHLY", "ANNUAL"}]
 
-MONTHS = months_from(date(2024, 1, 1), date(2024, 6, 1))
+MONTHS = list_months(date(2024, 1, 1), date(2024, 6, 1))
 EURO = {"EUR": Decimal(1)}
 
 
-def euros(*amounts):
+def build_euro_history(*amounts):
     """A customer's history in euro; 0 is not a contract."""
     return [{"EUR": Decimal(amount)} if Decimal(amount) else {} for amount in amounts]
 
 
-def rows_of(*histories):
+def build_monthly_rows(*histories):
     months = MONTHS[: len(histories[0])]
-    return monthly_rows(histories, months=months, factors=[EURO] * len(months), base="EUR")
+    return compute_monthly_rows(histories, months=months, factors=[EURO] * len(months), base="EUR")
 
 
 # Monthly values
@@ -39,7 +39,7 @@ def rows_of(*histories):
 
 @pytest.mark.parametrize("row", PUBLISHED, ids=lambda row: f"{row['period']} {row['price']}")
 def test_prices_normalize_to_the_published_monthly_values(row):
-    worth = monthly_value(Decimal(row["price"]), {"MONTHLY": "month", "ANNUAL": "year"}[row["period"]])
+    worth = compute_monthly_value(Decimal(row["price"]), {"MONTHLY": "month", "ANNUAL": "year"}[row["period"]])
     assert abs(worth - Decimal(row["mrr"])) <= Decimal("0.00005")
 
 
@@ -61,14 +61,14 @@ def test_the_published_table_has_prices_of_both_kinds():
     ],
 )
 def test_an_interval_is_its_part_of_a_year_by_twelve(interval, count, factor):
-    worth = monthly_value(Decimal("99.90"), interval, count)
+    worth = compute_monthly_value(Decimal("99.90"), interval, count)
     assert abs(Fraction(worth) - Fraction("99.90") * factor) < Fraction(1, 10**40)
 
 
 @pytest.mark.parametrize(("interval", "count"), [("quarter", 1), ("month", 0), ("month", -1)])
 def test_an_interval_that_cannot_be_is_refused(interval, count):
     with pytest.raises(ValueError, match="billed"):
-        monthly_value(Decimal(1), interval, count)
+        compute_monthly_value(Decimal(1), interval, count)
 
 
 # Snapshots
@@ -79,7 +79,7 @@ def test_a_snapshot_counts_events_up_to_the_months_last_day():
         Event("s", date(2024, 1, 31), Decimal(10), "EUR"),
         Event("s", date(2024, 3, 1), Decimal(0), "EUR"),
     ]
-    assert snapshots(events, months=MONTHS[:4]) == euros(10, 10, 0, 0)
+    assert snapshots(events, months=MONTHS[:4]) == build_euro_history(10, 10, 0, 0)
 
 
 def test_of_two_events_on_one_day_the_later_counts_and_order_of_days_does_not_matter():
@@ -88,7 +88,7 @@ def test_of_two_events_on_one_day_the_later_counts_and_order_of_days_does_not_ma
         Event("s", date(2024, 1, 5), Decimal(10), "EUR"),
         Event("s", date(2024, 1, 5), Decimal(20), "EUR"),
     ]
-    assert snapshots(events, months=MONTHS[:2]) == euros(20, 30)
+    assert snapshots(events, months=MONTHS[:2]) == build_euro_history(20, 30)
 
 
 def test_a_customers_subscriptions_add_up_by_currency():
@@ -122,31 +122,39 @@ def test_a_customers_subscriptions_add_up_by_currency():
     ],
 )
 def test_a_customer_does_one_thing_a_month(before, now, seen, kind, amount):
-    [contracts_before], [contracts_now] = euros(before), euros(now)
-    change = classify(before=contracts_before, now=contracts_now, reported=Decimal(before), factors=EURO, seen=seen)
+    [contracts_before], [contracts_now] = build_euro_history(before), build_euro_history(now)
+    change = classify(
+        previous=contracts_before, current=contracts_now, reported=Decimal(before), factors=EURO, was_active_before=seen
+    )
     assert (change.kind, change.amount, change.currency, change.value) == (kind, amount, 0, now)
 
 
 def test_rates_alone_never_upgrade_or_downgrade():
     dollars = {"USD": Decimal(100)}
-    change = classify(before=dollars, now=dollars, reported=Decimal(90), factors={"USD": Decimal("0.8")}, seen=True)
+    change = classify(
+        previous=dollars, current=dollars, reported=Decimal(90), factors={"USD": Decimal("0.8")}, was_active_before=True
+    )
     assert (change.kind, change.currency, change.value) == (None, Decimal(-10), Decimal(80))
 
 
 def test_an_upgrade_is_told_at_this_months_rate_and_the_rate_apart():
     change = classify(
-        before={"USD": Decimal(100)},
-        now={"USD": Decimal(150)},
+        previous={"USD": Decimal(100)},
+        current={"USD": Decimal(150)},
         reported=Decimal(90),
         factors={"USD": Decimal("0.8")},
-        seen=True,
+        was_active_before=True,
     )
     assert (change.kind, change.amount, change.currency) == ("upgrade", Decimal(40), Decimal(-10))
 
 
 def test_a_cancellation_takes_away_what_was_reported_whatever_the_rate_did():
     change = classify(
-        before={"USD": Decimal(100)}, now={}, reported=Decimal(90), factors={"USD": Decimal("0.1")}, seen=True
+        previous={"USD": Decimal(100)},
+        current={},
+        reported=Decimal(90),
+        factors={"USD": Decimal("0.1")},
+        was_active_before=True,
     )
     assert (change.kind, change.amount, change.currency, change.value) == ("cancel", -90, 0, 0)
 
@@ -154,29 +162,31 @@ def test_a_cancellation_takes_away_what_was_reported_whatever_the_rate_did():
 def test_losing_one_of_two_contracts_is_a_downgrade():
     [change] = [
         classify(
-            before={"EUR": Decimal(10), "USD": Decimal(10)},
-            now={"EUR": Decimal(10)},
+            previous={"EUR": Decimal(10), "USD": Decimal(10)},
+            current={"EUR": Decimal(10)},
             reported=Decimal(20),
             factors={"EUR": Decimal(1), "USD": Decimal(1)},
-            seen=True,
+            was_active_before=True,
         )
     ]
     assert (change.kind, change.amount) == ("downgrade", -10)
 
 
 def test_a_weekly_contract_turned_into_the_same_yearly_one_is_no_upgrade():
-    weekly, yearly = monthly_value(Decimal("10.01"), "week"), monthly_value(Decimal("520.52"), "year")
-    thirds = monthly_value(Decimal("10.01"), "week", 3) * 3
-    change = classify(before={"EUR": weekly}, now={"EUR": thirds}, reported=weekly, factors=EURO, seen=True)
+    weekly, yearly = compute_monthly_value(Decimal("10.01"), "week"), compute_monthly_value(Decimal("520.52"), "year")
+    thirds = compute_monthly_value(Decimal("10.01"), "week", 3) * 3
+    change = classify(
+        previous={"EUR": weekly}, current={"EUR": thirds}, reported=weekly, factors=EURO, was_active_before=True
+    )
     assert abs(weekly - yearly) < Decimal("1e-40")
     assert change.kind is None
 
 
 def test_a_currency_without_a_rate_is_an_error():
-    with pytest.raises(MissingRate, match="USD"):
-        value({"USD": Decimal(1)}, EURO)
-    with pytest.raises(MissingRate):
-        month_end_factors(RateTable([]), months=MONTHS, base="EUR", currencies=["USD"])
+    with pytest.raises(RateLookupError, match="USD"):
+        compute_contract_value({"USD": Decimal(1)}, EURO)
+    with pytest.raises(RateLookupError):
+        build_month_end_factors(RateTable([]), months=MONTHS, base="EUR", currencies=["USD"])
 
 
 def test_a_months_factor_is_that_of_its_last_day_and_the_latest_known_after_that():
@@ -187,7 +197,7 @@ def test_a_months_factor_is_that_of_its_last_day_and_the_latest_known_after_that
             ("USD", date(2024, 2, 20), Decimal(5)),
         ]
     )
-    factors = month_end_factors(rates, months=MONTHS[:3], base="EUR", currencies=["USD"])
+    factors = build_month_end_factors(rates, months=MONTHS[:3], base="EUR", currencies=["USD"])
     assert [row["USD"] for row in factors] == [Decimal("0.5"), Decimal("0.2"), Decimal("0.2")]
     assert all(row["EUR"] == 1 for row in factors)
 
@@ -196,7 +206,7 @@ def test_a_months_factor_is_that_of_its_last_day_and_the_latest_known_after_that
 
 
 def test_a_customers_life_is_told_month_by_month():
-    rows = rows_of(euros(10, 15, 5, 0, 0, 8))
+    rows = build_monthly_rows(build_euro_history(10, 15, 5, 0, 0, 8))
     told = [
         {name: getattr(row, name) for name in MOVEMENTS if getattr(row, name)} for row in rows
     ]  # fmt: skip
@@ -206,14 +216,16 @@ def test_a_customers_life_is_told_month_by_month():
 
 
 def test_counts_are_customers():
-    rows = rows_of(euros(10, 10), euros(10, 20), euros(0, 30), euros(10, 0))
+    rows = build_monthly_rows(
+        build_euro_history(10, 10), build_euro_history(10, 20), build_euro_history(0, 30), build_euro_history(10, 0)
+    )
     assert (rows[1].new_count, rows[1].upgrade_count, rows[1].cancel_count, rows[1].downgrade_count) == (1, 1, 1, 0)
     assert (rows[1].start_count, rows[1].end_count) == (3, 3)
 
 
 def test_twelfths_that_add_up_to_half_a_cent_round_up():
-    twelfth = monthly_value(Decimal("1.30"), "year")
-    [row] = rows_of(*[euros(twelfth)] * 3)
+    twelfth = compute_monthly_value(Decimal("1.30"), "year")
+    [row] = build_monthly_rows(*[build_euro_history(twelfth)] * 3)
     assert row.new == row.end == Decimal("0.33")
 
 
@@ -241,7 +253,9 @@ def test_a_currency_movement_counts_from_half_a_minor_unit_on():
     def counted(amount, base):
         factors = [{"USD": Decimal(1), base: Decimal(1)}, {"USD": 1 + Decimal(amount), base: Decimal(1)}]
         contracts = {"USD": Decimal(1)}
-        return monthly_rows([[contracts, contracts]], months=MONTHS[:2], factors=factors, base=base)[1].currency_count
+        return compute_monthly_rows([[contracts, contracts]], months=MONTHS[:2], factors=factors, base=base)[
+            1
+        ].currency_count
 
     assert [counted("0.005", "EUR"), counted("-0.005", "EUR"), counted("0.0049", "EUR")] == [1, 1, 0]
     assert [counted("0.5", "JPY"), counted("0.49", "JPY")] == [1, 0]
@@ -308,26 +322,26 @@ RATES = st.lists(
 @settings(max_examples=60)
 def test_every_row_closes_exactly_and_ends_at_the_worth_of_all_contracts(customers, rates, base):
     table = RateTable(
-        (currency, last_of_month(month), rate)
+        (currency, get_last_day_of_month(month), rate)
         for month, row in zip(MONTHS, rates, strict=True)
         for currency, rate in row.items()
     )
-    factors = month_end_factors(table, months=MONTHS, base=base, currencies=["EUR", "USD", "JPY"])
-    rows = monthly_rows(customers, months=MONTHS, factors=factors, base=base)
+    factors = build_month_end_factors(table, months=MONTHS, base=base, currencies=["EUR", "USD", "JPY"])
+    rows = compute_monthly_rows(customers, months=MONTHS, factors=factors, base=base)
     before = None
     for index, row in enumerate(rows):
         assert row.start + sum(getattr(row, name) for name in MOVEMENTS) == row.end
         assert row.start_count + row.new_count + row.reactivate_count - row.cancel_count == row.end_count
         assert row.end_count == sum(any(history[index].values()) for history in customers)
-        assert row.end == worth(customers, index, rates[index], base)
+        assert row.end == compute_exact_value(customers, index, rates[index], base)
         assert (row.start, row.start_count) == ((before.end, before.end_count) if before else (0, 0))
         assert all(
-            getattr(row, name).as_tuple().exponent == -minor_units(base) for name in ("start", *MOVEMENTS, "end")
+            getattr(row, name).as_tuple().exponent == -get_minor_units(base) for name in ("start", *MOVEMENTS, "end")
         )
         before = row
 
 
-def worth(customers, index, rates, base):
+def compute_exact_value(customers, index, rates, base):
     """All contracts of a month in the base currency by fractions, rounded half-up."""
     per_euro = {name: Fraction(rate) for name, rate in rates.items()} | {"EUR": Fraction(1)}
     total = sum(
@@ -338,17 +352,17 @@ def worth(customers, index, rates, base):
         ),
         Fraction(),
     )
-    units = total * 10 ** minor_units(base)
-    return Decimal(int(units + Fraction(1, 2))) * smallest_unit(base)
+    units = total * 10 ** get_minor_units(base)
+    return Decimal(int(units + Fraction(1, 2))) * get_smallest_unit(base)
 
 
 @given(customers=CUSTOMERS)
 @settings(max_examples=30)
 def test_an_annual_row_is_twelve_times_the_rounded_monthly_one(customers):
-    for row in monthly_rows(
+    for row in compute_monthly_rows(
         customers, months=MONTHS, factors=[EURO | {"USD": Decimal("0.9"), "JPY": Decimal("0.006")}] * 6, base="EUR"
     ):
-        yearly = annual(row)
+        yearly = to_annual_row(row)
         assert yearly.end == 12 * row.end
         assert yearly.start + sum(getattr(yearly, name) for name in MOVEMENTS) == yearly.end
         assert (yearly.month, yearly.end_count, yearly.new_count) == (row.month, row.end_count, row.new_count)
@@ -372,7 +386,9 @@ def test_a_snapshot_is_what_each_subscriptions_last_event_says(drawn):
     for month, contracts in zip(MONTHS, snapshots(events, months=MONTHS), strict=True):
         expected = {}
         for name in "ab":
-            own = [event for event in events if event.subscription == name and event.day <= last_of_month(month)]
+            own = [
+                event for event in events if event.subscription == name and event.day <= get_last_day_of_month(month)
+            ]
             if own:
                 last = max(enumerate(own), key=lambda pair: (pair[1].day, pair[0]))[1]
                 expected[last.currency] = expected.get(last.currency, 0) + last.monthly

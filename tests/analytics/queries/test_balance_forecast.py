@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.calc.fx import convert
-from ledger.calc.money import round_half_up
-from ledger.calc.months import last_of_month
-from ledger.money.rates import rate_table
+from ledger.calc.months import get_last_day_of_month
+from ledger.money.calc.fx import convert
+from ledger.money.calc.money import round_half_up
+from ledger.money.rates import get_rate_table
 from tests import factories
-from tests.analytics.anybooks import CURRENCIES, any_books
-from tests.analytics.queries.test_cash_flow import plan
-from tests.days import TODAY
+from tests.analytics.booking_strategies import CURRENCIES, draw_bookings
+from tests.analytics.queries.test_cash_flow import create_planned_transaction
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 PARTS = {"plannedInflow": 1, "plannedOutflow": -1, "transfersOut": -1, "revaluation": 1}
@@ -22,89 +22,103 @@ QUERY = "forecastBalanceTimeSeries"
 ONE_DAY = timedelta(days=1)
 
 
-def on(days):
+def format_day(days):
     return str(TODAY + timedelta(days=days))
 
 
-def pairs(series):
+def map_points(series):
     return {point["date"]: point["value"] for point in series}
 
 
-def exact(value):
+def to_decimal(value):
     return Decimal(str(value))
 
 
 def test_cash_is_actual_up_to_the_cutover_and_projected_after_it(api, ask, books, bank):
     card = books.account(name="Card", type="creditCard")
-    books.book(bank, "100.00", on(-2))
-    books.book(bank, "-30.00", on(2))
-    books.book(card, "-999.00", on(1))
-    plan(api, bank, "-80.00", on(3))
-    plan(api, card, "-555.00", on(1))
-    plan(api, None, "20.00", on(4))
-    found = ask(QUERY, startDate=on(-3), endDate=on(4))
-    assert pairs(found["actual"]) == {on(-3): 0, on(-2): 100, on(-1): 100, on(0): 100}
-    assert pairs(found["projected"]) == {on(1): 100, on(2): 70, on(3): -10, on(4): 10}
-    assert found["lowest"] == {"date": on(3), "value": -10}
-    assert found["belowZero"] == on(3)
+    books.book(bank, "100.00", format_day(-2))
+    books.book(bank, "-30.00", format_day(2))
+    books.book(card, "-999.00", format_day(1))
+    create_planned_transaction(api, bank, "-80.00", format_day(3))
+    create_planned_transaction(api, card, "-555.00", format_day(1))
+    create_planned_transaction(api, None, "20.00", format_day(4))
+    found = ask(QUERY, startDate=format_day(-3), endDate=format_day(4))
+    assert map_points(found["actual"]) == {
+        format_day(-3): 0,
+        format_day(-2): 100,
+        format_day(-1): 100,
+        format_day(0): 100,
+    }
+    assert map_points(found["projected"]) == {
+        format_day(1): 100,
+        format_day(2): 70,
+        format_day(3): -10,
+        format_day(4): 10,
+    }
+    assert found["lowest"] == {"date": format_day(3), "value": -10}
+    assert found["belowZero"] == format_day(3)
     assert found["overdue"] == {"count": 0, "value": 0}
     assert [found[name] for name in PARTS] == [20, 110, 0, 0]
-    of_card = ask(QUERY, startDate=on(1), endDate=on(1), accountIds=[card])
-    assert pairs(of_card["projected"]) == {on(1): -999 - 555}
+    of_card = ask(QUERY, startDate=format_day(1), endDate=format_day(1), accountIds=[card])
+    assert map_points(of_card["projected"]) == {format_day(1): -999 - 555}
     assert of_card["actual"] == []
 
 
-def test_what_is_overdue_counts_on_the_day_after_the_cutover_for_sixty_days(api, ask, books, bank):
-    books.book(bank, "1000.00", on(-90))
-    plan(api, bank, "-1.00", on(-61))
-    plan(api, bank, "-2.00", on(-60))
-    plan(api, bank, "-4.00", on(-1))
-    plan(api, bank, "-8.00", on(0))
-    settled = books.book(bank, "-16.00", on(-5))["id"]
-    plan(api, bank, "-16.00", on(-5), overrides={on(-5): {"transactionId": settled}})
-    plan(api, bank, "-32.00", on(-5), overrides={on(-5): {"skipped": True}})
-    found = ask(QUERY, endDate=on(2))
+def test_forecast_counts_overdue_occurrences_for_sixty_days(api, ask, books, bank):
+    books.book(bank, "1000.00", format_day(-90))
+    create_planned_transaction(api, bank, "-1.00", format_day(-61))
+    create_planned_transaction(api, bank, "-2.00", format_day(-60))
+    create_planned_transaction(api, bank, "-4.00", format_day(-1))
+    create_planned_transaction(api, bank, "-8.00", format_day(0))
+    settled = books.book(bank, "-16.00", format_day(-5))["id"]
+    create_planned_transaction(
+        api, bank, "-16.00", format_day(-5), overrides={format_day(-5): {"transactionId": settled}}
+    )
+    create_planned_transaction(api, bank, "-32.00", format_day(-5), overrides={format_day(-5): {"skipped": True}})
+    found = ask(QUERY, endDate=format_day(2))
     assert found["overdue"] == {"count": 2, "value": -6}
-    assert pairs(found["projected"]) == {on(1): 970, on(2): 970}, "what is due today comes tomorrow, and is not overdue"
-    flows = ask("forecastCashFlowTimeSeries", startDate=on(0), endDate=on(2))
-    assert pairs(flows["plannedOutflow"]) == {on(0): 0, on(1): 14, on(2): 0}
-    earlier = ask(QUERY, startDate=on(-5), endDate=on(2), cutoverDate=on(-4))
+    assert map_points(found["projected"]) == {format_day(1): 970, format_day(2): 970}, (
+        "what is due today comes tomorrow, and is not overdue"
+    )
+    flows = ask("forecastCashFlowTimeSeries", startDate=format_day(0), endDate=format_day(2))
+    assert map_points(flows["plannedOutflow"]) == {format_day(0): 0, format_day(1): 14, format_day(2): 0}
+    earlier = ask(QUERY, startDate=format_day(-5), endDate=format_day(2), cutoverDate=format_day(-4))
     assert earlier["overdue"] == {"count": 1, "value": -2}
-    assert pairs(earlier["projected"])[on(-3)] == 982
-    assert pairs(earlier["projected"])[on(2)] == 970, "what is due after the cutover counts on its own day"
+    assert map_points(earlier["projected"])[format_day(-3)] == 982
+    assert map_points(earlier["projected"])[format_day(2)] == 970, "what is due after the cutover counts on its own day"
 
 
 def test_a_bucket_shows_its_end_but_the_lowest_day_is_a_day(api, ask, books, bank):
-    books.book(bank, "50.00", on(-400))
-    plan(api, bank, "-60.00", on(40))
-    plan(api, bank, "70.00", on(41))
-    found = ask(QUERY, endDate=on(80), interval="month")
-    assert found["lowest"] == {"date": on(40), "value": -10}
-    assert found["belowZero"] == on(40)
+    books.book(bank, "50.00", format_day(-400))
+    create_planned_transaction(api, bank, "-60.00", format_day(40))
+    create_planned_transaction(api, bank, "70.00", format_day(41))
+    found = ask(QUERY, endDate=format_day(80), interval="month")
+    assert found["lowest"] == {"date": format_day(40), "value": -10}
+    assert found["belowZero"] == format_day(40)
     assert found["actual"][-1]["date"] == f"{TODAY:%Y-%m-01}"
     assert found["projected"][-1]["value"] == 60
 
 
 def test_a_window_that_ends_in_the_past_has_nothing_projected(api, ask, books, bank):
-    books.book(bank, "50.00", on(-20))
-    plan(api, bank, "-60.00", on(-5))
-    found = ask(QUERY, startDate=on(-21), endDate=on(-19))
-    assert pairs(found["actual"]) == {on(-21): 0, on(-20): 50, on(-19): 50}
+    books.book(bank, "50.00", format_day(-20))
+    create_planned_transaction(api, bank, "-60.00", format_day(-5))
+    found = ask(QUERY, startDate=format_day(-21), endDate=format_day(-19))
+    assert map_points(found["actual"]) == {format_day(-21): 0, format_day(-20): 50, format_day(-19): 50}
     assert (found["projected"], found["lowest"], found["belowZero"]) == ([], None, None)
     assert found["overdue"] == {"count": 0, "value": 0}
 
 
 def test_the_usual_window_starts_with_the_calendar_at_the_earliest(ask):
     found = ask(QUERY, endDate="0001-02-01", interval="month")
-    assert pairs(found["actual"]) == {"0001-01-01": 0, "0001-02-01": 0}
+    assert map_points(found["actual"]) == {"0001-01-01": 0, "0001-02-01": 0}
 
 
 def test_a_booked_transfer_to_an_account_that_is_no_cash_takes_cash_away(ask, books, bank):
     loan = books.account(name="Loan", type="loan")
-    out, into = books.book(bank, "-40.00", on(3)), books.book(loan, "40.00", on(3))
+    out, into = books.book(bank, "-40.00", format_day(3)), books.book(loan, "40.00", format_day(3))
     assert books.link(out["id"], into["id"]).status_code == 200
-    found = ask(QUERY, endDate=on(5))
-    assert pairs(found["projected"])[on(5)] == -40
+    found = ask(QUERY, endDate=format_day(5))
+    assert map_points(found["projected"])[format_day(5)] == -40
     assert (found["plannedOutflow"], found["transfersOut"]) == (0, 40)
 
 
@@ -121,31 +135,34 @@ RULES = st.lists(
 )
 
 
-def planned(api, drawn, rules, *, end):
+def list_planned_movements(api, drawn, rules, *, end):
     """(day, amount, currency) of every occurrence from sixty days ago on that counts as cash."""
     found = []
     for account, offset, cents, currency, frequency, every in rules:
         index = account if 0 <= account < len(drawn.types) else None
-        made = plan(
-            api, None if index is None else drawn.ids[index], f"{Decimal(cents) / 100:.2f}", on(offset),
+        made = create_planned_transaction(
+            api, None if index is None else drawn.ids[index], f"{Decimal(cents) / 100:.2f}", format_day(offset),
             amountCurrency=currency, recurrence={"frequency": frequency, "interval": every},
         )  # fmt: skip
-        within = {"startDate": on(-60), "endDate": str(end)}
+        within = {"startDate": format_day(-60), "endDate": str(end)}
         occurring = api.get(f"planned_transactions/{made['id']}/occurrences", within).json()
         if index is None or drawn.is_cash(index):
             found += [(date.fromisoformat(each["date"]), Decimal(each["amountValue"]), currency) for each in occurring]
     return found
 
 
-def worth(rows, day, base):
+def convert_total(rows, day, base):
     return sum(
-        (convert(amount, source=currency, target=base, day=day, rates=rate_table()) for _, amount, currency in rows),
+        (
+            convert(amount, source=currency, target=base, day=day, rates=get_rate_table())
+            for _, amount, currency in rows
+        ),
         start=Decimal(0),
     )
 
 
 @given(
-    drawn=any_books(first=TODAY - timedelta(days=50), days=90),
+    drawn=draw_bookings(first=TODAY - timedelta(days=50), days=90),
     rules=RULES,
     back=st.sampled_from([0, 0, 1, 20]),
     ahead=st.integers(0, 60),
@@ -154,29 +171,32 @@ def worth(rows, day, base):
 def test_the_projection_is_what_is_booked_expected_and_overdue_in_any_currencies(
     db, make_api, drawn, rules, back, ahead
 ):
-    api = make_api(factories.company(name="Any", base_currency=drawn.base))
+    api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     base, cutover, end = drawn.base, TODAY - timedelta(days=back), TODAY + timedelta(days=ahead)
-    opening = drawn.cash(cutover, rate_table())
-    occurring = planned(api, drawn, rules, end=end)
+    opening = drawn.cash(cutover, get_rate_table())
+    occurring = list_planned_movements(api, drawn, rules, end=end)
     late = [each for each in occurring if each[0] <= cutover and each[0] < TODAY]
     coming = [(max(each[0], cutover + ONE_DAY), *each[1:]) for each in occurring]
     booked = [(each.day, each.amount, each.currency) for each in drawn.booked() if drawn.is_cash(each.account)]
-    held = worth([each for each in booked if each[0] <= cutover], cutover, base)
+    held = convert_total([each for each in booked if each[0] <= cutover], cutover, base)
 
     def projected(day):
         there = [each for each in (*booked, *coming) if each[0] <= day]
-        return round_half_up(opening + worth(there, min(day, TODAY), base) - held, base)
+        return round_half_up(opening + convert_total(there, min(day, TODAY), base) - held, base)
 
     asked = {"startDate": str(cutover - timedelta(days=5)), "endDate": str(end), "cutoverDate": str(cutover)}
     found = api.post(f"data/{QUERY}", asked).json()
-    assert {day: exact(value) for day, value in pairs(found["actual"]).items()} == {
-        str(day): drawn.cash(day, rate_table()) for day in (cutover - timedelta(days=n) for n in range(6))
+    assert {day: to_decimal(value) for day, value in map_points(found["actual"]).items()} == {
+        str(day): drawn.cash(day, get_rate_table()) for day in (cutover - timedelta(days=n) for n in range(6))
     }
     days = [cutover + timedelta(days=n) for n in range(1, (end - cutover).days + 1)]
-    told = {date.fromisoformat(day): exact(value) for day, value in pairs(found["projected"]).items()}
+    told = {date.fromisoformat(day): to_decimal(value) for day, value in map_points(found["projected"]).items()}
     assert told == {day: projected(day) for day in days}
-    assert found["overdue"] == {"count": len(late), "value": float(round_half_up(worth(late, TODAY, base), base))}
+    assert found["overdue"] == {
+        "count": len(late),
+        "value": float(round_half_up(convert_total(late, TODAY, base), base)),
+    }
     check_bridge(found, opening=opening, ends=told.get(end, opening), at_one_rate=cutover == TODAY)
     check_lowest(found, told)
     check_buckets(api, asked, told, end=end)
@@ -185,7 +205,7 @@ def test_the_projection_is_what_is_booked_expected_and_overdue_in_any_currencies
 
 
 def check_bridge(found, *, opening, ends, at_one_rate):
-    assert opening + sum(sign * exact(found[name]) for name, sign in PARTS.items()) == ends
+    assert opening + sum(sign * to_decimal(found[name]) for name, sign in PARTS.items()) == ends
     assert not at_one_rate or found["revaluation"] == 0
 
 
@@ -197,16 +217,16 @@ def check_lowest(found, told):
 
 def check_buckets(api, asked, told, *, end):
     monthly = api.post(f"data/{QUERY}", asked | {"interval": "month"}).json()["projected"]
-    assert {day: exact(value) for day, value in pairs(monthly).items()} == {
-        f"{day:%Y-%m-01}": value for day, value in told.items() if day == min(last_of_month(day), end)
+    assert {day: to_decimal(value) for day, value in map_points(monthly).items()} == {
+        f"{day:%Y-%m-01}": value for day, value in told.items() if day == min(get_last_day_of_month(day), end)
     }
 
 
 def check_flows(api, asked, found):
     flows = api.post("data/forecastCashFlowTimeSeries", asked | {"interval": "month"}).json()
     for name in ("plannedInflow", "plannedOutflow"):
-        total = sum(exact(point["value"]) for point in flows[name])
-        assert abs(total - exact(found[name])) <= Decimal("0.01") * len(flows[name])
+        total = sum(to_decimal(point["value"]) for point in flows[name])
+        assert abs(total - to_decimal(found[name])) <= Decimal("0.01") * len(flows[name])
 
 
 @pytest.mark.parametrize(
@@ -216,17 +236,17 @@ def check_flows(api, asked, found):
         ({"accountIds": ["x"]}, "#/accountIds/0", "unknown_id"),
         ({"accountIds": ["0199a0c1-7a00-7000-8000-000000000001"]}, "#/accountIds/0", "unknown_id"),
         ({"interval": "quarter"}, "#/interval", "invalid_choice"),
-        ({"cutoverDate": on(1)}, "#/cutoverDate", "cutover_in_future"),
+        ({"cutoverDate": format_day(1)}, "#/cutoverDate", "cutover_in_future"),
         ({"endDate": "2099-01-01"}, "#/endDate", "window_too_long"),
     ],
 )
 def test_a_wrong_question_is_refused(api, more, pointer, code):
-    refused = api.post(f"data/{QUERY}", {"endDate": on(5)} | more)
+    refused = api.post(f"data/{QUERY}", {"endDate": format_day(5)} | more)
     assert refused.status_code == 400
     assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
 
 
 def test_another_companys_account_is_unknown_and_asking_needs_permission(api, make_api, acme, globex_api, bank):
-    body = {"endDate": on(5), "accountIds": [bank]}
+    body = {"endDate": format_day(5), "accountIds": [bank]}
     assert globex_api.post(f"data/{QUERY}", body).status_code == 400
     assert make_api(acme, "financials:read").post(f"data/{QUERY}", body).status_code == 403

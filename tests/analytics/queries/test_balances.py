@@ -18,7 +18,7 @@ def loan(api):
     return api.post("accounts", {"type": "loan", "name": "Loan", "defaultCurrency": "USD"}).json()["id"]
 
 
-def send(api, *items):
+def import_transactions(api, *items):
     answer = api.post(
         "transactions/import",
         {"transactions": [{"accountId": a, "date": d, "amountValue": v} for a, d, v in items]},
@@ -27,7 +27,9 @@ def send(api, *items):
 
 
 def test_a_balance_adds_up_everything_booked_to_the_day(api, bank):
-    send(api, (bank, "2023-11-30", "100.00"), (bank, "2024-01-05", "-30.00"), (bank, "2024-02-01", "7.00"))
+    import_transactions(
+        api, (bank, "2023-11-30", "100.00"), (bank, "2024-01-05", "-30.00"), (bank, "2024-02-01", "7.00")
+    )
     answer = api.post("data/accountBalanceByAccount", {"startDate": "2024-01-01", "endDate": "2024-01-31"})
     assert answer.status_code == 200, answer.content
     assert answer.json() == {
@@ -42,7 +44,7 @@ def test_a_balance_adds_up_everything_booked_to_the_day(api, bank):
 
 
 def test_cash_and_other_money_add_up_to_the_accounts_of_the_day(api, bank, loan):
-    send(
+    import_transactions(
         api,
         (bank, "2024-01-01", "100.01"),
         (bank, "2024-01-03", "-0.02"),
@@ -61,12 +63,12 @@ def test_cash_and_other_money_add_up_to_the_accounts_of_the_day(api, bank, loan)
 
 
 def test_archived_accounts_count_until_they_are_empty(api, bank):
-    send(api, (bank, "2024-01-01", "5.00"))
+    import_transactions(api, (bank, "2024-01-01", "5.00"))
     api.put(f"accounts/{bank}/archive")
     window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
     assert api.post("data/accountBalanceByAccount", window).json()[bank]["value"] == 5
     assert api.post("data/balanceByCashType", window).json()["cash"][-1] == {"date": "2024-01-31", "value": 5}
-    send(api, (bank, "2024-01-02", "-5.00"))
+    import_transactions(api, (bank, "2024-01-02", "-5.00"))
     assert api.post("data/accountBalanceByAccount", window).json() == {}
 
 
@@ -96,7 +98,7 @@ def test_a_wrong_window_is_refused(api, window, pointer, code):
 
 def test_sums_beyond_what_an_integer_of_json_holds_are_answered(api, bank):
     api.put("", {"baseCurrency": "KRW"})
-    send(api, *[(bank, "2024-01-02", "999999999999999.00")] * 20)
+    import_transactions(api, *[(bank, "2024-01-02", "999999999999999.00")] * 20)
     window = {"startDate": "2024-01-02", "endDate": "2024-01-02"}
     (point,) = api.post("data/balanceByCashType", window).json()["cash"]
     assert point["value"] > 2**64

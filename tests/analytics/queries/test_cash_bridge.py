@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.calc.fx import convert
-from ledger.calc.money import round_half_up
-from ledger.money.rates import rate_table
+from ledger.money.calc.fx import convert
+from ledger.money.calc.money import round_half_up
+from ledger.money.rates import get_rate_table
 from tests import factories
-from tests.analytics.anybooks import any_books
-from tests.days import TODAY
+from tests.analytics.booking_strategies import draw_bookings
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 YEAR = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
@@ -21,21 +21,21 @@ PARTS = [
     "openingBalances", "operatingInflow", "operatingOutflow", "cards", "financing", "exchangeResult", "revaluation",
     "otherTransfers",
 ]  # fmt: skip
-SEEN_PARTS = ["opening", *PARTS, "closing"]
+PAGE_PARTS = ["opening", *PARTS, "closing"]
 CENT = Decimal("0.01")
 
 
-def decimal(value):
+def to_decimal(value):
     return Decimal(str(value))
 
 
-def parts_of(found):
+def list_nonzero_parts(found):
     """The parts that are not zero."""
     return {part: found[part] for part in PARTS if found[part]}
 
 
 def add_up(found):
-    return decimal(found["opening"]) + sum(decimal(found[part]) for part in PARTS) == decimal(found["closing"])
+    return to_decimal(found["opening"]) + sum(to_decimal(found[part]) for part in PARTS) == to_decimal(found["closing"])
 
 
 def read_list(api, url):
@@ -45,12 +45,12 @@ def read_list(api, url):
     return int(answer["X-Total-Count"]), Decimal(answer["X-Total-Amount"])
 
 
-def transfer(books, source, target, amount, day, arrival=None):
+def book_transfer(books, source, target, amount, day, arrival=None):
     out, into = books.book(source, f"-{amount}", day), books.book(target, amount, arrival or day)
     assert books.link(out["id"], into["id"]).status_code == 200
 
 
-def finance(books, transaction, *amounts):
+def categorize_as_financing(books, transaction, *amounts):
     part = [{"categoryId": books.category("financing"), "plSplit": {"neutral": amount}} for amount in amounts]
     assert books.split(transaction["id"], *part).status_code == 200
 
@@ -66,24 +66,24 @@ def test_bridge_tells_each_kind_of_change_apart(api, ask, books, bank):
     books.book(bank, "-20.00", "2024-02-03", pending=True)
     books.book(card, "-45.00", "2024-02-04")
     books.book(provider, "15.00", "2024-02-05")
-    transfer(books, bank, card, "40.00", "2024-02-06")
-    transfer(books, loan, bank, "500.00", "2024-02-07")
-    transfer(books, bank, loan, "50.00", "2024-03-07")
-    transfer(books, bank, savings, "200.00", "2024-03-08")
-    transfer(books, bank, depot, "90.00", "2024-03-09")
-    transfer(books, provider, bank, "12.00", "2024-03-10")
-    finance(books, books.book(bank, "2000.00", "2024-04-01"), 1900)
-    finance(books, books.book(bank, "-30.00", "2024-04-02"), -30)
+    book_transfer(books, bank, card, "40.00", "2024-02-06")
+    book_transfer(books, loan, bank, "500.00", "2024-02-07")
+    book_transfer(books, bank, loan, "50.00", "2024-03-07")
+    book_transfer(books, bank, savings, "200.00", "2024-03-08")
+    book_transfer(books, bank, depot, "90.00", "2024-03-09")
+    book_transfer(books, provider, bank, "12.00", "2024-03-10")
+    categorize_as_financing(books, books.book(bank, "2000.00", "2024-04-01"), 1900)
+    categorize_as_financing(books, books.book(bank, "-30.00", "2024-04-02"), -30)
     found = ask("cashBridge", **YEAR)
-    assert {part: found[part] for part in SEEN_PARTS} == {
+    assert {part: found[part] for part in PAGE_PARTS} == {
         "opening": 1000, "openingBalances": 70, "operatingInflow": 400, "operatingOutflow": -120, "cards": -40,
         "financing": 2320, "exchangeResult": 0, "revaluation": 0, "otherTransfers": -78, "closing": 3552,
     }  # fmt: skip
-    assert set(found) == {*SEEN_PARTS, *(f"{part}Url" for part in SEEN_PARTS)}
+    assert set(found) == {*PAGE_PARTS, *(f"{part}Url" for part in PAGE_PARTS)}
     assert found["revaluationUrl"] is None
-    behind = {part: read_list(api, found[f"{part}Url"]) for part in SEEN_PARTS if part != "revaluation"}
+    behind = {part: read_list(api, found[f"{part}Url"]) for part in PAGE_PARTS if part != "revaluation"}
     assert {part: float(amount) for part, (_, amount) in behind.items()} == {
-        part: found[part] for part in SEEN_PARTS if part != "revaluation"
+        part: found[part] for part in PAGE_PARTS if part != "revaluation"
     }
     assert {part: count for part, (count, _) in behind.items()} == {
         "opening": 1, "openingBalances": 1, "operatingInflow": 2, "operatingOutflow": 1, "cards": 1, "financing": 4,
@@ -93,14 +93,16 @@ def test_bridge_tells_each_kind_of_change_apart(api, ask, books, bank):
 
 def test_bridge_has_no_exchange_result_of_a_transfer_that_is_on_its_way(ask, books, bank):
     savings = books.account(name="Savings")
-    transfer(books, bank, savings, "100.00", "2024-12-31", "2025-01-02")
-    assert parts_of(ask("cashBridge", **YEAR)) == {"otherTransfers": -100}
-    assert parts_of(ask("cashBridge", startDate="2024-12-01", endDate="2025-01-31")) == {}
-    assert parts_of(ask("cashBridge", startDate="2025-01-01", endDate="2025-01-31")) == {"otherTransfers": 100}
+    book_transfer(books, bank, savings, "100.00", "2024-12-31", "2025-01-02")
+    assert list_nonzero_parts(ask("cashBridge", **YEAR)) == {"otherTransfers": -100}
+    assert list_nonzero_parts(ask("cashBridge", startDate="2024-12-01", endDate="2025-01-31")) == {}
+    assert list_nonzero_parts(ask("cashBridge", startDate="2025-01-01", endDate="2025-01-31")) == {
+        "otherTransfers": 100
+    }
 
 
 def test_bridge_tells_the_exchange_result_from_the_revaluation(ask, books, bank):
-    dollars, rates = books.account(name="Dollars", defaultCurrency="USD"), rate_table()
+    dollars, rates = books.account(name="Dollars", defaultCurrency="USD"), get_rate_table()
     out = books.book(bank, "-1000.00", "2024-05-06")
     into = books.book(dollars, "1000.00", "2024-05-06", amountCurrency="USD")
     assert books.link(out["id"], into["id"]).status_code == 200
@@ -113,17 +115,17 @@ def test_bridge_tells_the_exchange_result_from_the_revaluation(ask, books, bank)
     arrived, left = worth(date(2024, 5, 6)), worth(date(2024, 12, 31))
     assert found["exchangeResult"] == pytest.approx(arrived - 1000)
     assert found["revaluation"] == pytest.approx(left - arrived)
-    assert set(parts_of(found)) == {"exchangeResult", "revaluation"}
+    assert set(list_nonzero_parts(found)) == {"exchangeResult", "revaluation"}
 
 
 def test_rates_change_the_worth_of_cash_without_a_booking(ask, books, bank):
     books.book(bank, "100.00", "2023-06-01", amountCurrency="USD")
-    found, rates = ask("cashBridge", **YEAR), rate_table()
+    found, rates = ask("cashBridge", **YEAR), get_rate_table()
     then, now = (
         round_half_up(convert(Decimal(100), source="USD", target="EUR", day=day, rates=rates), "EUR")
         for day in (date(2023, 12, 31), date(2024, 12, 31))
     )
-    assert parts_of(found) == {"revaluation": float(now - then)}
+    assert list_nonzero_parts(found) == {"revaluation": float(now - then)}
 
 
 def test_bridge_ends_today(ask, books, bank):
@@ -140,18 +142,18 @@ def test_bridge_ends_today(ask, books, bank):
 START = date(2024, 1, 1)
 
 
-@given(drawn=any_books(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
+@given(drawn=draw_bookings(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
 @settings(max_examples=25)
 def test_bridge_parts_add_up_to_the_change_whatever_was_booked(db, make_api, drawn, first, length):
-    api = make_api(factories.company(name="Any", base_currency=drawn.base))
+    api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     start = START + timedelta(days=first)
     end = start + timedelta(days=length)
     found = api.post("data/cashBridge", {"startDate": str(start), "endDate": str(end)}).json()
-    rates = rate_table()
+    rates = get_rate_table()
     assert add_up(found)
-    assert decimal(found["opening"]) == drawn.cash(start - timedelta(days=1), rates)
-    assert decimal(found["closing"]) == drawn.cash(end, rates)
+    assert to_decimal(found["opening"]) == drawn.cash(start - timedelta(days=1), rates)
+    assert to_decimal(found["closing"]) == drawn.cash(end, rates)
     exact = dict.fromkeys(PARTS, Decimal(0))
     for booking in drawn.bookings:
         part = drawn.cash_part(booking, start, end)
@@ -163,28 +165,30 @@ def test_bridge_parts_add_up_to_the_change_whatever_was_booked(db, make_api, dra
     for part in PARTS:
         if part != "revaluation":
             rounding = 0 if one_currency else len(PARTS) * CENT
-            assert abs(decimal(found[part]) - round_half_up(exact[part], drawn.base)) <= rounding
+            assert abs(to_decimal(found[part]) - round_half_up(exact[part], drawn.base)) <= rounding
             _, total = read_list(api, found[f"{part}Url"])
-            assert abs(total - decimal(found[part])) <= rounding
+            assert abs(total - to_decimal(found[part])) <= rounding
     if one_currency:
         assert found["revaluation"] == 0
         for part in ("opening", "closing"):
-            assert read_list(api, found[f"{part}Url"])[1] == decimal(found[part])
+            assert read_list(api, found[f"{part}Url"])[1] == to_decimal(found[part])
 
 
-@given(drawn=any_books(first=START, days=60, currencies=["EUR"]), first=st.integers(0, 50), length=st.integers(0, 30))
+@given(
+    drawn=draw_bookings(first=START, days=60, currencies=["EUR"]), first=st.integers(0, 50), length=st.integers(0, 30)
+)
 @settings(max_examples=15)
 def test_bridge_lists_add_up_to_their_parts_in_one_currency(db, make_api, drawn, first, length):
-    api = make_api(factories.company(name="Any", base_currency=drawn.base))
+    api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     start = START + timedelta(days=first)
     window = {"startDate": str(start), "endDate": str(start + timedelta(days=length))}
     found = api.post("data/cashBridge", window).json()
     assert add_up(found)
     assert found["revaluation"] == 0
-    for part in SEEN_PARTS:
+    for part in PAGE_PARTS:
         if part != "revaluation":
-            assert read_list(api, found[f"{part}Url"])[1] == decimal(found[part])
+            assert read_list(api, found[f"{part}Url"])[1] == to_decimal(found[part])
 
 
 # What is open
@@ -208,12 +212,12 @@ def test_what_is_not_categorized_in_full_is_missing_in_the_profit_and_loss(api, 
     }
 
 
-@given(drawn=any_books(first=START, days=60))
+@given(drawn=draw_bookings(first=START, days=60))
 @settings(max_examples=8)
 def test_open_ones_are_counted_each_at_its_own_days_rate(db, make_api, drawn):
-    api = make_api(factories.company(name="Any", base_currency=drawn.base))
+    api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
-    rates = rate_table()
+    rates = get_rate_table()
     found = api.post("data/openTransactions", YEAR).json()
     missing = [
         replace(each, amount=each.amount - each.financed)

@@ -7,42 +7,42 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.calc.fx import convert
-from ledger.calc.money import round_half_up
-from ledger.calc.months import add_months, first_of_month
-from ledger.money.rates import rate_table
+from ledger.calc.months import add_months, get_first_day_of_month
+from ledger.money.calc.fx import convert
+from ledger.money.calc.money import round_half_up
+from ledger.money.rates import get_rate_table
 from tests import factories
-from tests.days import TODAY
 from tests.ledger.conftest import Books
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 
 
-def values(series):
+def map_nonzero_points(series):
     """Date -> value of the points that are not zero."""
     return {point["date"]: point["value"] for point in series if point["value"]}
 
 
-def window(first, last, **more):
+def build_window(first, last, **more):
     return {"startDate": str(first), "endDate": str(last)} | more
 
 
-def test_what_comes_in_and_what_goes_out_is_told_by_day_week_or_month(ask, books, bank):
+def test_cash_flow_groups_by_day_week_or_month(ask, books, bank):
     books.book(bank, "100.00", "2024-01-31")
     books.book(bank, "-30.00", "2024-01-31")
     books.book(bank, "-5.50", "2024-02-01")
     books.book(bank, "7.00", "2024-02-06")
-    asked = window("2024-01-29", "2024-02-09")
+    asked = build_window("2024-01-29", "2024-02-09")
     found = ask("cashFlowTimeSeries", **asked)
     assert list(found) == ["inflow", "outflow"]
     assert [point["date"] for point in found["inflow"]] == [
         str(date(2024, 1, 29) + timedelta(days=n)) for n in range(12)
     ]
-    assert values(found["inflow"]) == {"2024-01-31": 100, "2024-02-06": 7}
-    assert values(found["outflow"]) == {"2024-01-31": 30, "2024-02-01": 5.5}
+    assert map_nonzero_points(found["inflow"]) == {"2024-01-31": 100, "2024-02-06": 7}
+    assert map_nonzero_points(found["outflow"]) == {"2024-01-31": 30, "2024-02-01": 5.5}
     weekly = ask("cashFlowTimeSeries", **asked, interval="week")
-    assert values(weekly["inflow"]) == {"2024-01-29": 100, "2024-02-05": 7}
-    assert values(weekly["outflow"]) == {"2024-01-29": 35.5}
+    assert map_nonzero_points(weekly["inflow"]) == {"2024-01-29": 100, "2024-02-05": 7}
+    assert map_nonzero_points(weekly["outflow"]) == {"2024-01-29": 35.5}
     monthly = ask("cashFlowTimeSeries", **asked, interval="month")
     assert monthly["outflow"] == [{"date": "2024-01-01", "value": 30}, {"date": "2024-02-01", "value": 5.5}]
 
@@ -55,35 +55,35 @@ def test_transfers_initial_balances_pending_and_transit_are_no_flows(api, ask, b
     out, into = books.book(bank, "-200.00", "2024-01-03"), books.book(savings, "200.00", "2024-01-03")
     assert books.link(out["id"], into["id"]).status_code == 200
     books.book(bank, "-9.00", "2024-01-04")
-    found = ask("cashFlowTimeSeries", **window("2024-01-01", "2024-01-31"))
-    assert values(found["inflow"]) == {}
-    assert values(found["outflow"]) == {"2024-01-04": 9}
+    found = ask("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"))
+    assert map_nonzero_points(found["inflow"]) == {}
+    assert map_nonzero_points(found["outflow"]) == {"2024-01-04": 9}
 
 
 def test_each_day_has_its_own_rate_and_a_point_is_rounded_once(ask, books, bank):
     days = [date(2024, 1, 2), date(2024, 1, 3), date(2024, 1, 31)]
     for day in days:
         books.book(bank, "33.33", str(day), amountCurrency="USD")
-    rates = rate_table()
+    rates = get_rate_table()
     worth = [convert(Decimal("33.33"), source="USD", target="EUR", day=day, rates=rates) for day in days]
-    (point,) = ask("cashFlowTimeSeries", **window("2024-01-01", "2024-01-31"), interval="month")["inflow"]
+    (point,) = ask("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"), interval="month")["inflow"]
     assert Decimal(str(point["value"])) == round_half_up(sum(worth), "EUR")
 
 
 def test_a_company_of_yen_has_whole_numbers(make_api):
-    api = make_api(factories.company(name="Nihon", base_currency="JPY"))
+    api = make_api(factories.make_company(name="Nihon", base_currency="JPY"))
     books = Books(api)
     account = books.account()
     books.book(account, "1000", "2024-01-02", amountCurrency="JPY")
     books.book(account, "1.00", "2024-01-02", amountCurrency="EUR")
-    (point,) = api.post("data/cashFlowTimeSeries", window("2024-01-02", "2024-01-02")).json()["inflow"]
+    (point,) = api.post("data/cashFlowTimeSeries", build_window("2024-01-02", "2024-01-02")).json()["inflow"]
     assert isinstance(point["value"], int)
 
 
 # Forecast
 
 
-def plan(api, account, amount, start, **more):
+def create_planned_transaction(api, account, amount, start, **more):
     body = {"accountId": account, "name": "Plan", "startDate": str(start), "amountValue": amount} | more
     answer = api.post("planned_transactions", body)
     assert answer.status_code == 201, answer.content
@@ -94,40 +94,40 @@ def test_actual_flows_end_and_planned_ones_start_at_the_cutover(api, ask, books,
     books.book(bank, "100.00", str(TODAY - timedelta(days=1)))
     books.book(bank, "11.00", str(TODAY))
     books.book(bank, "5.00", str(TODAY + timedelta(days=1)))
-    plan(api, bank, "-3.00", TODAY - timedelta(days=2), recurrence={"frequency": "day"})
+    create_planned_transaction(api, bank, "-3.00", TODAY - timedelta(days=2), recurrence={"frequency": "day"})
     found = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=3)))
     assert list(found) == ["inflow", "outflow", "plannedInflow", "plannedOutflow"]
     axis = [point["date"] for point in found["inflow"]]
-    assert axis[0] == str(add_months(first_of_month(TODAY), -11))
+    assert axis[0] == str(add_months(get_first_day_of_month(TODAY), -11))
     assert axis[-1] == str(TODAY + timedelta(days=3))
     assert all([point["date"] for point in series] == axis for series in found.values())
-    assert values(found["inflow"]) == {str(TODAY - timedelta(days=1)): 100, str(TODAY): 11}
+    assert map_nonzero_points(found["inflow"]) == {str(TODAY - timedelta(days=1)): 100, str(TODAY): 11}
     overdue = 3 * 2
-    assert values(found["plannedOutflow"]) == {
+    assert map_nonzero_points(found["plannedOutflow"]) == {
         str(TODAY + timedelta(days=1)): 3 + 3 + overdue,
         str(TODAY + timedelta(days=2)): 3,
         str(TODAY + timedelta(days=3)): 3,
     }
-    assert values(found["plannedInflow"]) == {str(TODAY + timedelta(days=1)): 5}
-    assert values(found["outflow"]) == {}
+    assert map_nonzero_points(found["plannedInflow"]) == {str(TODAY + timedelta(days=1)): 5}
+    assert map_nonzero_points(found["outflow"]) == {}
     earlier = ask(
         "forecastCashFlowTimeSeries",
         endDate=str(TODAY),
         cutoverDate=str(TODAY - timedelta(days=1)),
         startDate=str(TODAY),
     )
-    assert values(earlier["inflow"]) == {}
-    assert values(earlier["plannedInflow"]) == {str(TODAY): 11}
-    assert values(earlier["plannedOutflow"]) == {str(TODAY): 3 + overdue}
+    assert map_nonzero_points(earlier["inflow"]) == {}
+    assert map_nonzero_points(earlier["plannedInflow"]) == {str(TODAY): 11}
+    assert map_nonzero_points(earlier["plannedOutflow"]) == {str(TODAY): 3 + overdue}
 
 
 def test_a_window_that_ends_in_the_past_has_nothing_planned(api, ask, books, bank):
     books.book(bank, "100.00", "2020-05-05")
-    plan(api, bank, "-3.00", "2020-01-01", recurrence={"frequency": "day"})
+    create_planned_transaction(api, bank, "-3.00", "2020-01-01", recurrence={"frequency": "day"})
     found = ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month")
     assert [found["inflow"][0]["date"], found["inflow"][-1]["date"]] == ["2019-07-01", "2020-06-01"]
-    assert values(found["inflow"]) == {"2020-05-01": 100}
-    assert values(found["plannedOutflow"]) == values(found["plannedInflow"]) == {}
+    assert map_nonzero_points(found["inflow"]) == {"2020-05-01": 100}
+    assert map_nonzero_points(found["plannedOutflow"]) == map_nonzero_points(found["plannedInflow"]) == {}
     assert len(found["plannedOutflow"]) == 12
     assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", startDate="2019-07-01", interval="month") == found
     cut = {"cutoverDate": "2020-01-31", "startDate": "2019-07-01"}
@@ -139,19 +139,21 @@ def test_settled_and_skipped_occurrences_and_those_on_transit_accounts_are_not_p
     paid = books.book(bank, "-3.00", str(TODAY))["id"]
     days = [TODAY + timedelta(days=n) for n in range(1, 5)]
     overrides = {str(days[0]): {"transactionId": paid}, str(days[1]): {"skipped": True}}
-    plan(api, bank, "-3.00", days[0], recurrence={"frequency": "day"}, overrides=overrides)
-    plan(api, transit, "-4.00", days[0], recurrence={"frequency": "day"})
-    plan(api, None, "8.00", days[2])
+    create_planned_transaction(api, bank, "-3.00", days[0], recurrence={"frequency": "day"}, overrides=overrides)
+    create_planned_transaction(api, transit, "-4.00", days[0], recurrence={"frequency": "day"})
+    create_planned_transaction(api, None, "8.00", days[2])
     found = ask("forecastCashFlowTimeSeries", endDate=str(days[3]))
-    assert values(found["plannedOutflow"]) == {str(days[2]): 3, str(days[3]): 3}
-    assert values(found["plannedInflow"]) == {str(days[2]): 8}
+    assert map_nonzero_points(found["plannedOutflow"]) == {str(days[2]): 3, str(days[3]): 3}
+    assert map_nonzero_points(found["plannedInflow"]) == {str(days[2]): 8}
 
 
 def test_planned_amounts_are_at_the_latest_rate(api, ask, bank):
-    plan(api, bank, "100.00", TODAY + timedelta(days=400), amountCurrency="USD")
+    create_planned_transaction(api, bank, "100.00", TODAY + timedelta(days=400), amountCurrency="USD")
     found = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=400)), interval="month")
-    worth = convert(Decimal(100), source="USD", target="EUR", day=TODAY, rates=rate_table())
-    assert [Decimal(str(value)) for value in values(found["plannedInflow"]).values()] == [round_half_up(worth, "EUR")]
+    worth = convert(Decimal(100), source="USD", target="EUR", day=TODAY, rates=get_rate_table())
+    assert [Decimal(str(value)) for value in map_nonzero_points(found["plannedInflow"]).values()] == [
+        round_half_up(worth, "EUR")
+    ]
 
 
 FLOWS = st.lists(st.tuples(st.integers(0, 30), st.integers(-500, 500), st.booleans()), max_size=8)
@@ -160,7 +162,7 @@ FLOWS = st.lists(st.tuples(st.integers(0, 30), st.integers(-500, 500), st.boolea
 @given(flows=FLOWS, moved=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 300)), max_size=3))
 @settings(max_examples=12)
 def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flows, moved):
-    api = make_api(factories.company(name="Any"))
+    api = make_api(factories.make_company(name="Any"))
     books = Books(api)
     bank, savings = books.account(), books.account(name="Loan", type="loan")
     start = date(2024, 2, 1)
@@ -174,7 +176,7 @@ def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flow
         into = books.book(savings, f"{Decimal(cents) / 100:.2f}", dated)["id"]
         assert books.link(out, into).status_code == 200
         transferred -= cents
-    asked = window(start, start + timedelta(days=30))
+    asked = build_window(start, start + timedelta(days=30))
     found = api.post("data/cashFlowTimeSeries", asked).json()
     told = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in found.items()}
     assert told["inflow"] - told["outflow"] == Decimal(net) / 100
@@ -197,16 +199,18 @@ def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flow
     interval=st.sampled_from(["day", "week", "month"]),
 )
 @settings(max_examples=12)
-def test_what_is_planned_and_what_is_settled_is_all_that_occurs_and_nothing_twice(db, make_api, rules, days, interval):
-    api = make_api(factories.company(name="Any"))
+def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, days, interval):
+    api = make_api(factories.make_company(name="Any"))
     books = Books(api)
     bank = books.account()
     end = TODAY + timedelta(days=days)
-    asked = window(TODAY - timedelta(days=60), end)
+    asked = build_window(TODAY - timedelta(days=60), end)
     everything = []
     for offset, cents, frequency, every, paid in rules:
         amount, start = f"{Decimal(cents) / 100:.2f}", TODAY + timedelta(days=offset)
-        made = plan(api, bank, amount, start, recurrence={"frequency": frequency, "interval": every})
+        made = create_planned_transaction(
+            api, bank, amount, start, recurrence={"frequency": frequency, "interval": every}
+        )
         path = f"planned_transactions/{made['id']}"
         occurring = api.get(f"{path}/occurrences", asked).json()
         everything += [(made["id"], each["originalDate"], Decimal(each["amountValue"])) for each in occurring]
@@ -231,9 +235,9 @@ def test_what_is_planned_and_what_is_settled_is_all_that_occurs_and_nothing_twic
 
 
 def test_the_usual_window_starts_eleven_months_before_the_cutover_even_where_it_ends_earlier(ask):
-    ended = first_of_month(TODAY) - timedelta(days=1)
+    ended = get_first_day_of_month(TODAY) - timedelta(days=1)
     found = ask("forecastCashFlowTimeSeries", endDate=str(add_months(ended, -3)), interval="month")
-    assert found["inflow"][0]["date"] == str(add_months(first_of_month(TODAY), -11))
+    assert found["inflow"][0]["date"] == str(add_months(get_first_day_of_month(TODAY), -11))
     assert len(found["inflow"]) == 8
 
 
@@ -250,12 +254,17 @@ def test_the_usual_window_starts_with_the_calendar_at_the_earliest(api, asked):
     ("query", "body", "pointer", "code"),
     [
         ("cashFlowTimeSeries", {}, "#/startDate", "required"),
-        ("cashFlowTimeSeries", window("2024-02-01", "2024-01-31"), "#/endDate", "end_before_start"),
-        ("cashFlowTimeSeries", window("2014-01-01", "2024-01-02"), "#/endDate", "window_too_long"),
-        ("cashFlowTimeSeries", window("2024-01-01", "2024-01-02", interval="year"), "#/interval", "invalid_choice"),
-        ("cashFlowTimeSeries", window("2023-02-29", "2024-01-02"), "#/startDate", "invalid_date"),
+        ("cashFlowTimeSeries", build_window("2024-02-01", "2024-01-31"), "#/endDate", "end_before_start"),
+        ("cashFlowTimeSeries", build_window("2014-01-01", "2024-01-02"), "#/endDate", "window_too_long"),
+        (
+            "cashFlowTimeSeries",
+            build_window("2024-01-01", "2024-01-02", interval="year"),
+            "#/interval",
+            "invalid_choice",
+        ),
+        ("cashFlowTimeSeries", build_window("2023-02-29", "2024-01-02"), "#/startDate", "invalid_date"),
         ("forecastCashFlowTimeSeries", {}, "#/endDate", "required"),
-        ("forecastCashFlowTimeSeries", window("2024-02-01", "2024-01-31"), "#/endDate", "end_before_start"),
+        ("forecastCashFlowTimeSeries", build_window("2024-02-01", "2024-01-31"), "#/endDate", "end_before_start"),
         ("forecastCashFlowTimeSeries", {"endDate": "2099-01-01"}, "#/endDate", "window_too_long"),
         (
             "forecastCashFlowTimeSeries",
@@ -274,5 +283,5 @@ def test_a_wrong_question_is_refused(api, query, body, pointer, code):
 
 def test_asking_needs_permission(make_api, acme):
     for query in ("cashFlowTimeSeries", "forecastCashFlowTimeSeries"):
-        refused = make_api(acme, "financials:read").post(f"data/{query}", window("2024-01-01", "2024-01-02"))
+        refused = make_api(acme, "financials:read").post(f"data/{query}", build_window("2024-01-01", "2024-01-02"))
         assert refused.status_code == 403

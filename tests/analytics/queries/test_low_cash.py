@@ -8,9 +8,9 @@ from django.core.management import call_command
 pytestmark = pytest.mark.django_db
 
 
-def warned(browser_of, alice, api):
-    told = browser_of(alice, api.company).get("notifications").json()
-    return [each["payload"] for each in told if each["type"] == "cash.belowZero"]
+def list_low_cash_warnings(browser_of, alice, api):
+    notifications = browser_of(alice, api.company).get("notifications").json()
+    return [each["payload"] for each in notifications if each["type"] == "cash.belowZero"]
 
 
 def test_owners_are_told_once_of_the_day_on_which_cash_falls_below_zero(api, alice, browser_of):
@@ -20,11 +20,11 @@ def test_owners_are_told_once_of_the_day_on_which_cash_falls_below_zero(api, ali
     plan = {"accountId": account, "name": "Rent", "startDate": str(today + timedelta(days=10))}
     api.post("planned_transactions", plan | {"amountValue": "-60.00"})
     call_command("refresh_metrics")
-    assert warned(browser_of, alice, api) == []
+    assert list_low_cash_warnings(browser_of, alice, api) == []
     later = plan | {"startDate": str(today + timedelta(days=20))}
     api.post("planned_transactions", later | {"amountValue": "-60.00"})
     for _ in range(2):
         call_command("refresh_metrics")
-    (payload,) = warned(browser_of, alice, api)
+    (payload,) = list_low_cash_warnings(browser_of, alice, api)
     assert payload["date"] == str(today + timedelta(days=20))
     assert payload["amount"] in ("-20.00", -20)

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from tests.analytics.queries.test_results import categorize, plan
+from tests.analytics.queries.test_revenue_and_expenses import book_categorized, create_plan_item
 
 pytestmark = pytest.mark.django_db
 MONTH = {"startMonth": "2026-11", "endMonth": "2026-11"}
@@ -30,9 +30,9 @@ def list_variances(ask, **more):
 )
 def test_a_variance_is_actual_less_planned(api, ask, books, bank, on, line, key, actual, planned, variance, favourable):
     on(date(2026, 11, 26))
-    categorize(books, bank, actual, "2026-11-25", key, line)
+    book_categorized(books, bank, actual, "2026-11-25", key, line)
     if planned is not None:
-        plan(api, books, key, line, "2026-11", planned)
+        create_plan_item(api, books, key, line, "2026-11", planned)
     assert list_variances(ask) == {line: (variance, favourable)}
 
 
@@ -50,8 +50,8 @@ def test_a_neutral_line_has_a_variance_that_is_neither_good_nor_bad(api, ask, bo
 def test_the_running_month_compares_with_the_whole_months_plan(api, ask, books, bank, on):
     """Salaries are paid on the 25th: the month is at 102 %, not at 117.9 % of a plan by days."""
     on(date(2026, 11, 26))
-    categorize(books, bank, "-10200.00", "2026-11-25", "officeAndAdmin", "ga")
-    plan(api, books, "officeAndAdmin", "ga", "2026-11", 10000)
+    book_categorized(books, bank, "-10200.00", "2026-11-25", "officeAndAdmin", "ga")
+    create_plan_item(api, books, "officeAndAdmin", "ga", "2026-11", 10000)
     (row,) = ask("profitAndLoss", **MONTH)
     assert (row["planned"], row["percentage"], row["variance"], row["favourable"]) == (10_000, 102, 200, False)
     (row,) = ask("profitAndLoss", **MONTH, toDate=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analytics.queries.test_cash_flow import plan
+from tests.analytics.queries.test_cash_flow import create_planned_transaction
 
 pytestmark = pytest.mark.django_db
 TWENTIETH = date(2026, 2, 20)
@@ -43,7 +43,7 @@ def customer(api):
 
 def plan_total(api, account, amount, day, category, **more):
     monthly = {"recurrence": {"frequency": "month"}} | more
-    return plan(api, account, amount, day, categoryId=category, settledBy="category", **monthly)
+    return create_planned_transaction(api, account, amount, day, categoryId=category, settledBy="category", **monthly)
 
 
 def list_open(api, planned, *, start="2026-02-01", end="2026-02-28"):
@@ -56,7 +56,7 @@ def list_due(api, *, start="2026-02-01", end="2026-03-31"):
     return {row["date"]: (row["state"], row["openAmountValue"]) for row in rows}
 
 
-def pairs(series):
+def map_nonzero_points(series):
     return {point["date"]: point["value"] for point in series if point["value"]}
 
 
@@ -69,11 +69,11 @@ def test_receipts_of_a_planned_monthly_total_are_not_expected_again(api, ask, ba
     assert list_due(api) == {"2026-02-10": ("overdue", "500.00"), "2026-03-10": ("due", "33500.00")}
     found = ask(QUERY, endDate="2026-03-31")
     assert found["overdue"] == {"count": 1, "value": 500}
-    balances = pairs(found["projected"])
+    balances = map_nonzero_points(found["projected"])
     assert (balances["2026-02-21"], balances["2026-03-31"]) == (33_500, 67_000)
     assert found["lowest"] == {"date": "2026-02-21", "value": 33_500}
     flows = ask("forecastCashFlowTimeSeries", startDate="2026-02-01", endDate="2026-03-31")
-    assert pairs(flows["plannedInflow"]) == {"2026-02-21": 500, "2026-03-10": 33_500}
+    assert map_nonzero_points(flows["plannedInflow"]) == {"2026-02-21": 500, "2026-03-10": 33_500}
     receive("600.00", "2026-02-19", revenue)
     assert list_due(api)["2026-02-10"] == ("settled", "0.00")
     assert ask(QUERY, endDate="2026-03-31")["overdue"] == {"count": 0, "value": 0}
@@ -120,7 +120,7 @@ def test_occurrences_of_a_month_are_filled_in_the_order_of_their_dates(api, bank
 
 def test_a_row_that_settles_an_occurrence_is_not_counted(api, bank, on, revenue, receive):
     on(TWENTIETH)
-    invoice = plan(api, bank, "80.00", "2026-02-03", autoSettle=False)
+    invoice = create_planned_transaction(api, bank, "80.00", "2026-02-03", autoSettle=False)
     paid = receive("80.00", "2026-02-05", revenue)
     planned = plan_total(api, bank, "100.00", "2026-02-10", revenue)
     assert list_open(api, planned) == {"2026-02-10": "20.00"}
@@ -192,7 +192,7 @@ def test_a_total_is_neither_matched_nor_settled_by_an_import(api, books, bank, o
 def test_open_amounts_of_single_payments(api, books, bank, on):
     on(TWENTIETH)
     settled = books.book(bank, "-95.00", "2026-02-05")["id"]
-    rent = plan(
+    rent = create_planned_transaction(
         api, bank, "-100.00", "2026-02-01", recurrence={"frequency": "month"},
         overrides={"2026-02-01": {"transactionId": settled}},
     )  # fmt: skip

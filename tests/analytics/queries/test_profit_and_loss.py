@@ -8,69 +8,69 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.calc.money import round_half_up
-from ledger.calc.months import add_months, first_of_month, last_of_month
-from tests.analytics.queries.test_results import categorize, plan
-from tests.days import TODAY
+from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
+from ledger.money.calc.money import round_half_up
+from tests.analytics.queries.test_revenue_and_expenses import book_categorized, create_plan_item
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
-RUNNING = first_of_month(TODAY)
+RUNNING = get_first_day_of_month(TODAY)
 
 
-def told(rows, *fields):
+def list_row_values(rows, *fields):
     return [tuple(row[field] for field in fields) for row in rows]
 
 
-def earn(books, bank, amount, day, **more):
-    categorize(books, bank, amount, day, "revenueRecurring", "revenue", **more)
+def book_revenue(books, bank, amount, day, **more):
+    book_categorized(books, bank, amount, day, "revenueRecurring", "revenue", **more)
 
 
 def test_months_are_told_together_as_quarters_and_years_of_the_calendar(api, ask, books, bank):
     for month in range(1, 8):
-        earn(books, bank, f"{month}.00", f"2024-0{month}-10")
-    plan(api, books, "revenueRecurring", "revenue", "2024-02", 10, duration=3)
+        book_revenue(books, bank, f"{month}.00", f"2024-0{month}-10")
+    create_plan_item(api, books, "revenueRecurring", "revenue", "2024-02", 10, duration=3)
     asked = {"startMonth": "2024-02", "endMonth": "2024-07"}
     fields = ("month", "actual", "planned")
-    assert told(ask("profitAndLoss", **asked, interval="quarter"), *fields) == [
+    assert list_row_values(ask("profitAndLoss", **asked, interval="quarter"), *fields) == [
         ("2024-01", 2 + 3, 20), ("2024-04", 4 + 5 + 6, 10), ("2024-07", 7, 0),
     ]  # fmt: skip
-    assert told(ask("profitAndLoss", **asked, interval="year"), *fields) == [("2024-01", 27, 30)]
+    assert list_row_values(ask("profitAndLoss", **asked, interval="year"), *fields) == [("2024-01", 27, 30)]
     assert ask("profitAndLoss", **asked, interval="month") == ask("profitAndLoss", **asked)
 
 
 def test_a_period_stands_beside_the_one_before_or_that_of_a_year_before(api, ask, books, bank):
     for day, amount in (("2023-02-10", "7.00"), ("2023-11-10", "5.00"), ("2024-01-10", "1.00"), ("2024-02-10", "2.00")):
-        earn(books, bank, amount, day)
-    categorize(books, bank, "-9.00", "2024-01-20", "hosting", "cogs")
+        book_revenue(books, bank, amount, day)
+    book_categorized(books, bank, "-9.00", "2024-01-20", "hosting", "cogs")
     asked, fields = {"startMonth": "2024-02", "endMonth": "2024-02"}, ("plType", "actual", "comparisonActual")
-    assert told(ask("profitAndLoss", **asked), *fields) == [("revenue", 2, None)]
-    assert told(ask("profitAndLoss", **asked, comparison="previousPeriod"), *fields) == [
+    assert list_row_values(ask("profitAndLoss", **asked), *fields) == [("revenue", 2, None)]
+    assert list_row_values(ask("profitAndLoss", **asked, comparison="previousPeriod"), *fields) == [
         ("revenue", 2, 1), ("cogs", 0, 9),
     ]  # fmt: skip
-    assert told(ask("profitAndLoss", **asked, comparison="previousYear"), *fields) == [("revenue", 2, 7)]
+    assert list_row_values(ask("profitAndLoss", **asked, comparison="previousYear"), *fields) == [("revenue", 2, 7)]
     quarter = {"startMonth": "2024-01", "endMonth": "2024-03", "interval": "quarter"}
-    assert told(ask("profitAndLoss", **quarter, comparison="previousPeriod"), *fields) == [
+    assert list_row_values(ask("profitAndLoss", **quarter, comparison="previousPeriod"), *fields) == [
         ("revenue", 3, 5), ("cogs", 9, 0),
     ]  # fmt: skip
-    assert told(ask("profitAndLoss", **quarter, comparison="previousYear"), *fields) == [
+    assert list_row_values(ask("profitAndLoss", **quarter, comparison="previousYear"), *fields) == [
         ("revenue", 3, 7), ("cogs", 9, 0),
     ]  # fmt: skip
 
 
 def test_the_calendars_first_month_is_compared_with_nothing(ask, books, bank):
-    earn(books, bank, "1.00", "0001-01-10")
+    book_revenue(books, bank, "1.00", "0001-01-10")
     asked = {"startMonth": "0001-01", "endMonth": "0001-01", "comparison": "previousYear"}
-    assert told(ask("profitAndLoss", **asked), "actual", "comparisonActual") == [(1, 0)]
+    assert list_row_values(ask("profitAndLoss", **asked), "actual", "comparisonActual") == [(1, 0)]
 
 
 def test_up_to_date_the_running_months_plan_counts_by_its_days_and_later_months_not_at_all(api, ask, books, bank):
     first = add_months(RUNNING, -1)
-    earn(books, bank, "50.00", str(RUNNING))
-    plan(api, books, "revenueRecurring", "revenue", f"{first:%Y-%m}", 1000)
+    book_revenue(books, bank, "50.00", str(RUNNING))
+    create_plan_item(api, books, "revenueRecurring", "revenue", f"{first:%Y-%m}", 1000)
     asked = {"startMonth": f"{first:%Y-%m}", "endMonth": f"{add_months(RUNNING, 2):%Y-%m}"}
-    share = round_half_up(Decimal(1000) * TODAY.day / last_of_month(TODAY).day, "EUR")
+    share = round_half_up(Decimal(1000) * TODAY.day / get_last_day_of_month(TODAY).day, "EUR")
     rows = ask("profitAndLoss", **asked, toDate=True)
-    assert told(rows, "month", "planned") == [(f"{first:%Y-%m}", 1000), (f"{RUNNING:%Y-%m}", float(share))]
+    assert list_row_values(rows, "month", "planned") == [(f"{first:%Y-%m}", 1000), (f"{RUNNING:%Y-%m}", float(share))]
     assert rows[1]["percentage"] == float(round_half_up(Decimal(5000) / share, "EUR"))
     assert len(ask("profitAndLoss", **asked)) == 4
     later = {"startMonth": f"{add_months(RUNNING, 1):%Y-%m}", "endMonth": f"{add_months(RUNNING, 2):%Y-%m}"}
@@ -92,13 +92,13 @@ def test_a_month_under_way_is_compared_up_to_the_same_day(ask, books, bank, on, 
         ("2024-11-03", "1.00"), ("2024-10-23", "2.00"), ("2024-10-22", "16.00"), ("2024-08-22", "128.00"),
         ("2024-08-23", "256.00"), ("2024-07-31", "512.00"), ("2023-11-22", "1024.00"), ("2023-11-23", "2048.00"),
     ):  # fmt: skip
-        earn(books, bank, amount, day)
+        book_revenue(books, bank, amount, day)
     months = {"type": "servicePeriod", "startDate": "2024-08-01", "endDate": "2024-10-31"}
-    earn(books, bank, "92.00", "2024-08-01", rule=months)
+    book_revenue(books, bank, "92.00", "2024-08-01", rule=months)
     on(date.fromisoformat(today))
     first = {"quarter": "2024-10", "year": "2024-01"}.get(asked.get("interval"), "2024-11")
     rows = ask("profitAndLoss", startMonth=first, endMonth="2024-12", toDate=True, **asked)
-    assert told(rows, "month", "actual", "comparisonActual")[-1:] == [(first, now, before)]
+    assert list_row_values(rows, "month", "actual", "comparisonActual")[-1:] == [(first, now, before)]
 
 
 PARTS = st.lists(

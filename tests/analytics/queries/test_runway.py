@@ -7,24 +7,24 @@ from decimal import ROUND_DOWN, Decimal
 import pytest
 from hypothesis import given, settings
 
-from ledger.calc.money import round_half_up
-from ledger.calc.months import add_months, first_of_month, last_of_month
-from ledger.money.rates import rate_table
+from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
+from ledger.money.calc.money import round_half_up
+from ledger.money.rates import get_rate_table
 from tests import factories
-from tests.analytics.anybooks import any_books
-from tests.days import TODAY
+from tests.analytics.booking_strategies import draw_bookings
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
-MONTH = first_of_month(TODAY)
+MONTH = get_first_day_of_month(TODAY)
 
 
-def in_month(back, day=10):
+def get_day_in_month(back, day=10):
     """A day of the month so many before this one."""
     return str(add_months(MONTH, -back).replace(day=day))
 
 
-def months(*back):
-    return [in_month(each)[:7] for each in back]
+def list_months(*back):
+    return [get_day_in_month(each)[:7] for each in back]
 
 
 def settle_card(books, bank, card, amount, day):
@@ -35,51 +35,56 @@ def settle_card(books, bank, card, amount, day):
 
 def test_runway_counts_card_settlements_as_burn(ask, books, bank):
     card = books.account(name="Card", type="creditCard")
-    books.book(bank, "100000.00", in_month(9))
+    books.book(bank, "100000.00", get_day_in_month(9))
     for back in (1, 2, 3):
-        settle_card(books, bank, card, "20000.00", in_month(back))
+        settle_card(books, bank, card, "20000.00", get_day_in_month(back))
     assert ask("runway") == {
-        "cash": 40000, "monthlyNet": -20000, "months": months(3, 2, 1), "runwayMonths": 2,
+        "cash": 40000, "monthlyNet": -20000, "months": list_months(3, 2, 1), "runwayMonths": 2,
         "changeOfCash": -60000, "revaluation": 0, "financingInflow": 0,
     }  # fmt: skip
 
 
 def test_runway_leaves_equity_and_loan_payouts_out_and_counts_principal_as_burn(ask, books, bank):
     loan = books.account(name="Loan", type="loan")
-    equity = books.book(bank, "1000000.00", in_month(3))["id"]
+    equity = books.book(bank, "1000000.00", get_day_in_month(3))["id"]
     part = {"categoryId": books.category("financing"), "plSplit": {"neutral": 1000000}}
     assert books.split(equity, part).status_code == 200
-    out, into = books.book(loan, "-50000.00", in_month(2)), books.book(bank, "50000.00", in_month(2))
+    out, into = books.book(loan, "-50000.00", get_day_in_month(2)), books.book(bank, "50000.00", get_day_in_month(2))
     assert books.link(out["id"], into["id"]).status_code == 200
-    settle_card(books, bank, loan, "10000.00", in_month(1))
-    books.book(bank, "-20000.00", in_month(1))
+    settle_card(books, bank, loan, "10000.00", get_day_in_month(1))
+    books.book(bank, "-20000.00", get_day_in_month(1))
     assert ask("runway") == {
-        "cash": 1020000, "monthlyNet": -10000, "months": months(3, 2, 1), "runwayMonths": 102,
+        "cash": 1020000, "monthlyNet": -10000, "months": list_months(3, 2, 1), "runwayMonths": 102,
         "changeOfCash": 1020000, "revaluation": 0, "financingInflow": 1050000,
     }  # fmt: skip
 
 
 def test_runway_is_cash_by_the_mean_net_outflow_of_three_whole_months_rounded_down(ask, books, bank):
-    books.book(bank, "10000.00", in_month(9))
+    books.book(bank, "10000.00", get_day_in_month(9))
     for back in (1, 2, 3):
-        books.book(bank, "-777.00", in_month(back))
+        books.book(bank, "-777.00", get_day_in_month(back))
     books.book(bank, "-1.00", str(MONTH))
     assert ask("runway") == {
-        "cash": 7668, "monthlyNet": -777, "months": months(3, 2, 1), "runwayMonths": 9.8,
+        "cash": 7668, "monthlyNet": -777, "months": list_months(3, 2, 1), "runwayMonths": 9.8,
         "changeOfCash": -2331, "revaluation": 0, "financingInflow": 0,
     }  # fmt: skip
 
 
 def test_months_without_flows_do_not_count_and_fewer_than_three_are_enough(ask, books, bank):
-    books.book(bank, "-100.00", in_month(14))
+    books.book(bank, "-100.00", get_day_in_month(14))
     books.book(bank, "1000.00", str(TODAY))
     found = ask("runway")
-    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (900, -100, months(14), 9)
-    books.book(bank, "-200.00", in_month(2))
-    books.book(bank, "-300.00", in_month(3))
-    books.book(bank, "-999.00", in_month(20))
+    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (
+        900,
+        -100,
+        list_months(14),
+        9,
+    )
+    books.book(bank, "-200.00", get_day_in_month(2))
+    books.book(bank, "-300.00", get_day_in_month(3))
+    books.book(bank, "-999.00", get_day_in_month(20))
     found = ask("runway")
-    assert (found["months"], found["monthlyNet"]) == (months(14, 3, 2), -200)
+    assert (found["months"], found["monthlyNet"]) == (list_months(14, 3, 2), -200)
 
 
 def test_without_a_whole_month_nothing_is_known(ask, books, bank):
@@ -90,42 +95,47 @@ def test_without_a_whole_month_nothing_is_known(ask, books, bank):
     }  # fmt: skip
 
 
-def test_who_burns_nothing_never_runs_out_and_who_has_nothing_has_run_out(ask, books, bank):
-    books.book(bank, "100.00", in_month(1))
+def test_runway_is_unlimited_without_burn_and_zero_without_cash(ask, books, bank):
+    books.book(bank, "100.00", get_day_in_month(1))
     found = ask("runway")
-    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (100, 100, months(1), None)
-    books.book(bank, "-150.00", in_month(1))
+    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (
+        100,
+        100,
+        list_months(1),
+        None,
+    )
+    books.book(bank, "-150.00", get_day_in_month(1))
     found = ask("runway")
-    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (-50, -50, months(1), 0)
+    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (-50, -50, list_months(1), 0)
 
 
 def test_runway_takes_an_initial_balance_for_no_change_and_no_month(api, ask, books, bank):
     savings = books.account(name="Savings")
-    api.put(f"accounts/{bank}/initial_balance", {"date": in_month(2), "amountValue": "500.00"})
-    api.put(f"accounts/{savings}/initial_balance", {"date": in_month(3), "amountValue": "100.00"})
-    books.book(bank, "-30.00", in_month(2))
-    books.book(bank, "-10.00", in_month(1))
+    api.put(f"accounts/{bank}/initial_balance", {"date": get_day_in_month(2), "amountValue": "500.00"})
+    api.put(f"accounts/{savings}/initial_balance", {"date": get_day_in_month(3), "amountValue": "100.00"})
+    books.book(bank, "-30.00", get_day_in_month(2))
+    books.book(bank, "-10.00", get_day_in_month(1))
     assert ask("runway") == {
-        "cash": 560, "monthlyNet": -20, "months": months(2, 1), "runwayMonths": 28,
+        "cash": 560, "monthlyNet": -20, "months": list_months(2, 1), "runwayMonths": 28,
         "changeOfCash": -40, "revaluation": 0, "financingInflow": 0,
     }  # fmt: skip
 
 
 def test_runway_leaves_cards_and_pending_transactions_out(ask, books, bank):
     card = books.account(name="Card", type="creditCard")
-    books.book(card, "-90.00", in_month(2))
-    books.book(bank, "-70.00", in_month(2), pending=True)
-    books.book(bank, "300.00", in_month(4))
-    books.book(bank, "-30.00", in_month(1))
+    books.book(card, "-90.00", get_day_in_month(2))
+    books.book(bank, "-70.00", get_day_in_month(2), pending=True)
+    books.book(bank, "300.00", get_day_in_month(4))
+    books.book(bank, "-30.00", get_day_in_month(1))
     found = ask("runway")
-    assert (found["cash"], found["months"], found["monthlyNet"]) == (270, months(4, 1), 135)
+    assert (found["cash"], found["months"], found["monthlyNet"]) == (270, list_months(4, 1), 135)
 
 
 def test_runway_counts_only_money_that_came_in_as_financing(ask, api, books, bank):
     own = api.post("categories", {"name": "Convertible", "plTypes": ["no"], "financing": True}).json()
     assert own["financing"] is True
-    paid_back = books.book(bank, "-400.00", in_month(2))["id"]
-    mixed = books.book(bank, "1000.00", in_month(1))["id"]
+    paid_back = books.book(bank, "-400.00", get_day_in_month(2))["id"]
+    mixed = books.book(bank, "1000.00", get_day_in_month(1))["id"]
     assert books.split(paid_back, {"categoryId": own["id"], "plSplit": {"no": -400}}).status_code == 200
     assert books.split(mixed, {"categoryId": own["id"], "plSplit": {"no": 700}}).status_code == 200
     found = ask("runway")
@@ -134,23 +144,23 @@ def test_runway_counts_only_money_that_came_in_as_financing(ask, api, books, ban
     assert ask("runway")["financingInflow"] == 0
 
 
-@given(drawn=any_books(first=add_months(MONTH, -7), days=(TODAY - add_months(MONTH, -7)).days + 1))
+@given(drawn=draw_bookings(first=add_months(MONTH, -7), days=(TODAY - add_months(MONTH, -7)).days + 1))
 @settings(max_examples=20)
 def test_runway_identity_holds_in_any_currencies(db, make_api, drawn):
-    api = make_api(factories.company(name="Any", base_currency=drawn.base))
+    api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
-    rates, eve = rate_table(), MONTH - timedelta(days=1)
+    rates, eve = get_rate_table(), MONTH - timedelta(days=1)
     moved = [
         each for each in drawn.booked()
         if drawn.is_cash(each.account) and each.kind != "initial" and each.day <= eve
     ]  # fmt: skip
-    counted = sorted({first_of_month(each.day) for each in moved})[-3:]
-    moved = [each for each in moved if first_of_month(each.day) in counted]
+    counted = sorted({get_first_day_of_month(each.day) for each in moved})[-3:]
+    moved = [each for each in moved if get_first_day_of_month(each.day) in counted]
     financed = [replace(each, amount=each.financed) for each in moved if each.financed > 0]
     financed += [each for each in moved if each.amount > 0 and drawn.cash_part(each, date.min, date.max) == "financing"]
     opened = [
         each for each in drawn.bookings
-        if each.kind == "initial" and drawn.is_cash(each.account) and first_of_month(each.day) in counted
+        if each.kind == "initial" and drawn.is_cash(each.account) and get_first_day_of_month(each.day) in counted
     ]  # fmt: skip
     found = api.post("data/runway", {}).json()
     change, revaluation, inflow = (
@@ -159,7 +169,8 @@ def test_runway_identity_holds_in_any_currencies(db, make_api, drawn):
     assert Decimal(str(found["cash"])) == drawn.cash(TODAY, rates)
     assert found["months"] == [f"{month:%Y-%m}" for month in counted]
     held = sum(
-        drawn.cash(last_of_month(month), rates) - drawn.cash(month - timedelta(days=1), rates) for month in counted
+        drawn.cash(get_last_day_of_month(month), rates) - drawn.cash(month - timedelta(days=1), rates)
+        for month in counted
     )
     assert change == held - round_half_up(drawn.in_base(opened, rates), drawn.base)
     assert inflow == round_half_up(drawn.in_base(financed, rates), drawn.base)

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from companies.pages.guides import GUIDES, where
+from companies.pages.guides import GUIDES, resolve_guide_link
 
 NOT_SHOWN = {  # page of docs/ that is not shown, and why
     "asvs": "for auditors of the code: it names the code's files",
@@ -64,7 +64,7 @@ def test_every_link_in_a_guide_leads_somewhere():
     ],
 )
 def test_a_link_to_a_file_that_is_not_shown_is_none(target, leads):
-    assert where(target) == leads
+    assert resolve_guide_link(target) == leads
 
 
 def test_another_name_is_not_found():

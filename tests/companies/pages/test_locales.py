@@ -7,10 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companies.locales import EVERYBODYS, NAMES, locale, reading_as
+from companies.locales import DEFAULT_LOCALE, LOCALE_NAMES, get_locale, use_locale
 from companies.models import Currency
-from companies.pages.amounts import MINUS, NotAnAmount, amount_typed, as_typed, money
-from companies.templatetags.pages import size
+from companies.pages.amount_formats import (
+    MINUS,
+    AmountParseError,
+    format_amount_for_input,
+    format_money,
+    parse_typed_amount,
+)
+from companies.templatetags.pages import format_file_size
 
 
 @pytest.mark.parametrize(
@@ -25,9 +31,9 @@ from companies.templatetags.pages import size
         ("de", "0.125", "0.125"), ("en-US", "0,125", "0.125"), ("sv", "−7", "-7"), ("de", "-1.234.567", "-1234567"),
     ],
 )  # fmt: skip
-def test_what_could_be_two_amounts_is_the_one_of_the_readers_place(tag, typed, read):
-    with reading_as(locale(tag)):
-        assert amount_typed(typed) == read
+def test_ambiguous_amount_is_read_by_the_users_locale(tag, typed, read):
+    with use_locale(get_locale(tag)):
+        assert parse_typed_amount(typed) == read
 
 
 @pytest.mark.parametrize(
@@ -38,9 +44,9 @@ def test_what_could_be_two_amounts_is_the_one_of_the_readers_place(tag, typed, r
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("typed", ["much", "1.2.3", "1,23,456.78", "1.234.56", ""])
-def test_what_fits_no_place_is_refused_in_the_readers_writing(tag, said, typed):
-    with reading_as(locale(tag)), pytest.raises(NotAnAmount) as refused:
-        amount_typed(typed)
+def test_unreadable_amount_error_uses_the_users_locale(tag, said, typed):
+    with use_locale(get_locale(tag)), pytest.raises(AmountParseError) as refused:
+        parse_typed_amount(typed)
     assert str(refused.value) == said
 
 
@@ -58,8 +64,8 @@ def test_what_fits_no_place_is_refused_in_the_readers_writing(tag, said, typed):
     ],
 )  # fmt: skip
 def test_a_plus_and_the_sign_of_the_currency_say_nothing_more(tag, typed, currency, read):
-    with reading_as(locale(tag) if tag else EVERYBODYS):
-        assert amount_typed(typed, currency) == read
+    with use_locale(get_locale(tag) if tag else DEFAULT_LOCALE):
+        assert parse_typed_amount(typed, currency) == read
 
 
 @pytest.mark.parametrize(
@@ -77,34 +83,34 @@ def test_a_plus_and_the_sign_of_the_currency_say_nothing_more(tag, typed, curren
     ],
 )  # fmt: skip
 def test_another_currency_and_what_is_none_are_refused(tag, typed, currency, said):
-    with reading_as(locale(tag)), pytest.raises(NotAnAmount) as refused:
-        amount_typed(typed, currency)
+    with use_locale(get_locale(tag)), pytest.raises(AmountParseError) as refused:
+        parse_typed_amount(typed, currency)
     assert str(refused.value) == said
 
 
-@given(st.decimals(-(10**9), 10**9, places=2), st.sampled_from([*NAMES]), st.sampled_from(Currency.values))
-def test_what_a_page_shows_with_its_currency_is_read_back(amount, tag, currency):
-    with reading_as(locale(tag)):
-        shown = money(amount, currency)
-        assert Decimal(amount_typed(shown, currency)) == Decimal(amount_typed(shown, ""))
-        assert money(amount_typed(shown, currency), currency) == shown
+@given(st.decimals(-(10**9), 10**9, places=2), st.sampled_from([*LOCALE_NAMES]), st.sampled_from(Currency.values))
+def test_displayed_amount_with_currency_is_read_back(amount, tag, currency):
+    with use_locale(get_locale(tag)):
+        shown = format_money(amount, currency)
+        assert Decimal(parse_typed_amount(shown, currency)) == Decimal(parse_typed_amount(shown, ""))
+        assert format_money(parse_typed_amount(shown, currency), currency) == shown
 
 
-@given(st.decimals(-(10**15) + 1, 10**15 - 1, places=2), st.sampled_from([*NAMES]))
-def test_what_a_page_shows_and_fills_in_is_read_back(amount, tag):
-    there = locale(tag)
-    with reading_as(there):
-        digits = f"{MINUS if amount < 0 else ''}{there.number(abs(amount), 2)}"
-        assert digits.lstrip(MINUS) in money(amount, "EUR")
-        assert Decimal(amount_typed(digits)) == amount
-        assert Decimal(amount_typed(as_typed(f"{amount:f}"))) == amount
+@given(st.decimals(-(10**15) + 1, 10**15 - 1, places=2), st.sampled_from([*LOCALE_NAMES]))
+def test_displayed_amount_is_read_back(amount, tag):
+    there = get_locale(tag)
+    with use_locale(there):
+        digits = f"{MINUS if amount < 0 else ''}{there.format_number(abs(amount), 2)}"
+        assert digits.lstrip(MINUS) in format_money(amount, "EUR")
+        assert Decimal(parse_typed_amount(digits)) == amount
+        assert Decimal(parse_typed_amount(format_amount_for_input(f"{amount:f}"))) == amount
 
 
-@given(st.integers(-(10**9), 10**9), st.sampled_from([*NAMES]))
+@given(st.integers(-(10**9), 10**9), st.sampled_from([*LOCALE_NAMES]))
 def test_whole_thousands_are_read_back_as_they_are_shown(amount, tag):
-    with reading_as(locale(tag)):
-        shown = locale(tag).number(abs(amount))
-        assert int(amount_typed(shown)) == abs(amount)
+    with use_locale(get_locale(tag)):
+        shown = get_locale(tag).format_number(abs(amount))
+        assert int(parse_typed_amount(shown)) == abs(amount)
 
 
 @pytest.mark.parametrize(
@@ -116,12 +122,12 @@ def test_whole_thousands_are_read_back_as_they_are_shown(amount, tag):
     ],
 )  # fmt: skip
 def test_an_amount_and_a_day_stand_as_the_place_has_them(tag, amount, day):
-    with reading_as(locale(tag)):
-        assert money("-1234.5", "EUR") == amount
-        assert locale(tag).day_of(date(2026, 12, 31)) == day
+    with use_locale(get_locale(tag)):
+        assert format_money("-1234.5", "EUR") == amount
+        assert get_locale(tag).format_day(date(2026, 12, 31)) == day
 
 
 @pytest.mark.parametrize(("tag", "written"), [("en-GB", "2.2\u00a0KB"), ("de-DE", "2,2\u00a0KB")])
 def test_a_size_has_the_readers_decimal_sign(tag, written):
-    with reading_as(locale(tag)):
-        assert size(2202) == written
+    with use_locale(get_locale(tag)):
+        assert format_file_size(2202) == written

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from PIL import Image
 
-from companies import changing
+from companies import change
 from companies.models import ApiKey, AuditEntry, Company, Membership
 from companies.permissions import Role
 from notifications.models import Notification
@@ -24,11 +24,11 @@ def owner(browser_of, alice, acme):
     return browser_of(alice, acme).client
 
 
-def page(company, path=""):
+def build_page_path(company, path=""):
     return f"/app/companies/{company.id}/{path}".rstrip("/")
 
 
-def facts(company, **changes):
+def build_company_form(company, **changes):
     """The form as it is shown."""
     company.refresh_from_db()
     shown = {"name": company.name, "domain": company.domain or "", "baseCurrency": company.base_currency}
@@ -37,7 +37,7 @@ def facts(company, **changes):
     return shown | changes
 
 
-def png(size=(8, 8)):
+def build_png(size=(8, 8)):
     out = io.BytesIO()
     Image.new("RGB", size, "teal").save(out, "PNG")
     return out.getvalue()
@@ -52,10 +52,12 @@ def test_somebody_without_a_company_is_shown_how_to_start_one_and_owns_it(client
     assert b'href="/app/companies/new"' in client.get("/app/").content
     answer = client.post("/app/companies/new", {"name": "Initrode", "baseCurrency": "CHF", "domain": ""}, follow=True)
     company = Company.objects.get(name="Initrode")
-    assert answer.redirect_chain == [(page(company), 303)]
+    assert answer.redirect_chain == [(build_page_path(company), 303)]
     assert (company.base_currency, company.domain) == ("CHF", None)
-    assert Membership.objects.of(company.id).get().role == Role.OWNER
-    assert AuditEntry.objects.of(company.id).filter(action="company.created", actor=str(person.pk)).count() == 1
+    assert Membership.objects.for_company(company.id).get().role == Role.OWNER
+    assert (
+        AuditEntry.objects.for_company(company.id).filter(action="company.created", actor=str(person.pk)).count() == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,12 +76,12 @@ def test_a_company_that_cannot_be_started_is_refused_at_its_field(owner, field, 
 
 
 def test_the_form_changes_what_it_shows_and_nothing_else(owner, acme):
-    before = facts(acme)
-    answer = owner.post(page(acme, "settings"), before | {"name": "Acme Corp", "plShowAllCategories": "on"})
-    assert (answer.status_code, answer["Location"]) == (303, page(acme, "settings"))
-    assert facts(acme) == before | {"name": "Acme Corp"}
+    before = build_company_form(acme)
+    answer = owner.post(build_page_path(acme, "settings"), before | {"name": "Acme Corp", "plShowAllCategories": "on"})
+    assert (answer.status_code, answer["Location"]) == (303, build_page_path(acme, "settings"))
+    assert build_company_form(acme) == before | {"name": "Acme Corp"}
     assert (acme.pl_show_all_categories, acme.pl_recognize_revenue_on_invoice) == (True, False)
-    entry = AuditEntry.objects.of(acme.id).get(action="company.updated")
+    entry = AuditEntry.objects.for_company(acme.id).get(action="company.updated")
     assert entry.after == {"name": "Acme Corp", "pl_show_all_categories": True}
 
 
@@ -94,7 +96,7 @@ def test_the_form_changes_what_it_shows_and_nothing_else(owner, acme):
     ],
 )
 def test_a_wrong_fact_is_refused_at_its_field_and_kept_as_typed(owner, acme, field, value):
-    answer = owner.post(page(acme, "settings"), facts(acme, **{"name": "Other", field: value}))
+    answer = owner.post(build_page_path(acme, "settings"), build_company_form(acme, **{"name": "Other", field: value}))
     text = answer.content.decode()
     assert answer.status_code == 400
     assert f'id="{field}-error"' in text
@@ -103,36 +105,41 @@ def test_a_wrong_fact_is_refused_at_its_field_and_kept_as_typed(owner, acme, fie
 
 
 def test_an_admin_cannot_change_the_currency_even_by_sending_it(browser_of, acme):
-    admin = browser_of(factories.member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
-    text = admin.get(page(acme, "settings")).content.decode()
+    admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
+    text = admin.get(build_page_path(acme, "settings")).content.decode()
     assert '<select id="baseCurrency" name="baseCurrency" disabled' in text
-    assert admin.post(page(acme, "settings"), facts(acme, baseCurrency="USD", name="Acme Ltd")).status_code == 303
-    assert facts(acme)["baseCurrency"] == "EUR"
+    assert (
+        admin.post(
+            build_page_path(acme, "settings"), build_company_form(acme, baseCurrency="USD", name="Acme Ltd")
+        ).status_code
+        == 303
+    )
+    assert build_company_form(acme)["baseCurrency"] == "EUR"
     assert acme.name == "Acme Ltd"
 
 
 def test_a_viewer_reads_the_facts_and_finds_no_button(browser_of, bob, acme):
     viewer = browser_of(bob, acme).client
-    text = viewer.get(page(acme, "settings")).content.decode()
+    text = viewer.get(build_page_path(acme, "settings")).content.decode()
     assert '<fieldset disabled class="stack"' in text
     assert ">Save<" not in text
-    assert viewer.post(page(acme, "settings"), facts(acme)).status_code == 403
+    assert viewer.post(build_page_path(acme, "settings"), build_company_form(acme)).status_code == 403
 
 
 def test_a_logo_is_uploaded_and_removed(owner, acme):
-    upload = SimpleUploadedFile("anything.txt", png(), content_type="text/plain")
-    assert owner.post(page(acme, "settings/logo"), {"logo": upload}).status_code == 303
+    upload = SimpleUploadedFile("anything.txt", build_png(), content_type="text/plain")
+    assert owner.post(build_page_path(acme, "settings/logo"), {"logo": upload}).status_code == 303
     acme.refresh_from_db()
     assert acme.custom_logo_path.startswith("logos/")
-    owner.post(page(acme, "settings/logo"), {"remove": "1"})
+    owner.post(build_page_path(acme, "settings/logo"), {"remove": "1"})
     acme.refresh_from_db()
     assert acme.custom_logo_path is None
 
 
-@pytest.mark.parametrize("content", [b"GIF89a", b"", b"\0" * (512 * 1024 + 1), png((5000, 1))])
+@pytest.mark.parametrize("content", [b"GIF89a", b"", b"\0" * (512 * 1024 + 1), build_png((5000, 1))])
 def test_a_file_that_is_no_logo_changes_nothing_and_says_why(owner, acme, content):
     upload = SimpleUploadedFile("logo.png", content, content_type="image/png")
-    answer = owner.post(page(acme, "settings/logo"), {"logo": upload}, follow=True)
+    answer = owner.post(build_page_path(acme, "settings/logo"), {"logo": upload}, follow=True)
     assert "notice error" in answer.content.decode()
     acme.refresh_from_db()
     assert acme.custom_logo_path is None
@@ -144,14 +151,17 @@ def test_a_file_that_is_no_logo_changes_nothing_and_says_why(owner, acme, conten
 def test_somebody_is_invited_changed_and_taken_back(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         assert (
-            owner.post(page(acme, "settings/members"), {"email": "new@x.example", "role": "editor"}).status_code == 303
+            owner.post(
+                build_page_path(acme, "settings/members"), {"email": "new@x.example", "role": "editor"}
+            ).status_code
+            == 303
         )
-    member = Membership.objects.of(acme.id).get(invited_email="new@x.example")
+    member = Membership.objects.for_company(acme.id).get(invited_email="new@x.example")
     assert (member.role, [mail.to for mail in mailoutbox]) == (Role.EDITOR, [["new@x.example"]])
-    owner.post(page(acme, f"settings/members/{member.id}"), {"role": "viewer"})
+    owner.post(build_page_path(acme, f"settings/members/{member.id}"), {"role": "viewer"})
     member.refresh_from_db()
     assert member.role == Role.VIEWER
-    owner.post(page(acme, f"settings/members/{member.id}/remove"))
+    owner.post(build_page_path(acme, f"settings/members/{member.id}/remove"))
     assert not Membership.objects.filter(company=acme, id=member.id).exists()
 
 
@@ -164,50 +174,53 @@ def test_somebody_is_invited_changed_and_taken_back(owner, acme, mailoutbox, dja
     ],
 )
 def test_nobody_is_added_twice_or_as_something_unknown(owner, acme, bob, sent, place):
-    before = Membership.objects.of(acme.id).count()
-    answer = owner.post(page(acme, "settings/members"), sent)
+    before = Membership.objects.for_company(acme.id).count()
+    answer = owner.post(build_page_path(acme, "settings/members"), sent)
     assert answer.status_code == 400
     assert place in answer.content.decode()
-    assert Membership.objects.of(acme.id).count() == before
+    assert Membership.objects.for_company(acme.id).count() == before
 
 
 def test_the_last_owner_stays(owner, acme, alice):
-    for other in Membership.objects.of(acme.id).owners().exclude(user=alice):
+    for other in Membership.objects.for_company(acme.id).owners().exclude(user=alice):
         other.delete()
-    mine = Membership.objects.of(acme.id).get(user=alice)
+    mine = Membership.objects.for_company(acme.id).get(user=alice)
     for path, sent in ((f"settings/members/{mine.id}", {"role": "viewer"}), (f"settings/members/{mine.id}/remove", {})):
-        answer = owner.post(page(acme, path), sent, follow=True)
+        answer = owner.post(build_page_path(acme, path), sent, follow=True)
         assert "The last owner of a company can be neither removed nor demoted." in answer.content.decode()
     mine.refresh_from_db()
     assert mine.role == Role.OWNER
 
 
 def test_an_admin_makes_no_owner(browser_of, acme, bob):
-    admin = browser_of(factories.member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
-    member = Membership.objects.of(acme.id).get(user=bob)
-    admin.post(page(acme, f"settings/members/{member.id}"), {"role": "owner"})
+    admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
+    member = Membership.objects.for_company(acme.id).get(user=bob)
+    admin.post(build_page_path(acme, f"settings/members/{member.id}"), {"role": "owner"})
     member.refresh_from_db()
     assert member.role == Role.VIEWER
 
 
 def test_a_list_of_own_permissions_stays_with_the_role_and_goes_with_another_which_is_told(owner, acme):
-    dan = factories.member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["accounts:read"])
-    member = Membership.objects.of(acme.id).get(user=dan)
-    assert "Another role replaces their own permissions." in owner.get(page(acme, "settings/members")).content.decode()
+    dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["accounts:read"])
+    member = Membership.objects.for_company(acme.id).get(user=dan)
+    assert (
+        "Another role replaces their own permissions."
+        in owner.get(build_page_path(acme, "settings/members")).content.decode()
+    )
     for role, permissions, told in (
         ("viewer", ["accounts:read"], "dan@acme.example is viewer now."),
         ("editor", None, "dan@acme.example is editor now, with all permissions of that role."),
     ):
-        answer = owner.post(page(acme, f"settings/members/{member.id}"), {"role": role}, follow=True)
+        answer = owner.post(build_page_path(acme, f"settings/members/{member.id}"), {"role": role}, follow=True)
         member.refresh_from_db()
         assert (member.role, member.permissions) == (role, permissions)
         assert told in answer.content.decode()
 
 
 def test_another_companys_member_is_not_there(owner, acme, globex, carol):
-    foreign = Membership.objects.of(globex.id).get(user=carol)
-    assert owner.post(page(acme, f"settings/members/{foreign.id}"), {"role": "viewer"}).status_code == 404
-    assert owner.post(page(acme, f"settings/members/{foreign.id}/remove")).status_code == 404
+    foreign = Membership.objects.for_company(globex.id).get(user=carol)
+    assert owner.post(build_page_path(acme, f"settings/members/{foreign.id}"), {"role": "viewer"}).status_code == 404
+    assert owner.post(build_page_path(acme, f"settings/members/{foreign.id}/remove")).status_code == 404
     foreign.refresh_from_db()
     assert foreign.role == Role.OWNER
 
@@ -218,22 +231,22 @@ def test_another_companys_member_is_not_there(owner, acme, globex, carol):
 def test_the_log_is_told_in_words_and_in_pages(owner, api, acme, django_assert_max_num_queries):
     for number in range(60):
         api.post("account_groups", {"name": f"Group {number}"})
-    first = owner.get(page(acme, "settings/activity"))
+    first = owner.get(build_page_path(acme, "settings/activity"))
     text = first.content.decode()
     assert text.count("<tr>") == 37
     assert "added the account group “Group 59”" in text
     assert "key “test”" in text
     assert "“Group 9”" not in text
     with django_assert_max_num_queries(14):
-        second = owner.get(f"{page(acme, 'settings/activity')}?cursor={first.context['cursor']}")
+        second = owner.get(f"{build_page_path(acme, 'settings/activity')}?cursor={first.context['cursor']}")
     assert "“Group 9”" in second.content.decode()
-    assert owner.get(f"{page(acme, 'settings/activity')}?cursor=x").status_code == 404
+    assert owner.get(f"{build_page_path(acme, 'settings/activity')}?cursor=x").status_code == 404
 
 
 def test_the_log_says_lists_and_truths_as_people_do(owner, api, acme):
-    owner.post(page(acme, "settings/api-keys/new"), {"name": "Nightly", "preset": "read", "expiry": "90"})
+    owner.post(build_page_path(acme, "settings/api-keys/new"), {"name": "Nightly", "preset": "read", "expiry": "90"})
     api.post("categories", {"name": "Books", "plTypes": ["no", "pd"]})
-    text = unescape(owner.get(page(acme, "settings/activity")).content.decode())
+    text = unescape(owner.get(build_page_path(acme, "settings/activity")).content.decode())
     assert "added the API key “Nightly" in text
     assert "P&L lines: Product development, Non-operating<" in text
     assert "built in: no<" in text
@@ -248,18 +261,18 @@ def test_the_log_says_lists_and_truths_as_people_do(owner, api, acme):
 def told(owner, acme, alice):
     """Alice was told about a key."""
     sent = {"name": "Nightly", "preset": "read", "expiry": "90"}
-    assert owner.post(page(acme, "settings/api-keys/new"), sent).status_code == 200
-    return Notification.objects.of(acme.id).to(alice.pk).get()
+    assert owner.post(build_page_path(acme, "settings/api-keys/new"), sent).status_code == 200
+    return Notification.objects.for_company(acme.id).for_recipient(alice.pk).get()
 
 
 def test_the_bell_counts_what_is_unread(owner, acme, told):
-    assert '<span class="count">1' in owner.get(page(acme)).content.decode()
-    owner.post(page(acme, "notifications"))
-    assert '<span class="count">' not in owner.get(page(acme)).content.decode()
+    assert '<span class="count">1' in owner.get(build_page_path(acme)).content.decode()
+    owner.post(build_page_path(acme, "notifications"))
+    assert '<span class="count">' not in owner.get(build_page_path(acme)).content.decode()
 
 
 def test_opening_one_marks_it_as_read_and_leads_to_what_it_is_about(owner, acme, told):
-    answer = owner.post(page(acme, f"notifications/{told.id}/read"))
+    answer = owner.post(build_page_path(acme, f"notifications/{told.id}/read"))
     assert answer["Location"].endswith("/settings/api-keys")
     told.refresh_from_db()
     assert told.read_time is not None
@@ -268,59 +281,61 @@ def test_opening_one_marks_it_as_read_and_leads_to_what_it_is_about(owner, acme,
 def test_a_link_that_leads_elsewhere_is_not_followed(owner, acme, told):
     told.payload["link"] = "https://evil.example/app/"
     told.save(update_fields=["payload"])
-    assert owner.post(page(acme, f"notifications/{told.id}/read"))["Location"] == page(acme, "notifications")
+    assert owner.post(build_page_path(acme, f"notifications/{told.id}/read"))["Location"] == build_page_path(
+        acme, "notifications"
+    )
 
 
 def test_nobody_reads_or_deletes_what_somebody_else_was_told(browser_of, acme, told):
-    other = browser_of(factories.member(acme, "other@acme.example", role=Role.OWNER), acme).client
-    assert told.payload["title"] not in other.get(page(acme, "notifications")).content.decode()
-    assert other.post(page(acme, f"notifications/{told.id}/read")).status_code == 404
-    other.post(page(acme, f"notifications/{told.id}/delete"))
+    other = browser_of(factories.make_member(acme, "other@acme.example", role=Role.OWNER), acme).client
+    assert told.payload["title"] not in other.get(build_page_path(acme, "notifications")).content.decode()
+    assert other.post(build_page_path(acme, f"notifications/{told.id}/read")).status_code == 404
+    other.post(build_page_path(acme, f"notifications/{told.id}/delete"))
     told.refresh_from_db()
     assert told.read_time is None
 
 
 def test_one_can_be_deleted(owner, acme, told):
-    assert told.payload["title"] in owner.get(page(acme, "notifications")).content.decode()
-    owner.post(page(acme, f"notifications/{told.id}/delete"))
-    assert not Notification.objects.of(acme.id).exists()
-    assert "Nothing to tell" in owner.get(page(acme, "notifications")).content.decode()
+    assert told.payload["title"] in owner.get(build_page_path(acme, "notifications")).content.decode()
+    owner.post(build_page_path(acme, f"notifications/{told.id}/delete"))
+    assert not Notification.objects.for_company(acme.id).exists()
+    assert "Nothing to tell" in owner.get(build_page_path(acme, "notifications")).content.decode()
 
 
 # ---------------------------------------------------------------------------------------------- what every change does
 
 
-def test_what_is_done_with_keys_marks_the_company_as_updated(owner, acme):
+def test_key_changes_update_the_company_time(owner, acme):
     for path in ("new", "roll", "revoke"):
         long_ago = datetime(2020, 1, 1, tzinfo=UTC)
         Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago)
-        live = ApiKey.objects.of(acme.id).live(datetime.now(tz=UTC)).first()
+        live = ApiKey.objects.for_company(acme.id).active(datetime.now(tz=UTC)).first()
         where = f"settings/api-keys/{path}" if path == "new" else f"settings/api-keys/{live.id}/{path}"
         owner.get("/app/")
         session = owner.session
         session["auth_time"] = datetime.now(tz=UTC).timestamp()
         session.save()
         sent = {"name": "x", "preset": "read", "expiry": "90", "overlap": "24"}
-        assert owner.post(page(acme, where), sent).status_code in (200, 303)
+        assert owner.post(build_page_path(acme, where), sent).status_code in (200, 303)
         acme.refresh_from_db()
         assert acme.last_overall_updated_time > long_ago, path
 
 
-def lost(*_):
+def raise_deadlock(*_):
     raise OperationalError from psycopg.errors.DeadlockDetected()
 
 
 def test_a_change_that_lost_against_another_is_told_and_not_an_error(owner, acme, monkeypatch):
-    monkeypatch.setattr(changing, "take_turn", lost)
-    answer = owner.post(page(acme, "settings"), facts(acme, name="Other"))
+    monkeypatch.setattr(change, "lock_company", raise_deadlock)
+    answer = owner.post(build_page_path(acme, "settings"), build_company_form(acme, name="Other"))
     assert answer.status_code == 400
     assert "Another change came at the same moment. Try again." in answer.content.decode()
 
 
 @pytest.mark.parametrize("path", ["", "/remove"])
 def test_a_change_of_a_member_that_lost_is_told_too(path, owner, acme, bob, monkeypatch):
-    row = Membership.objects.of(acme.id).get(user=bob)
-    monkeypatch.setattr(changing, "take_turn", lost)
-    answer = owner.post(page(acme, f"settings/members/{row.id}{path}"), {"role": "editor"}, follow=True)
+    row = Membership.objects.for_company(acme.id).get(user=bob)
+    monkeypatch.setattr(change, "lock_company", raise_deadlock)
+    answer = owner.post(build_page_path(acme, f"settings/members/{row.id}{path}"), {"role": "editor"}, follow=True)
     assert "Another change came at the same moment. Try again." in answer.content.decode()
-    assert Membership.objects.of(acme.id).get(user=bob).role == Role.VIEWER
+    assert Membership.objects.for_company(acme.id).get(user=bob).role == Role.VIEWER

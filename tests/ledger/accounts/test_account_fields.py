@@ -72,7 +72,7 @@ def test_each_writable_field_is_changed_alone_and_maps_keep_their_keys(api, bank
 
 
 @pytest.mark.parametrize("field", ["archived", "bankConnection", "companyId", "id", "createdTime"])
-def test_what_is_read_only_stays_as_it_is(api, bank, field):
+def test_read_only_fields_do_not_change(api, bank, field):
     answer = api.put(f"accounts/{bank['id']}", {field: {"type": "x"} if field == "bankConnection" else True})
     assert (answer.status_code, answer.json()) == (200, bank)
     assert "Ignored-Fields" not in answer

@@ -6,31 +6,31 @@ from html import unescape
 
 import pytest
 
-from ledger.accounts import holdings
-from ledger.calc.fx import RateTable
+from ledger.accounts import account_balances
 from ledger.models import Account
 from ledger.money import rates as stored_rates
+from ledger.money.calc.fx import RateTable
 from tests import factories
-from tests.days import TODAY
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def one_dollar_is_80_cents(monkeypatch):
-    table = RateTable([("USD", TODAY - timedelta(days=10), 1 / stored_rates.positive("0.8"))])
-    monkeypatch.setattr(holdings, "rate_table", lambda: table)
+    table = RateTable([("USD", TODAY - timedelta(days=10), 1 / stored_rates.parse_positive_rate("0.8"))])
+    monkeypatch.setattr(account_balances, "get_rate_table", lambda: table)
 
 
-def page(company, path=""):
+def build_page_path(company, path=""):
     return f"/app/companies/{company.id}/accounts{path}"
 
 
-def text_of(answer):
+def get_page_text(answer):
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
 
 
-def form(**changes):
+def build_account_form(**changes):
     shown = {"name": "Main", "type": "bank", "accountNumber": "", "accountGroupId": "", "defaultCurrency": "EUR"}
     return shown | {"defaultCategoryId": "", "includeInCashBalance": ""} | changes
 
@@ -48,7 +48,7 @@ def test_accounts_stand_in_their_groups_with_what_they_hold_today(viewer, api, b
     books.book(main, "55.00", str(TODAY + timedelta(days=1)))
     books.book(dollars, "-50.00", str(TODAY))
     books.book(box, "7.00", str(TODAY))
-    seen = text_of(viewer.get(page(acme)))
+    seen = get_page_text(viewer.get(build_page_path(acme)))
     assert "Main DE00 1234 Bank cash €100.00 $10.00 €108.00" in seen
     assert "Dollars Bank cash −$50.00 −€40.00" in seen
     assert "Banks €68.00 Dollars" in seen
@@ -59,22 +59,22 @@ def test_accounts_stand_in_their_groups_with_what_they_hold_today(viewer, api, b
 def test_a_currency_of_letters_stands_apart_from_its_amount(viewer, books, acme):
     francs = books.account(name="Francs", defaultCurrency="CHF")
     books.book(francs, "-1234.50", str(TODAY), amountCurrency="CHF")
-    assert "Francs Bank cash −CHF 1,234.50 " in text_of(viewer.get(page(acme)))
+    assert "Francs Bank cash −CHF 1,234.50 " in get_page_text(viewer.get(build_page_path(acme)))
 
 
 def test_balances_are_those_of_the_api(viewer, api, books, bank, acme):
     books.book(bank, "12.34", str(TODAY))
     window = {"startDate": str(TODAY), "endDate": str(TODAY)}
     told = api.post("data/accountBalanceByAccount", window).json()[bank]["value"]
-    assert f"€{told}" in text_of(viewer.get(page(acme)))
+    assert f"€{told}" in get_page_text(viewer.get(build_page_path(acme)))
 
 
 def test_without_the_permission_nobody_sees_what_accounts_hold(browser_of, acme, books, bank):
     books.book(bank, "12.34", str(TODAY))
-    reader = factories.member(acme, "r@acme.example", permissions=["accounts:read"])
+    reader = factories.make_member(acme, "r@acme.example", permissions=["accounts:read"])
     client = browser_of(reader, acme).client
     for path in ("", f"/{bank}"):
-        seen = text_of(client.get(page(acme, path)))
+        seen = get_page_text(client.get(build_page_path(acme, path)))
         assert "Main" in seen
         assert "12.34" not in seen
 
@@ -82,36 +82,36 @@ def test_without_the_permission_nobody_sees_what_accounts_hold(browser_of, acme,
 def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, books, acme, monkeypatch):
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     books.book(dollars, "5.00", str(TODAY))
-    monkeypatch.setattr(holdings, "rate_table", lambda: RateTable([]))
-    seen = text_of(viewer.get(page(acme)))
+    monkeypatch.setattr(account_balances, "get_rate_table", lambda: RateTable([]))
+    seen = get_page_text(viewer.get(build_page_path(acme)))
     assert "There is no exchange rate for USD" in seen
     assert "$5.00 –" in seen
 
 
 def test_archived_accounts_are_listed_apart(viewer, api, books, bank, acme):
     api.put(f"accounts/{bank}/archive")
-    assert "No accounts yet" in text_of(viewer.get(page(acme)))
-    assert "Main" in text_of(viewer.get(page(acme, "?archived=true")))
+    assert "No accounts yet" in get_page_text(viewer.get(build_page_path(acme)))
+    assert "Main" in get_page_text(viewer.get(build_page_path(acme, "?archived=true")))
 
 
 def test_an_empty_list_says_what_to_do_next_to_those_who_may(owner, viewer, acme):
-    assert "New account" in text_of(owner.get(page(acme)))
-    assert "New account" not in text_of(viewer.get(page(acme)))
+    assert "New account" in get_page_text(owner.get(build_page_path(acme)))
+    assert "New account" not in get_page_text(viewer.get(build_page_path(acme)))
 
 
 def test_many_accounts_are_asked_for_like_one(viewer, acme, books, stamp, django_assert_max_num_queries):
     books.book(books.account(), "1.00", str(TODAY))
-    viewer.get(page(acme))
+    viewer.get(build_page_path(acme))
     counted = []
     for count in (0, 100):
         Account.objects.bulk_create(
             Account(
                 company=acme, name=f"a{n}", type="bank", default_currency="EUR", include_in_cash_balance=True
-            ).stamp_new(stamp)
+            ).mark_created(stamp)
             for n in range(count)
         )
         with django_assert_max_num_queries(11) as seen:  # one of them names the currencies of old rates
-            viewer.get(page(acme))
+            viewer.get(build_page_path(acme))
         counted.append(len(seen.captured_queries))
     assert counted[0] == counted[1]
 
@@ -121,11 +121,11 @@ def test_many_accounts_are_asked_for_like_one(viewer, acme, books, stamp, django
 
 def test_an_account_is_opened(owner, api, acme):
     group_id = api.post("account_groups", {"name": "Banks"}).json()["id"]
-    sent = form(name="Savings", accountNumber="1", accountGroupId=group_id, defaultCurrency="CHF")
-    answer = owner.post(page(acme, "/new"), sent, follow=True)
-    account = Account.objects.of(acme.id).get()
-    assert answer.redirect_chain == [(page(acme, f"/{account.id}"), 303)]
-    assert "Savings was opened." in text_of(answer)
+    sent = build_account_form(name="Savings", accountNumber="1", accountGroupId=group_id, defaultCurrency="CHF")
+    answer = owner.post(build_page_path(acme, "/new"), sent, follow=True)
+    account = Account.objects.for_company(acme.id).get()
+    assert answer.redirect_chain == [(build_page_path(acme, f"/{account.id}"), 303)]
+    assert "Savings was opened." in get_page_text(answer)
     assert (account.default_currency, str(account.account_group_id)) == ("CHF", group_id)
     assert account.include_in_cash_balance
 
@@ -142,28 +142,38 @@ def test_an_account_is_opened(owner, api, acme):
         ("includeInCashBalance", "on", "Must be one of these"),
     ],
 )
-def test_what_cannot_be_is_refused_at_its_field_and_kept(owner, acme, field, value, told):
-    answer = owner.post(page(acme, "/new"), form() | {field: value})
+def test_invalid_account_form_shows_field_errors(owner, acme, field, value, told):
+    answer = owner.post(build_page_path(acme, "/new"), build_account_form() | {field: value})
     assert answer.status_code == 400
     html = unescape(answer.content.decode())
     assert f'id="{field}-error"' in html
     assert f'aria-describedby="{field}-error"' in html
     assert told in html
-    assert not Account.objects.of(acme.id).exists()
+    assert not Account.objects.for_company(acme.id).exists()
 
 
 @pytest.mark.parametrize(("type_", "cash"), [("bank", True), ("cash", True), ("loan", False), ("creditCard", False)])
 def test_a_new_account_counts_as_cash_as_its_type_says_until_somebody_says_otherwise(owner, acme, type_, cash):
     for said, counts in (("", cash), ("true", True), ("false", False)):
-        owner.post(page(acme, "/new"), form(name=f"said {said or 'nothing'}", type=type_, includeInCashBalance=said))
-        assert Account.objects.of(acme.id).get(name=f"said {said or 'nothing'}").include_in_cash_balance is counts
+        owner.post(
+            build_page_path(acme, "/new"),
+            build_account_form(name=f"said {said or 'nothing'}", type=type_, includeInCashBalance=said),
+        )
+        assert (
+            Account.objects.for_company(acme.id).get(name=f"said {said or 'nothing'}").include_in_cash_balance is counts
+        )
 
 
-def test_it_goes_on_following_its_type_until_somebody_says_otherwise(owner, api, acme, bank):
+def test_cash_flag_follows_the_account_type_by_default(owner, api, acme, bank):
     def changed(**to):
-        shown = owner.get(page(acme, f"/{bank}/edit")).content.decode()
+        shown = owner.get(build_page_path(acme, f"/{bank}/edit")).content.decode()
         chosen = re.search(r'<select id="includeInCashBalance".*?<option value="(\w*)" selected>', shown, re.DOTALL)[1]
-        assert owner.post(page(acme, f"/{bank}/edit"), form(includeInCashBalance=chosen) | to).status_code == 303
+        assert (
+            owner.post(
+                build_page_path(acme, f"/{bank}/edit"), build_account_form(includeInCashBalance=chosen) | to
+            ).status_code
+            == 303
+        )
         return api.get(f"accounts/{bank}").json()["includeInCashBalance"]
 
     assert changed(type="loan") is False
@@ -174,13 +184,13 @@ def test_it_goes_on_following_its_type_until_somebody_says_otherwise(owner, api,
 
 def test_another_companys_group_is_an_unknown_one(owner, acme, globex_api):
     foreign = globex_api.post("account_groups", {"name": "Theirs"}).json()["id"]
-    assert owner.post(page(acme, "/new"), form(accountGroupId=foreign)).status_code == 400
+    assert owner.post(build_page_path(acme, "/new"), build_account_form(accountGroupId=foreign)).status_code == 400
 
 
 def test_an_account_is_changed_and_what_the_form_does_not_show_stays(owner, api, acme, bank):
     api.put(f"accounts/{bank}", {"importSettings": {"csv": {"flipSign": True}}, "order": 3})
-    sent = form(name="Renamed", type="other", includeInCashBalance="false")
-    assert owner.post(page(acme, f"/{bank}/edit"), sent).status_code == 303
+    sent = build_account_form(name="Renamed", type="other", includeInCashBalance="false")
+    assert owner.post(build_page_path(acme, f"/{bank}/edit"), sent).status_code == 303
     told = api.get(f"accounts/{bank}").json()
     assert (told["name"], told["type"], told["includeInCashBalance"]) == ("Renamed", "other", False)
     assert (told["order"], told["importSettings"]) == (3, {"csv": {"flipSign": True}})
@@ -189,12 +199,12 @@ def test_an_account_is_changed_and_what_the_form_does_not_show_stays(owner, api,
 def test_an_archived_group_is_neither_shown_nor_offered(owner, api, acme, bank):
     group = api.post("account_groups", {"name": "Past glories"}).json()["id"]
     api.put(f"accounts/{bank}/change_group", {"accountGroupId": group})
-    assert "Past glories" in text_of(owner.get(page(acme)))
+    assert "Past glories" in get_page_text(owner.get(build_page_path(acme)))
     api.put(f"account_groups/{group}", {"archived": True})
-    listed = text_of(owner.get(page(acme)))
+    listed = get_page_text(owner.get(build_page_path(acme)))
     assert "Main" in listed
     for path in ("", f"/{bank}", f"/{bank}/edit", "/new"):
-        assert "Past glories" not in text_of(owner.get(page(acme, path)))
+        assert "Past glories" not in get_page_text(owner.get(build_page_path(acme, path)))
 
 
 def test_an_account_in_an_archived_group_stays_there_unless_another_is_chosen(owner, api, acme, bank):
@@ -202,72 +212,74 @@ def test_an_account_in_an_archived_group_stays_there_unless_another_is_chosen(ow
     other = api.post("account_groups", {"name": "Banks"}).json()["id"]
     api.put(f"accounts/{bank}/change_group", {"accountGroupId": group})
     api.put(f"account_groups/{group}", {"archived": True})
-    assert owner.post(page(acme, f"/{bank}/edit"), form(name="Renamed")).status_code == 303
+    assert owner.post(build_page_path(acme, f"/{bank}/edit"), build_account_form(name="Renamed")).status_code == 303
     told = api.get(f"accounts/{bank}").json()
     assert (told["name"], told["accountGroupId"]) == ("Renamed", group)
-    owner.post(page(acme, f"/{bank}/edit"), form(accountGroupId=other))
+    owner.post(build_page_path(acme, f"/{bank}/edit"), build_account_form(accountGroupId=other))
     assert api.get(f"accounts/{bank}").json()["accountGroupId"] == other
-    owner.post(page(acme, f"/{bank}/edit"), form())
+    owner.post(build_page_path(acme, f"/{bank}/edit"), build_account_form())
     assert api.get(f"accounts/{bank}").json()["accountGroupId"] is None
 
 
 def test_the_initial_balance_is_set_and_shown(owner, viewer, acme, bank):
     answer = owner.post(
-        page(acme, f"/{bank}/initial-balance"), {"date": "2026-01-01", "amountValue": "-5.5"}, follow=True
+        build_page_path(acme, f"/{bank}/initial-balance"), {"date": "2026-01-01", "amountValue": "-5.5"}, follow=True
     )
     assert 'value="-5.50"' in answer.content.decode()
-    assert "−€5.50 on 1 Jan 2026" in text_of(viewer.get(page(acme, f"/{bank}")))
+    assert "−€5.50 on 1 Jan 2026" in get_page_text(viewer.get(build_page_path(acme, f"/{bank}")))
 
 
 @pytest.mark.parametrize(("field", "value"), [("amountValue", "1.234"), ("amountValue", "x"), ("date", "2026-02-30")])
 def test_an_initial_balance_that_is_none_is_refused_at_its_field(owner, acme, bank, field, value):
     sent = {"date": "2026-01-01", "amountValue": "1.00"} | {field: value}
-    answer = owner.post(page(acme, f"/{bank}/initial-balance"), sent)
+    answer = owner.post(build_page_path(acme, f"/{bank}/initial-balance"), sent)
     assert answer.status_code == 400
     assert f'id="{field}-error"' in answer.content.decode()
 
 
 def test_an_account_is_archived_and_restored(owner, acme, bank):
-    assert "Main was archived." in text_of(owner.post(page(acme, f"/{bank}/archive"), follow=True))
-    assert Account.objects.of(acme.id).get().archived
-    assert "Main was restored." in text_of(owner.post(page(acme, f"/{bank}/archive"), {"restore": "1"}, follow=True))
-    assert not Account.objects.of(acme.id).get().archived
+    assert "Main was archived." in get_page_text(owner.post(build_page_path(acme, f"/{bank}/archive"), follow=True))
+    assert Account.objects.for_company(acme.id).get().archived
+    assert "Main was restored." in get_page_text(
+        owner.post(build_page_path(acme, f"/{bank}/archive"), {"restore": "1"}, follow=True)
+    )
+    assert not Account.objects.for_company(acme.id).get().archived
 
 
 def test_an_account_with_transactions_is_not_deleted_and_the_refusal_is_told(owner, books, acme, bank):
-    assert "Delete “Main”" in text_of(owner.get(page(acme, f"/{bank}")))
+    assert "Delete “Main”" in get_page_text(owner.get(build_page_path(acme, f"/{bank}")))
     books.book(bank)
-    assert "Delete “Main”" not in text_of(owner.get(page(acme, f"/{bank}")))
-    answer = owner.post(page(acme, f"/{bank}/delete"), follow=True)
-    assert "The account has transactions; archive it instead" in text_of(answer)
-    assert Account.objects.of(acme.id).exists()
+    assert "Delete “Main”" not in get_page_text(owner.get(build_page_path(acme, f"/{bank}")))
+    answer = owner.post(build_page_path(acme, f"/{bank}/delete"), follow=True)
+    assert "The account has transactions; archive it instead" in get_page_text(answer)
+    assert Account.objects.for_company(acme.id).exists()
 
 
 def test_an_empty_account_is_deleted(owner, acme, bank):
-    answer = owner.post(page(acme, f"/{bank}/delete"), follow=True)
-    assert "Main was deleted." in text_of(answer)
-    assert not Account.objects.of(acme.id).exists()
+    answer = owner.post(build_page_path(acme, f"/{bank}/delete"), follow=True)
+    assert "Main was deleted." in get_page_text(answer)
+    assert not Account.objects.for_company(acme.id).exists()
 
 
 def test_another_companys_account_is_not_there(owner, acme, globex_api):
     foreign = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
-    assert owner.get(page(acme, f"/{foreign}")).status_code == 404
-    assert owner.get(page(acme, f"/{foreign}/edit")).status_code == 404
+    assert owner.get(build_page_path(acme, f"/{foreign}")).status_code == 404
+    assert owner.get(build_page_path(acme, f"/{foreign}/edit")).status_code == 404
     for act in ("edit", "initial-balance", "archive", "delete"):
-        sent = form() | {"date": "2026-01-01", "amountValue": "1"}
-        assert owner.post(page(acme, f"/{foreign}/{act}"), sent).status_code == 404
+        sent = build_account_form() | {"date": "2026-01-01", "amountValue": "1"}
+        assert owner.post(build_page_path(acme, f"/{foreign}/{act}"), sent).status_code == 404
     assert Account.objects.filter(id=foreign, archived=False, name="Theirs").exists()
 
 
-def test_whoever_may_only_read_sees_no_forms(viewer, acme, bank):
-    html = viewer.get(page(acme, f"/{bank}")).content.decode()
+def test_readers_see_no_forms(viewer, acme, bank):
+    html = viewer.get(build_page_path(acme, f"/{bank}")).content.decode()
     assert html.count('<form method="post"') == 1  # to sign out
-    assert viewer.post(page(acme, f"/{bank}/archive")).status_code == 403
+    assert viewer.post(build_page_path(acme, f"/{bank}/archive")).status_code == 403
 
 
 def test_a_new_account_leads_to_its_first_file_and_later_to_its_own_form(owner, books, acme):
     def standing_out():
-        html = owner.get(page(acme, f"/{main}")).content.decode()
+        html = owner.get(build_page_path(acme, f"/{main}")).content.decode()
         return re.findall(r'class="button primary" href="[^"]*/([^/"]+)"', html)
 
     main = books.account()

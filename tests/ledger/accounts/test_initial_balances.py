@@ -7,10 +7,10 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from ledger.models import Categorization, Category, DayMovement, Transaction
-from tests.ledger.conftest import text_of
+from tests.ledger.conftest import get_page_text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
-COMPLETE = "transaction_initial_balance_complete"
+COMPLETE_CONSTRAINT = "transaction_initial_balance_complete"
 
 
 @pytest.fixture
@@ -38,11 +38,11 @@ def pages(browser_of, alice, acme):
     return Pages()
 
 
-def by_ids(*ids):
+def select_by_ids(*ids):
     return {"mode": "ids", "ids": list(ids)}
 
 
-def refusal(answer):
+def get_status_and_code(answer):
     return answer.status_code, answer.json()["code"]
 
 
@@ -77,7 +77,7 @@ def test_an_initial_balance_is_never_open(amount, api, bank):
     assert api.post("transactions/categorization_status", {"transactionIds": ids}).json()["openTransactionIds"] == []
 
 
-def test_it_is_complete_in_the_currency_that_the_account_changes_to(opened, api, bank):
+def test_initial_balance_follows_the_account_currency(opened, api, bank):
     api.put(f"accounts/{bank}", {"defaultCurrency": "JPY"})
     row = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-03-01", "amountValue": "5"}).json()["transaction"]
     assert (row["amountValue"], row["amountCurrency"]) == ("5", "JPY")
@@ -88,12 +88,12 @@ def test_its_texts_are_changed_and_nothing_else(opened, api, books):
     path = f"transactions/{opened['id']}"
     assert api.put(path, {**opened, "notes": "counted"}).status_code == 200
     for change in ({"amountValue": "1.00"}, {"date": "2026-01-02"}, {"pending": True}, {"amountCurrency": "USD"}):
-        assert refusal(api.put(path, change)) == (409, "transaction_is_initial_balance")
+        assert get_status_and_code(api.put(path, change)) == (409, "transaction_is_initial_balance")
     assert books.read(opened["id"])["categorizations"] == opened["categorizations"]
 
 
 def test_the_database_refuses_an_initial_balance_that_is_open(opened):
-    with pytest.raises(IntegrityError, match=COMPLETE), transaction.atomic():
+    with pytest.raises(IntegrityError, match=COMPLETE_CONSTRAINT), transaction.atomic():
         Transaction.objects.filter(id=opened["id"]).update(categorized_value=0)
 
 
@@ -103,14 +103,14 @@ def test_the_database_refuses_an_initial_balance_that_is_open(opened):
 def test_a_selection_never_means_an_initial_balance(opened, api, books, bank):
     other = books.book(bank, "-10.00")["id"]
     hosting = books.category("hosting")
-    for selection in (by_ids(opened["id"], other), {"mode": "filter", "filter": {"startDate": "2026-01-01"}},
+    for selection in (select_by_ids(opened["id"], other), {"mode": "filter", "filter": {"startDate": "2026-01-01"}},
                       {"mode": "all", "confirm": True}):  # fmt: skip
         asked = {"selection": selection, "categoryId": hosting}
         assert api.post("transactions/categorize", asked).json() == {"success": True, "affected": 1}
         gone = api.post("transactions/uncategorize", {"selection": selection}).json()
         assert (gone["affected"], gone["countersCreated"], gone["countersSkipped"]) == (1, 0, 0)
     assert books.read(opened["id"]) == opened
-    only = {"selection": by_ids(opened["id"]), "categoryId": hosting}
+    only = {"selection": select_by_ids(opened["id"]), "categoryId": hosting}
     assert api.post("transactions/categorize", only).json()["affected"] == 0
 
 
@@ -118,16 +118,16 @@ def test_its_categorizations_are_not_replaced(opened, api, books):
     path = f"transactions/{opened['id']}/categorizations"
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": 100}}
     for parts in ({}, {"0": part}, opened["categorizations"]):
-        assert refusal(api.put(path, {"categorizations": parts})) == (409, "transaction_is_initial_balance")
+        assert get_status_and_code(api.put(path, {"categorizations": parts})) == (409, "transaction_is_initial_balance")
     assert books.read(opened["id"]) == opened
 
 
-def test_it_is_no_leg_of_a_transfer(opened, books, savings):
+def test_initial_balance_cannot_be_linked_as_a_transfer(opened, books, savings):
     other = books.book(savings, "-100.00", "2026-03-01")["id"]
     (part,) = opened["categorizations"]
     for pair in ((opened["id"], other), (other, opened["id"]), (opened["id"], other, part)):
-        assert refusal(books.link(*pair)) == (409, "transaction_is_initial_balance")
-        assert refusal(books.link(*pair, force=True)) == (409, "transaction_is_initial_balance")
+        assert get_status_and_code(books.link(*pair)) == (409, "transaction_is_initial_balance")
+        assert get_status_and_code(books.link(*pair, force=True)) == (409, "transaction_is_initial_balance")
     assert books.link(opened["id"], "00000000-0000-7000-8000-000000000000").status_code == 404
     assert books.read(opened["id"]) == opened
 
@@ -135,13 +135,13 @@ def test_it_is_no_leg_of_a_transfer(opened, books, savings):
 def test_an_account_that_holds_nothing_else_goes_with_it(opened, api, bank, acme):
     assert api.delete(f"accounts/{bank}").json() == {"success": True}
     assert api.get(f"transactions/{opened['id']}").status_code == 404
-    assert not Categorization.objects.of(acme.id).exists()
-    assert not DayMovement.objects.of(acme.id).exclude(count=0).exists()
+    assert not Categorization.objects.for_company(acme.id).exists()
+    assert not DayMovement.objects.for_company(acme.id).exclude(count=0).exists()
 
 
 def test_an_account_that_holds_more_stays_with_it(opened, api, books, bank):
     books.book(bank)
-    assert refusal(api.delete(f"accounts/{bank}")) == (409, "account_not_empty")
+    assert get_status_and_code(api.delete(f"accounts/{bank}")) == (409, "account_not_empty")
     assert books.read(opened["id"]) == opened
 
 
@@ -161,7 +161,7 @@ def test_deleted_by_its_id_it_is_gone_and_can_be_set_again(by, opened, api, bank
 
 
 def test_the_list_shows_it_under_its_category_and_not_as_open(opened, pages):
-    shown = text_of(pages.get("transactions"))
+    shown = get_page_text(pages.get("transactions"))
     assert "Initial balances" in shown
     assert "Open" not in shown.split("Initial balances")[-1]
 
@@ -174,22 +174,22 @@ def test_a_page_of_it_offers_neither_split_nor_link(opened, pages):
 
 
 @pytest.mark.parametrize("path", ["split", "link"])
-def test_who_asks_for_them_all_the_same_is_sent_back_with_the_reason(path, opened, pages, books, savings):
+def test_initial_balance_pages_redirect_with_a_reason(path, opened, pages, books, savings):
     other = books.book(savings, "-100.00", "2026-03-01")["id"]
     for send, status in ((pages.get, 302), (pages.post, 303)):
         answer = send(f"transactions/{opened['id']}/{path}", target=other)
         assert answer.status_code == status, answer.content
         assert answer["Location"].endswith(f"transactions/{opened['id']}")
-        assert "stands by itself" in text_of(pages.get(f"transactions/{opened['id']}"))
+        assert "stands by itself" in get_page_text(pages.get(f"transactions/{opened['id']}"))
     assert books.read(opened["id"]) == opened
 
 
-def test_it_is_no_candidate_and_refused_as_one(opened, pages, books, savings):
+def test_initial_balance_is_no_transfer_candidate(opened, pages, books, savings):
     other = books.book(savings, "-100.00", "2026-03-01")["id"]
     assert opened["id"] not in pages.get(f"transactions/{other}/link").content.decode()
     answer = pages.post(f"transactions/{other}/link", target=opened["id"])
     assert answer.status_code == 400
-    assert "stands by itself" in text_of(answer)
+    assert "stands by itself" in get_page_text(answer)
 
 
 @pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete"])
@@ -209,28 +209,28 @@ def test_the_page_deletes_an_account_with_nothing_else(opened, pages, api, bank)
 # ---------------------------------------------------------------------------------------------- what was stored before
 
 
-def as_it_was(row_id):
+def restore_old_row(row_id):
     """The row as it was stored before initial balances were complete."""
     with connection.cursor() as cursor:
-        cursor.execute(f"ALTER TABLE ledger_transaction DROP CONSTRAINT {COMPLETE}")
+        cursor.execute(f"ALTER TABLE ledger_transaction DROP CONSTRAINT {COMPLETE_CONSTRAINT}")
     Categorization.objects.filter(transaction_id=row_id).delete()
     Transaction.objects.filter(id=row_id).update(categorized_value=0)
 
 
-def mend():
+def run_migration():
     with connection.cursor() as cursor:
         for statement in import_module("ledger.migrations.0009_initial_balances_complete").MENDING:
             cursor.execute(statement)
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    (complete,) = (each for each in Transaction._meta.constraints if each.name == COMPLETE)
+    (complete,) = (each for each in Transaction._meta.constraints if each.name == COMPLETE_CONSTRAINT)
     with connection.schema_editor() as editor:
         editor.add_constraint(Transaction, complete)
 
 
 def test_one_that_was_open_is_completed(opened, api, books, acme):
-    as_it_was(opened["id"])
+    restore_old_row(opened["id"])
     assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [opened["id"]]
-    mend()
+    run_migration()
     row = books.read(opened["id"])
     (part,) = row["categorizations"].values()
     assert (part["categoryId"], part["plSplit"]["neutral"]) == (books.category("initialBalance"), 100)
@@ -240,9 +240,9 @@ def test_one_that_was_open_is_completed(opened, api, books, acme):
 def test_one_that_was_linked_and_split_is_freed_and_its_partner_is_open_again(opened, api, books, savings, acme):
     other = books.book(savings, "-30.00", "2026-03-01")["id"]
     third = books.book(savings, "30.00", "2026-03-01")["id"]
-    as_it_was(opened["id"])
+    restore_old_row(opened["id"])
     day = {"company": acme, "computed_start_date": "2026-03-01", "computed_end_date": "2026-03-01"}
-    transfer = Category.objects.of(acme.id).system("transfer").get()
+    transfer = Category.objects.for_company(acme.id).for_system_key("transfer").get()
     leg = Categorization(transaction_id=other, category=transfer, neutral=-30, value=-30, **day)
     leg.save(force_insert=True)
     link = {"counter": leg, "link_kind": "transfer"}
@@ -254,7 +254,7 @@ def test_one_that_was_linked_and_split_is_freed_and_its_partner_is_open_again(op
     Transaction.objects.filter(id=other).update(categorized_value=-30, transferred_value=-30)
     Transaction.objects.filter(id=opened["id"]).update(categorized_value=100, transferred_value=30)
     tag = api.get(f"transactions/{other}")["ETag"]
-    mend()
+    run_migration()
     assert books.read(opened["id"])["amountValue"] == "100.00"
     (part,) = books.read(opened["id"])["categorizations"].values()
     assert (part["plSplit"]["neutral"], part["transferCounterPosition"]) == (100, None)

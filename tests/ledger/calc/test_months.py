@@ -11,12 +11,12 @@ from rest_framework.exceptions import ValidationError
 from companies.api.fields import MonthField
 from ledger.calc.months import (
     add_months,
-    days_in_month,
-    first_of_month,
+    count_days_in_month,
+    count_months_between,
     format_month,
-    last_of_month,
-    months_between,
-    months_from,
+    get_first_day_of_month,
+    get_last_day_of_month,
+    list_months,
 )
 
 DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2200, 12, 31))
@@ -24,7 +24,7 @@ DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2200, 12, 31))
 
 @pytest.mark.parametrize("year", [1900, 2000, 2023, 2024, 2100])
 def test_months_have_the_days_the_calendar_gives_them(year):
-    assert [days_in_month(year, month) for month in range(1, 13)] == [
+    assert [count_days_in_month(year, month) for month in range(1, 13)] == [
         calendar.monthrange(year, month)[1] for month in range(1, 13)
     ]
 
@@ -33,24 +33,24 @@ def test_months_have_the_days_the_calendar_gives_them(year):
 @settings(max_examples=60)
 def test_adding_months_moves_by_that_many_months_and_never_past_the_day(day, months):
     moved = add_months(day, months)
-    assert months_between(day, moved) == months
-    assert moved.day == min(day.day, last_of_month(moved).day)
+    assert count_months_between(day, moved) == months
+    assert moved.day == min(day.day, get_last_day_of_month(moved).day)
 
 
 @given(day=DAYS)
 @settings(max_examples=30)
 def test_a_day_lies_between_the_first_and_the_last_of_its_month(day):
-    assert first_of_month(day) <= day <= last_of_month(day)
-    assert first_of_month(day).day == 1
-    assert add_months(first_of_month(day), 1).toordinal() - 1 == last_of_month(day).toordinal()
+    assert get_first_day_of_month(day) <= day <= get_last_day_of_month(day)
+    assert get_first_day_of_month(day).day == 1
+    assert add_months(get_first_day_of_month(day), 1).toordinal() - 1 == get_last_day_of_month(day).toordinal()
 
 
 def test_a_list_of_months_holds_both_ends():
-    assert months_from(date(2024, 11, 30), date(2025, 1, 1)) == [date(2024, 11, 1), date(2024, 12, 1), date(2025, 1, 1)]
+    assert list_months(date(2024, 11, 30), date(2025, 1, 1)) == [date(2024, 11, 1), date(2024, 12, 1), date(2025, 1, 1)]
 
 
 def test_a_list_of_months_that_ends_before_it_starts_is_empty():
-    assert months_from(date(2024, 2, 1), date(2024, 1, 31)) == []
+    assert list_months(date(2024, 2, 1), date(2024, 1, 31)) == []
 
 
 def test_a_month_reads_as_it_is_written():

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.calc.money import round_half_up
-from ledger.calc.recognition import DateRule, service_period, spread
+from ledger.calc.recognition import DateRule, compute_service_period, spread_amount
+from ledger.money.calc.money import round_half_up
 
 PUBLISHED = json.loads((Path(__file__).parents[2] / "data" / "revrec_examples.json").read_text())
 DAY = date(2024, 5, 20)
@@ -29,7 +29,7 @@ DAYS = st.dates(min_value=date(2000, 1, 1), max_value=date(2060, 12, 31))
     ],
 )
 def test_a_rule_gives_the_whole_period_around_the_transaction_date(rule, start, end):
-    assert service_period(rule, DAY) == (start, end)
+    assert compute_service_period(rule, DAY) == (start, end)
 
 
 @pytest.mark.parametrize(
@@ -44,33 +44,36 @@ def test_a_rule_gives_the_whole_period_around_the_transaction_date(rule, start, 
     ],
 )
 def test_periods_at_the_turn_of_months_and_years_are_whole(rule, day, start, end):
-    assert service_period(rule, day) == (start, end)
+    assert compute_service_period(rule, day) == (start, end)
 
 
 def test_the_invoice_date_counts_when_it_is_known_and_else_the_transactions_own():
-    assert service_period("invoiceDate", DAY, invoice_date=date(2024, 4, 2)) == (date(2024, 4, 2), date(2024, 4, 2))
-    assert service_period("invoiceDate", DAY) == (DAY, DAY)
+    assert compute_service_period("invoiceDate", DAY, invoice_date=date(2024, 4, 2)) == (
+        date(2024, 4, 2),
+        date(2024, 4, 2),
+    )
+    assert compute_service_period("invoiceDate", DAY) == (DAY, DAY)
 
 
 @pytest.mark.parametrize("rule", ["servicePeriod", "custom"])
 def test_a_given_period_is_taken_as_given_and_must_be_whole_and_in_order(rule):
-    assert service_period(rule, DAY, start=date(2024, 1, 5), end=date(2024, 2, 4)) == (
+    assert compute_service_period(rule, DAY, start=date(2024, 1, 5), end=date(2024, 2, 4)) == (
         date(2024, 1, 5),
         date(2024, 2, 4),
     )
     for start, end in [(None, DAY), (DAY, None), (DAY, DAY - timedelta(days=1))]:
         with pytest.raises(ValueError, match="start"):
-            service_period(rule, DAY, start=start, end=end)
+            compute_service_period(rule, DAY, start=start, end=end)
 
 
 def test_an_unknown_rule_is_refused():
     with pytest.raises(ValueError, match="fortnight"):
-        service_period("fortnight", DAY)
+        compute_service_period("fortnight", DAY)
 
 
 def test_every_rule_knows_its_period():
     for rule in DateRule:
-        start, end = service_period(rule, DAY, start=DAY, end=DAY)
+        start, end = compute_service_period(rule, DAY, start=DAY, end=DAY)
         assert start <= end
 
 
@@ -78,7 +81,7 @@ def test_every_rule_knows_its_period():
     "example", [example for example in PUBLISHED if "byDay" in example], ids=lambda example: example["source"]
 )
 def test_spreading_reproduces_the_published_tables_by_day(example):
-    parts = spread(
+    parts = spread_amount(
         Decimal(example["amount"]),
         currency=example["currency"],
         start=date.fromisoformat(example["start"]),
@@ -100,7 +103,7 @@ def test_months_add_up_to_the_amount_and_running_totals_are_the_days_share_round
     end = start + timedelta(days=days)
     if currency == "JPY":
         amount = round_half_up(amount, "JPY")
-    parts = spread(amount, currency=currency, start=start, end=end)
+    parts = spread_amount(amount, currency=currency, start=start, end=end)
     assert sum(parts.values()) == amount
     assert list(parts) == sorted(parts)
     assert all(parts.values())
@@ -116,28 +119,28 @@ def test_months_add_up_to_the_amount_and_running_totals_are_the_days_share_round
 @settings(max_examples=50)
 def test_a_refund_is_spread_as_the_payment_was(amount, start, days):
     end = start + timedelta(days=days)
-    paid = spread(amount, currency="EUR", start=start, end=end)
-    refunded = spread(-amount, currency="EUR", start=start, end=end)
+    paid = spread_amount(amount, currency="EUR", start=start, end=end)
+    refunded = spread_amount(-amount, currency="EUR", start=start, end=end)
     assert refunded == {month: -part for month, part in paid.items()}
     assert sum(paid.values()) == amount
 
 
 def test_a_period_within_one_month_is_one_part():
-    assert spread(Decimal("9.99"), currency="EUR", start=date(2024, 2, 3), end=date(2024, 2, 29)) == {
+    assert spread_amount(Decimal("9.99"), currency="EUR", start=date(2024, 2, 3), end=date(2024, 2, 29)) == {
         date(2024, 2, 1): Decimal("9.99")
     }
 
 
-def test_nothing_is_spread_as_nothing():
-    assert spread(Decimal("0.00"), currency="EUR", start=date(2024, 1, 1), end=date(2024, 12, 31)) == {}
+def test_zero_amount_has_no_months():
+    assert spread_amount(Decimal("0.00"), currency="EUR", start=date(2024, 1, 1), end=date(2024, 12, 31)) == {}
 
 
 def test_a_cent_over_a_year_is_one_part():
     assert sum(
-        spread(Decimal("0.01"), currency="EUR", start=date(2024, 1, 1), end=date(2024, 12, 31)).values()
+        spread_amount(Decimal("0.01"), currency="EUR", start=date(2024, 1, 1), end=date(2024, 12, 31)).values()
     ) == Decimal("0.01")
 
 
 def test_a_period_must_not_end_before_it_starts():
     with pytest.raises(ValueError, match="before it starts"):
-        spread(Decimal(1), currency="EUR", start=date(2024, 1, 2), end=date(2024, 1, 1))
+        spread_amount(Decimal(1), currency="EUR", start=date(2024, 1, 2), end=date(2024, 1, 1))

@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.models import Company
-from ledger.money.current_rates import list_rates
+from ledger.money.current_rates import list_current_rates
 from ledger.money.rates import load_rates
-from tests.ledger.conftest import text_of
+from tests.ledger.conftest import get_page_text
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def dollars(books):
     return books.account(defaultCurrency="USD")
 
 
-def day(days_ago):
+def format_day_ago(days_ago):
     return str(timezone.now().date() - timedelta(days=days_ago))
 
 
@@ -42,9 +42,9 @@ def test_the_rates_of_used_currencies_are_listed(api, books, bank, dollars, publ
     books.book(bank, "-5.00", "2026-03-01", amountCurrency="GBP")
     books.book(bank, "-5", "2026-03-01", amountCurrency="JPY")
     assert api.get("rates").json() == [
-        {"currency": "GBP", "date": day(0), "rate": 1.25, "ageDays": 0},
-        {"currency": "JPY", "date": day(2), "rate": 0.00625, "ageDays": 2},
-        {"currency": "USD", "date": day(0), "rate": 0.8, "ageDays": 0},
+        {"currency": "GBP", "date": format_day_ago(0), "rate": 1.25, "ageDays": 0},
+        {"currency": "JPY", "date": format_day_ago(2), "rate": 0.00625, "ageDays": 2},
+        {"currency": "USD", "date": format_day_ago(0), "rate": 0.8, "ageDays": 0},
     ]
 
 
@@ -57,8 +57,8 @@ def test_between_two_other_currencies_the_older_publication_counts(api, acme, do
     publish(6, USD="1.25")
     publish(1, GBP="0.75")
     Company.objects.filter(id=acme.id).update(base_currency="GBP")
-    assert api.get("rates").json() == [{"currency": "USD", "date": day(6), "rate": 0.6, "ageDays": 6}]
-    assert [each.is_old for each in list_rates(company=acme, today=timezone.now().date())] == [True]
+    assert api.get("rates").json() == [{"currency": "USD", "date": format_day_ago(6), "rate": 0.6, "ageDays": 6}]
+    assert [each.is_old for each in list_current_rates(company=acme, today=timezone.now().date())] == [True]
 
 
 def test_rates_are_one_statement_however_many_movements_there_are(api, acme, books, bank, dollars):
@@ -67,13 +67,13 @@ def test_rates_are_one_statement_however_many_movements_there_are(api, acme, boo
         for _ in range(count):
             books.book(bank, "-5.00", "2026-03-01", amountCurrency="GBP")
         with CaptureQueriesContext(connection) as seen:
-            assert len(list_rates(company=acme, today=today, rates_version=1)) == 2
+            assert len(list_current_rates(company=acme, today=today, rates_version=1)) == 2
         assert len(seen) - sum('"ledger_rate"' in each["sql"] for each in seen) == 1
 
 
 def test_the_settings_page_lists_currency_rate_date_and_age(pages, acme, dollars, publish):
     publish(3, USD="1.25")
-    text = text_of(pages.client.get(f"/app/companies/{acme.id}/settings/exchange-rates"))
+    text = get_page_text(pages.client.get(f"/app/companies/{acme.id}/settings/exchange-rates"))
     assert "USD 0.8 " in text.replace("0.80", "0.8")
     assert "3 days" in text
 
@@ -85,7 +85,7 @@ CONVERTED = ("", "/accounts", "/planned", "/profit-and-loss", "/recurring-revenu
 def test_old_rates_are_told_on_pages_with_converted_figures(pages, acme, dollars, publish, path):
     publish(4, USD="1.25")
     address = f"/app/companies/{acme.id}{path}"
-    assert "exchange rate of USD" not in text_of(pages.client.get(address))
+    assert "exchange rate of USD" not in get_page_text(pages.client.get(address))
 
 
 @pytest.mark.parametrize("path", CONVERTED)
@@ -95,10 +95,10 @@ def test_rates_of_five_days_are_told_with_their_day(pages, acme, dollars, publis
     monkeypatch.setattr("ledger.templatetags.rates.timezone.now", lambda: later)
     answer = pages.client.get(f"/app/companies/{acme.id}{path}")
     assert answer.status_code == 200
-    assert "The exchange rate of USD is from" in text_of(answer)
+    assert "The exchange rate of USD is from" in get_page_text(answer)
     assert f"/app/companies/{acme.id}/settings/exchange-rates" in answer.content.decode()
 
 
 def test_pages_without_converted_figures_say_nothing_of_rates(pages, acme, dollars):
     for path in ("/transactions", "/settings"):
-        assert "exchange rate of USD" not in text_of(pages.client.get(f"/app/companies/{acme.id}{path}"))
+        assert "exchange rate of USD" not in get_page_text(pages.client.get(f"/app/companies/{acme.id}{path}"))

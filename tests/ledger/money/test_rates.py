@@ -12,13 +12,13 @@ from currency_converter import CurrencyConverter
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection, transaction
 
-from ledger.calc.fx import MissingRate, RateTable, convert
-from ledger.calc.money import CURRENCIES
 from ledger.models import MonthResult, Rate, RateLoad
 from ledger.money import rates
-from ledger.money.rates import UnreadableRates, load_packaged_rates, load_rates, rate_table, read_rates
-from ledger.recognition import revaluing
-from ledger.recognition.posting import differences
+from ledger.money.calc.fx import RateLookupError, RateTable, convert
+from ledger.money.calc.money import CURRENCIES
+from ledger.money.rates import UnreadableRates, get_rate_table, load_packaged_rates, load_rates, parse_rates
+from ledger.recognition.actions import rate_updates
+from ledger.recognition.actions.postings import find_posting_differences
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -36,8 +36,8 @@ def converter():
 
 def test_a_thousand_random_days_and_pairs_agree_with_the_packages_own_converter(converter):
     """Where it answers for the day itself or a later one: before a currency's first rate our rule differs."""
-    chance, rates = Random(7), rate_table()
-    first = {currency: rates.rate_date(currency, date.min) for currency in CURRENCIES if currency != "EUR"}
+    chance, rates = Random(7), get_rate_table()
+    first = {currency: rates.get_rate_date(currency, date.min) for currency in CURRENCIES if currency != "EUR"}
     first["EUR"] = date(1999, 1, 4)
     compared = 0
     while compared < 1000:
@@ -51,14 +51,14 @@ def test_a_thousand_random_days_and_pairs_agree_with_the_packages_own_converter(
 
 
 def test_a_weekend_takes_fridays_rate_and_days_before_the_first_take_the_first():
-    rates = rate_table()
-    assert rates.rate("USD", date(2024, 1, 7)) == rates.rate("USD", date(2024, 1, 5))
-    assert rates.rate("INR", date(1999, 1, 1)) == rates.rate("INR", date(2009, 1, 1))
+    rates = get_rate_table()
+    assert rates.get_rate("USD", date(2024, 1, 7)) == rates.get_rate("USD", date(2024, 1, 5))
+    assert rates.get_rate("INR", date(1999, 1, 1)) == rates.get_rate("INR", date(2009, 1, 1))
 
 
 def test_a_currency_without_rates_is_an_error():
-    with pytest.raises(MissingRate):
-        RateTable([]).rate("USD", date(2024, 1, 1))
+    with pytest.raises(RateLookupError):
+        RateTable([]).get_rate("USD", date(2024, 1, 1))
 
 
 def test_loading_the_same_again_changes_nothing():
@@ -82,14 +82,14 @@ def test_the_history_and_the_daily_file_are_read_zipped_or_plain(data):
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("eurofxref.csv", data)
     expected = [("USD", date(2026, 11, 19), Decimal("1.10"))]
-    assert list(read_rates(data)) == list(read_rates(packed.getvalue())) == expected
+    assert list(parse_rates(data)) == list(parse_rates(packed.getvalue())) == expected
 
 
 @pytest.mark.parametrize(
     "data",
     [b"", b"hello", b"Date,USD\n2026-13-01,1\n", b"Date,USD\n2026-01-01,-1\n", b"Date,USD\n2026-01-01,x\n", b"PK??"],
 )
-def test_what_is_not_the_banks_file_is_refused_and_nothing_is_stored(data, tmp_path):
+def test_invalid_rates_file_is_rejected(data, tmp_path):
     before = Rate.objects.count()
     with pytest.raises(UnreadableRates):
         load_rates(data=data, source="x", now=NOW)
@@ -112,25 +112,25 @@ def test_new_rates_convert_results_and_balances_anew(api, tmp_path):
     assert api.post("data/accountBalanceByAccount", window).json()[account]["value"] == -50
     (result,) = MonthResult.objects.exclude(count=0)
     assert result.base_amount == -50
-    assert differences(api.company.id) == []
+    assert find_posting_differences(api.company.id) == []
 
 
 def test_results_that_a_killed_update_left_behind_are_converted_by_the_next(api, spent, tmp_path, monkeypatch):
     (tmp_path / "rates.csv").write_text("Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n")
     with monkeypatch.context() as killed:
-        killed.setattr(revaluing, "revalue_one", stopped)
+        killed.setattr(rate_updates, "convert_company_postings", raise_interrupt)
         with pytest.raises(KeyboardInterrupt):
             call_command("update_rates", file=str(tmp_path / "rates.csv"))
     told = io.StringIO()
     call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=told)
     assert "the results of 1 transactions" in told.getvalue()
     assert spent() == -50
-    assert differences(api.company.id) == []
+    assert find_posting_differences(api.company.id) == []
     call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=told)
     assert told.getvalue().endswith("All rates were known.\n")
 
 
-def stopped(*_, **__):
+def raise_interrupt(*_, **__):
     raise KeyboardInterrupt
 
 
@@ -144,23 +144,23 @@ def spent(api):
     return lambda: MonthResult.objects.exclude(count=0).get().base_amount
 
 
-HALF = b"Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n"
+RATES_FILE = b"Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n"
 
 
 def test_a_company_that_changes_its_currency_meanwhile_is_converted_into_the_new_one(api, spent):
-    load_rates(data=HALF, source="one", now=NOW)
-    revaluing.catch_up(now=NOW, tell=lambda *_: api.put("", {"baseCurrency": "USD"}))
+    load_rates(data=RATES_FILE, source="one", now=NOW)
+    rate_updates.convert_results_to_new_rates(now=NOW, tell=lambda *_: api.put("", {"baseCurrency": "USD"}))
     assert spent() == -100
-    assert differences(api.company.id) == []
+    assert find_posting_differences(api.company.id) == []
 
 
 def test_rates_that_a_release_loaded_which_did_not_note_their_days_are_converted_too(api, spent):
     """It may still run beside this one, and be stopped as well."""
-    load_rates(data=HALF, source="one", now=NOW)
+    load_rates(data=RATES_FILE, source="one", now=NOW)
     RateLoad.objects.update(changed_from=None)
-    assert revaluing.catch_up(now=NOW) == 1
+    assert rate_updates.convert_results_to_new_rates(now=NOW) == 1
     assert spent() == -50
-    assert revaluing.catch_up(now=NOW) is None
+    assert rate_updates.convert_results_to_new_rates(now=NOW) is None
 
 
 def test_an_arrival_waits_for_the_one_before_it():
@@ -169,9 +169,9 @@ def test_an_arrival_waits_for_the_one_before_it():
         other.execute("INSERT INTO ledger_rateload (source, loaded_time, rows) VALUES ('other', now(), 1)")
         cursor.execute("SET LOCAL lock_timeout = '50ms'")
         with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic():
-            load_rates(data=HALF, source="one", now=NOW)
+            load_rates(data=RATES_FILE, source="one", now=NOW)
         other.rollback()
-    assert load_rates(data=HALF, source="one", now=NOW) == date(2026, 11, 18)
+    assert load_rates(data=RATES_FILE, source="one", now=NOW) == date(2026, 11, 18)
 
 
 def test_a_table_that_another_thread_has_replaced_is_still_given(monkeypatch):
@@ -179,5 +179,5 @@ def test_a_table_that_another_thread_has_replaced_is_still_given(monkeypatch):
         def __setitem__(self, version, table):
             super().__setitem__(version + 1, table)
 
-    monkeypatch.setattr(rates, "_TABLES", Contended())
-    assert rate_table().rate("USD", date(2024, 1, 2)) > 1
+    monkeypatch.setattr(rates, "_RATE_TABLES", Contended())
+    assert get_rate_table().get_rate("USD", date(2024, 1, 2)) > 1

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.rules.calc.parties import Identity, OwnAccount, Signs, is_own_party, is_same_party, read_signs, tokenize
+from ledger.rules.calc.parties import (
+    CompanyIdentity,
+    OwnAccount,
+    PartySigns,
+    extract_words,
+    is_own_party,
+    is_same_party,
+    read_party_signs,
+)
 
 MAIN, DOLLARS, TILL = UUID(int=1), UUID(int=2), UUID(int=3)
 ACCOUNTS = (
@@ -14,7 +22,7 @@ ACCOUNTS = (
     OwnAccount(DOLLARS, "Dollar reserve", ("US-001234567",), None),
     OwnAccount(TILL, "Till", ("12",), None),
 )
-ACME = Identity("Acme GmbH", ACCOUNTS)
+ACME = CompanyIdentity("Acme GmbH", ACCOUNTS)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +93,7 @@ def test_the_other_party_is_the_company_where_nobody_else_is_named(from_to, desc
     ],
 )
 def test_signs_are_names_numbers_and_words_of_own_transfers(from_to, description, own, third_party):
-    assert read_signs(from_to, description, MAIN, ACME) == Signs(own, third_party)
+    assert read_party_signs(from_to, description, MAIN, ACME) == PartySigns(own, third_party)
 
 
 @pytest.mark.parametrize(
@@ -98,17 +106,17 @@ def test_signs_are_names_numbers_and_words_of_own_transfers(from_to, description
     ],
 )
 def test_names_are_of_one_party_where_all_words_of_one_are_in_the_other(one, other, expected):
-    assert is_same_party(tokenize(one), tokenize(other)) is expected
-    assert is_same_party(tokenize(other), tokenize(one)) is expected
+    assert is_same_party(extract_words(one), extract_words(other)) is expected
+    assert is_same_party(extract_words(other), extract_words(one)) is expected
 
 
 TEXTS = st.text(st.sampled_from("Aa ceGgmbhH.-0123äÉ"), max_size=20)
 
 
 @given(TEXTS, TEXTS, st.sampled_from(["Acme GmbH", "acme", "ACME GMBH"]))
-def test_who_is_the_company_is_no_third_party_and_a_sign(from_to, description, name):
+def test_own_company_is_not_a_third_party(from_to, description, name):
     for text in (name, from_to):
-        signs = read_signs(text, description, MAIN, ACME)
+        signs = read_party_signs(text, description, MAIN, ACME)
         if is_own_party(text, description, MAIN, ACME):
             assert signs.own
             assert not signs.third_party

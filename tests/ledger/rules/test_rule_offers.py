@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from tests.ledger.conftest import text_of
-from tests.ledger.rules.test_inbox_pages import Page, hosting, said, site
+from tests.ledger.conftest import get_page_text
+from tests.ledger.inbox.test_inbox_pages import InboxPage, book_categorized, hosting, site
 
 pytestmark = pytest.mark.django_db
 assert hosting  # fixtures
 assert site
-OFFER = "Always do this for “Nimbus Ltd”? Make a rule"
+OFFER_TEXT = "Always do this for “Nimbus Ltd”? Make a rule"
 
 
 @pytest.fixture
@@ -45,55 +45,55 @@ def done(site, row, hosting):
 @pytest.mark.parametrize("where", ["inbox", "list", "one"])
 def test_a_rule_is_offered_wherever_it_was_said(site, row, hosting, done, where):
     page = done(where)
-    assert OFFER in text_of(page)
+    assert OFFER_TEXT in get_page_text(page)
     form = site.client.get(re.search(r'href="([^"]+rules/new\?transaction=[^"]+)"', page.content.decode())[1])
     assert re.search(rf'value="{hosting}:cogs" selected', form.content.decode())
-    assert "It matches 1 transaction" in text_of(form)
+    assert "It matches 1 transaction" in get_page_text(form)
 
 
 @pytest.mark.parametrize("where", ["inbox", "list", "one"])
 def test_none_is_offered_that_would_speak_against_what_was_said_of_others(api, books, bank, office, done, where):
-    said(api, books, bank, office, fromTo="nimbus ltd")
-    assert "Always do this" not in text_of(done(where))
+    book_categorized(api, books, bank, office, fromTo="nimbus ltd")
+    assert "Always do this" not in get_page_text(done(where))
 
 
 def test_none_is_offered_where_a_rule_says_so_already(site, books, bank, hosting, row, done):
     form = {"name": "x", "textOperator": "contains", "textValue": "nimbus", "enabled": "on"}
     assert site.post("rules/new", **form, category=f"{hosting}:cogs").status_code == 303
-    assert "Always do this" not in text_of(done("inbox"))
+    assert "Always do this" not in get_page_text(done("inbox"))
 
 
 def test_of_what_has_no_name_the_text_is_compared(api, books, bank, site, hosting, office):
     first = books.book(bank, "-1.00", description="Parking 17")["id"]
     site.post("transactions", act="categorize", id=first, category=f"{hosting}:cogs")
-    assert "Always do this for “Parking 17”?" in text_of(site.get("inbox", said=first))
-    said(api, books, bank, office, description="Parking 18")
-    assert "Always do this" not in text_of(site.get("inbox", said=first))
+    assert "Always do this for “Parking 17”?" in get_page_text(site.get("inbox", said=first))
+    book_categorized(api, books, bank, office, description="Parking 18")
+    assert "Always do this" not in get_page_text(site.get("inbox", said=first))
 
 
 def test_several_of_one_name_are_offered_one_rule_and_those_of_several_none(books, bank, site, row, hosting):
     ids = [row, books.book(bank, "-13.00", fromTo="NIMBUS LTD")["id"]]
     answer = site.post("transactions", act="categorize", id=ids, category=f"{hosting}:cogs")
-    assert "Always do this for “N" in text_of(site.client.get(answer["Location"]))
+    assert "Always do this for “N" in get_page_text(site.client.get(answer["Location"]))
     ids.append(books.book(bank, "-13.00", fromTo="Cumulus")["id"])
     answer = site.post("transactions", act="categorize", id=ids, category=f"{hosting}:cogs")
-    assert "Always do this" not in text_of(site.client.get(answer["Location"]))
+    assert "Always do this" not in get_page_text(site.client.get(answer["Location"]))
 
 
-def test_who_may_only_look_is_offered_none(books, site, row, browser_of, bob, acme, done):
+def test_readers_get_no_rule_offer(books, site, row, browser_of, bob, acme, done):
     done("inbox")
-    assert "Always do this" not in text_of(Page(acme, browser_of(bob, acme).client).get("inbox", said=row))
+    assert "Always do this" not in get_page_text(InboxPage(acme, browser_of(bob, acme).client).get("inbox", said=row))
 
 
 def test_one_that_is_too_broad_has_the_category_just_chosen_and_says_what_speaks_against_it(
     api, books, bank, site, hosting, office, row
 ):
-    said(api, books, bank, office, times=3, fromTo="Nimbus Ltd")
+    book_categorized(api, books, bank, office, times=3, fromTo="Nimbus Ltd")
     said_otherwise = "So it would also match what was categorized otherwise"
     site.post("transactions", act="categorize", id=row, category=f"{hosting}:cogs")
     form = site.get("rules/new", transaction=row)
     assert form.status_code == 200
-    assert said_otherwise in text_of(form)
+    assert said_otherwise in get_page_text(form)
     assert re.search(rf'value="{hosting}:cogs" selected', form.content.decode())
     assert f'href="{site.base}/transactions/{row}"' not in form.content.decode().partition(said_otherwise)[2][:2000]
 
@@ -101,5 +101,5 @@ def test_one_that_is_too_broad_has_the_category_just_chosen_and_says_what_speaks
 def test_of_what_is_for_several_things_it_says_that_one_is_to_be_chosen(books, site, row, hosting, office):
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -4}}, {"categoryId": office, "plSplit": {"ga": -8}})
     form = site.get("rules/new", transaction=row)
-    assert "The transaction is not for one thing alone" in text_of(form)
+    assert "The transaction is not for one thing alone" in get_page_text(form)
     assert not re.search(r'value="[^"]+:\w+" selected', form.content.decode())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ledger.conftest import codes
+from tests.ledger.conftest import get_error_codes
 
 pytestmark = pytest.mark.django_db
 
@@ -116,11 +116,11 @@ def test_an_order_names_every_rule_once(api, rule):
         ([first, second, "00000000-0000-7000-8000-000000000000"], {"#/ids/2": "unknown_id"}),
     ]:
         answer = api.put("categorization_rules/order", {"ids": ids})
-        assert (answer.status_code, codes(answer)) == (400, expected)
+        assert (answer.status_code, get_error_codes(answer)) == (400, expected)
 
 
 CONTAINS = {"operator": "contains", "value": "x"}
-WRONG = [
+INVALID_RULES = [
     ("no condition", {"conditions": {}}, "validation_failed", {"#/conditions": "must_not_be_empty"}),
     ("none that asks", {"conditions": {"text": None, "accountIds": []}}, "validation_failed",
      {"#/conditions": "must_not_be_empty"}),
@@ -151,19 +151,19 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "code", "expected"), [pytest.param(*row[1:], id=row[0]) for row in WRONG])
+@pytest.mark.parametrize(("given", "code", "expected"), [pytest.param(*row[1:], id=row[0]) for row in INVALID_RULES])
 def test_a_rule_is_checked_as_categorize_checks(api, hosting, given, code, expected):
     body = {"name": "x", "conditions": {"text": CONTAINS}, "action": {"categoryId": hosting}} | given
     if body["action"]["categoryId"] == "hosting":
         body["action"] = body["action"] | {"categoryId": hosting}
     answer = api.post("categorization_rules", body)
-    assert (answer.status_code, answer.json()["code"], codes(answer)) == (400, code, expected)
+    assert (answer.status_code, answer.json()["code"], get_error_codes(answer)) == (400, code, expected)
 
 
 def test_a_category_of_several_lines_needs_one(api, rule):
     several = api.post("categories", {"name": "Both", "plTypes": ["cogs", "ga"]}).json()["id"]
     body = {"name": "x", "conditions": {"text": CONTAINS}, "action": {"categoryId": several}}
-    assert codes(api.post("categorization_rules", body)) == {"#/action/plType": "pl_type_needed"}
+    assert get_error_codes(api.post("categorization_rules", body)) == {"#/action/plType": "pl_type_needed"}
     made = rule(action={"categoryId": several, "plType": "ga"})
     assert api.put(f"categories/{several}", {"plTypes": ["cogs"]}).status_code == 200
     lost = api.get(f"categorization_rules/{made['id']}").json()
@@ -178,7 +178,7 @@ def test_a_category_that_goes_away_disables_its_rules(api, rule, hosting):
     off = api.get(path).json()
     assert (off["enabled"], off["disabledReason"], off["action"]["categoryId"]) == (False, "categoryDeleted", None)
     assert api.put(path, off).json() == off
-    assert codes(api.put(path, {"enabled": True})) == {"#/action/categoryId": "required"}
+    assert get_error_codes(api.put(path, {"enabled": True})) == {"#/action/categoryId": "required"}
     again = api.put(path, {"enabled": True, "action": {"categoryId": hosting}}).json()
     assert (again["enabled"], again["disabledReason"], again["action"]["plType"]) == (True, None, "cogs")
 
@@ -214,7 +214,7 @@ def test_a_counterparty_of_a_rule_stays(api, rule):
 
 
 def test_a_company_has_so_many_rules_at_most(api, rule, monkeypatch):
-    monkeypatch.setattr("ledger.rules.ruling.MOST_RULES", 1)
+    monkeypatch.setattr("ledger.rules.actions.categorization_rules.MAX_RULES", 1)
     made = rule()
     answer = api.post("categorization_rules", {name: made[name] for name in ("name", "conditions", "action")})
     assert (answer.status_code, answer.json()["code"]) == (409, "too_many_rules")

@@ -8,42 +8,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.rules.calc.pairs import Leg, pairs
-from ledger.rules.calc.parties import Identity
+from ledger.rules.calc.parties import CompanyIdentity
+from ledger.rules.calc.transfer_pairs import CandidateLeg, find_transfer_pairs
 
 START = date(2026, 3, 1)
 
 
-def leg(number, account=1, day=0, amount="-10.00", currency="EUR"):
+def build_leg(number, account=1, day=0, amount="-10.00", currency="EUR"):
     """Every leg says that it is a transfer, so that amounts and days alone decide."""
     day = START + timedelta(day)
-    return Leg(UUID(int=number), UUID(int=account), day, Decimal(amount), currency, description="Transfer")
+    return CandidateLeg(UUID(int=number), UUID(int=account), day, Decimal(amount), currency, description="Transfer")
 
 
-def at_par(amount, source, target, day):
+def convert_at_par(amount, source, target, day):
     return None if "XXX" in (source, target) else amount * (2 if target == "USD" else 1)
 
 
-def found(*legs):
+def find_pairs(*legs):
     return [
         (each.source.id.int, each.target.id.int, each.days)
-        for each in pairs(legs, worth=at_par, identity=Identity("Acme"))
+        for each in find_transfer_pairs(legs, convert_amount=convert_at_par, identity=CompanyIdentity("Acme"))
     ]
 
 
 AMOUNTS, CURRENCIES = ["-10", "10", "-20", "20", "20.5", "-7"], ["EUR", "USD"]
 row = st.integers(0, 3 * 10 * len(AMOUNTS) * len(CURRENCIES) - 1)  # one draw is quicker than four
-legs = st.lists(row, max_size=12).map(lambda rows: [leg_of(n + 1, each) for n, each in enumerate(rows)])
+legs = st.lists(row, max_size=12).map(lambda rows: [build_leg_from_seed(n + 1, each) for n, each in enumerate(rows)])
 
 
-def leg_of(number, seed):
+def build_leg_from_seed(number, seed):
     seed, account = divmod(seed, 3)
     seed, day = divmod(seed, 10)
     currency, amount = divmod(seed, len(AMOUNTS))
-    return leg(number, account, day, AMOUNTS[amount], CURRENCIES[currency])
+    return build_leg(number, account, day, AMOUNTS[amount], CURRENCIES[currency])
 
 
-def fits(source, target):
+def is_pair_naively(source, target):
     """A naive reading of the rule."""
     days = abs((source.day - target.day).days)
     opposite = source.amount < 0 < target.amount and source.account_id != target.account_id and days <= 5
@@ -55,32 +55,39 @@ def fits(source, target):
 
 @given(legs)
 def test_pairs_fit_are_disjoint_nearest_first_and_none_is_left_out(rows):
-    result = pairs(rows, worth=at_par, identity=Identity("Acme"))
+    result = find_transfer_pairs(rows, convert_amount=convert_at_par, identity=CompanyIdentity("Acme"))
     taken = [each.id for pair in result for each in (pair.source, pair.target)]
     assert len(taken) == len(set(taken))
-    assert all(fits(pair.source, pair.target) for pair in result)
+    assert all(is_pair_naively(pair.source, pair.target) for pair in result)
     assert [pair.days for pair in result] == sorted(pair.days for pair in result)
     left = [each for each in rows if each.id not in taken]
-    assert not [(one, other) for one in left for other in left if fits(one, other)]
+    assert not [(one, other) for one in left for other in left if is_pair_naively(one, other)]
     for pair in result:  # nobody who waits was nearer
         nearer = [
-            each for each in left if fits(pair.source, each) and abs((pair.source.day - each.day).days) < pair.days
+            each
+            for each in left
+            if is_pair_naively(pair.source, each) and abs((pair.source.day - each.day).days) < pair.days
         ]
         assert not nearer
 
 
 def test_of_two_the_nearer_day_is_taken():
-    assert found(leg(1), leg(2, 2, 3, "10"), leg(3, 2, -1, "10")) == [(1, 3, 1)]
+    assert find_pairs(build_leg(1), build_leg(2, 2, 3, "10"), build_leg(3, 2, -1, "10")) == [(1, 3, 1)]
 
 
 def test_an_account_is_no_partner_of_itself():
-    assert found(leg(1), leg(2, 1, 0, "10"), leg(3, 2, 4, "10")) == [(1, 3, 4)]
+    assert find_pairs(build_leg(1), build_leg(2, 1, 0, "10"), build_leg(3, 2, 4, "10")) == [(1, 3, 4)]
 
 
 def test_across_currencies_the_nearest_amount_is_taken():
-    rows = [leg(1, amount="-100"), leg(2, 2, 0, "205", "USD"), leg(3, 2, 0, "199", "USD"), leg(4, 2, 0, "211", "USD")]
-    assert found(*rows) == [(1, 3, 0)]
-    assert found(leg(1, amount="-100", currency="XXX"), *rows[1:]) == []
+    rows = [
+        build_leg(1, amount="-100"),
+        build_leg(2, 2, 0, "205", "USD"),
+        build_leg(3, 2, 0, "199", "USD"),
+        build_leg(4, 2, 0, "211", "USD"),
+    ]
+    assert find_pairs(*rows) == [(1, 3, 0)]
+    assert find_pairs(build_leg(1, amount="-100", currency="XXX"), *rows[1:]) == []
 
 
 MARCH = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
@@ -91,7 +98,7 @@ def dollars(books):
     return books.account(name="Dollars", defaultCurrency="USD")
 
 
-def propose(api):
+def list_proposals(api):
     answer = api.post("transactions/transfer_proposals", MARCH)
     assert answer.status_code == 200, answer.content
     return [(each["sourceTransactionId"], each["targetTransactionId"]) for each in answer.json()]
@@ -139,14 +146,14 @@ def test_across_currencies_a_sign_of_the_company_is_needed(
 ):
     out = books.book(bank, "-40.00", "2026-03-10", **({"fromTo": ""} | source))["id"]
     into = books.book(dollars, dollars_in, "2026-03-11", **({"fromTo": ""} | target))["id"]
-    assert propose(api) == ([(out, into)] if expected else [])
+    assert list_proposals(api) == ([(out, into)] if expected else [])
 
 
 @pytest.mark.django_db
 def test_two_strangers_with_the_same_amount_are_no_transfer(api, books, bank, savings):
     books.book(bank, "-250.00", "2026-03-10", fromTo="Landlord", description="Rent")
     books.book(savings, "250.00", "2026-03-10", fromTo="Globex", description="Invoice 7")
-    assert propose(api) == []
+    assert list_proposals(api) == []
 
 
 @pytest.mark.django_db
@@ -154,4 +161,4 @@ def test_the_companys_own_legs_are_paired_and_not_a_stranger_between_them(api, b
     out = books.book(bank, "-250.00", "2026-03-10", fromTo="Acme")["id"]
     books.book(savings, "250.00", "2026-03-10", fromTo="Globex")
     into = books.book(savings, "250.00", "2026-03-12", fromTo="Acme")["id"]
-    assert propose(api) == [(out, into)]
+    assert list_proposals(api) == [(out, into)]

@@ -9,7 +9,7 @@ from ledger.models import Product, ProductGroup
 from tests import factories
 
 pytestmark = pytest.mark.django_db
-NOWHERE = "00000000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_a_product_reads_as_it_was_added(api, acme, product):
     read = api.get(f"products/{product['id']}")
     assert read.json() == product
     assert read["ETag"]
-    assert AuditEntry.objects.of(acme.id).filter(action="product.created").count() == 1
+    assert AuditEntry.objects.for_company(acme.id).filter(action="product.created").count() == 1
 
 
 def test_a_changed_name_counts_as_edited_by_hand(api, product):
@@ -60,7 +60,7 @@ def test_external_ids_are_replaced_and_name_one_product(api, product):
 
 
 def test_products_are_listed_with_what_is_committed_and_how_many_events(api, make_api, acme, product):
-    customer = str(factories.customer(acme).id)
+    customer = str(factories.make_customer(acme).id)
     today = date.today()
     subscription = api.post("subscriptions", {"customerId": customer, "productId": product["id"]}).json()["id"]
     for amount, day in (("10.00", today - timedelta(days=400)), ("240.00", today - timedelta(days=3))):
@@ -82,7 +82,7 @@ def test_products_are_listed_with_what_is_committed_and_how_many_events(api, mak
 
 
 def test_a_product_with_subscriptions_stays(api, acme, product):
-    api.post("subscriptions", {"customerId": str(factories.customer(acme).id), "productId": product["id"]})
+    api.post("subscriptions", {"customerId": str(factories.make_customer(acme).id), "productId": product["id"]})
     refused = api.delete(f"products/{product['id']}")
     assert (refused.status_code, refused.json()["code"]) == (409, "product_in_use")
     assert api.get(f"products/{product['id']}").status_code == 200
@@ -119,11 +119,11 @@ def test_groups_hold_products(api, product):
         ({"name": "x", "order": "1"}, "#/order", "invalid_value"),
         ({"name": "x", "externalIds": "prod"}, "#/externalIds", "invalid_value"),
         ({"name": "x", "externalIds": [1]}, "#/externalIds/0", "invalid_value"),
-        ({"name": "x", "productGroupId": NOWHERE}, "#/productGroupId", "unknown_id"),
+        ({"name": "x", "productGroupId": UNKNOWN_ID}, "#/productGroupId", "unknown_id"),
         ({"name": "x", "productGroupId": "x"}, "#/productGroupId", "unknown_id"),
     ],
 )
-def test_what_is_wrong_is_refused(api, body, pointer, code):
+def test_invalid_product_is_rejected(api, body, pointer, code):
     refused = api.post("products", body)
     assert refused.status_code == 400
     assert refused.json()["code"] == "validation_failed"

@@ -10,15 +10,15 @@ from django.test.utils import CaptureQueriesContext
 from companies.models import AuditEntry
 from ledger.models import Counterparty, Subscription, SubscriptionEvent
 from tests import factories
-from tests.days import TODAY
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
-NOWHERE = "00000000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
 def customer(acme):
-    return factories.customer(acme)
+    return factories.make_customer(acme)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_the_companys_metrics_follow_its_events(api, send):
         ({"intervalCount": True}, "#/intervalCount", "invalid_value"),
         ({"externalId": "x\0"}, "#/externalId", "invalid_characters"),
         ({"externalId": ""}, "#/externalId", "must_not_be_empty"),
-        ({"subscriptionId": NOWHERE}, "#/subscriptionId", "unknown_id"),
+        ({"subscriptionId": UNKNOWN_ID}, "#/subscriptionId", "unknown_id"),
         ({"subscriptionId": "x"}, "#/subscriptionId", "unknown_id"),
     ],
 )
@@ -155,20 +155,20 @@ def test_a_wrong_event_is_refused_and_nothing_stored(send, change, pointer, code
 
 
 def test_a_subscription_belongs_to_a_customer_of_the_company(api, acme, globex):
-    theirs = factories.customer(globex)
-    vendor = Counterparty(company=acme, type="vendor", name="V").stamp_new(factories.stamp())
+    theirs = factories.make_customer(globex)
+    vendor = Counterparty(company=acme, type="vendor", name="V").mark_created(factories.make_stamp())
     vendor.save(force_insert=True)
-    for customer_id, code in ((theirs.id, "unknown_id"), (NOWHERE, "unknown_id"), (vendor.id, "not_a_customer")):
+    for customer_id, code in ((theirs.id, "unknown_id"), (UNKNOWN_ID, "unknown_id"), (vendor.id, "not_a_customer")):
         refused = api.post("subscriptions", {"customerId": str(customer_id)})
         assert refused.status_code == 400
         assert refused.json()["errors"][0] | {"detail": ""} == {"pointer": "#/customerId", "code": code, "detail": ""}
-    refused = api.post("subscriptions", {"customerId": str(factories.customer(acme).id), "productId": NOWHERE})
+    refused = api.post("subscriptions", {"customerId": str(factories.make_customer(acme).id), "productId": UNKNOWN_ID})
     assert refused.json()["errors"][0]["pointer"] == "#/productId"
     assert Subscription.objects.count() == 0
 
 
 def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send, subscription):
-    other = api.post("subscriptions", {"customerId": str(factories.customer(acme).id)}).json()
+    other = api.post("subscriptions", {"customerId": str(factories.make_customer(acme).id)}).json()
     sent = [send(str(n), TODAY - timedelta(days=n)).json()["id"] for n in range(5)]
     first = api.get("subscription_events?limit=3")
     following = urlsplit(first["Link"].partition(">")[0][1:])
@@ -231,7 +231,7 @@ def test_reading_and_writing_need_their_permissions(make_api, acme, customer):
 
 
 def test_a_customer_whose_subscriptions_live_stays_one(api, acme):
-    customer = factories.customer(acme)
+    customer = factories.make_customer(acme)
     path = f"counterparties/{customer.id}"
     subscription = api.post("subscriptions", {"customerId": str(customer.id)}).json()["id"]
     worth = {"subscriptionId": subscription, "amountCurrency": "EUR"}
@@ -265,7 +265,7 @@ def test_a_subscription_gets_another_product_and_external_id(api, subscription, 
     assert api.put(path, {"externalId": "sub_3"}, if_match='"other"').status_code == 412
     entry = AuditEntry.objects.get(action="subscription.updated")
     assert (entry.before["external_id"], entry.after["external_id"]) == ("sub_1", "sub_2")
-    assert api.put(path, {"productId": NOWHERE}).json()["errors"][0]["code"] == "unknown_id"
+    assert api.put(path, {"productId": UNKNOWN_ID}).json()["errors"][0]["code"] == "unknown_id"
     api.post("subscriptions", {"customerId": subscription["customerId"], "externalId": "taken"})
     assert api.put(path, {"externalId": "taken"}).json()["code"] == "external_id_taken"
 
@@ -273,7 +273,7 @@ def test_a_subscription_gets_another_product_and_external_id(api, subscription, 
 def test_another_customer_takes_a_subscription_over_with_its_past(api, acme, subscription, send):
     asked = {"mrrType": "mrr", "startMonth": f"{TODAY:%Y-%m}"}
     path = f"subscriptions/{subscription['id']}"
-    other = factories.customer(acme, "Hooli")
+    other = factories.make_customer(acme, "Hooli")
     send("10.00")
     own = api.post("subscriptions", {"customerId": str(other.id)}).json()["id"]
     send("5.00", subscriptionId=own)

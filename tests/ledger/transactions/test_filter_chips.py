@@ -7,8 +7,8 @@ import pytest
 from companies.permissions import Role
 from ledger.models import ImportBatch
 from tests import factories
-from tests.days import TODAY
-from tests.ledger.conftest import text_of
+from tests.ledger.conftest import get_page_text
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ def chip(pages):
     """What the chip of a filter says."""
 
     def chip(pages=pages, **asked):
-        found = text_of(pages.get(**asked)).split("Filters in use")[-1]
+        found = get_page_text(pages.get(**asked)).split("Filters in use")[-1]
         assert not any(value in found.split("Clear all filters")[0] for value in asked.values() if len(value) == 36)
         return found
 
@@ -30,23 +30,23 @@ def test_an_import_is_called_by_its_file_or_its_day(api, books, bank, chip, acme
     batch = api.post("transactions/import", {"transactions": items}).json()["importId"]
     day = f"{TODAY:%-d %b %Y}"
     assert f"Import: of {day}" in chip(importId=batch)
-    ImportBatch.objects.of(acme.id).update(filename="march.csv")
+    ImportBatch.objects.for_company(acme.id).update(filename="march.csv")
     assert f"Import: march.csv, {day}" in chip(importId=batch)
     assert "Import: one that is gone" in chip(importId=str(uuid4()))
 
 
-def test_who_it_is_assigned_to_is_called_by_their_name(books, bank, chip, alice, bob, acme, globex, carol, pages_of):
+def test_assignee_chip_shows_the_name(books, bank, chip, alice, bob, acme, globex, carol, pages_of):
     bob.name = "Bob Bold"
     bob.save()
     assert "Assigned to: Bob Bold" in chip(assignedUserId=str(bob.pk))
     assert "Assigned to: Me" in chip(assignedUserId=str(alice.pk))
     assert "Assigned to: somebody else" in chip(assignedUserId=str(carol.pk)), "of another company"
     assert "Assigned to: somebody else" in chip(assignedUserId="nobody")
-    editor = factories.member(acme, "elin@acme.example", role=Role.EDITOR)
+    editor = factories.make_member(acme, "elin@acme.example", role=Role.EDITOR)
     assert "Assigned to: somebody else" in chip(pages_of(editor, acme), assignedUserId=str(bob.pk))
 
 
-def test_what_categorized_it_is_said_in_words(api, books, bank, chip):
+def test_categorized_by_chip_shows_a_label(api, books, bank, chip):
     action = {"categoryId": books.category("hosting")}
     rule = {"name": "Cloud", "conditions": {"fromTo": {"operator": "contains", "value": "Nimbus"}}, "action": action}
     answer = api.post("categorization_rules", rule)

@@ -10,19 +10,19 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.calc.fx import convert
-from ledger.calc.money import round_half_up
-from ledger.money.rates import rate_table
+from ledger.money.calc.fx import convert
+from ledger.money.calc.money import round_half_up
+from ledger.money.rates import get_rate_table
 
 pytestmark = pytest.mark.django_db
 
 
-def totals(answer):
+def get_totals(answer):
     assert answer.status_code == 200, answer.content
     return int(answer["X-Total-Count"]), Decimal(answer["X-Total-Amount"])
 
 
-def listed(api, **query):
+def list_transaction_ids(api, **query):
     answer = api.get("transactions", query)
     assert answer.status_code == 200, answer.content
     return {row["id"] for row in answer.json()}
@@ -32,13 +32,13 @@ def test_a_list_tells_what_all_its_pages_come_to_where_it_is_asked(api, books, b
     for n in range(3):
         books.book(bank, "100.00", f"2024-01-0{n + 1}")
     books.book(bank, "-50.00", "2024-02-01", amountCurrency="USD")
-    dollars = convert(Decimal(50), source="USD", target="EUR", day=date(2024, 2, 1), rates=rate_table())
+    dollars = convert(Decimal(50), source="USD", target="EUR", day=date(2024, 2, 1), rates=get_rate_table())
     page = api.get("transactions", {"total": "true", "limit": 1})
     assert len(page.json()) == 1
-    assert totals(page) == (4, 300 - round_half_up(dollars, "EUR"))
-    assert totals(api.get(page["Link"][1:].partition(">")[0])) == totals(page)
-    assert totals(api.get("transactions", {"total": "true", "endDate": "2024-01-02"})) == (2, 200)
-    assert totals(api.get("transactions", {"total": "true", "q": "nobody"})) == (0, 0)
+    assert get_totals(page) == (4, 300 - round_half_up(dollars, "EUR"))
+    assert get_totals(api.get(page["Link"][1:].partition(">")[0])) == get_totals(page)
+    assert get_totals(api.get("transactions", {"total": "true", "endDate": "2024-01-02"})) == (2, 200)
+    assert get_totals(api.get("transactions", {"total": "true", "q": "nobody"})) == (0, 0)
     for query in ({}, {"total": "false"}):
         assert "X-Total-Count" not in api.get("transactions", query)
 
@@ -51,14 +51,14 @@ def test_transactions_are_found_by_the_months_in_which_they_count(api, books, ba
     once = books.book(bank, "-30.00", "2024-03-05")["id"]
     books.split(once, {"categoryId": rent, "plSplit": {"ga": -10}}, {"categoryId": hosting, "plSplit": {"cogs": -20}})
     books.book(bank, "-9.00", "2024-03-06")
-    assert listed(api, recognizedFrom="2024-03", recognizedTo="2024-03") == {year, once}
-    assert listed(api, recognizedTo="2024-01") == set()
-    assert listed(api, recognizedFrom="2024-04") == {year}
+    assert list_transaction_ids(api, recognizedFrom="2024-03", recognizedTo="2024-03") == {year, once}
+    assert list_transaction_ids(api, recognizedTo="2024-01") == set()
+    assert list_transaction_ids(api, recognizedFrom="2024-04") == {year}
     march = {"recognizedFrom": "2024-03", "recognizedTo": "2024-03"}
-    assert listed(api, **march, plType="cogs") == {once}
-    assert listed(api, **march, plType="cogs", categoryId=rent) == set(), "no part is both"
-    assert totals(api.get("transactions", march | {"plType": "ga", "total": "true"})) == (2, Decimal("111.64"))
-    assert totals(api.get("transactions", march | {"total": "true"})) == (2, Decimal("-131.64"))
+    assert list_transaction_ids(api, **march, plType="cogs") == {once}
+    assert list_transaction_ids(api, **march, plType="cogs", categoryId=rent) == set(), "no part is both"
+    assert get_totals(api.get("transactions", march | {"plType": "ga", "total": "true"})) == (2, Decimal("111.64"))
+    assert get_totals(api.get("transactions", march | {"total": "true"})) == (2, Decimal("-131.64"))
 
 
 SERVICE = ("2024-01-15", "2024-03-14")  # 60 days
@@ -86,8 +86,8 @@ def test_a_transaction_is_found_by_the_days_on_which_it_is_recognised(api, books
     rule = {"type": "servicePeriod", "startDate": SERVICE[0], "endDate": SERVICE[1]}
     books.split(row, {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -120}, "usingDateRule": rule})
     days = {name: day for name, day in (("recognizedFrom", first), ("recognizedTo", last)) if day}
-    assert listed(api, **days) == ({row} if share else set())
-    found = totals(api.get("transactions", days | {"total": "true", "plType": "ga"}))
+    assert list_transaction_ids(api, **days) == ({row} if share else set())
+    found = get_totals(api.get("transactions", days | {"total": "true", "plType": "ga"}))
     assert found == ((1, Decimal(share)) if share else (0, 0))
 
 
@@ -101,7 +101,7 @@ def test_the_days_of_a_month_come_to_the_month(api, books, bank, currency):
 
     def amount(first, last):
         query = {"recognizedFrom": first, "recognizedTo": last, "total": "true", "plType": "ga"}
-        return totals(api.get("transactions", query))[1]
+        return get_totals(api.get("transactions", query))[1]
 
     days = [amount(*page) for page in pages]
     assert all(days)
@@ -114,10 +114,14 @@ def test_the_days_of_a_month_come_to_the_month(api, books, bank, currency):
 def test_an_amount_on_one_day_counts_on_that_day(api, books, bank):
     row = books.book(bank, "-30.00", "2024-03-05")["id"]
     books.split(row, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
-    assert listed(api, recognizedFrom="2024-03-05", recognizedTo="2024-03-05") == {row}
-    assert listed(api, recognizedTo="2024-03-04") == listed(api, recognizedFrom="2024-03-06") == set()
-    assert listed(api, recognizedBy="2024-03-05", recognizedFrom="2024-03-05") == {row}
-    assert listed(api, recognizedBy="2024-03-04", recognizedFrom="2024-03-02") == set()
+    assert list_transaction_ids(api, recognizedFrom="2024-03-05", recognizedTo="2024-03-05") == {row}
+    assert (
+        list_transaction_ids(api, recognizedTo="2024-03-04")
+        == list_transaction_ids(api, recognizedFrom="2024-03-06")
+        == set()
+    )
+    assert list_transaction_ids(api, recognizedBy="2024-03-05", recognizedFrom="2024-03-05") == {row}
+    assert list_transaction_ids(api, recognizedBy="2024-03-04", recognizedFrom="2024-03-02") == set()
 
 
 def test_a_selection_takes_the_same_filters(api, books, bank):
@@ -179,7 +183,7 @@ def test_the_months_of_a_line_come_to_all_of_it(api, books, bank, parts):
         rule = {"type": "servicePeriod", "startDate": str(start), "endDate": end}
         part = {"categoryId": category, "plSplit": {line: value}, "usingDateRule": rule}
         assert books.split(made, part).status_code == 200
-    rates = rate_table()
+    rates = get_rate_table()
     for asked, sign in (("ga", -1), ("no", 1)):
         worth = sum(
             sign
@@ -188,7 +192,7 @@ def test_the_months_of_a_line_come_to_all_of_it(api, books, bank, parts):
             if line == asked
         )
         query = {"recognizedFrom": "2024-01", "recognizedTo": "2025-12", "plType": asked, "categoryId": category}
-        count, amount = totals(api.get("transactions", query | {"total": "true"}))
+        count, amount = get_totals(api.get("transactions", query | {"total": "true"}))
         assert count == sum(line == asked for *_, line, _ in parts)
         assert abs(amount - Decimal(worth)) <= 24 * Decimal("0.005"), "each month is rounded"
 
@@ -204,15 +208,17 @@ def test_each_row_behind_a_figure_says_what_of_it_counts_and_they_add_up_to_the_
     books.split(whole, {"categoryId": rent, "plSplit": {"ga": -12}})
     for query in ({"plType": "ga"}, {"plType": "ga", "recognizedFrom": "2024-02"}, {"categoryId": rent}, {}):
         cell = {"recognizedFrom": "2024-01", "recognizedTo": "2024-03", "total": "true"} | query
-        count, amount = totals(api.get("transactions", cell))
-        told = shares(pages.get(**cell))
+        count, amount = get_totals(api.get("transactions", cell))
+        told = list_counted_amounts(pages.get(**cell))
         assert (len(told), sum(told)) == (count, amount)
         assert len(set(told)) > 1
-    assert shares(pages.get(recognizedFrom="2024-01", recognizedTo="2024-03")) == [], "only beside their total"
-    assert shares(pages.get(total="true")) == []
+    assert list_counted_amounts(pages.get(recognizedFrom="2024-01", recognizedTo="2024-03")) == [], (
+        "only beside their total"
+    )
+    assert list_counted_amounts(pages.get(total="true")) == []
 
 
-def shares(answer):
+def list_counted_amounts(answer):
     found = re.findall(r">counts here: ([^<]+)<", answer.content.decode())
     return [Decimal(text.replace("−", "-").replace("€", "").replace(",", "")) for text in found]
 
@@ -233,9 +239,9 @@ def test_flows_are_found_as_the_cash_flow_counts_them(api, books, bank):
     assert books.link(mixed, fits, part).status_code == 200
     window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
     told = api.post("data/cashFlowTimeSeries", window | {"interval": "month"}).json()
-    assert listed(api, flow="in") == {into}
-    assert listed(api, flow="out") == {gone, mixed}
-    flows = {way: totals(api.get("transactions", window | {"flow": way, "total": "true"})) for way in ("in", "out")}
+    assert list_transaction_ids(api, flow="in") == {into}
+    assert list_transaction_ids(api, flow="out") == {gone, mixed}
+    flows = {way: get_totals(api.get("transactions", window | {"flow": way, "total": "true"})) for way in ("in", "out")}
     assert flows == {"in": (1, 300), "out": (2, -160)}
     assert (told["inflow"][0]["value"], told["outflow"][0]["value"]) == (300, 160)
     assert api.get("transactions", {"flow": "both"}).status_code == 400

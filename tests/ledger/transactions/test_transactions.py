@@ -9,12 +9,12 @@ import pytest
 
 from companies.models import AuditEntry
 from ledger.models import DayMovement, Transaction
-from ledger.transactions import answers
-from ledger.transactions.filters import MOST_VALUES
-from tests.ledger.conftest import codes
+from ledger.transactions import representation
+from ledger.transactions.filters import MAX_VALUES_PER_FILTER
+from tests.ledger.conftest import get_error_codes
 
 pytestmark = pytest.mark.django_db
-MOST_LINE = 8190  # as config/gunicorn has it
+MAX_REQUEST_LINE = 8190  # as config/gunicorn has it
 
 FIELDS = [
     "id",
@@ -74,13 +74,13 @@ def test_a_transaction_reads_as_booked_with_every_field(books, bank, api):
 
 
 def test_one_that_is_deleted_while_it_is_read_is_not_there(books, bank, api, monkeypatch):
-    row, read = books.book(bank)["id"], answers.read
+    row, read = books.book(bank)["id"], representation.list_transaction_dicts
 
     def read_late(rows, **more):
         rows.delete()
         return read(rows, **more)
 
-    monkeypatch.setattr(answers, "read", read_late)
+    monkeypatch.setattr(representation, "list_transaction_dicts", read_late)
     assert api.get(f"transactions/{row}").status_code == 404
 
 
@@ -107,7 +107,7 @@ def test_amounts_print_the_decimals_of_their_currency(books):
     assert books.book(yen, "12.5", amountCurrency="USD")["amountValue"] == "12.50"
 
 
-def test_what_integrations_wrote_is_answered_by_its_name(books, bank):
+def test_provider_data_is_returned_by_field_name(books, bank):
     made = books.book(bank)
     Transaction.objects.filter(id=made["id"]).update(
         provider_data={"bankProviderATransactionId": "b-1", "crmProviderCategorizationResolved": True}
@@ -138,18 +138,18 @@ def test_what_integrations_wrote_is_answered_by_its_name(books, bank):
         ({"assignedUserId": "nobody"}, "#/assignedUserId", "unknown_id"),
     ],
 )
-def test_what_is_wrong_is_named_and_nothing_is_stored(api, bank, change, pointer, code):
+def test_invalid_transaction_names_fields_and_stores_nothing(api, bank, change, pointer, code):
     body = {"accountId": bank, "date": "2026-03-15", "amountValue": "-1.00"} | change
     answer = api.post("transactions", body)
     assert answer.status_code == 400, answer.content
-    assert codes(answer)[pointer] == code
+    assert get_error_codes(answer)[pointer] == code
     assert not Transaction.objects.exists()
 
 
 def test_another_companys_account_is_an_unknown_id(api, globex_api):
     theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
     answer = api.post("transactions", {"accountId": theirs, "date": "2026-03-15", "amountValue": "1"})
-    assert codes(answer) == {"#/accountId": "unknown_id"}
+    assert get_error_codes(answer) == {"#/accountId": "unknown_id"}
     assert not Transaction.objects.exists()
 
 
@@ -193,16 +193,16 @@ def test_a_change_moves_the_balances_with_it(api, books, bank, savings, acme):
     made = books.book(bank, "-100.00")
     path = f"transactions/{made['id']}"
     api.put(path, {"amountValue": "-60.00", "date": "2026-04-01", "accountId": savings})
-    (row,) = DayMovement.objects.of(acme.id).exclude(count=0)
+    (row,) = DayMovement.objects.for_company(acme.id).exclude(count=0)
     assert (str(row.account_id), str(row.date), row.amount, row.outflow) == (savings, "2026-04-01", -60, 60)
     api.put(path, {"pending": True})
-    assert not DayMovement.objects.of(acme.id).exclude(count=0).exists()
+    assert not DayMovement.objects.for_company(acme.id).exclude(count=0).exists()
 
 
 def test_a_new_currency_must_fit_the_amount(api, books, bank):
     made = books.book(bank, "-100.50")
     refused = api.put(f"transactions/{made['id']}", {"amountCurrency": "JPY"})
-    assert codes(refused) == {"#/amountValue": "too_many_decimals"}
+    assert get_error_codes(refused) == {"#/amountValue": "too_many_decimals"}
     assert books.read(made["id"]) == made
     assert api.put(f"transactions/{made['id']}", {"amountCurrency": "JPY", "amountValue": "-100"}).status_code == 200
 
@@ -234,18 +234,18 @@ def test_many_are_deleted_at_once_or_none(api, books, bank, acme):
     ids = [books.book(bank)["id"] for _ in range(3)]
     unknown = "00000000-0000-7000-8000-000000000000"
     refused = api.post("transactions/batch_delete", {"transactionIds": [ids[0], unknown, "x"]})
-    assert codes(refused) == {"#/transactionIds/1": "unknown_id", "#/transactionIds/2": "unknown_id"}
+    assert get_error_codes(refused) == {"#/transactionIds/1": "unknown_id", "#/transactionIds/2": "unknown_id"}
     assert Transaction.objects.count() == 3
     done = api.post("transactions/batch_delete", {"transactionIds": [*ids[:2], ids[0]]})
     assert done.json() == {"success": True, "deletedCount": 2}
     assert Transaction.objects.count() == 1
-    assert sum(row.amount for row in DayMovement.objects.of(acme.id)) == -100
-    assert AuditEntry.objects.of(acme.id).filter(action="transactions.deleted").count() == 1
+    assert sum(row.amount for row in DayMovement.objects.for_company(acme.id)) == -100
+    assert AuditEntry.objects.for_company(acme.id).filter(action="transactions.deleted").count() == 1
 
 
 def test_at_most_ten_thousand_are_deleted_at_once(api):
     answer = api.post("transactions/batch_delete", {"transactionIds": ["x"] * 10_001})
-    assert codes(answer) == {"#/transactionIds": "too_many_ids"}
+    assert get_error_codes(answer) == {"#/transactionIds": "too_many_ids"}
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def many(books, bank, savings, api):
     return made
 
 
-def listed(api, **params):
+def list_transactions(api, **params):
     answer = api.get("transactions", params)
     assert answer.status_code == 200, answer.content
     return answer.json()
@@ -319,18 +319,21 @@ def listed(api, **params):
 )
 def test_the_list_is_sorted_and_filtered(api, many, params, expected):
     ids = [each["id"] for each in many]
-    assert [ids.index(each["id"]) for each in listed(api, **params)] == expected
+    assert [ids.index(each["id"]) for each in list_transactions(api, **params)] == expected
 
 
 def test_accounts_and_categories_may_be_several(api, books, many, bank, savings):
-    assert len(listed(api, accountId=savings)) == 3
-    assert len(listed(api, accountId=[savings, bank])) == 10
+    assert len(list_transactions(api, accountId=savings)) == 3
+    assert len(list_transactions(api, accountId=[savings, bank])) == 10
     books.split(many[0]["id"], {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -10}})
     books.split(many[1]["id"], {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 5}})
     keys = [books.category("officeAndAdmin"), books.category("revenueOther")]
-    assert [each["id"] for each in listed(api, categoryId=keys)] == [many[1]["id"], many[0]["id"]]
-    assert [each["id"] for each in listed(api, plType="ga")] == [many[0]["id"]]
-    assert [each["id"] for each in listed(api, open="false", startDate="2026-01-05")] == [many[4]["id"], many[0]["id"]]
+    assert [each["id"] for each in list_transactions(api, categoryId=keys)] == [many[1]["id"], many[0]["id"]]
+    assert [each["id"] for each in list_transactions(api, plType="ga")] == [many[0]["id"]]
+    assert [each["id"] for each in list_transactions(api, open="false", startDate="2026-01-05")] == [
+        many[4]["id"],
+        many[0]["id"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -364,10 +367,10 @@ def test_accounts_and_categories_may_be_several(api, books, many, bank, savings)
 def test_unknown_and_malformed_filters_are_refused(api, many, name, value, code):
     answer = api.get("transactions", {name: value})
     assert answer.status_code == 400
-    assert codes(answer) == {f"#/{name}": code}
+    assert get_error_codes(answer) == {f"#/{name}": code}
 
 
-def next_params(answer):
+def get_next_params(answer):
     link = answer.headers.get("Link", "")
     return dict(parse_qsl(urlsplit(link[1:].partition(">")[0]).query)) if link else None
 
@@ -376,18 +379,18 @@ def test_a_forged_cursor_is_refused(api, many):
     for values in (["NaN", "x"], ["Infinity", many[0]["id"]], ["2026-01-01", many[0]["id"]], ["5", 5], {}, "x"):
         cursor = base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
         answer = api.get("transactions", {"cursor": cursor, "sort": "amount"})
-        assert codes(answer) == {"#/cursor": "invalid_cursor"}
+        assert get_error_codes(answer) == {"#/cursor": "invalid_cursor"}
 
 
 @pytest.mark.parametrize("sort", ["-date", "date", "-amount", "amount"])
 @pytest.mark.parametrize("limit", [1, 3, 10, 11])
 def test_pages_follow_each_other_without_gap_or_repetition(api, many, sort, limit):
-    whole = [each["id"] for each in listed(api, sort=sort)]
+    whole = [each["id"] for each in list_transactions(api, sort=sort)]
     seen, params = [], {"sort": sort, "limit": limit}
     while params:
         answer = api.get("transactions", params)
         seen += [each["id"] for each in answer.json()]
-        params = next_params(answer)
+        params = get_next_params(answer)
     assert seen == whole
 
 
@@ -396,7 +399,7 @@ def test_rows_inserted_while_paging_repeat_and_hide_none(api, books, bank, many)
     books.book(bank, "1.00", "2026-03-31")
     books.book(bank, "1.00", "2026-01-01")
     seen = [each["id"] for each in first.json()] + [
-        each["id"] for each in listed(api, cursor=next_params(first)["cursor"], limit=100)
+        each["id"] for each in list_transactions(api, cursor=get_next_params(first)["cursor"], limit=100)
     ]
     assert len(seen) == len(set(seen)) == 11
     assert {each["id"] for each in many} <= set(seen)
@@ -424,7 +427,7 @@ def test_texts_that_are_not_set_are_null(api, books, bank):
 def test_a_sort_that_is_given_twice_is_refused(api):
     answer = api.get("transactions", {"sort": ["date", "amount"]})
     assert answer.status_code == 400
-    assert codes(answer) == {"#/sort": "invalid_filter"}
+    assert get_error_codes(answer) == {"#/sort": "invalid_filter"}
 
 
 def test_the_next_page_of_as_many_ids_as_a_filter_takes_can_be_asked_for(api, books, bank):
@@ -432,12 +435,12 @@ def test_the_next_page_of_as_many_ids_as_a_filter_takes_can_be_asked_for(api, bo
     hosting = books.category("hosting")
     for amount in (-1, -2):
         books.split(books.book(bank, f"{amount}.00")["id"], {"categoryId": hosting, "plSplit": {"cogs": amount}})
-    ids = [hosting, *(str(uuid4()) for _ in range(MOST_VALUES - 1))]
+    ids = [hosting, *(str(uuid4()) for _ in range(MAX_VALUES_PER_FILTER - 1))]
     first = api.get("transactions", {"categoryId": ids, "limit": 1})
     address = urlsplit(first["Link"].partition("<")[2].partition(">")[0])
-    assert len(f"GET {address.path}?{address.query} HTTP/1.1\r\n") <= MOST_LINE
+    assert len(f"GET {address.path}?{address.query} HTTP/1.1\r\n") <= MAX_REQUEST_LINE
     second = api.get("transactions", parse_qs(address.query))
     assert (len(first.json()), len(second.json())) == (1, 1)
     assert first.json() != second.json()
     refused = api.get("transactions", {"categoryId": [*ids, str(uuid4())]})
-    assert codes(refused) == {"#/categoryId": "invalid_filter"}
+    assert get_error_codes(refused) == {"#/categoryId": "invalid_filter"}

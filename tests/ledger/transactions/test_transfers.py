@@ -7,21 +7,21 @@ from django.db import connection
 
 from companies.models import AuditEntry
 from ledger.models import Categorization, DayMovement, MonthResult, Posting, Transaction
-from ledger.transactions import transfers
-from tests.ledger.conftest import lines_of
+from ledger.transactions.actions import transfers
+from tests.ledger.conftest import list_pl_amounts
 
 pytestmark = pytest.mark.usefixtures("exact")
-NOBODY = "00000000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
-def flows(company):
-    rows = DayMovement.objects.of(company.id)
+def sum_flows(company):
+    rows = DayMovement.objects.for_company(company.id)
     return sum(row.inflow for row in rows), sum(row.outflow for row in rows)
 
 
-def balances(company):
+def list_balances(company):
     found = {}
-    for row in DayMovement.objects.of(company.id):
+    for row in DayMovement.objects.for_company(company.id):
         found[str(row.account_id)] = found.get(str(row.account_id), 0) + row.amount
     return found
 
@@ -35,22 +35,22 @@ def pair(books, bank, savings):
 @pytest.mark.django_db
 def test_linked_legs_stay_in_balances_and_leave_every_flow(books, pair, bank, savings, acme, api):
     source, target = pair
-    before = balances(acme)
-    assert flows(acme) == (100, 100)
+    before = list_balances(acme)
+    assert sum_flows(acme) == (100, 100)
     answer = books.link(source, target)
     assert (answer.status_code, answer.json()) == (200, {"success": True})
-    assert flows(acme) == (0, 0)
-    assert balances(acme) == before
+    assert sum_flows(acme) == (0, 0)
+    assert list_balances(acme) == before
     ((source_key, source_part),) = books.read(source)["categorizations"].items()
     ((target_key, target_part),) = books.read(target)["categorizations"].items()
     assert source_part["transferCounterPosition"] == {"transactionId": target, "categorizationId": target_key}
     assert target_part["transferCounterPosition"] == {"transactionId": source, "categorizationId": source_key}
     assert source_part["internalTransitLink"] is None
-    assert (lines_of(source_part), lines_of(target_part)) == ({"neutral": -100}, {"neutral": 100})
+    assert (list_pl_amounts(source_part), list_pl_amounts(target_part)) == ({"neutral": -100}, {"neutral": 100})
     assert source_part["categoryId"] == target_part["categoryId"] == books.category("transfer")
     assert not Posting.objects.exists()
     assert {each["id"] for each in api.get("transactions", {"transfer": "true"}).json()} == {source, target}
-    assert AuditEntry.objects.of(acme.id).filter(action="transfer.linked").count() == 1
+    assert AuditEntry.objects.for_company(acme.id).filter(action="transfer.linked").count() == 1
 
 
 @pytest.mark.django_db
@@ -68,8 +68,8 @@ def test_the_same_pair_again_is_fine_and_changes_nothing(books, pair):
 def test_a_neutral_part_that_is_not_linked_is_still_a_flow(books, pair, acme):
     source, _ = pair
     books.split(source, {"categoryId": books.category("transfer"), "plSplit": {"neutral": -100}})
-    assert flows(acme) == (100, 100)
-    assert MonthResult.objects.of(acme.id).get(pl_type="neutral").base_amount == -100
+    assert sum_flows(acme) == (100, 100)
+    assert MonthResult.objects.for_company(acme.id).get(pl_type="neutral").base_amount == -100
 
 
 @pytest.mark.django_db
@@ -85,10 +85,12 @@ def test_a_named_part_of_the_source_is_the_leg(books, bank, savings, acme):
     key = next(iter(answer.json()["categorizations"]))
     assert books.link(source, target, key).status_code == 200
     part = books.read(source)["categorizations"][key]
-    assert lines_of(part) == {"neutral": -100}
+    assert list_pl_amounts(part) == {"neutral": -100}
     assert part["transferCounterPosition"]["transactionId"] == target
-    assert flows(acme) == (0, 19)
-    assert {row.pl_type: row.base_amount for row in MonthResult.objects.of(acme.id) if row.count} == {"cogs": -19}
+    assert sum_flows(acme) == (0, 19)
+    assert {row.pl_type: row.base_amount for row in MonthResult.objects.for_company(acme.id) if row.count} == {
+        "cogs": -19
+    }
 
 
 @pytest.mark.django_db
@@ -157,7 +159,7 @@ def test_a_leg_is_linked_once(books, pair, savings):
 
 
 @pytest.mark.django_db
-def test_what_is_closed_has_no_part_to_give(books, pair):
+def test_fully_categorized_transaction_cannot_be_linked(books, pair):
     source, target = pair
     books.split(source, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
     assert books.link(source, target).json()["code"] == "transfer_source_closed"
@@ -173,11 +175,11 @@ def test_unknown_malformed_and_foreign_ids_are_404(books, pair, globex_api, api)
     part = books.split(target, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 1}})
     (key,) = part.json()["categorizations"]
     for ids in (
-        (NOBODY, target),
-        (source, NOBODY),
+        (UNKNOWN_ID, target),
+        (source, UNKNOWN_ID),
         ("x", target),
         ("", target),
-        (source, target, NOBODY),
+        (source, target, UNKNOWN_ID),
         (source, target, key),
     ):
         assert books.link(*ids).status_code == 404
@@ -185,7 +187,7 @@ def test_unknown_malformed_and_foreign_ids_are_404(books, pair, globex_api, api)
     body = {"accountId": account, "date": "2026-03-15", "amountValue": "100.00"}
     theirs = globex_api.post("transactions", body).json()["id"]
     assert books.link(source, theirs).status_code == 404
-    body = {"transactionId": source, "categorizationId": NOBODY}
+    body = {"transactionId": source, "categorizationId": UNKNOWN_ID}
     assert api.post("transactions/unlink_transfer", body).status_code == 404
     assert api.post("transactions/unlink_transfer", body | {"transactionId": ""}).status_code == 404
     assert api.post("transactions/link_transfer", {"sourceTransactionId": 5}).status_code == 400
@@ -200,7 +202,7 @@ def test_unlinking_by_either_leg_opens_both(books, api, pair, acme, leg):
     body = {"transactionId": pair[leg], "categorizationId": key}
     assert api.post("transactions/unlink_transfer", body).json() == {"success": True}
     assert [books.parts(each) for each in pair] == [[], []]
-    assert flows(acme) == (100, 100)
+    assert sum_flows(acme) == (100, 100)
     assert api.post("transactions/unlink_transfer", body).status_code == 404
     assert books.link(*pair).status_code == 200
 
@@ -248,7 +250,7 @@ def test_a_leg_stays_as_it_is_in_a_new_split(books, api, bank, savings):
     assert kept.json()["categorizations"][key] == whole[key] | {"sourceNote": "to savings"}
     body = {"selection": {"mode": "ids", "ids": [source, target]}, "categoryId": hosting}
     assert api.post("transactions/categorize", body).json()["affected"] == 1
-    assert lines_of(books.read(source)["categorizations"][key]) == {"neutral": -100}
+    assert list_pl_amounts(books.read(source)["categorizations"][key]) == {"neutral": -100}
 
 
 @pytest.mark.django_db
@@ -256,7 +258,7 @@ def test_deleting_a_leg_unlinks_its_partner(books, api, pair, acme):
     books.link(*pair)
     assert api.delete(f"transactions/{pair[0]}").status_code == 200
     assert books.parts(pair[1]) == []
-    assert flows(acme) == (100, 0)
+    assert sum_flows(acme) == (100, 0)
 
 
 @pytest.mark.django_db
@@ -265,13 +267,13 @@ def test_uncategorizing_one_leg_reopens_the_other(books, api, pair, acme):
     answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [pair[0]]}})
     assert answer.json() == {"success": True, "affected": 1, "countersCreated": 1, "countersSkipped": 0}
     assert [books.parts(each) for each in pair] == [[], []]
-    assert flows(acme) == (100, 100)
+    assert sum_flows(acme) == (100, 100)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("rows_at_once", [20_000, 1])
 def test_uncategorizing_both_legs_skips_both(books, api, pair, monkeypatch, rows_at_once):
-    monkeypatch.setattr("ledger.purposes.categorizing.ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr("ledger.categorization.actions.bulk_categorization.CATEGORIZATION_CHUNK_ROWS", rows_at_once)
     books.link(*pair)
     answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": list(pair)}})
     assert answer.json() == {"success": True, "affected": 2, "countersCreated": 0, "countersSkipped": 2}
@@ -284,8 +286,8 @@ def test_reopening_leaves_the_partners_other_parts(books, api, bank, savings, ac
     books.split(target, {"categoryId": books.category("interest"), "plSplit": {"no": 30}})
     books.link(source, target)
     api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [source]}})
-    assert [lines_of(part) for part in books.parts(target)] == [{"no": 30}]
-    assert MonthResult.objects.of(acme.id).get(pl_type="no").base_amount == 30
+    assert [list_pl_amounts(part) for part in books.parts(target)] == [{"no": 30}]
+    assert MonthResult.objects.for_company(acme.id).get(pl_type="no").base_amount == 30
 
 
 @pytest.mark.django_db(transaction=True)
@@ -318,5 +320,5 @@ def test_a_missing_rate_is_never_taken_for_one(books, bank, rates):
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     source, target = books.book(bank, "-100.00")["id"], books.book(dollars, "100.00")["id"]
     answer = books.link(source, target)
-    assert (answer.status_code, answer.json()["code"]) == (409, transfers.NoRate.code)
+    assert (answer.status_code, answer.json()["code"]) == (409, transfers.MissingRateError.code)
     assert not Categorization.objects.exists()

@@ -1,4 +1,4 @@
-"""Sends webhooks; `up` runs one beside the server, and any number may run."""
+"""Deliver webhooks; `up` runs one worker beside the server, and several may run."""
 
 import os
 import signal
@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from webhooks.running import run
+from webhooks.worker import run_delivery_worker
 
-LOOKED_AFTER = 1.0  # seconds
+PARENT_CHECK_SECONDS = 1.0  # seconds
 
 
 class Command(BaseCommand):
@@ -26,15 +26,15 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         if parent is not None:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the parent ends what it began
-            threading.Thread(target=outlive_nobody, args=(parent, stop), daemon=True).start()
-        called = run(clock=timezone.now, stop=stop, once=once)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the parent stops this one
+            threading.Thread(target=stop_with_parent, args=(parent, stop), daemon=True).start()
+        call_count = run_delivery_worker(clock=timezone.now, stop=stop, once=once)
         if once:
-            self.stdout.write(f"{called} calls were made.")
+            self.stdout.write(f"{call_count} calls were made.")
 
 
-def outlive_nobody(parent: int, stop: threading.Event) -> None:
-    """Stops where the process that started this one was killed."""
-    while not stop.wait(LOOKED_AFTER):
+def stop_with_parent(parent: int, stop: threading.Event) -> None:
+    """Set `stop` once the parent process is gone."""
+    while not stop.wait(PARENT_CHECK_SECONDS):
         if os.getppid() != parent:
             stop.set()

@@ -1,0 +1,1 @@
+"""Charts and tables of reports: sections are built from query results."""

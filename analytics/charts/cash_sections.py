@@ -1,0 +1,369 @@
+"""Chart sections of cash: balances by day, account balances, and monthly cash flow with its plan."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.calc import chart_layout
+from analytics.charts.amount_format import format_brief_amount, format_compact_amount
+from analytics.charts.chart_tables import (
+    Cell,
+    ChartTable,
+    ColumnKind,
+    TableColumn,
+    TableRow,
+    build_day_rows,
+    build_month_rows,
+)
+from analytics.charts.comparison_section import build_comparison_section
+from analytics.charts.data import ChartData
+from analytics.charts.links import FigureLinks
+from analytics.charts.sections import LegendKey, Section, build_day_chart, build_month_chart, get_smallest_step
+from analytics.charts.svg import PointMark
+from analytics.queries.balance_forecast import BalanceForecast, list_bucket_end_values
+from analytics.queries.balances import AccountBalance
+from analytics.report_period import ONE_DAY, ReportPeriod
+from companies.locales import get_current_locale
+from companies.models import Company
+from ledger.calc.months import format_month, get_last_day_of_month
+
+ZERO = Decimal(0)
+BALANCE_HEIGHT = 332  # about the height of the account table beside it
+BALANCE_KEYS = (
+    LegendKey("cash", gettext_lazy("Cash"), line=True),
+    LegendKey("projected", gettext_lazy("Projected cash"), line=True),
+    LegendKey("nonCash", gettext_lazy("Other accounts"), line=True),
+)
+LEAD_BY_INTERVAL = {
+    "day": gettext_lazy("At the end of each day; {opening}."),
+    "month": gettext_lazy("At the end of each month; {opening}."),
+}
+NOTHING_PLANNED = gettext_lazy("Nothing planned yet. Add planned payments to see a forecast.")
+Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
+"""(cash, projected cash, other accounts)"""
+
+
+def build_balance_section(data: ChartData) -> Section:
+    """Build the chart of cash and other balances at the end of each day, with projected cash up to the last day."""
+    currency, forecast = data.currency, data.balance_forecast
+    balances = merge_balances(data)
+    days = [*balances]
+    cash, projected, others = (list(column) for column in zip(*balances.values(), strict=True))
+    last_known_place = find_last_known_place(cash)
+    lines_start = data.first_days
+    cash = mask_before_first_day(lines_start[True], cash, days) if lines_start[True] else cash
+    others = mask_before_first_day(lines_start[False], others, days)
+    chart = chart_layout.build_line_chart(
+        [cash, join_projection(projected, cash, last_known_place), others],
+        smallest=get_smallest_step(currency),
+        height=BALANCE_HEIGHT,
+    )
+    links = FigureLinks(data)
+    by_day = data.interval == "day"
+    build_rows = build_day_rows if by_day else build_bucket_rows
+    return Section(
+        id="cash-balance",
+        title=_("Cash balance"),
+        lead=f"{LEAD_BY_INTERVAL[data.interval].format(opening=describe_opening_balance(data))} {describe_outlook(data)}",
+        described=describe_balance_chart(data),
+        keys=BALANCE_KEYS if forecast.projected else (BALANCE_KEYS[0], BALANCE_KEYS[2]),
+        picture=build_day_chart(
+            chart,
+            series=[key.series for key in BALANCE_KEYS],
+            days=days,
+            currency=currency,
+            height=BALANCE_HEIGHT,
+            marks=build_lowest_marks(forecast, days, chart, currency),
+            cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
+        ),
+        nothing=_("No money on the accounts in these months. Balances follow from the transactions."),
+        action=build_plan_action(data.company, forecast, can_write=data.writes_plan),
+        table=ChartTable(
+            first=_("Day") if by_day else _("Month"),
+            columns=[TableColumn(key.label) for key in BALANCE_KEYS],
+            rows=build_rows(
+                days,
+                balances.values(),
+                [links.get_balance_url(*each) for each in list_bucket_windows(data.period, days)],
+            ),
+            currency=currency,
+            newest_first=True,
+        ),
+        span=4,
+    )
+
+
+def mask_before_first_day(
+    first: date | None, values: Sequence[Decimal | None], points: Sequence[date]
+) -> list[Decimal | None]:
+    """Return the values from the bucket of a first day on; None before it, and everywhere without a first day.
+
+    >>> days = [date(2026, 1, 1), date(2026, 2, 1), date(2026, 3, 1)]
+    >>> mask_before_first_day(date(2026, 2, 20), [Decimal(0), Decimal(5), Decimal(7)], days)
+    [None, Decimal('5'), Decimal('7')]
+    """
+    bucket_ends = [*(following - ONE_DAY for following in points[1:]), None]
+    return [
+        value if first and (last is None or last >= first) else None
+        for value, last in zip(values, bucket_ends, strict=True)
+    ]
+
+
+def find_last_known_place(values: Sequence[Decimal | None]) -> int:
+    """Return the index of the last value that is known."""
+    return max(index for index, value in enumerate(values) if value is not None)
+
+
+def join_projection(
+    projected: Sequence[Decimal | None], actual: Sequence[Decimal | None], last_known_place: int
+) -> list[Decimal | None]:
+    """Return the projected line starting where the actual one ends."""
+    has_projection = any(value is not None for value in projected)
+    return [
+        actual[last_known_place] if has_projection and index == last_known_place and value is None else value
+        for index, value in enumerate(projected)
+    ]
+
+
+def build_lowest_marks(
+    forecast: BalanceForecast, days: Sequence[date], chart: chart_layout.LineChart, currency: str
+) -> list[PointMark]:
+    """Mark the projected day with the lowest balance, if anything is planned."""
+    if not forecast.lowest or not forecast.has_plans:
+        return []
+    day, value = forecast.lowest
+    x = max(index for index, each in enumerate(days) if each <= day) * 100 / max(len(days) - 1, 1)
+    text = _("Lowest {amount}, {day}").format(
+        amount=format_compact_amount(value, currency), day=get_current_locale().format_short_day(day)
+    )
+    return [PointMark(x=round(x, 3), y=chart.scale.y(value), text=text, kind="low" if value < 0 else "")]
+
+
+def merge_balances(data: ChartData) -> dict[date, Balances]:
+    """Return the first day of each bucket -> the balances at its end."""
+    forecast, interval = data.balance_forecast, data.interval
+    others = {point.day: point.non_cash for point in data.points}
+    known_values = list_bucket_end_values(others, start=data.start, end=data.until, interval=interval)
+    balances: dict[date, Balances] = {
+        day: (cash, None, other) for (day, cash), (_, other) in zip(forecast.actual, known_values, strict=True)
+    }
+    for day, value in forecast.projected:
+        cash, _, other = balances.get(day, (None, None, None))
+        balances[day] = (cash, value, other)
+    return balances
+
+
+def list_bucket_windows(period: ReportPeriod, points: Sequence[date]) -> list[tuple[date, date]]:
+    """Return the first and last day of each bucket."""
+    bucket_ends = [*(following - ONE_DAY for following in points[1:]), period.last]
+    return [(max(first, period.first), last) for first, last in zip(points, bucket_ends, strict=True)]
+
+
+def build_bucket_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[TableRow]:
+    format_month_name = get_current_locale().format_month
+    return [
+        TableRow(format_month(day), format_month_name(day), values, link=link)
+        for day, values, link in zip(days, cells, links, strict=True)
+    ]
+
+
+def describe_outlook(data: ChartData) -> str:
+    """Describe when cash is lowest, and when it runs out."""
+    sentence = describe_lowest_balance(data.balance_forecast, data.period, data.currency)
+    return sentence or _("Other accounts are cards, loans and money in transit.")
+
+
+def describe_lowest_balance(forecast: BalanceForecast, period: ReportPeriod, currency: str) -> str:
+    """Describe the lowest balance of a forecast; empty where nothing is projected."""
+    if not forecast.lowest:
+        return ""
+    if not forecast.has_plans:
+        return str(NOTHING_PLANNED)
+    day_of, (day, value) = get_current_locale().format_day, forecast.lowest
+    words = {"last": day_of(period.last), "amount": format_brief_amount(value, currency), "day": day_of(day)}
+    if forecast.below_zero:
+        text = _("Expected up to {last}: lowest {amount} on {day}, below zero from {first}.")
+        return text.format(first=day_of(forecast.below_zero[0]), **words)
+    return _("Expected up to {last}: lowest {amount} on {day}, never below zero.").format(**words)
+
+
+def build_plan_action(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:
+    """Return (URL, label) of the link to plan payments; None without the permission or if something is planned."""
+    if not can_write or not forecast.lowest or forecast.has_plans:
+        return None
+    return reverse("planned-new", args=[company.id]), _("Add planned payments")
+
+
+def describe_balance_chart(data: ChartData) -> str:
+    """Describe the balance chart for screen readers."""
+    currency, (opening, *points), long = data.currency, data.levels, get_current_locale().format_long_day
+    if (first := data.first_days[True]) and first > data.start:
+        points = [point for point in points if point.day >= first]
+        opening = points[0]
+        text = _("From {start} on {first} to {end} on {last}; lowest {lowest} on {day}.")
+    else:
+        first = data.start
+        text = _("From {start} before {first} to {end} on {last}; lowest {lowest} on {day}.")
+    lowest = min(points, key=lambda point: point.cash)
+    text = text.format(
+        start=format_compact_amount(opening.cash, currency),
+        first=long(first),
+        end=format_compact_amount(points[-1].cash, currency),
+        last=long(points[-1].day),
+        lowest=format_compact_amount(lowest.cash, currency),
+        day=long(lowest.day),
+    )
+    return f"{text} {describe_outlook(data)}"
+
+
+def describe_opening_balance(data: ChartData) -> str:
+    """Describe the cash at the start of the period, or at the first booking in it."""
+    first = data.first_days[True]
+    if first and first > data.start:
+        opening = next(point.cash for point in data.points if point.day == first)
+        return _("{amount} on {day}").format(
+            amount=format_brief_amount(opening, data.currency), day=get_current_locale().format_day(first)
+        )
+    opening = data.levels[0].cash
+    return _("{amount} before {day}").format(
+        amount=format_brief_amount(opening, data.currency), day=get_current_locale().format_day(data.start)
+    )
+
+
+def build_account_section(data: ChartData) -> Section:
+    """Build the table of each account's balance and its change."""
+    accounts = data.accounts
+    lead = _("Today, and the change from {start} on.")
+    if data.until != data.today:
+        lead = _("On {day}, and the change from {start} on.")
+    account, balance, change = _("Account, Balance, Change").split(", ")
+    total = sum((each.value for each in accounts), start=ZERO), sum((each.change for each in accounts), start=ZERO)
+    return Section(
+        id="accounts",
+        title=_("Accounts"),
+        lead=lead.format(
+            day=get_current_locale().format_day(data.until), start=get_current_locale().format_day(data.start)
+        ),
+        nothing="" if accounts else _("No account yet."),
+        table=ChartTable(
+            first=account,
+            columns=[TableColumn(balance), TableColumn(change, ColumnKind.CHANGE)],
+            rows=[
+                *(build_account_row(data, each) for each in accounts),
+                TableRow(_("All accounts"), _("All accounts"), total, sum=True),
+            ],
+            currency=data.currency,
+        ),
+        unfolded=True,
+        span=2,
+    )
+
+
+def build_account_row(data: ChartData, account: AccountBalance) -> TableRow:
+    link = reverse("account", args=[data.company.id, account.account_id]) if data.opens_accounts else ""
+    return TableRow(account.account_name, account.account_name, (account.value, account.change), link=link)
+
+
+FLOW_KEYS = (
+    LegendKey("inflow", gettext_lazy("Money in")),
+    LegendKey("outflow", gettext_lazy("Money out")),
+    LegendKey("planned-inflow", gettext_lazy("Planned in")),
+    LegendKey("planned-outflow", gettext_lazy("Planned out")),
+    LegendKey("net", gettext_lazy("Net"), line=True),
+)
+
+
+def build_flow_section(data: ChartData) -> Section:
+    """Build the chart of monthly money in and out; planned amounts are hatched."""
+    currency, flows = data.currency, data.flows
+    months = flows.actual.points
+    rows = [
+        dict(zip(("inflow", "outflow", "planned-inflow", "planned-outflow"), values, strict=True))
+        for values in zip(
+            flows.actual.inflow, flows.actual.outflow, flows.planned.inflow, flows.planned.outflow, strict=True
+        )
+    ]
+    nets = [compute_net(row) for row in rows]
+    chart = chart_layout.build_column_chart(
+        [[build_flow_stack(row)] for row in rows], smallest=get_smallest_step(currency)
+    )
+    links, month_place = FigureLinks(data), months.index(data.month)
+    description = _("{first} to {last}; up to {day} it is what happened.")
+    if nets[month_place + 1 :]:
+        description = _(
+            "{first} to {last}; up to {day} it is what happened, and after it what is planned, {net} net after that "
+            "month."
+        )
+    cutover = round((month_place + data.today.day / get_last_day_of_month(data.today).day) * 100 / len(months), 3)
+    return Section(
+        id="cash-flow",
+        title=_("Cash flow"),
+        lead=_(
+            "What came in and went out each month, and what is planned. Transfers between own accounts are left out."
+        ),
+        described=description.format(
+            first=get_current_locale().format_month(months[0], full=True),
+            last=get_current_locale().format_month(months[-1], full=True),
+            day=get_current_locale().format_long_day(data.until),
+            net=format_compact_amount(sum(nets[month_place + 1 :], start=ZERO), currency),
+        ),
+        nothing=_("Nothing came in or went out in these months, and nothing is planned."),
+        keys=FLOW_KEYS,
+        picture=build_month_chart(
+            chart,
+            months=months,
+            currency=currency,
+            today=data.today,
+            path=chart_layout.build_points_path(nets, chart),
+            cutover=cutover if data.period.last > data.today else None,
+        ),
+        table=ChartTable(
+            first=_("Month"),
+            columns=[TableColumn(key.label, series=key.series) for key in FLOW_KEYS],
+            rows=build_month_rows(
+                months,
+                ((*row.values(), after) for row, after in zip(rows, nets, strict=True)),
+                [build_flow_links(data, links, month) for month in months],
+            ),
+            currency=currency,
+        ),
+    )
+
+
+def build_flow_links(data: ChartData, links: FigureLinks, month: date) -> Sequence[str]:
+    """Return the URLs behind a month's cells: money in, money out, planned in, planned out, and none for the net."""
+    first, last = max(month, data.period.first), min(get_last_day_of_month(month), data.period.last)
+    planned_url = links.get_upcoming_url(first, last)
+    return links.get_flow_url("in", first, last), links.get_flow_url("out", first, last), planned_url, planned_url, ""
+
+
+def build_cash_comparison_section(data: ChartData) -> Section:
+    """Build the table of cash and cash flow beside the compared period."""
+    window, compared_window = (data.period.first, data.until), data.period.compared or (data.period.first, data.until)
+    (inflow, outflow), (before_in, before_out) = data.sum_flows(*window), data.sum_flows(*compared_window)
+    return build_comparison_section(
+        data,
+        id="cash-compared",
+        title=_("Cash and cash flow compared"),
+        rows=[
+            (_("Money in"), inflow, before_in),
+            (_("Money out"), outflow, before_out),
+            (_("Net"), inflow - outflow, before_in - before_out),
+            (_("Cash at the end"), data.levels[-1].cash, data.compared_cash),
+        ],
+        days=window,
+        before_days=compared_window,
+    )
+
+
+def compute_net(row: dict[str, Decimal]) -> Decimal:
+    """Return money in less money out, planned amounts included."""
+    return row["inflow"] + row["planned-inflow"] - row["outflow"] - row["planned-outflow"]
+
+
+def build_flow_stack(row: dict[str, Decimal]) -> Sequence[tuple[str, Decimal]]:
+    return [(series, -value if series.endswith("outflow") else value) for series, value in row.items()]

@@ -1,0 +1,169 @@
+"""Key figures of a company: on its overview, and on its card on the home page."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from analytics.charts.amount_format import format_brief_amount, format_compact_amount, format_share
+from analytics.charts.data import ChartData
+from analytics.queries.balances import compute_cash_on
+from analytics.queries.runway import Runway
+from companies.auth.access import Access
+from companies.locales import get_current_locale
+from companies.pages.amount_formats import MINUS
+from companies.permissions import Permission
+from companies.time_zones import get_today
+from ledger.calc.months import get_last_day_of_month
+from ledger.money.calc.fx import RateLookupError
+from ledger.money.rates import get_rate_table
+from ledger.subscriptions.queries import committed_revenue
+
+ZERO = Decimal(0)
+CHANGE_DAYS = 30
+MAX_RUNWAY_MONTHS = 60  # longer runways are shown as "over 5 years"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFigure:
+    label: str
+    text: str
+    hint: str = ""
+    tone: str = ""  # "good", "bad" or empty
+
+
+def build_cash_figures(data: ChartData) -> list[KeyFigure]:
+    """Build the figures of cash: balance, change in thirty days, lowest expected, and runway.
+
+    Initial balances of accounts opened in these days are not part of the change.
+    """
+    currency, points, last_day = data.currency, data.levels, data.until
+    cash = points[-1].cash
+    point_before = points[max(len(points) - 1 - CHANGE_DAYS, 0)]  # one point for each day
+    cash_before = point_before.cash + data.sum_initial_balances_after(point_before.day)
+    change = cash - cash_before
+    share = _("no cash before")
+    if cash_before < 0:
+        share = _("from {amount}").format(amount=format_compact_amount(cash_before, currency))
+    elif cash_before:
+        share = _("{share} of {amount}").format(
+            share=format_share(abs(change) / cash_before), amount=format_compact_amount(cash_before, currency)
+        )
+    name = (
+        _("Cash")
+        if last_day == data.today
+        else _("Cash on {day}").format(day=get_current_locale().format_day(last_day))
+    )
+    days = (last_day - point_before.day).days
+    change_label = ngettext("Change in {count} day", "Change in {count} days", days).format(count=days)
+    return [
+        KeyFigure(name, format_brief_amount(cash, currency), _("on all cash accounts")),
+        KeyFigure(change_label, format_brief_amount(change, currency, plus=True), share, get_tone(change)),
+        *build_lowest_figure(data),
+        build_runway_figure(data.runway, currency=currency, day=data.today if last_day != data.today else None),
+    ]
+
+
+def build_lowest_figure(data: ChartData) -> list[KeyFigure]:
+    """Build the figure of the lowest expected cash, and since when it is below zero."""
+    forecast = data.balance_forecast
+    if not forecast.lowest:
+        return []
+    if not forecast.has_plans:
+        return [KeyFigure(_("Lowest ahead"), "–", _("nothing planned yet"))]
+    day, value = forecast.lowest
+    hint = _("on {day}").format(day=get_current_locale().format_day(day))
+    if forecast.below_zero:
+        first = get_current_locale().format_day(forecast.below_zero[0])
+        hint = _("on {day}; below zero from {first}").format(day=get_current_locale().format_day(day), first=first)
+    return [KeyFigure(_("Lowest ahead"), format_brief_amount(value, data.currency), hint, "bad" if value < 0 else "")]
+
+
+def get_tone(change: Decimal) -> str:
+    return "good" if change > 0 else "bad" if change < 0 else ""
+
+
+def build_runway_figure(runway: Runway, *, currency: str, day: date | None = None) -> KeyFigure:
+    """Build the figure of the runway at the pace of the last whole months without financing; 0 below zero cash.
+
+    Args:
+        day: today, where other figures are of another day.
+    """
+    name = _("Runway on {day}").format(day=get_current_locale().format_day(day)) if day else _("Runway")
+    if runway.cash < 0:
+        return KeyFigure(name, format_month_count(ZERO), _("cash is below zero"), "bad")
+    if runway.monthly_net is None:
+        return KeyFigure(name, "–", _("no movements yet"))
+    count, monthly_net = len(runway.months), runway.monthly_net
+    if runway.runway_months is None:
+        hint = _("{amount} a month without financing, {count}-month average").format(
+            amount=format_brief_amount(monthly_net, currency, plus=True), count=count
+        )
+        return KeyFigure(name, _("No burn"), hint)
+    text = _("over 5 years") if runway.runway_months > MAX_RUNWAY_MONTHS else format_month_count(runway.runway_months)
+    hint = _("at {amount} a month without financing, {count}-month average").format(
+        amount=format_brief_amount(monthly_net, currency), count=count
+    )
+    return KeyFigure(name, text, hint)
+
+
+def format_month_count(count: Decimal) -> str:
+    """Format a number of months: "1 month", "4.5 months"."""
+    rounded_count = count.to_integral_value() if count == count.to_integral_value() else count
+    text = ngettext("{count} month", "{count} months", 1 if rounded_count == 1 else 2)  # fractions are plural
+    return text.format(count=get_current_locale().format_number(rounded_count))
+
+
+def build_subscription_figures(data: ChartData) -> list[KeyFigure]:
+    """Build the figures of recurring revenue in effect, committed, and customers, in the last month shown."""
+    last_row, currency = data.recurring[-1], data.currency
+    change_text = _("{change} this month")
+    if data.until != data.today:
+        change_text = _("{change} in {month}")
+    month = get_current_locale().format_month(data.month)
+    share = format_share((last_row.end - last_row.start) / last_row.start, plus=True) if last_row.start else ""
+    added_customers = last_row.end_count - last_row.start_count
+    added_text = f"{'+' if added_customers > 0 else MINUS}{get_current_locale().format_number(abs(added_customers))}"
+    return [
+        KeyFigure("MRR", format_brief_amount(data.mrr, currency), _("in effect at the end of the month")),
+        KeyFigure(
+            _("Committed MRR"),
+            format_brief_amount(last_row.end, currency),
+            change_text.format(change=share, month=month) if share else "",
+        ),
+        KeyFigure(
+            _("Customers under contract"),
+            get_current_locale().format_number(last_row.end_count),
+            change_text.format(change=added_text, month=month) if added_customers else "",
+        ),
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- among all companies
+
+
+def list_home_figures(*, accesses: Iterable[Access], now: datetime) -> dict[Any, list[tuple[str, str]]]:
+    """Return company id -> (label, text) of the figures that the user may see of each company."""
+    rates, labels = get_rate_table(), (_("Cash"), _("Committed MRR"))
+    figures_by_company: dict[Any, list[tuple[str, str]]] = {}
+    for access in accesses:
+        entries, today = figures_by_company.setdefault(access.company.id, []), get_today(access.company, now)
+        with suppress(RateLookupError):
+            if Permission.BALANCES_READ in access.permissions:
+                cash = compute_cash_on(company=access.company, day=today, rates=rates)
+                entries.append((labels[0], format_compact_amount(cash, access.company.base_currency)))
+        with suppress(RateLookupError):
+            if Permission.SUBSCRIPTIONS_READ in access.permissions:
+                committed_mrr, _customers = committed_revenue.compute_committed_revenue(
+                    company_id=access.company.id,
+                    month_end=get_last_day_of_month(today),
+                    base_currency=access.company.base_currency,
+                    rates=rates,
+                )
+                entries.append((labels[1], format_compact_amount(committed_mrr, access.company.base_currency)))
+    return figures_by_company

@@ -1,0 +1,52 @@
+"""URLs of the rows behind a figure. They hold our own ids, days and words: nothing needs quoting."""
+
+from collections.abc import Iterable
+from datetime import date
+from uuid import UUID
+
+from django.urls import reverse
+
+from analytics.charts.data import ChartData
+from ledger.calc.months import format_month
+
+
+class FigureLinks:
+    """URLs of transactions, empty without the permission to list them, and of upcoming movements."""
+
+    def __init__(self, data: ChartData):
+        self.until, self.today = data.until, data.today
+        self.list_url = f"{reverse('transactions', args=[data.company.id])}?" if data.lists else ""
+        self.plan_url = reverse("plan", args=[data.company.id]) if data.writes_plan else ""
+        self.upcoming_url = f"{reverse('ahead', args=[data.company.id])}?"
+
+    def get_balance_url(self, first: date, last: date) -> str:
+        """Return the URL of what a balance consists of: bookings of these days, or what is booked and expected."""
+        if first > self.until:
+            return f"{self.upcoming_url}startDate={first}&endDate={last}"
+        return self.list_url and f"{self.list_url}startDate={first}&endDate={min(last, self.until)}&pending=false"
+
+    def get_flow_url(self, direction: str, first: date, last: date) -> str:
+        """Return the URL of money in or out."""
+        if first > self.until or not self.list_url:
+            return ""
+        return f"{self.list_url}startDate={first}&endDate={min(last, self.until)}&flow={direction}&total=true"
+
+    def get_upcoming_url(self, first: date, last: date) -> str:
+        """Return the URL of what is booked and expected after today, on all accounts."""
+        if last <= self.today:
+            return ""
+        return f"{self.upcoming_url}startDate={max(first, self.today)}&endDate={last}&accounts=all"
+
+    def get_results_url(self, month: date, *, line: str, categories: Iterable[UUID] = ()) -> str:
+        """Return the URL of what counts in a month on a line, in the given or all categories."""
+        return self.list_url and f"{self.list_url}{build_results_query(month, month, line=line, categories=categories)}"
+
+
+def build_results_query(
+    first: date, last: date, *, line: str, categories: Iterable[UUID] = (), up_to: date | None = None
+) -> str:
+    """Build the query of what counts in the months from `first` to `last`, in the last one up to a day if given."""
+    category_parameters = "".join(f"&categoryId={each}" for each in categories)
+    end = f"recognizedBy={up_to}" if up_to else f"recognizedTo={format_month(last)}"
+    months = f"recognizedFrom={format_month(first)}&{end}"
+    return f"{months}&plType={line}{category_parameters}&total=true"

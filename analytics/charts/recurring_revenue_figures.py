@@ -1,0 +1,139 @@
+"""Charts of the recurring revenue page: key figures, sections and cohorts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from analytics.charts import recurring_revenue_sections
+from analytics.charts.amount_format import format_full_amount
+from analytics.charts.recurring_revenue_data import RecurringRevenueData
+from analytics.charts.recurring_revenue_sections import RevenueMeasure
+from analytics.charts.sections import Section
+from analytics.queries.cohorts import Cohort, CohortMark
+from analytics.queries.recurring_revenue_summary import RecurringRevenueSummary
+from companies.locales import get_current_locale
+from companies.pages.amount_formats import format_count, format_money
+
+UNKNOWN_VALUE = "–"
+SHADE_COUNT = 5  # of a cohort's cells
+FULL_PERCENT = Decimal(100)
+SECTION_BUILDERS: dict[str, Callable[[RecurringRevenueData], Section]] = {
+    "mrr": lambda facts: recurring_revenue_sections.build_level_section(facts, get_measure(facts.params.measure)),
+    "mrr-bridge": lambda facts: recurring_revenue_sections.build_bridge_section(
+        facts, get_measure(facts.params.measure)
+    ),
+    "mrr-movements": lambda facts: replace(
+        recurring_revenue_sections.build_movement_section(facts, get_measure(facts.params.measure)), unfolded=True
+    ),
+}
+
+
+def get_measure(name: str) -> RevenueMeasure:
+    """Return the measure of a kind of recurring revenue."""
+    if name == "cmrr":
+        return recurring_revenue_sections.COMMITTED
+    if name == "arr":
+        return RevenueMeasure("ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
+    if name == "carr":
+        carr = gettext("Committed ARR")
+        return RevenueMeasure(carr, carr, gettext("Twelve times committed MRR at the end of each month."))
+    lead = gettext("Monthly recurring revenue at the end of each month, from the day it takes effect.")
+    return RevenueMeasure("MRR", "MRR", lead)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFigure:
+    """A figure; `before` is its value in the compared month."""
+
+    label: str
+    text: str
+    hint: str
+    before: str = ""
+
+
+FIGURE_LABELS = {
+    "mrr": ("MRR", _("in effect at the end of the month")),
+    "cmrr": (_("Committed MRR"), _("with agreed changes that take effect later")),
+    "arr": ("ARR", _("twelve times MRR")),
+    "customers": (_("Customers"), _("who pay")),
+    "arpa": ("ARPA", _("MRR a customer")),
+    "nrr": (_("Net revenue retention"), _("of customers twelve months before: what they pay now")),
+    "grr": (_("Gross revenue retention"), _("of the same customers, without expansion")),
+    "customer-churn": (_("Customer churn"), _("of the customers twelve months before")),
+    "revenue-churn": (_("Revenue churn"), _("of the revenue twelve months before")),
+    "quick-ratio": (_("Quick ratio"), _("what twelve months won by what they lost")),
+}
+
+
+def build_summary_figures(data: RecurringRevenueData) -> list[SummaryFigure]:
+    """Build the figures of the summary, with the compared ones."""
+    texts, compared_texts = format_summary(data.summary, data.committed, data.currency), {}
+    if data.compared and data.committed_before is not None:
+        compared_texts = format_summary(data.compared, data.committed_before, data.currency)
+    return [
+        SummaryFigure(str(label), texts[name], str(hint), compared_texts.get(name, ""))
+        for name, (label, hint) in FIGURE_LABELS.items()
+    ]
+
+
+def format_summary(summary: RecurringRevenueSummary, committed: Decimal, currency: str) -> dict[str, str]:
+    """Return the formatted values by the keys of FIGURE_LABELS."""
+    return {
+        "mrr": format_money(summary.mrr, currency),
+        "cmrr": format_money(committed, currency),
+        "arr": format_money(summary.arr, currency),
+        "customers": format_count(summary.customers),
+        "arpa": UNKNOWN_VALUE if summary.arpa is None else format_money(summary.arpa, currency),
+        "nrr": format_percentage(summary.net_revenue_retention),
+        "grr": format_percentage(summary.gross_revenue_retention),
+        "customer-churn": format_percentage(summary.customer_churn_rate),
+        "revenue-churn": format_percentage(summary.revenue_churn_rate),
+        "quick-ratio": UNKNOWN_VALUE
+        if summary.quick_ratio is None
+        else get_current_locale().format_number(summary.quick_ratio, 2),
+    }
+
+
+def format_percentage(hundredths: Decimal | None) -> str:
+    return UNKNOWN_VALUE if hundredths is None else f"{get_current_locale().format_number(hundredths, 2)} %"
+
+
+@dataclass(frozen=True, slots=True)
+class CohortTable:
+    head: list[str]
+    body: SafeString
+
+
+def build_cohort_table(data: RecurringRevenueData) -> CohortTable:
+    """Build a row for each cohort with a column for each month since: percentage and value.
+
+    Written in Python, since template loops over hundreds of cells are slow. Digits and signs need no escaping.
+    """
+    cohorts = data.cohorts
+    rows = (build_cohort_row(cohort, data) for cohort in cohorts)
+    return CohortTable([str(n) for n in range(len(cohorts))], SafeString("".join(rows)))
+
+
+def build_cohort_row(cohort: Cohort, data: RecurringRevenueData) -> str:
+    cells = "".join(build_cohort_cell(mark, data) for mark in cohort.marks) if cohort.start else ""
+    return f'<tr><th scope="row">{get_current_locale().format_month(cohort.month)}</th><td>{format_cohort_value(cohort.start, data)}</td>{cells}</tr>'
+
+
+def build_cohort_cell(mark: CohortMark, data: RecurringRevenueData) -> str:
+    if mark.percentage is None:
+        return f"<td>{UNKNOWN_VALUE}</td>"
+    shade = int(min(mark.percentage, FULL_PERCENT) * SHADE_COUNT / FULL_PERCENT)
+    value = f'<span class="meta">{format_cohort_value(mark.value, data)}</span>'
+    return f'<td class="shade-{shade}">{format_percentage(mark.percentage)}{value}</td>'
+
+
+def format_cohort_value(value: Decimal, data: RecurringRevenueData) -> str:
+    return (
+        get_current_locale().format_number(value, 0)
+        if data.params.cohorts == "customers"
+        else format_full_amount(value, data.currency)
+    )

@@ -1,0 +1,192 @@
+"""Chart sections of committed recurring revenue: its level, its bridge, and its monthly movements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Protocol
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.calc import chart_layout
+from analytics.calc.mrr import MonthlyRow
+from analytics.charts.amount_format import format_compact_amount
+from analytics.charts.chart_tables import ChartTable, ColumnKind, TableColumn, TableRow, build_month_rows
+from analytics.charts.sections import LegendKey, Section, build_month_chart, build_named_chart, get_smallest_step
+from companies.locales import get_current_locale
+from companies.pages.amount_formats import format_count
+
+ZERO = Decimal(0)
+MOVEMENT_KEYS = (
+    LegendKey("new", gettext_lazy("New")),
+    LegendKey("reactivate", gettext_lazy("Reactivation")),
+    LegendKey("upgrade", gettext_lazy("Expansion")),
+    LegendKey("downgrade", gettext_lazy("Contraction")),
+    LegendKey("cancel", gettext_lazy("Churn")),
+    LegendKey("currency", gettext_lazy("Rates and rounding")),
+)
+END_LABELS = gettext_lazy("Start, End")  # one text, since the words alone are ambiguous for translators
+SHORT_LABELS = gettext_lazy("Start, New, Back, Up, Down, Lost, FX, End")
+LEVEL_SERIES = "mrr"  # the series
+CUSTOMERS_COLUMN = TableColumn(gettext_lazy("Customers"), ColumnKind.COUNT)
+NO_REVENUE = gettext_lazy(
+    "No customer paid regularly in these months. Subscriptions are made under Recurring revenue, or imported."
+)
+NO_MOVEMENT = gettext_lazy("Nothing has moved, for there was no recurring revenue.")
+
+
+@dataclass(frozen=True, slots=True)
+class RevenueMeasure:
+    """What is shown of recurring revenue: short name, name and description."""
+
+    short: str | Promise
+    name: str | Promise
+    lead: str | Promise
+
+
+COMMITTED = RevenueMeasure(
+    gettext_lazy("Committed MRR"),
+    gettext_lazy("Committed MRR"),
+    gettext_lazy("Monthly recurring revenue at the end of each month, from the day it was agreed."),
+)
+
+
+class RecurringRevenueSource(Protocol):
+    """The data of the sections."""
+
+    @property
+    def currency(self) -> str: ...
+
+    @property
+    def today(self) -> date: ...
+
+    @property
+    def calendar(self) -> list[date]: ...
+
+    @property
+    def recurring(self) -> Sequence[MonthlyRow]: ...
+
+
+class BridgeSource(RecurringRevenueSource, Protocol):
+    @property
+    def bridge(self) -> MonthlyRow: ...
+
+
+def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = COMMITTED) -> Section:
+    """Build the chart of recurring revenue at the end of each month."""
+    currency, rows = data.currency, data.recurring
+    chart = chart_layout.build_column_chart(
+        [[[(LEVEL_SERIES, row.end)]] for row in rows], smallest=get_smallest_step(currency)
+    )
+    months = [row.month for row in rows]
+    return Section(
+        id="mrr",
+        title=str(measure.name),
+        lead=str(measure.lead),
+        described=_("From {start} in {first} to {end} in {last}, with {count} customers.").format(
+            start=format_compact_amount(rows[0].end, currency),
+            first=get_current_locale().format_month(rows[0].month, full=True),
+            end=format_compact_amount(rows[-1].end, currency),
+            last=get_current_locale().format_month(rows[-1].month, full=True),
+            count=format_count(rows[-1].end_count),
+        ),
+        nothing=str(NO_REVENUE),
+        picture=build_month_chart(chart, months=months, currency=currency, today=data.today),
+        table=ChartTable(
+            first=_("Month"),
+            columns=[TableColumn(measure.name), CUSTOMERS_COLUMN],
+            rows=build_month_rows(months, ((row.end, row.end_count) for row in rows)),
+            currency=currency,
+        ),
+        span=3,
+    )
+
+
+def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED) -> Section:
+    """Build the bridge from start to end; each customer counts once, by both ends."""
+    currency, row, first = data.currency, data.bridge, data.calendar[0]
+    movements = [(key.series, getattr(row, key.series)) for key in MOVEMENT_KEYS]
+    counts = [getattr(row, f"{key.series}_count") for key in MOVEMENT_KEYS]
+    chart = chart_layout.build_waterfall_chart(
+        (LEVEL_SERIES, row.start), movements, LEVEL_SERIES, smallest=get_smallest_step(currency)
+    )
+    start, end = END_LABELS.split(", ")
+    names = (start, *(str(key.label) for key in MOVEMENT_KEYS), end)
+    amounts = (row.start, *(amount for _, amount in movements), row.end)
+    customers = (row.start_count, *counts, row.end_count)
+    return Section(
+        id="mrr-bridge",
+        title=_("{measure} from start to end").format(measure=measure.short),
+        lead=_("What led from the start of {first} to {last}; each customer counts once.").format(
+            first=get_current_locale().format_month(first, full=True),
+            last=get_current_locale().format_month(row.month, full=True),
+        ),
+        described=_(
+            "Start {start}, new {new}, reactivation {reactivate}, expansion {upgrade}, contraction {downgrade}, churn "
+            "{cancel}, exchange rates {currency}, end {end}."
+        ).format(
+            start=format_compact_amount(row.start, currency),
+            end=format_compact_amount(row.end, currency),
+            **{series: format_compact_amount(amount, currency) for series, amount in movements},
+        ),
+        nothing=str(NO_MOVEMENT),
+        picture=build_named_chart(
+            chart.columns,
+            names=list(zip(names, SHORT_LABELS.split(", "), strict=True)),
+            currency=currency,
+            paths=[("levels", chart.levels)],
+        ),
+        table=ChartTable(
+            first=_("Step"),
+            columns=[TableColumn(measure.name), CUSTOMERS_COLUMN],
+            rows=[
+                TableRow(name, name, (amount, count), sum=name in {start, end})
+                for name, amount, count in zip(names, amounts, customers, strict=True)
+            ],
+            currency=currency,
+        ),
+        span=3,
+    )
+
+
+def build_movement_section(data: RecurringRevenueSource, measure: RevenueMeasure = COMMITTED) -> Section:
+    """Build the chart of what customers added and removed, by month."""
+    currency, rows = data.currency, data.recurring
+    chart = chart_layout.build_column_chart(
+        [[[(key.series, getattr(row, key.series)) for key in MOVEMENT_KEYS]] for row in rows],
+        smallest=get_smallest_step(currency),
+    )
+    months = [row.month for row in rows]
+    start, end = END_LABELS.split(", ")
+    return Section(
+        id="mrr-movements",
+        title=_("{measure} movements").format(measure=measure.short),
+        lead=_("What moved it each month."),
+        described=_("{first} to {last}: {amount} net over the period.").format(
+            first=get_current_locale().format_month(rows[0].month, full=True),
+            last=get_current_locale().format_month(rows[-1].month, full=True),
+            amount=format_compact_amount(rows[-1].end - rows[0].start, currency),
+        ),
+        nothing=str(NO_MOVEMENT),
+        keys=MOVEMENT_KEYS,
+        picture=build_month_chart(chart, months=months, currency=currency, today=data.today),
+        table=ChartTable(
+            first=_("Month"),
+            columns=[
+                TableColumn(start),
+                *(TableColumn(key.label) for key in MOVEMENT_KEYS),
+                TableColumn(end),
+                CUSTOMERS_COLUMN,
+            ],
+            rows=build_month_rows(
+                months,
+                (
+                    (row.start, *(getattr(row, key.series) for key in MOVEMENT_KEYS), row.end, row.end_count)
+                    for row in rows
+                ),
+            ),
+            currency=currency,
+        ),
+    )

@@ -1,0 +1,105 @@
+"""Chart marks as SVG. Written in Python, since template loops over hundreds of marks are many times slower.
+
+The content is our own: series names, months, numbers, amounts. Nothing needs escaping but what `draw_text`
+escapes.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from analytics.calc.chart_layout import ColumnChart
+
+Ticks = Sequence[tuple[float, str]]
+"""(y, amount)"""
+
+
+class AxisLabel(NamedTuple):
+    """A label of the horizontal axis, with its year below where it is the first one shown of that year."""
+
+    x: float
+    text: str
+    year: str = ""
+    short: str = ""  # replaces the text on narrow screens
+    first: bool = False
+    minor: bool = False  # hidden on narrow screens
+    first_major: bool = False  # the first of its year on narrow screens
+    now: bool = False
+
+
+TEXT_HEIGHT_PX = 28  # of a text below its point
+
+
+@dataclass(frozen=True, slots=True)
+class PointMark:
+    """A labelled point: `x` in percent, `y` in pixels; `kind` is an additional CSS class."""
+
+    x: float
+    y: float
+    text: str
+    kind: str = ""
+
+
+def draw_marks(point_marks: Iterable[PointMark], *, height: int) -> SafeString:
+    """Draw a ring and a text for each marked point; the text stays within the plot."""
+    return join_svg(
+        f'<g class="mark {mark.kind}"><circle cx="{mark.x}%" cy="{mark.y}" r="5"/><text x="{mark.x}%" y="{mark.y}" '
+        f'dy="{-12 if mark.y > height - TEXT_HEIGHT_PX else 20}" text-anchor="{get_text_anchor(mark.x)}">{mark.text}</text></g>'
+        for mark in point_marks
+    )
+
+
+def get_text_anchor(x: float) -> str:
+    """Return which end of a text is at its position."""
+    return "start" if x < 20 else "end" if x > 80 else "middle"
+
+
+def draw_bars(chart: ColumnChart) -> SafeString:
+    """Draw a rectangle for each segment."""
+    return join_svg(
+        f'<rect class="bar s-{part.series}" x="{part.x}%" y="{part.y}" width="{part.width}%" '
+        f'height="{part.height}" rx="1.5"/>'
+        for column in chart.columns
+        for part in column.segments
+    )
+
+
+def draw_axis(ticks: Ticks) -> SafeString:
+    """Draw the amounts beside the plot."""
+    return join_svg(f'<text x="100%" dx="-8" y="{y}" dy="0.32em" text-anchor="end">{text}</text>' for y, text in ticks)
+
+
+def draw_grid(ticks: Ticks) -> SafeString:
+    """Draw a line for each tick."""
+    return join_svg(f'<line class="grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>' for y, _ in ticks)
+
+
+def draw_labels(labels: Iterable[AxisLabel], *, height: int) -> SafeString:
+    """Draw the labels below the plot."""
+    return join_svg(
+        f'<g class="{get_label_classes(label)}">{"".join(iter_label_texts(label, height))}</g>' for label in labels
+    )
+
+
+def get_label_classes(label: AxisLabel) -> str:
+    return f"x-label{' minor' if label.minor else ''}{' here' if label.now else ''}"
+
+
+def iter_label_texts(label: AxisLabel, height: int) -> Iterable[str]:
+    yield draw_text(label.text, "wide" if label.short else "", label.x, height, 16)
+    if label.short:
+        yield draw_text(label.short, "slim", label.x, height, 16)
+    if label.first or label.first_major:
+        css_classes = f"year{' wide' if label.first else ''}{' slim' if label.first_major else ''}"
+        yield draw_text(label.year, css_classes, label.x, height, 33)
+
+
+def draw_text(text: str, css_classes: str, x: float, y: int, dy: int) -> str:
+    text = text.replace("&", "&amp;")  # the only character of our names that needs escaping
+    return f'<text class="{css_classes}" x="{x}%" y="{y}" dy="{dy}" text-anchor="middle">{text}</text>'
+
+
+def join_svg(parts: Iterable[str]) -> SafeString:
+    return SafeString("".join(parts))

@@ -1,1 +1,0 @@
-"""The reports as pages and files: what the address asks, and what is shown of the figures."""

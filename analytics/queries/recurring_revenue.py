@@ -1,0 +1,373 @@
+"""Recurring revenue by month: stored for each company, and computed on demand for some products.
+
+The months of a company depend on its events, base currency and rates, not on the day of reading. After
+changes of a few customers' events the stored months are updated by the difference of these customers'
+histories. After more changes, new rates or another base currency they are stale, and the next reader
+computes them anew.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from analytics.calc.mrr import MOVEMENTS, Factors, MonthlyRow, to_annual_row
+from analytics.calc.mrr_aggregation import (
+    History,
+    MovementTotals,
+    MrrAggregator,
+    build_history,
+    from_month_number,
+    to_month_number,
+)
+from analytics.queries import monthly_rows
+from analytics.queries.company_metrics import store_company_metrics
+from analytics.queries.monthly_rows import MOVEMENT_COLUMNS
+from companies.errors import build_unknown_id_error
+from companies.models import AuditContext, Company
+from ledger.calc.months import get_last_day_of_month
+from ledger.models import Product, RecurringBook, RecurringMonth
+from ledger.money.calc.fx import RateLookupError, RateTable
+from ledger.money.calc.money import MONEY_CONTEXT
+from ledger.money.rates import get_rate_table, get_rates_version
+from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
+from ledger.subscriptions.calc.monthly_value import compute_monthly_value, drop_rounding_noise
+from ledger.subscriptions.queries.committed_revenue import SORT_MEMORY_SQL
+
+MRR, CMRR = RecurringMonth.BASES
+T = TypeVar("T")
+
+ByBasis = dict[str, dict[int, MovementTotals]]
+"""Basis -> number of the month -> its movements."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventSelection:
+    """Which events to add up; all that count by default."""
+
+    customers: Sequence[UUID] | None = None
+    products: Sequence[UUID] | None = None
+    excluded: Sequence[UUID] = ()  # events treated as absent
+    with_retracted: Sequence[UUID] = ()  # events treated as not retracted
+    times: int = 1
+
+
+# ---------------------------------------------------------------------------------------------- answers
+
+
+def compute_monthly_data(
+    *, company: Company, mrr_type: str, first: date, last: date, product_ids: Sequence[UUID] = ()
+) -> list[MonthlyRow]:
+    """Return a row for each month from `first` to `last`, in the base currency.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+        ValidationFailed: a product is unknown.
+    """
+    basis, is_annual = monthly_rows.TYPES[mrr_type]
+    if product_ids:
+        check_products(company, product_ids)
+        totals = aggregate_movements(company, [EventSelection(products=product_ids)], bases=(basis,))[basis]
+        months = {from_month_number(number): each for number, each in totals.items() if each}
+    else:
+        months = (
+            read_fresh(
+                company, lambda: monthly_rows.find_stored_months(company=company, basis=basis, first=first, last=last)
+            )
+            or {}
+        )
+    rows = monthly_rows.close_months(months, first=first, last=last, base=company.base_currency)
+    return [to_annual_row(row) for row in rows] if is_annual else rows
+
+
+def read_fresh(company: Company, read: Callable[[], T | None]) -> T | None:
+    """Return what `read` returns, after computing stale months anew.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    result = read()
+    if result is None:
+        refresh_recurring_revenue(company)
+        result = read()
+    return result
+
+
+def check_products(company: Company, product_ids: Sequence[UUID]) -> None:
+    known_ids = set(Product.objects.for_company(company.id).filter(id__in=product_ids).values_list("id", flat=True))
+    for index, product_id in enumerate(product_ids):
+        if product_id not in known_ids:
+            raise build_unknown_id_error(f"#/productIds/{index}")
+
+
+def compute_customer_months(*, company: Company, customer_id: UUID, first: date, last: date) -> list[MonthlyRow]:
+    """Return the rows as if the company had only this customer.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    totals = aggregate_movements(company, [EventSelection(customers=[customer_id])], bases=(MRR,))[MRR]
+    months = {from_month_number(number): each for number, each in totals.items() if each}
+    return monthly_rows.close_months(months, first=first, last=last, base=company.base_currency)
+
+
+# ---------------------------------------------------------------------------------------------- aggregation
+
+
+def aggregate_movements(
+    company: Company, selections: Iterable[EventSelection], *, bases: Iterable[str] = RecurringMonth.BASES
+) -> ByBasis:
+    """Sum the movements of the selected events by basis, not rounded.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    books_by_basis = {basis: MrrAggregator(company.base_currency) for basis in bases}
+    shared_book = MrrAggregator(company.base_currency)  # customers whose events are all effective when committed
+    for selection in selections:
+        for history in iter_histories(company.id, selection):
+            if history[MRR] is history[CMRR]:
+                shared_book.add_history(history[MRR], times=selection.times)
+                continue
+            for basis, book in books_by_basis.items():
+                book.add_history(history[basis], times=selection.times)
+    rates = get_rate_table()
+    currencies = shared_book.currencies.union(*(book.currencies for book in books_by_basis.values()))
+    factors_of = build_factors_getter(rates, base=company.base_currency, currencies=currencies)
+    until = find_last_rate_month(rates, currencies)
+    shared_totals = shared_book.compute_totals(factors_of=factors_of, until=until)
+    return {
+        basis: merge_totals(shared_totals, book.compute_totals(factors_of=factors_of, until=until))
+        for basis, book in books_by_basis.items()
+    }
+
+
+def merge_totals(
+    first_totals: dict[int, MovementTotals], second_totals: dict[int, MovementTotals]
+) -> dict[int, MovementTotals]:
+    """Merge the movements of two sets of customers, in order of months."""
+    merged = {number: MovementTotals() for number in sorted({*first_totals, *second_totals})}
+    for table in (first_totals, second_totals):
+        for number, totals in table.items():
+            for name in MOVEMENTS:
+                merged[number].add(name, totals.amounts[name], totals.counts[name])
+    return merged
+
+
+def build_factors_getter(rates: RateTable, *, base: str, currencies: Iterable[str]) -> Callable[[int], Factors]:
+    """Return a function that returns the factors into the base currency at the end of a month, by its number."""
+    sorted_currencies = sorted(currencies)
+
+    @cache
+    def of(number: int) -> Factors:
+        day = get_last_day_of_month(from_month_number(number))
+        return {currency: rates.get_cross_rate(currency, base, day) for currency in sorted_currencies}
+
+    return of
+
+
+def find_last_rate_month(rates: RateTable, currencies: Iterable[str]) -> int:
+    """Return the number of the last month whose rates differ from those of the month before."""
+    days = [rates.get_rate_date(currency, date.max) for currency in currencies if currency != "EUR"]
+    return to_month_number(max(days)) if days else 0
+
+
+_EVENTS = """
+    SELECT s.customer_id::text, e.subscription_id::text, e.effective_date, e.committed_date,
+           e.amount_value, e.amount_currency, e.interval, e.interval_count
+      FROM ledger_subscriptionevent AS e
+      JOIN ledger_subscription AS s ON s.company_id = e.company_id AND s.id = e.subscription_id
+     WHERE e.company_id = %(company)s AND {which}
+     ORDER BY s.customer_id, e.id
+"""
+
+
+def iter_histories(
+    company_id: UUID, selection: EventSelection, *, more_memory: bool = True
+) -> Iterator[dict[str, History]]:
+    """Yield each customer's history by basis.
+
+    Args:
+        more_memory: sort all events of a large company in memory.
+    """
+    for _, history in iter_customer_histories(company_id, selection, more_memory=more_memory):
+        yield history
+
+
+def iter_customer_histories(
+    company_id: UUID, selection: EventSelection, *, more_memory: bool = True
+) -> Iterator[tuple[UUID, dict[str, History]]]:
+    """Yield (customer id, history by basis)."""
+    conditions = ["(e.retracted_time IS NULL OR e.id = ANY(%(with_retracted)s))"]
+    if selection.excluded:
+        conditions.append("e.id <> ALL(%(without)s)")
+    if selection.customers is not None:
+        conditions.append("s.customer_id = ANY(%(customers)s)")
+    if selection.products is not None:
+        conditions.append("s.product_id = ANY(%(products)s)")
+    with transaction.atomic() if more_memory else nullcontext(), connection.cursor() as cursor:
+        if more_memory:
+            cursor.execute(SORT_MEMORY_SQL)
+        cursor.execute(
+            _EVENTS.format(which=" AND ".join(conditions)),
+            {
+                "company": company_id,
+                "customers": list(selection.customers or ()),
+                "products": list(selection.products or ()),
+                "without": list(selection.excluded),
+                "with_retracted": list(selection.with_retracted),
+            },
+        )
+        rows_found = cursor.fetchall()
+    for customer_id, rows in groupby(rows_found, key=itemgetter(0)):
+        yield UUID(customer_id), build_histories(list(rows))
+
+
+def build_histories(rows: list[tuple[Any, ...]]) -> dict[str, History]:
+    """Build one customer's history by effective and by committed date; one object if the dates never differ."""
+    by_effective = build_history(iter_dated_events(rows, 2))
+    is_same_date = all(row[2] == row[3] for row in rows)
+    return {MRR: by_effective, CMRR: by_effective if is_same_date else build_history(iter_dated_events(rows, 3))}
+
+
+def iter_dated_events(rows: list[tuple[Any, ...]], date_column: int) -> Iterator[tuple[date, str, str, Decimal]]:
+    """Yield (day, subscription, currency, monthly value) by day, within a day in order of creation."""
+    for row in sorted(rows, key=itemgetter(date_column)):
+        yield row[date_column], row[1], row[5], compute_monthly_value(row[4], row[6], row[7])
+
+
+# ---------------------------------------------------------------------------------------------- stored months
+
+
+@transaction.atomic
+def refresh_recurring_revenue(company: Company, *, is_forced: bool = False) -> None:
+    """Compute the company's months anew if they are stale, or if forced.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    book = lock_recurring_book(company)
+    version = get_rates_version()
+    if is_book_fresh(book, company, version) and not is_forced:
+        return
+    RecurringMonth.objects.for_company(company.id).delete()
+    add_to_stored_months(company, aggregate_movements(company, [EventSelection()]))
+    book.base_currency, book.rates_version, book.stale = company.base_currency, version, False
+    book.save(update_fields=["base_currency", "rates_version", "stale"])
+
+
+def update_recurring_revenue(*, company: Company, stamp: AuditContext, changed: SubscriptionEventChanges) -> None:
+    """Update stored months after events were stored or retracted, and the company's metrics."""
+    book = lock_recurring_book(company)
+    if changed.customers is None or not is_book_fresh(book, company, get_rates_version()):
+        mark_recurring_revenue_stale(company)
+    else:
+        customers = list(changed.customers)
+        before = EventSelection(customers=customers, excluded=changed.added, with_retracted=changed.retracted, times=-1)
+        try:
+            add_to_stored_months(company, aggregate_movements(company, [before, EventSelection(customers=customers)]))
+        except RateLookupError:  # the event is stored; readers of its months get the error
+            mark_recurring_revenue_stale(company)
+    store_company_metrics(company=company, stamp=stamp)
+
+
+def lock_recurring_book(company: Company) -> RecurringBook:
+    """Return the company's book, locked: readers that compute it and writers of events wait for each other."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO ledger_recurringbook (company_id, base_currency, rates_version, stale) "
+            "VALUES (%s, %s, 0, true) ON CONFLICT (company_id) DO NOTHING",
+            [company.id, company.base_currency],
+        )
+    return RecurringBook.objects.select_for_update().get(company_id=company.id)
+
+
+def mark_recurring_revenue_stale(company: Company) -> None:
+    """Mark the stored months as stale, so that the next reader computes them anew."""
+    RecurringBook.objects.filter(company_id=company.id).update(stale=True)
+
+
+def is_book_fresh(book: RecurringBook, company: Company, version: int) -> bool:
+    return not book.stale and book.base_currency == company.base_currency and book.rates_version == version
+
+
+_PLACES = ", ".join(["%s"] * (3 + len(MOVEMENT_COLUMNS)))
+_ADD = f"""
+    INSERT INTO ledger_recurringmonth AS m (company_id, basis, month, {", ".join(MOVEMENT_COLUMNS)}) VALUES ({_PLACES})
+    ON CONFLICT (company_id, basis, month) DO UPDATE
+       SET {", ".join(f"{column} = m.{column} + excluded.{column}" for column in MOVEMENT_COLUMNS)}
+"""  # noqa: S608 - names of columns
+
+
+def add_to_stored_months(company: Company, by_basis: ByBasis) -> None:
+    """Add movements to the stored months; empty ones are left out."""
+    rows = [
+        (
+            company.id,
+            basis,
+            from_month_number(number),
+            *(value for name in MOVEMENTS for value in get_amount_and_count(totals, name)),
+        )
+        for basis, months in by_basis.items()
+        for number, totals in months.items()
+        if totals
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(_ADD, rows)
+
+
+def get_amount_and_count(totals: MovementTotals, name: str) -> tuple[Decimal, int]:
+    return totals.amounts[name], totals.counts[name]
+
+
+def rebuild_recurring_revenue(company_id: UUID) -> None:
+    """Compute a company's months anew, stale or not.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    refresh_recurring_revenue(Company.objects.get(id=company_id), is_forced=True)
+
+
+def find_recurring_revenue_differences(company_id: UUID) -> list[str]:
+    """Return where stored months differ from the events; empty if all agree or if they are stale.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    company = Company.objects.get(id=company_id)
+    book = RecurringBook.objects.filter(company_id=company_id).first()
+    if book is None or not is_book_fresh(book, company, get_rates_version()):
+        return []
+    stored_months = {
+        (basis, to_month_number(month)): totals
+        for basis in RecurringMonth.BASES
+        for month, totals in monthly_rows.list_stored_months(company, basis).items()
+    }
+    computed_months = {
+        (basis, number): totals
+        for basis, months in aggregate_movements(company, [EventSelection()]).items()
+        for number, totals in months.items()
+    }
+    return [
+        f"ledger_recurringmonth: {basis} {from_month_number(number):%Y-%m}"
+        for basis, number in sorted({*stored_months, *computed_months})
+        if has_difference(
+            stored_months.get((basis, number), MovementTotals()), computed_months.get((basis, number), MovementTotals())
+        )
+    ]
+
+
+def has_difference(first: MovementTotals, second: MovementTotals) -> bool:
+    """Return whether two months differ by more than noise below the twelfth decimal."""
+    return first.counts != second.counts or any(
+        drop_rounding_noise(MONEY_CONTEXT.subtract(first.amounts[name], second.amounts[name])) for name in MOVEMENTS
+    )

@@ -1,0 +1,1 @@
+"""Report pages and their files."""

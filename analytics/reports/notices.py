@@ -1,0 +1,150 @@
+"""Notices above a report where a figure is incomplete, with the link that fixes it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from analytics.charts.amount_format import format_compact_amount, format_rounded_amount
+from analytics.charts.data import ChartData
+from analytics.queries.balance_forecast import AccountForecast
+from analytics.queries.open_transactions import OpenTransactions
+from companies.locales import get_current_locale
+from companies.models import Company
+from companies.pages.amount_formats import format_count, format_money
+from ledger.models import Account
+from ledger.money.calc.fx import RateLookupError
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is missing and what follows; `address` is empty without the permission to fix it."""
+
+    label: str
+    text: str
+    address: str = ""
+
+
+def build_open_notices(
+    company: Company, open_transactions: OpenTransactions, *, first: date, last: date, can_list: bool
+) -> list[Notice]:
+    """Build the notice of transactions that are in no line of the profit and loss.
+
+    Args:
+        can_list: whether the user may see transactions.
+    """
+    if not open_transactions.count:
+        return []
+    days = {"open": "true", "pending": "false", "startDate": first.isoformat(), "endDate": last.isoformat()}
+    address = f"{reverse('transactions', args=[company.id])}?{urlencode(days)}" if can_list else ""
+    text = _("not in revenue and expenses yet: {inflow} in and {outflow} out.")
+    if not open_transactions.outflow:
+        text = _("not in revenue and expenses yet: {inflow} in.")
+    elif not open_transactions.inflow:
+        text = _("not in revenue and expenses yet: {outflow} out.")
+    inflow, outflow = (
+        format_compact_amount(amount, company.base_currency)
+        for amount in (open_transactions.inflow, open_transactions.outflow)
+    )
+    text = text.format(inflow=inflow, outflow=outflow)
+    if open_transactions.partly:
+        split = ngettext(
+            "{count} is split in part: its rest counts here, the whole amount in the list.",
+            "{count} are split in part: their rest counts here, the whole amount in the list.",
+            open_transactions.partly,
+        )
+        text += f" {split.format(count=format_count(open_transactions.partly))}"
+    label = ngettext("{count} open transaction", "{count} open transactions", open_transactions.count)
+    return [Notice(label.format(count=format_count(open_transactions.count)), text, address)]
+
+
+def build_overdue_notices(data: ChartData, *, can_read_plans: bool) -> list[Notice]:
+    """Build the notice of overdue payments.
+
+    Args:
+        can_read_plans: whether the user may see them.
+    """
+    count, value = data.overdue
+    if not count:
+        return []
+    amount = format_compact_amount(value, data.currency, plus=True)
+    label = ngettext("{count} overdue payment", "{count} overdue payments", count)
+    text = _("{amount} together: expected tomorrow until somebody settles, moves or skips them.")
+    return [
+        Notice(
+            label=label.format(count=format_count(count)),
+            text=text.format(amount=amount),
+            address=reverse("planned", args=[data.company.id]) if can_read_plans else "",
+        )
+    ]
+
+
+def build_overdraft_notices(
+    company: Company, accounts: Iterable[Account], forecasts: Sequence[AccountForecast], *, can_open: bool
+) -> list[Notice]:
+    """Build notices of accounts expected to go below zero while others are not.
+
+    Args:
+        can_open: whether the user may open account pages.
+    """
+    names = {account.id: account.name for account in accounts}
+    overdrawn = [(each, each.below_zero, each.lowest) for each in forecasts if each.below_zero and each.lowest]
+    if len(overdrawn) == len(forecasts):
+        return []
+    label, text = (
+        _("{account} goes below zero"),
+        _("from {first} on: lowest {amount} on {day}. Move money to it, or change what is planned."),
+    )
+    day_of = get_current_locale().format_day
+    return [
+        Notice(
+            label=label.format(account=names[each.account_id]),
+            text=text.format(first=day_of(first), amount=format_rounded_amount(value, each.currency), day=day_of(day)),
+            address=reverse("account", args=[company.id, each.account_id]) if can_open else "",
+        )
+        for each, first, (day, value) in overdrawn
+    ]
+
+
+def build_mismatch_notices(company: Company, accounts: Iterable[Account], *, can_open: bool) -> list[Notice]:
+    """Build notices of accounts whose balance differs from their bank's.
+
+    Args:
+        can_open: whether the user may open account pages.
+    """
+    return [
+        Notice(
+            label=_("{account} does not agree with its bank").format(account=account.name),
+            text=describe_mismatch(account, account.bank_connection),
+            address=f"{reverse('account', args=[company.id, account.id])}#reconciliation" if can_open else "",
+        )
+        for account in accounts
+        if account.bank_connection and account.bank_connection.get("balanceMismatchSince")
+    ]
+
+
+def describe_mismatch(account: Account, connection: dict[str, object]) -> str:
+    """Describe both balances, as far as they are known."""
+    reported, calculated = (
+        connection.get(name) for name in ("balanceMismatchReportedBalances", "balanceMismatchCalculatedBalance")
+    )
+    since = get_current_locale().format_day(datetime.fromisoformat(str(connection["balanceMismatchSince"])))
+    if not isinstance(reported, list) or not reported or calculated is None:
+        return _("since {day}: what is on it may be incomplete.").format(day=since)
+    bank_balance, ledger_balance = (
+        format_money(Decimal(str(value)), account.default_currency) for value in (reported[0], calculated)
+    )
+    text = _("since {day}: the bank says {theirs}, the transactions come to {ours}.")
+    return text.format(day=since, theirs=bank_balance, ours=ledger_balance)
+
+
+def build_rate_notice(company: Company, error: RateLookupError, *, can_list: bool) -> Notice:
+    """Build the notice of a currency without exchange rates."""
+    address = f"{reverse('transactions', args=[company.id])}?currency={error.currency}" if can_list else ""
+    text = _("so nothing is added up. Whoever runs the service loads rates with update_rates.")
+    return Notice(_("No exchange rate for {currency}").format(currency=error.currency), text, address)

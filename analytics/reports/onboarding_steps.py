@@ -1,0 +1,118 @@
+"""Onboarding steps of an empty company: import, categorize, plan and invite."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from analytics.charts.data import ChartData
+from companies.models import Company, Membership
+from companies.pages.context import CompanyPage
+from companies.permissions import Permission
+from ledger.models import Account, Categorization, Source, Transaction
+from planning.models import PlanItem, PlannedTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class OnboardingStep:
+    """One onboarding step; `ways` are (label, URL), empty without the permission or once it is done."""
+
+    title: str | Promise
+    text: str | Promise
+    done: bool
+    ways: tuple[tuple[str | Promise, str], ...] = ()
+    next: bool = False  # the first available step
+
+
+@dataclass(frozen=True, slots=True)
+class StepDefinition:
+    """The definition of a step; `ways` are (label, URL name)."""
+
+    title: str | Promise
+    text: str | Promise
+    done_key: str  # key of `find_completed_steps`
+    permission: Permission
+    ways: tuple[tuple[str | Promise, str], ...]
+
+
+ADD_ACCOUNT_STEP = StepDefinition(
+    _("Bring in your bank's file"),
+    _("Add an account for each place where money lies, then drop what your bank exports: CAMT, MT940, OFX, CSV."),
+    "money",
+    Permission.ACCOUNTS_WRITE,
+    ((_("New account"), "account-new"),),
+)
+IMPORT_STEP = replace(
+    ADD_ACCOUNT_STEP,
+    permission=Permission.TRANSACTIONS_WRITE,
+    ways=((_("Import"), "import-new"), (_("New transaction"), "transaction-new")),
+)
+LATER_STEPS = (
+    StepDefinition(
+        _("Say what it was for"),
+        _("Each transaction gets a category, from which profit and loss follow. The inbox proposes one for each."),
+        "purposes",
+        Permission.TRANSACTIONS_WRITE,
+        ((_("Inbox"), "inbox"),),
+    ),
+    StepDefinition(
+        _("Plan what is to come"),
+        _("Rent, salaries, tax: what recurs or is due once. The forecast of your cash is drawn from it."),
+        "plan",
+        Permission.PLANNING_WRITE,
+        ((_("Plan something"), "planned-new"),),
+    ),
+    StepDefinition(
+        _("Ask others in"),
+        _("Whoever keeps the books with you, or only looks: each has a role."),
+        "others",
+        Permission.COMPANY_MANAGE,
+        ((_("Invite somebody"), "members"),),
+    ),
+)
+
+
+def build_onboarding_steps(data: ChartData, page: CompanyPage) -> list[OnboardingStep]:
+    """Build the steps in the recommended order; empty once done, dismissed, or for a past period.
+
+    Inviting others is optional.
+    """
+    if page.company.first_hour_over:
+        return []
+    if data.until < data.today or (data.posted.cells and any(data.expectations)):  # known without a query
+        return []
+    done = find_completed_steps(page.company.id)
+    if done["money"] and done["purposes"] and done["plan"]:
+        return []
+    steps = [
+        build_step(page, each, done) for each in (IMPORT_STEP if done["accounts"] else ADD_ACCOUNT_STEP, *LATER_STEPS)
+    ]
+    next_step = next((each for each in steps if each.ways), None)
+    return [replace(each, next=each is next_step) for each in steps]
+
+
+def build_step(page: CompanyPage, definition: StepDefinition, done: dict[str, bool]) -> OnboardingStep:
+    is_available = page.has_permission(definition.permission) and not done[definition.done_key]
+    ways = (
+        tuple((label, reverse(name, args=[page.company.id])) for label, name in definition.ways) if is_available else ()
+    )
+    return OnboardingStep(definition.title, definition.text, done[definition.done_key], ways)
+
+
+def find_completed_steps(company_id: UUID) -> dict[str, bool]:
+    """Return which steps a company has completed; one statement."""
+    booked = Transaction.objects.for_company(company_id).exclude(source=Source.INITIAL_BALANCE)
+    conditions = {
+        "accounts": Exists(Account.objects.for_company(company_id)),
+        "money": Exists(booked),
+        "purposes": Exists(Categorization.objects.for_company(company_id)),
+        "plan": Exists(PlannedTransaction.objects.for_company(company_id))
+        | Exists(PlanItem.objects.for_company(company_id)),
+        "others": Exists(Membership.objects.for_company(company_id).order_by()[1:2]),
+    }
+    row: Any = Company.objects.filter(id=company_id).values(**conditions).get()
+    return dict(row)

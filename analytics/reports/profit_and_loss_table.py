@@ -1,0 +1,179 @@
+"""The profit and loss as a table: lines and categories by period, each amount with its plan, comparison and
+link.
+"""
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from uuid import UUID
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.charts.amount_format import format_full_amount, format_share
+from analytics.charts.chart_tables import Variance, add_link, format_variance
+from analytics.charts.links import build_results_query
+from analytics.queries import profit_and_loss
+from ledger.models import EXPENSE_LINES, PlType, translate_category_name
+from ledger.money.calc.money import MONEY_CONTEXT
+from ledger.transactions.pages.labels import LINE_LABELS
+
+ZERO = Decimal(0)
+CategoryName = tuple[UUID, str]  # id and name
+
+
+@dataclass(frozen=True, slots=True)
+class CellAmounts:
+    """The amounts of a row in a period; `compared` is None without a comparison."""
+
+    actual: Decimal = ZERO
+    planned: Decimal = ZERO
+    compared: Decimal | None = None
+    link: str = ""
+
+    def __add__(self, other: "CellAmounts") -> "CellAmounts":
+        both = [each.compared for each in (self, other) if each.compared is not None]
+        compared = sum(both, start=ZERO) if both else None
+        return CellAmounts(self.actual + other.actual, self.planned + other.planned, compared)
+
+    def __neg__(self) -> "CellAmounts":
+        return CellAmounts(-self.actual, -self.planned, None if self.compared is None else -self.compared)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementRow:
+    """A row with a cell for each period.
+
+    `kind` is line, category or sum; `line` is None for a sum of several lines.
+    """
+
+    name: str
+    kind: str
+    cells: Sequence[CellAmounts]
+    line: PlType | None = None
+
+    @property
+    def is_subtracted(self) -> bool:
+        """Whether sums are reduced by it."""
+        return self.line in EXPENSE_LINES
+
+    @property
+    def total(self) -> CellAmounts:
+        return sum(self.cells, start=CellAmounts())
+
+
+@dataclass(frozen=True, slots=True)
+class ProfitAndLossTable:
+    """The profit and loss table.
+
+    `head` are the names of the periods, `before` those of the compared ones; `percentages` is whether each
+    shows variances in percent too.
+    """
+
+    head: Sequence[str]
+    rows: Sequence[StatementRow]
+    currency: str
+    percentages: Sequence[bool]
+    before: Sequence[str] = ()
+
+    @property
+    def body(self) -> SafeString:
+        """The rows as HTML, built in Python since a template loop over as many cells is slow."""
+        words = _("plan {amount}"), _("before {amount} ({change})")
+        return SafeString("".join(self._row(row, words) for row in self.rows))
+
+    def _row(self, row: StatementRow, words: tuple[str, str]) -> str:
+        cells = "".join(
+            self._cell(amounts, words, line=row.line, in_percent=in_percent)
+            for amounts, in_percent in zip(row.cells, self.percentages, strict=True)
+        )
+        total = self._cell(row.total, words, line=row.line, in_percent=False)
+        return f'<tr class="of-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}{total}</tr>'
+
+    def _cell(self, amounts: CellAmounts, words: tuple[str, str], *, line: PlType | None, in_percent: bool) -> str:
+        plan, before = words
+        lines = [add_link(format_full_amount(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
+        if amounts.planned:
+            variance = amounts.actual - amounts.planned
+            variance_cell = Variance(variance, profit_and_loss.is_favourable(line or PlType.REVENUE, variance))
+            lines.append(
+                f'<span class="meta">{plan.format(amount=format_full_amount(amounts.planned, self.currency))}</span>'
+            )
+            lines.append(f'<span class="meta">{format_variance(variance_cell, self.currency)}</span>')
+            if in_percent:
+                share = MONEY_CONTEXT.divide(variance, abs(amounts.planned))
+                lines.append(f'<span class="meta">{format_share(share, plus=True)}</span>')
+        if amounts.compared is not None:
+            change = format_full_amount(amounts.actual - amounts.compared, self.currency, plus=True)
+            compared = before.format(amount=format_full_amount(amounts.compared, self.currency), change=change)
+            lines.append(f'<span class="meta">{compared}</span>')
+        return f"<td>{''.join(lines)}</td>"
+
+
+SUM_LABELS = {  # line → label of the sum after it
+    PlType.COGS: gettext_lazy("Gross profit"),
+    PlType.GA: gettext_lazy("Operating result"),
+    PlType.NO: gettext_lazy("Result"),
+}
+
+
+def build_statement(
+    results_found: Iterable[profit_and_loss.ResultRow],
+    *,
+    heading_by_period: Mapping[date, str],
+    periods_with_percentage: Container[date],
+    currency: str,
+    transactions_url: str,
+    compares: bool,
+    compared_headings: Sequence[str] = (),
+) -> ProfitAndLossTable:
+    """Build the table from results.
+
+    Args:
+        heading_by_period: names of the periods by their first day.
+        periods_with_percentage: periods whose variances are shown in percent too.
+        transactions_url: URL of the transaction list; empty without the permission.
+    """
+    by_line: defaultdict[str, defaultdict[CategoryName, dict[date, CellAmounts]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for result in results_found:
+        query = build_results_query(
+            result.first, result.last, line=result.pl_type, categories=[result.category_id], up_to=result.up_to
+        )
+        by_line[result.pl_type][result.category_id, result.category_name][result.month] = CellAmounts(
+            result.actual, result.planned, result.compared, f"{transactions_url}?{query}" if transactions_url else ""
+        )
+    zero = CellAmounts(compared=ZERO if compares else None)
+    rows: list[StatementRow] = []
+    periods = list(heading_by_period)
+
+    remainders = [zero] * len(periods)
+    for line in PlType:
+        categories = [
+            StatementRow(
+                translate_category_name(name), "category", [cells.get(period, zero) for period in periods], line
+            )
+            for (_, name), cells in by_line[line].items()
+        ]
+        sums = [sum((row.cells[place] for row in categories), start=zero) for place in range(len(periods))]
+        if categories:
+            rows += [StatementRow(str(LINE_LABELS[line]), "line", sums, line), *categories]
+        if line != PlType.NEUTRAL:
+            changes = [-result for result in sums] if line in EXPENSE_LINES else sums
+            remainders = [
+                compared_headings + change for compared_headings, change in zip(remainders, changes, strict=True)
+            ]
+        if line in SUM_LABELS:
+            rows.append(StatementRow(str(SUM_LABELS[line]), "sum", remainders))
+    return ProfitAndLossTable(
+        list(heading_by_period.values()),
+        rows,
+        currency,
+        [period in periods_with_percentage for period in periods],
+        compared_headings,
+    )

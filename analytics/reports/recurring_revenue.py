@@ -1,0 +1,238 @@
+"""Pages of recurring revenue: overview, customers, and one customer."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy as _
+
+from analytics import recurring_revenue_params
+from analytics.charts import recurring_revenue_figures, recurring_revenue_sections
+from analytics.charts.recurring_revenue_data import CustomerRevenueData, RecurringRevenueData
+from analytics.queries.customers import (
+    MAX_PAGE_NUMBER,
+    ORDER_BY,
+    ORDER_BY_WITHOUT_NAMES,
+    CustomerLine,
+    compute_customer_revenue,
+    list_customers,
+)
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.fragment_cache import get_cached_fragment
+from companies.permissions import Permission
+from ledger.models import Counterparty, CounterpartyType, Product, Subscription, SubscriptionEvent
+from ledger.money.calc.fx import RateLookupError
+from ledger.money.rates import get_rate_table, get_valuation_status
+from ledger.subscriptions.pages.subscriptions import format_billing_interval
+from ledger.subscriptions.serializers.subscriptions import EventShape, SubscriptionShape
+from ledger.transactions.pages.labels import HIDDEN_NAME
+
+TAB = "recurring-revenue"
+MAX_SUBSCRIPTIONS_SHOWN = 200  # subscriptions of one customer
+MEASURE_LABELS = {"mrr": "MRR", "cmrr": _("Committed MRR"), "arr": "ARR", "carr": _("Committed ARR")}
+COMPARISON_LABELS = {"previousPeriod": _("Period before"), "previousYear": _("Year before")}
+COHORT_LABELS = {"revenue": _("Revenue"), "customers": _("Customers")}
+SORT_LABELS = {
+    "-mrr": _("Most MRR first"),
+    "mrr": _("Least MRR first"),
+    "name": _("By name"),
+    "-name": _("By name, from the end"),
+}
+STATUS_LABELS = {"scheduled": _("scheduled"), "active": _("active"), "ended": _("ended")}
+
+
+@company_page(reads=Permission.SUBSCRIPTIONS_READ)
+def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
+    """Show summary, bridge and cohorts of the requested months; a first step while there are no subscriptions."""
+    products = list_product_names(page)
+    data = RecurringRevenueData(
+        page.company,
+        recurring_revenue_params.parse_params(page.request.GET, today=page.today, products=products),
+        page.today,
+    )
+    html = ""
+    if Subscription.objects.for_company(page.company.id).exists():
+        html = get_cached_fragment(
+            company_id=page.company.id,
+            name="recurring-revenue",
+            depends_on=(
+                data.today,
+                data.params.address(),
+                *get_valuation_status(),
+                page.company.last_updated_time.isoformat(),
+            ),
+            render=lambda: render_recurring_revenue(data),
+        )
+    return page.render(
+        "revenue/overview.html",
+        tab=TAB,
+        asked=data.params,
+        spans=data.params.spans(page.today),
+        measures=MEASURE_LABELS,
+        cohorts=COHORT_LABELS,
+        comparisons=COMPARISON_LABELS,
+        products=products,
+        drawn=html,
+    )
+
+
+def render_recurring_revenue(data: RecurringRevenueData) -> str:
+    """Render figures, charts and cohorts; nothing depends on the user."""
+    context: dict[str, Any] = {"company": data.company, "asked": data.params, "query": data.params.address()}
+    try:
+        context |= {
+            "figures": recurring_revenue_figures.build_summary_figures(data),
+            "sections": [section(data) for section in recurring_revenue_figures.SECTION_BUILDERS.values()],
+            "cohorts": recurring_revenue_figures.build_cohort_table(data),
+        }
+    except RateLookupError as error:
+        context["missing"] = error.currency
+    return render_to_string("revenue/drawn.html", context)
+
+
+@company_page(reads=Permission.SUBSCRIPTIONS_READ)
+def download_recurring_revenue_chart(page: CompanyPage, chart: str) -> HttpResponse:
+    """Download the table of a chart as CSV."""
+    params = recurring_revenue_params.parse_params(
+        page.request.GET, today=page.today, products=list_product_names(page)
+    )
+    section = recurring_revenue_figures.SECTION_BUILDERS.get(chart)
+    if section is None:
+        raise Http404
+    try:
+        table = section(RecurringRevenueData(page.company, params, page.today)).table
+    except RateLookupError:
+        raise Http404 from None  # the page shows the error and has no such link
+    assert table is not None  # noqa: S101 - every section has one
+    name = f"{chart}-{params.values['startMonth']}-{params.values['endMonth']}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(table.to_csv(), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def list_product_names(page: CompanyPage) -> dict[str, str]:
+    """Return product id -> name; empty without the permission to read products."""
+    if not page.has_permission(Permission.PRODUCTS_READ):
+        return {}
+    rows = Product.objects.for_company(page.company.id).in_display_order().values_list("id", "name")
+    return {str(product_id): name for product_id, name in rows}
+
+
+# ---------------------------------------------------------------------------------------------- customers
+
+
+@company_page(reads=Permission.SUBSCRIPTIONS_READ)
+def show_customers(visit: CompanyPage) -> HttpResponse:
+    """List the customers with their recurring revenue."""
+    query, can_read_names = visit.request.GET, visit.has_permission(Permission.COUNTERPARTIES_READ)
+    orders = ORDER_BY if can_read_names else ORDER_BY_WITHOUT_NAMES
+    sort = query.get("sort", "-mrr")
+    sort = sort if sort in orders else "-mrr"
+    text = query.get("q", "").replace("\0", "").strip()[:200] if can_read_names else ""
+    page_number = parse_page_number(query.get("page", "1"))
+    lines, has_more, missing_currency = list[CustomerLine](), False, ""
+    try:
+        lines, has_more = list_customers(
+            company=visit.company,
+            today=visit.today,
+            text=text,
+            order=orders[sort],
+            page_number=page_number,
+            rates=get_rate_table(),
+        )
+    except RateLookupError as error:
+        missing_currency = error.currency
+    return visit.render(
+        "revenue/customers.html",
+        tab=TAB,
+        lines=lines,
+        missing=missing_currency,
+        named=can_read_names,
+        not_shown=HIDDEN_NAME,
+        q=text,
+        sort=sort,
+        sorts={name: label for name, label in SORT_LABELS.items() if name in orders},
+        page=page_number,
+        more=has_more,
+        writes=visit.has_permission(Permission.COUNTERPARTIES_WRITE) and can_read_names,
+    )
+
+
+def parse_page_number(text: str) -> int:
+    """Parse the page number.
+
+    Raises:
+        Http404: it is none.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= MAX_PAGE_NUMBER):
+        raise Http404
+    return int(text)
+
+
+@company_page(reads=Permission.SUBSCRIPTIONS_READ)
+def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
+    """Show a customer's subscriptions, events and monthly revenue."""
+    company, can_read_name = page.company, page.has_permission(Permission.COUNTERPARTIES_READ)
+    rows = Counterparty.objects.for_company(company.id).filter(type=CounterpartyType.CUSTOMER)
+    customer = get_object_or_404(rows, id=customer_id)
+    params = recurring_revenue_params.parse_params(page.request.GET, today=page.today, products={})
+    products = list_product_names(page)
+    subscriptions_of_customer = Subscription.objects.for_company(company.id).filter(customer=customer)
+    events = SubscriptionEvent.objects.for_company(company.id).filter(subscription__customer_id=customer_id)
+    events_found, cursor = page.paginate(events, order=("-id",))
+    context: dict[str, Any] = {}
+    data = CustomerRevenueData(company, params, page.today, customer_id=customer_id)
+    try:
+        mrr = recurring_revenue_figures.get_measure("mrr")
+        movement_section = replace(recurring_revenue_sections.build_movement_section(data, mrr), span=3)
+        context["sections"] = [recurring_revenue_sections.build_level_section(data, mrr), movement_section]
+        context["worth"], context["since"] = compute_customer_revenue(
+            company, [customer_id], today=page.today, rates=get_rate_table()
+        ).get(customer_id, (0, None))
+    except RateLookupError as error:
+        context["missing"] = error.currency
+    subscriptions_with_status = subscriptions_of_customer.with_standing(company.id, page.today).order_by("-id")[
+        :MAX_SUBSCRIPTIONS_SHOWN
+    ]
+    subscriptions = [
+        add_subscription_labels(each, products) for each in SubscriptionShape(subscriptions_with_status, many=True).data
+    ]
+    product_by_subscription = {
+        UUID(str(each["id"])): each["product"] or each["externalId"] or "" for each in subscriptions
+    }
+    return page.render(
+        "revenue/customer.html",
+        tab=TAB,
+        customer=customer,
+        called=customer.name if can_read_name else HIDDEN_NAME,
+        named=can_read_name,
+        asked=params,
+        spans=params.spans(page.today),
+        subscriptions=subscriptions,
+        several=len(subscriptions) > 1,
+        events=[
+            {
+                "row": row,
+                "every": format_billing_interval(each["interval"], each["intervalCount"]),
+                "of": product_by_subscription.get(row.subscription_id, ""),
+            }
+            for row, each in zip(events_found, EventShape(events_found, many=True).data, strict=True)
+        ],
+        cursor=cursor,
+        edits=can_read_name and page.has_permission(Permission.COUNTERPARTIES_WRITE),
+        writes=page.has_permission(Permission.SUBSCRIPTIONS_WRITE),
+        **context,
+    )
+
+
+def add_subscription_labels(row: dict[str, Any], products: dict[str, str]) -> dict[str, Any]:
+    """Return a subscription of the API with texts for product, status and interval."""
+    product = row.get("productId")
+    return {
+        **row,
+        "product": products.get(product or "", HIDDEN_NAME if product else ""),
+        "standing": STATUS_LABELS[row["status"]],
+        "every": format_billing_interval(row["interval"], row["intervalCount"] or 1),
+    }

@@ -1,0 +1,160 @@
+"""Operations on companies: creating, updating, ending the trial."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from companies import hooks
+from companies.auth import throttling
+from companies.change import change_company
+from companies.errors import ConflictError, PermissionDeniedError, TooManyRequestsError
+from companies.models import STATUS_TRANSITIONS, AuditContext, Company, Membership, SystemStatus, User
+from companies.permissions import Permission, Permissions, Role
+
+TRIAL_PERIOD = timedelta(days=14)
+MAX_COMPANIES_PER_DAY, DAY_SECONDS = 10, 24 * 3600  # per user
+MANAGED_FIELDS = {"base_currency", "data_start_date", "require_second_factor"}  # affect everyone's figures
+STAFF_FIELDS = {"system_status", "system_trial_until"}  # changed by staff or by time
+RECOMPUTE_FIELDS = {"base_currency", "pl_recognize_revenue_on_invoice"}  # derived data depends on these
+
+
+class CompanyManageRequired(PermissionDeniedError):
+    """The base currency, the data start date and requireSecondFactor need the permission company:manage."""
+
+
+class SignedInMemberRequired(PermissionDeniedError):
+    """Only a member who signed in can change requireSecondFactor, not an API key."""
+
+    code = "permission_denied"
+
+
+class SecondFactorMissing(ConflictError):
+    """Set up a second factor of your own before you ask everybody for one."""
+
+    code = "second_factor_missing"
+
+
+class TooManyCompanies(TooManyRequestsError):
+    """You started ten companies today. Try again tomorrow."""
+
+    code = "too_many_companies"
+
+
+class IllegalStatusMove(ConflictError):
+    """The company's status cannot become this one; it was moved by somebody else meanwhile, perhaps."""
+
+    code = "illegal_status_move"
+
+
+class CompanyExpired(PermissionDeniedError):
+    """The company is read-only: its trial or its subscription has ended."""
+
+    code = "company_expired"
+
+
+def create_company(
+    *,
+    name: str,
+    base_currency: str,
+    owner: User,
+    stamp: AuditContext,
+    domain: str | None = None,
+    status: SystemStatus = SystemStatus.TRIAL,
+    demonstration: dict[str, int] | None = None,
+) -> tuple[Company, Membership]:
+    """Create a company with its owner, in trial by default, and run the hooks of other apps.
+
+    Raises TooManyCompanies for a user; commands are not limited.
+    """
+    if stamp.user_id is not None:
+        limit_company_creation(owner, now=stamp.time)
+    company = Company(
+        name=name,
+        base_currency=base_currency,
+        domain=domain,
+        last_overall_updated_time=stamp.time,
+        system_status=status,
+        system_trial_until=stamp.time + TRIAL_PERIOD if status == SystemStatus.TRIAL else None,
+        demonstration=demonstration,
+    ).mark_created(stamp)
+    with transaction.atomic():
+        company.save(force_insert=True)
+        with change_company(company, stamp=stamp) as change:
+            membership = change.insert(Membership(company=company, user=owner, role=Role.OWNER))
+            after = {"name": name, "base_currency": base_currency, "owner": str(owner.id)}
+            change.record(company, "company.created", after=after)
+            hooks.company_created.run(company=company, stamp=stamp)
+    return company, membership
+
+
+def limit_company_creation(person: User, *, now: datetime) -> None:
+    """Count one more company of the user. Raises TooManyCompanies."""
+    budget = throttling.consume_budget(
+        f"companies:{person.pk}", now=now.timestamp(), limit=MAX_COMPANIES_PER_DAY, seconds=DAY_SECONDS, exact=True
+    )
+    if budget.exceeded:
+        raise TooManyCompanies(wait=budget.resets_in)
+
+
+def update_company(
+    *, company: Company, stamp: AuditContext, permissions: Permissions, values: dict[str, Any]
+) -> Company:
+    """Update a company's settings.
+
+    Raises:
+        StaleError, CompanyManageRequired, SecondFactorMissing, IllegalStatusMove
+        CompanyExpired: other settings of a read-only company.
+    """
+    with change_company(company, stamp=stamp) as change:
+        stored_company = change.lock_company_row()
+        changed_fields = {name for name, value in values.items() if getattr(stored_company, name) != value}
+        if stored_company.read_only and changed_fields - MANAGED_FIELDS - STAFF_FIELDS:
+            raise CompanyExpired
+        if changed_fields & MANAGED_FIELDS and Permission.COMPANY_MANAGE not in permissions:
+            raise CompanyManageRequired
+        if "require_second_factor" in changed_fields:
+            check_mfa_requirement(stamp, is_required=values["require_second_factor"])
+        if "system_status" in changed_fields:
+            if values["system_status"] not in STATUS_TRANSITIONS[stored_company.system_status]:
+                raise IllegalStatusMove
+            is_expired = values["system_status"] == SystemStatus.EXPIRED
+            values = {**values, "system_expired_at": stamp.time if is_expired else None}
+        if changed_fields:
+            change.update(stored_company, "company.updated", last_overall_updated_time=stamp.time, **values)
+        if changed_fields & RECOMPUTE_FIELDS:
+            hooks.company_settings_changed.run(
+                company=stored_company, stamp=stamp, changed=changed_fields & RECOMPUTE_FIELDS
+            )
+    return stored_company
+
+
+def check_mfa_requirement(stamp: AuditContext, *, is_required: bool) -> None:
+    """Check who changes the MFA requirement: an owner in person, who has MFA.
+
+    Raises SignedInMemberRequired for an API key, SecondFactorMissing.
+    """
+    if stamp.user_id is None:
+        raise SignedInMemberRequired
+    if is_required and not User.objects.filter(pk=stamp.user_id, second_factor_since__isnull=False).exists():
+        raise SecondFactorMissing
+
+
+def end_trial(*, company: Company, stamp: AuditContext, next_status: str) -> bool:
+    """Move a company whose trial has ended to `next_status`; False if there was nothing to do."""
+    if not is_trial_over(company, stamp.time):
+        return False
+    with change_company(company, stamp=stamp) as change:
+        stored_company = change.lock_company_row()
+        if not is_trial_over(stored_company, stamp.time):  # the trial was extended meanwhile
+            return False
+        update_company(
+            company=stored_company, stamp=stamp, permissions=frozenset(), values={"system_status": next_status}
+        )
+    return True
+
+
+def is_trial_over(company: Company, now: datetime) -> bool:
+    """Return whether the company's trial has ended."""
+    until = company.system_trial_until
+    return company.system_status == SystemStatus.TRIAL and until is not None and until <= now

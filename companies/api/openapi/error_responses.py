@@ -1,0 +1,186 @@
+"""Error responses of the OpenAPI document: status codes with their error codes, and the body of all errors."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+
+from companies.api.errors import STATUS_TITLES
+from companies.api.limits import (
+    MAX_CODE_LENGTH,
+    MAX_DETAIL_LENGTH,
+    MAX_ERRORS,
+    MAX_LINE_LENGTH,
+    MAX_POINTER_LENGTH,
+    MAX_REQUEST_ID_LENGTH,
+)
+from companies.api.openapi.components import COMMON_HEADERS, build_header_refs
+from companies.api.openapi.error_codes import list_error_codes
+
+EXAMPLE_ID = "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11"
+SAFE_METHODS = ("GET", "HEAD")
+STATUS_DESCRIPTIONS = {
+    400: "A body or parameter is wrong: `validation_failed` with a pointer a field, `invalid_json`, or a refusal's own code.",
+    401: "No credential, or one that is unknown, wrong, expired or revoked.",
+    403: "The permission named in `detail` is missing; a session sent no CSRF token (`csrf_failed`); the act is for people only; the company demands a second factor that the person lacks (`second_factor_required`); or the company is read-only because its trial or subscription ended (`company_expired`).",
+    404: "Unknown or malformed id, another company's id, or a company out of the caller's reach; one and the same body.",
+    406: "Only application/json (and problem+json) can be had.",
+    409: "The state of the data forbids it; the code says why.",
+    411: "The body came in chunks, without its length.",
+    412: "`If-Match` names another version; `ETag` is the current one.",
+    413: "The body is larger than the operation takes.",
+    415: "The body's media type is not one that the operation takes.",
+    429: "The credential's budget of requests is spent, or too many requests are in work at the same time; see `Retry-After`.",
+    500: "Something went wrong on our side; the request id helps us find it.",
+    503: "The database does not answer or takes too long, or nothing can be stored. See `Retry-After`.",
+    507: "There is no room left to store anything. See `Retry-After`.",
+}
+# Codes that every operation can return with a status, and additional ones of writes.
+COMMON_CODES = {
+    400: ("validation_failed", "invalid_value", "bad_request", "invalid_request"),
+    401: ("not_authenticated", "invalid_credentials"),
+    403: ("permission_denied", "second_factor_required"),
+    404: ("not_found",),
+    406: ("not_acceptable",),
+    411: ("length_required",),
+    412: ("precondition_failed",),
+    413: ("body_too_large",),
+    415: ("unsupported_media_type",),
+    429: ("rate_limited", "too_many_in_work"),
+    500: ("internal_error",),
+    503: ("unavailable", "storage_unavailable", "query_timeout"),
+    507: ("storage_full",),
+}
+WRITE_CODES = {
+    400: ("invalid_json", "invalid_idempotency_key", "idempotency_key_reused"),
+    403: ("csrf_failed", "company_expired"),
+    409: ("idempotency_in_progress", "idempotency_answer_lost", "concurrent_change", "conflict"),
+}
+PROBLEM_SCHEMA = {
+    "type": "object",
+    "description": "RFC 9457 problem details.",
+    "required": ["type", "title", "status", "detail", "instance", "code", "requestId"],
+    "properties": {
+        "type": {"type": "string", "format": "uri", "maxLength": 2000, "description": "Where the code is explained."},
+        "title": {"type": "string", "maxLength": 100},
+        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "detail": {"type": "string", "maxLength": MAX_DETAIL_LENGTH, "description": "For people."},
+        "instance": {"type": "string", "maxLength": MAX_LINE_LENGTH, "description": "The path that was called."},
+        "code": {"type": "string", "maxLength": MAX_CODE_LENGTH, "description": "Stable, snake_case."},
+        "requestId": {"type": "string", "maxLength": MAX_REQUEST_ID_LENGTH, "description": "As in `X-Request-Id`."},
+        "errors": {
+            "type": "array",
+            "maxItems": MAX_ERRORS,
+            "description": "With `validation_failed` only: each field that is wrong.",
+            "items": {"$ref": "#/components/schemas/FieldError"},
+        },
+    },
+}
+FIELD_ERROR_SCHEMA = {
+    "type": "object",
+    "required": ["pointer", "code", "detail"],
+    "properties": {
+        "pointer": {
+            "type": "string",
+            "maxLength": MAX_POINTER_LENGTH,
+            "description": "A JSON pointer into the body, or `#/` and a parameter's name.",
+            "examples": ["#/transactions/3/amountValue"],
+        },
+        "code": {"type": "string", "maxLength": MAX_CODE_LENGTH, "description": "Stable, snake_case."},
+        "detail": {"type": "string", "maxLength": MAX_DETAIL_LENGTH, "description": "For people."},
+    },
+}
+ERROR_HEADERS = {
+    400: ["WWW-Authenticate"],  # with `invalid_request`
+    401: ["WWW-Authenticate"],
+    403: ["WWW-Authenticate"],  # an app that lacks a scope is told which one
+    409: ["Retry-After"],  # with `concurrent_change` and `idempotency_in_progress`
+    412: ["ETag"],
+    429: ["Retry-After"],
+    503: ["Retry-After"],
+    507: ["Retry-After"],
+}
+
+
+def add_error_responses(components: dict[str, Any]) -> None:
+    """Add the error responses that operations share."""
+    components["schemas"] |= {"FieldError": FIELD_ERROR_SCHEMA, "Problem": PROBLEM_SCHEMA}
+    components["responses"] |= {
+        get_shared_response_name(status, changes=changes): build_error_response(
+            status, get_code_meanings(status, changes=changes)
+        )
+        for status in STATUS_DESCRIPTIONS
+        for changes in (False, True)
+    }
+
+
+def get_shared_response_name(status: int, *, changes: bool) -> str:
+    """Return the name of the shared response of a status; writes have their own if they add codes."""
+    return (
+        f"Problem{status}OfChange"
+        if changes and status in COMMON_CODES and status in WRITE_CODES
+        else f"Problem{status}"
+    )
+
+
+def list_codes_for_status(status: int, *, changes: bool) -> tuple[str, ...]:
+    """Return the codes of a status that every operation, or every write, can return."""
+    of_changes = WRITE_CODES.get(status, ()) if changes or status not in COMMON_CODES else ()
+    return (*COMMON_CODES.get(status, ()), *of_changes)
+
+
+def build_error_responses(method: str, path: str, own_errors: Iterable[tuple[int, str, str]]) -> dict[str, Any]:
+    """Build the error responses of an operation by status: shared ones and its own (status, code, meaning)."""
+    statuses, changes = {400, 401, 403, 404, 406, 429, 500, 503, 507}, method not in SAFE_METHODS
+    if "{" not in path:
+        statuses -= {404} if changes else {403, 404}  # no id in the path, so nothing can be missing
+    if changes:
+        statuses |= {409, 411, 413, 415}
+    if method in ("PUT", "DELETE"):
+        statuses.add(412)
+    own_codes: dict[int, dict[str, str]] = {}
+    for status, code, text in own_errors:
+        own_codes.setdefault(status, {})[code] = text
+    return {
+        str(status): build_error_response(status, own_codes[status] | get_code_meanings(status, changes=changes))
+        if status in own_codes
+        else {"$ref": f"#/components/responses/{get_shared_response_name(status, changes=changes)}"}
+        for status in sorted(statuses | set(own_codes))
+    }
+
+
+def get_code_meanings(status: int, *, changes: bool) -> dict[str, str]:
+    """Return the shared codes of a status with their meaning."""
+    all_codes = list_error_codes()
+    return {code: all_codes[code][1] for code in list_codes_for_status(status, changes=changes)}
+
+
+def build_error_response(status: int, codes: dict[str, str]) -> dict[str, Any]:
+    """Build the response of a status with an example for each code."""
+    code_list = "\n".join(f"- `{code}`: {text}" for code, text in codes.items())
+    examples = {
+        code: {"summary": text, "value": build_problem_example(status, code, text)} for code, text in codes.items()
+    }
+    return {
+        "description": f"{STATUS_DESCRIPTIONS[status]}\n\n{code_list}",
+        "headers": build_header_refs([*COMMON_HEADERS, *ERROR_HEADERS.get(status, ())]),
+        "content": {
+            "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}
+        },
+    }
+
+
+def build_problem_example(status: int, code: str, text: str) -> dict[str, Any]:
+    """Build the example body of an error."""
+    body = {
+        "type": f"{settings.BASE_URL}/docs/errors#{code}",
+        "title": STATUS_TITLES[status],
+        "status": status,
+        "detail": text,
+        "instance": f"/companies/{EXAMPLE_ID}/accounts",
+        "code": code,
+        "requestId": EXAMPLE_ID,
+    }
+    if code == "validation_failed":
+        body["errors"] = [{"pointer": "#/name", "code": "required", "detail": "This field is required."}]
+    return body

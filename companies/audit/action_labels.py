@@ -1,0 +1,171 @@
+"""Sentences for audit entries, in the user's language."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from companies.audit.field_labels import to_plain_words
+from companies.pages.amount_formats import format_count
+
+# Entity type → label, for the filter and sentences.
+ENTITY_LABELS = {
+    "account": _("Account"),
+    "accountGroup": _("Account group"),
+    "apiKey": _("API key"),
+    "app": _("Connected app"),
+    "categorizationRule": _("Rule"),
+    "categorizationRun": _("Run of the rules"),
+    "category": _("Category"),
+    "company": _("Company"),
+    "counterparty": _("Counterparty"),
+    "file": _("Document"),
+    "import": _("Import"),
+    "initialBalance": _("Initial balance"),
+    "member": _("Member"),
+    "notification": _("Notification"),
+    "planItem": _("Plan line"),
+    "plannedTransaction": _("Planned payment"),
+    "product": _("Product"),
+    "productGroup": _("Product group"),
+    "savedView": _("Saved view"),
+    "subscription": _("Subscription"),
+    "subscriptionEvent": _("Price of a subscription"),
+    "transaction": _("Transaction"),
+    "transfer": _("Transfer"),
+    "webhookEndpoint": _("Webhook"),
+}
+ENTITY_PHRASES = {
+    "account": _("the account"),
+    "accountGroup": _("the account group"),
+    "apiKey": _("the API key"),
+    "app": _("the connected app"),
+    "categorizationRule": _("the rule"),
+    "categorizationRun": _("the run of the rules"),
+    "category": _("the category"),
+    "company": _("the company"),
+    "counterparty": _("the counterparty"),
+    "file": _("the document"),
+    "import": _("the import"),
+    "initialBalance": _("the initial balance"),
+    "member": _("the member"),
+    "notification": _("the notification"),
+    "planItem": _("the plan line"),
+    "plannedTransaction": _("the planned payment"),
+    "product": _("the product"),
+    "productGroup": _("the product group"),
+    "savedView": _("the saved view"),
+    "subscription": _("the subscription"),
+    "subscriptionEvent": _("the price of a subscription"),
+    "transaction": _("the transaction"),
+    "transfer": _("the transfer"),
+    "webhookEndpoint": _("the webhook"),
+}
+VERB_PHRASES = {
+    "created": _("added {what}"),
+    "updated": _("changed {what}"),
+    "deleted": _("deleted {what}"),
+    "archived": _("archived {what}"),
+    "unarchived": _("restored {what}"),
+    "disabled": _("switched off {what}"),
+    "removed": _("removed {what}"),
+    "revoked": _("revoked {what}"),
+    "rolled": _("renewed {what}"),
+}
+# Actions with a sentence of their own: {name} is the entity's name, {n} the first count.
+ACTION_PHRASES = {
+    "account.groupChanged": _("moved the account{name} to another group"),
+    "app.connected": _("connected the app{name}"),
+    "app.revoked": _("disconnected the app{name}"),
+    "categorizationRule.disabled": _("switched off the rule{name}"),
+    "categorizationRules.arranged": _("put the rules into another order"),
+    "category.replaced": _("put another category in the place of{name}"),
+    "company.logoRemoved": _("removed the logo"),
+    "company.logoReplaced": _("replaced the logo"),
+    "company.reset": _("put the demonstration back as it was made"),
+    "company.updated": _("changed the company’s settings"),
+    "counterparty.merged": _("merged the counterparty{name} into another"),
+    "import.finished": ngettext_lazy("imported {n} transaction", "imported {n} transactions", "count"),
+    "import.undone": ngettext_lazy(
+        "undid the import{name} of {n} transaction", "undid the import{name} of {n} transactions", "count"
+    ),
+    "member.declined": _("declined the invitation{name}"),
+    "member.invited": _("invited{name}"),
+    "member.invitedAgain": _("invited{name} again"),
+    "member.joined": _("joined the company"),
+    "member.left": _("left the company"),
+    "member.secondFactorRemoved": _("took all second factors from{name}"),
+    "notification.allRead": ngettext_lazy(
+        "marked {n} notification as read", "marked {n} notifications as read", "count"
+    ),
+    "notification.deleted": ngettext_lazy("deleted {n} notification", "deleted {n} notifications", "count"),
+    "notification.read": _("read a notification"),
+    "plannedTransaction.overridden": _("changed one occurrence of the planned payment{name}"),
+    "plannedTransaction.settled": _("settled the planned payment{name}"),
+    "plannedTransaction.unsettled": _("took back that the planned payment{name} was settled"),
+    "plannedTransactions.settled": ngettext_lazy(
+        "settled {n} planned payment", "settled {n} planned payments", "count"
+    ),
+    "subscriptionEvent.retracted": _("took back a price of a subscription"),
+    "subscriptionEvents.imported": ngettext_lazy(
+        "imported {n} price of subscriptions", "imported {n} prices of subscriptions", "count"
+    ),
+    "transaction.matchAllowed": _("let the transaction{name} be proposed again for what it was refused for"),
+    "transaction.matchRefused": _("said what the transaction{name} does not belong to"),
+    "transaction.split": _("said what the transaction{name} was for"),
+    "transactions.categorized": ngettext_lazy("categorized {n} transaction", "categorized {n} transactions", "count"),
+    "transactions.deleted": ngettext_lazy("deleted {n} transaction", "deleted {n} transactions", "count"),
+    "transactions.rulesApplied": ngettext_lazy(
+        "applied the rules to {n} transaction", "applied the rules to {n} transactions", "count"
+    ),
+    "transactions.runTakenBack": ngettext_lazy(
+        "took back what was done to {n} transaction", "took back what was done to {n} transactions", "count"
+    ),
+    "transactions.uncategorized": ngettext_lazy(
+        "uncategorized {n} transaction", "uncategorized {n} transactions", "count"
+    ),
+    "transfer.linked": _("linked a transfer"),
+    "transfer.unlinked": _("unlinked a transfer"),
+    "webhookEndpoint.redelivered": _("sent an event to the webhook{name} again"),
+    "webhookEndpoint.secretRolled": _("renewed the secret of the webhook{name}"),
+    "webhookEndpoint.tested": _("tested the webhook{name}"),
+}
+COUNT_FIELDS = ("affected", "count", "deleted", "settled", "read_count", "deleted_count")
+NAME_FIELDS = ("name", "filename", "from_to", "description", "email", "url")
+
+
+def format_action(action: str, *, name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Format an action as a sentence without its subject.
+
+    >>> format_action("account.updated", name="Main", before={}, after={})
+    'changed the account “Main”'
+    >>> format_action("transactions.categorized", name="", before={}, after={"affected": 12})
+    'categorized 12 transactions'
+    """
+    quoted_name = gettext(" “{name}”").format(name=name) if name else ""
+    if phrase := ACTION_PHRASES.get(action):
+        count = next((after[each] for each in COUNT_FIELDS if isinstance(after.get(each), int)), 0)
+        return phrase.format(name=quoted_name, n=format_count(count), count=count)
+    kind, _dot, verb = action.partition(".")
+    object_text = f"{get_entity_phrase(kind)}{quoted_name}"
+    if verb == "updated" and after.keys() == {"order"}:
+        return gettext("moved {what} to place {place}").format(what=object_text, place=after["order"] + 1)
+    return (
+        VERB_PHRASES[verb].format(what=object_text) if verb in VERB_PHRASES else f"{to_plain_words(verb)} {object_text}"
+    )
+
+
+def get_entity_phrase(kind: str) -> str:
+    """Return the phrase for a kind of entity, such as "the account"."""
+    return (
+        str(ENTITY_PHRASES[kind])
+        if kind in ENTITY_PHRASES
+        else gettext("the {thing}").format(thing=to_plain_words(kind))
+    )
+
+
+def get_object_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return the name of an entity from its columns in the entry; "" if there is none."""
+    candidates = (each.get(name) for name in NAME_FIELDS for each in (after, before))
+    return next((text for text in candidates if isinstance(text, str) and text), "")

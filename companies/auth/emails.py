@@ -1,0 +1,135 @@
+"""Security notifications to a user, by e-mail and in their security log.
+
+E-mails are in the language of the user's profile and sent after the commit; the log is in English. Links
+lead to our own pages and carry no secret.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from companies import mailer
+from companies.auth import security_log
+from companies.auth.log_translations import translate_log_entry
+from companies.locales import get_current_locale, get_user_locale, use_locale
+from companies.models import ApiKey, AuditContext, PersonalEvent, User
+
+MAX_TEXT_LENGTH = 200  # characters of a name, or of what changed
+
+
+def send_new_device_email(*, user: User, request: Any, now: datetime) -> None:
+    """Notify about a sign-in with a browser that was not used for this account in the last 90 days."""
+    with use_locale(get_user_locale(user)):
+        body = _(
+            "{device} at the address {address} signed in to your account {when}. "
+            "It had not signed in for 90 days, or never."
+        )
+        send_security_email(
+            user,
+            subject=_("New sign-in to your account"),
+            body=body.format(**describe_request_origin(request), when=format_email_time(now)),
+        )
+
+
+def send_password_changed_email(*, user: User, now: datetime, request: Any = None) -> None:
+    """Notify about a new password. Without `request` it was set by staff or on the command line."""
+    if request is None:
+        security_log.record_security_action(
+            user=user, event=PersonalEvent.PASSWORD_CHANGED, stamp=AuditContext(time=now), detail="by staff"
+        )
+    else:
+        security_log.record_security_event(user=user, event=PersonalEvent.PASSWORD_CHANGED, request=request, now=now)
+    with use_locale(get_user_locale(user)):
+        if request is None:
+            body = _(
+                "The password of your account was changed by staff {when}. All other sessions were signed out."
+            ).format(when=format_email_time(now))
+        else:
+            body = _(
+                "The password of your account was changed {when}, by {device} at the address {address}. "
+                "All other sessions were signed out."
+            ).format(when=format_email_time(now), **describe_request_origin(request))
+        send_security_email(user, subject=_("Your password was changed"), body=body)
+
+
+def send_api_key_created_email(*, key: ApiKey, stamp: AuditContext) -> None:
+    """Hook: notify the user who created an API key. Keys created by other keys or commands are announced to
+    owners.
+    """
+    user = User.objects.filter(pk=stamp.user_id).first() if stamp.user_id else None
+    if user is None:
+        return
+    detail = f"{truncate_name(key.name)}, ending in {key.last_four}"
+    security_log.record_security_action(user=user, event=PersonalEvent.API_KEY_CREATED, stamp=stamp, detail=detail)
+    with use_locale(get_user_locale(user)):
+        body = _("The API key {key}, ending in {last}, was created for {company} with your account {when}.").format(
+            key=mailer.format_quoted_name(truncate_name(key.name)),
+            last=key.last_four,
+            company=mailer.format_quoted_name(key.company.name),
+            when=format_email_time(stamp.time),
+        )
+        send_security_email(user, subject=_("An API key was created"), body=body)
+
+
+def send_mfa_changed_email(*, user: User, what: str, stamp: AuditContext) -> None:
+    """Hook: notify about a change of MFA devices; `what` is an English sentence such as "A passkey was added"."""
+    change_text = mailer.to_one_line(what).rstrip(".")[:MAX_TEXT_LENGTH]
+    security_log.record_security_action(user=user, event=PersonalEvent.FACTOR_CHANGED, stamp=stamp, detail=change_text)
+    with use_locale(get_user_locale(user)):
+        body = _("{what} {when}.").format(what=translate_log_entry(change_text), when=format_email_time(stamp.time))
+        send_security_email(user, subject=_("Your second factor was changed"), body=body)
+
+
+def send_email_change_requested_email(*, user: User, address: str, stamp: AuditContext) -> None:
+    """Notify the current address about a requested change."""
+    with use_locale(get_user_locale(user)):
+        body = _(
+            "{address} was given as the new e-mail address of your account {when}. "
+            "Nothing changes before the link that was mailed there is opened."
+        ).format(address=mailer.to_one_line(address), when=format_email_time(stamp.time))
+        send_security_email(user, subject=_("A new e-mail address was asked for"), body=body)
+
+
+def send_email_changed_email(*, user: User, old_email: str, stamp: AuditContext) -> None:
+    """Notify the old address that it was replaced."""
+    with use_locale(get_user_locale(user)):
+        subject = _("Your e-mail address was changed")
+        message = _(
+            "The e-mail address of your account became {address} {when}. From now on you sign in with it, and mails go "
+            "there.\n\n"
+            "If it was not you, write to whoever runs this service at once: they can give you your account back."
+        ).format(address=mailer.to_one_line(user.email), when=format_email_time(stamp.time))
+    transaction.on_commit(lambda: mailer.send_email_later(to=[old_email], subject=subject, message=message))
+
+
+def describe_request_origin(request: Any) -> dict[str, str]:
+    """Return device and address of a request, for the text of an e-mail."""
+    return {
+        "device": translate_log_entry(security_log.get_device_name(request)),
+        "address": security_log.get_client_address(request),
+    }
+
+
+def truncate_name(name: str) -> str:
+    """Truncate a name to MAX_TEXT_LENGTH characters."""
+    return name if len(name) <= MAX_TEXT_LENGTH else f"{name[: MAX_TEXT_LENGTH - 1]}…"
+
+
+def format_email_time(moment: datetime) -> str:
+    """Format a time for an e-mail, in UTC."""
+    return _("on {day} at {time} UTC").format(day=get_current_locale().format_long_day(moment), time=f"{moment:%H:%M}")
+
+
+def send_security_email(user: User, *, subject: str, body: str) -> None:
+    """Send a security e-mail after the commit, with the usual advice."""
+    message = _(
+        "{said}\n\n"
+        "If it was you, there is nothing to do. If not, set another password, which signs out everybody else:\n\n"
+        "{reset}\n\n"
+        "What happened to your account of late, and where it is signed in, you see here:\n\n"
+        "{security}"
+    ).format(said=body, reset=f"{settings.APP_URL}/password-reset", security=f"{settings.APP_URL}/security")
+    transaction.on_commit(lambda: mailer.send_email_later(to=[user.email], subject=subject, message=message))

@@ -1,0 +1,119 @@
+"""HTML forms validated by the API's serializers, so that rules are declared once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from companies.api.fields import get_first_message
+from companies.errors import DomainError, ValidationFailed
+from companies.pages.amount_formats import AmountParseError, parse_typed_amount
+
+
+@dataclass
+class BoundForm:
+    """A form: ``values`` to show, ``errors`` by field, ``data`` for the action if it is valid."""
+
+    values: Mapping[str, Any]
+    errors: dict[str, str] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)  # pointer prefix → form field, if they differ
+
+    @property
+    def is_valid(self) -> bool:
+        return not self.errors
+
+    def add_error(self, error: DomainError) -> None:
+        """Add a domain error to its fields, or to the whole form if it has none."""
+        field_errors = (
+            error.errors if isinstance(error, ValidationFailed) else [(error.pointer or "#/", "", error.detail)]
+        )
+        for pointer, _, detail in field_errors:
+            self.errors.setdefault(self.find_field(pointer.removeprefix("#/")), detail)
+
+    def find_field(self, pointer: str) -> str:
+        """Return the field of a JSON pointer, by the longest matching prefix; otherwise the pointer itself."""
+        prefixes = (each for each in self.fields if f"{pointer}/".startswith(f"{each}/"))
+        return self.fields.get(max(prefixes, key=len, default=""), pointer)
+
+    @property
+    def general(self) -> str:
+        """Errors that belong to no field."""
+        return " ".join(text for name, text in self.errors.items() if name not in self.values)
+
+
+def bind_form(
+    serializer_class: Any,
+    post_data: Mapping[str, Any],
+    *,
+    texts: Iterable[str],
+    flags: Iterable[str] = (),
+    amounts: Iterable[str] = (),
+    currency: str = "",
+    partial: bool = False,
+) -> BoundForm:
+    """Validate the named fields of a posted form with a serializer.
+
+    An empty text is null if the field allows it; an unchecked box is false. `amounts` are text fields with
+    amounts in any notation, in `currency` if known.
+    """
+    serializer = serializer_class()
+    values: dict[str, Any] = {name: post_data.get(name, "").strip() for name in texts}
+    values |= {name: name in post_data for name in flags}
+    parsed_amounts, amount_errors = parse_form_amounts(values, amounts, currency=currency)
+    body = {
+        n: None if value == "" and serializer.fields[n].allow_null else value
+        for n, value in (values | parsed_amounts).items()
+    }
+    form = bind_body(serializer_class, body, values=values, partial=partial)
+    form.errors |= amount_errors
+    return form
+
+
+def parse_form_amounts(
+    values: Mapping[str, str], names: Iterable[str], *, currency: str
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Parse amounts. Returns (amounts in the API's format, error messages), both by field; empty fields are
+    left out.
+    """
+    parsed_amounts, amount_errors = {}, {}
+    for name in names:
+        if text := values.get(name, ""):
+            try:
+                parsed_amounts[name] = parse_typed_amount(text, currency)
+            except AmountParseError as error:
+                amount_errors[name] = str(error)
+    return parsed_amounts, amount_errors
+
+
+def parse_integer(text: str) -> Any:
+    """Parse an integer; 0 for an empty text. Other text is returned unchanged, for the serializer to reject."""
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 9 else text or 0
+
+
+def bind_body(
+    serializer_class: Any,
+    body: Mapping[str, Any],
+    *,
+    values: Mapping[str, Any],
+    fields: Mapping[str, str] | None = None,
+    partial: bool = False,
+) -> BoundForm:
+    """Validate a body built from the form, with errors at the form's fields."""
+    serializer, form = serializer_class(data=body, partial=partial), BoundForm(values=values, fields=fields or {})
+    if serializer.is_valid():
+        form.data = serializer.validated_data
+    else:
+        form.errors = {form.find_field(place): text for place, text in flatten_errors(serializer.errors)}
+    return form
+
+
+def flatten_errors(errors: Mapping[Any, Any], path: str = "") -> list[tuple[str, str]]:
+    """Return (path, message) of a serializer's errors, at any depth."""
+    flat_errors = []
+    for name, inner in errors.items():
+        field_path = f"{path}/{name}".lstrip("/")
+        flat_errors += (
+            flatten_errors(inner, field_path) if isinstance(inner, dict) else [(field_path, get_first_message(inner))]
+        )
+    return flat_errors

@@ -1,0 +1,34 @@
+"""Members of the demo company."""
+
+from companies import hooks
+from companies.change import change_company
+from companies.models import AuditContext, Company, Membership, User
+from companies.permissions import Role
+
+OWNER = ("demo@example.com", "Dana Demo")
+DEMO_MEMBERS = (
+    ("finn.finance@example.com", "Finn Falk", Role.ADMIN),
+    ("elin.books@example.com", "Elin Ek", Role.EDITOR),
+    ("vera.board@example.com", "Vera Vance", Role.VIEWER),
+)
+
+
+def prepare_demo_owner(password: str) -> User:
+    """Return the owner's user with a new password; it is created if missing."""
+    user = get_or_create_user(*OWNER)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return user
+
+
+def get_or_create_user(email: str, name: str) -> User:
+    return User.objects.find_by_email(email) or User.objects.create_user(email, name=name)
+
+
+def add_demo_members(*, company: Company, stamp: AuditContext) -> None:
+    """Add an admin, an editor and a viewer as members; they have no password until they set one."""
+    with change_company(company, stamp=stamp) as change:
+        for email, name, role in DEMO_MEMBERS:
+            member = change.insert(Membership(company=company, user=get_or_create_user(email, name), role=role))
+            change.record(member, "member.joined", after={"email": email, "role": role, "permissions": None})
+            hooks.member_joined.run(membership=member, stamp=stamp)

@@ -1,0 +1,436 @@
+"""Import bank statements: each entry once, balances compared, in one transaction. A dry run rolls everything
+back.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max, Q
+
+from companies.change import CompanyChange, change_company
+from companies.counters import count_import_outcome
+from companies.models import AuditContext, Company
+from ledger.bank_statements.actions.opening_balances import is_first_opening_statement, update_opening_balance
+from ledger.bank_statements.actions.pending_transactions import book_pending_transactions, delete_lapsed_transactions
+from ledger.bank_statements.actions.reconciliation import compute_balances_at, reconcile_account
+from ledger.bank_statements.calc.sequence import KeyHashes, Matched, Part, StatementMatcher, split_rounds
+from ledger.bank_statements.errors import StatementUnreadable
+from ledger.bank_statements.items import NewItems
+from ledger.bank_statements.parsers import models
+from ledger.bank_statements.queries import statement_files
+from ledger.bank_statements.queries.statement_accounts import (
+    find_statement_accounts,
+    get_requested_account,
+    list_account_labels,
+)
+from ledger.imports.actions.imports import SourceFile, TransactionImportOutcome, store_batch
+from ledger.imports.calc.entries import Entry
+from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS, EntryGroup, StoredTransaction, build_match_key
+from ledger.imports.queries.categorization_lookup import CategorizationLookup
+from ledger.imports.queries.stored_transactions import iterate_matchable_rows, iterate_stored_rows, list_import_formats
+from ledger.imports.table_items import describe_reader_error as explain
+from ledger.models import Account, ImportBatch, Source, Statement, Transaction
+
+
+@dataclass(slots=True)
+class StatementOutcome:
+    """One statement of a file, and what happened to its entries."""
+
+    statement: models.ParsedStatement
+    account: Account
+    entries: Sequence[Entry] = ()  # those that are not before the books start
+    groups: dict[int, EntryGroup] = field(default_factory=dict)  # of those that may be known, by their position
+    split: bool = False  # single payments in place of entries that are several
+    count: int = 0
+    duplicates: int = 0  # those that are booked now or have lapsed among them
+    skipped: list[Entry] = field(default_factory=list)
+    ledger_balance: Decimal | None = None
+
+    @property
+    def pending(self) -> int:
+        return self.statement.pending_count
+
+    @property
+    def booked(self) -> int:
+        return sum(group.booked for group in self.groups.values())
+
+    @property
+    def lapsed(self) -> int:
+        return sum(group.lapsed for group in self.groups.values())
+
+    def get_units(self, entry: Entry) -> Sequence[Entry]:
+        """What is stored of an entry."""
+        return entry.parts if self.split and entry.parts else (entry,)
+
+    def list_new(self) -> Iterator[Entry]:
+        """Yield what the ledger has not, in the order of the file."""
+        for place, entry in enumerate(self.entries):
+            group = self.groups.get(place)
+            yield from group.new if group else self.get_units(entry)
+
+    @property
+    def known(self) -> int:
+        """The number of entries that were stored already."""
+        return self.duplicates - self.booked - self.lapsed
+
+    @property
+    def ledger_difference(self) -> Decimal | None:
+        if self.statement.closing is None or self.ledger_balance is None:
+            return None
+        return self.statement.closing - self.ledger_balance
+
+
+@dataclass(slots=True)
+class StatementImportResult:
+    """What importing a file did, or would do."""
+
+    format: str
+    statements: list[StatementOutcome]
+    dry_run: bool
+    other_accounts: list[str] = field(default_factory=list)  # whose statements are in the file and were left out
+    batch: ImportBatch | None = None
+    gone: int = 0  # rows that were pending and are not in a final statement
+    gone_changed: int = 0  # of these, by somebody
+    left_out: int = 0  # rows of a table that are no movements
+    left_out_files: list[str] = field(default_factory=list)  # of an archive, that are no statements
+    possible_duplicates: int = 0  # new ones with the day and amount of one that is there
+
+    @property
+    def count(self) -> int:
+        return sum(statement_outcome.count for statement_outcome in self.statements)
+
+    @property
+    def duplicates(self) -> int:
+        return sum(statement_outcome.duplicates for statement_outcome in self.statements)
+
+    @property
+    def booked(self) -> int:
+        return sum(statement_outcome.booked for statement_outcome in self.statements)
+
+    @property
+    def lapsed(self) -> int:
+        return sum(statement_outcome.lapsed for statement_outcome in self.statements)
+
+    @property
+    def known(self) -> int:
+        return sum(statement_outcome.known for statement_outcome in self.statements)
+
+    @property
+    def skipped_before_data_start(self) -> int:
+        return sum(len(statement_outcome.skipped) for statement_outcome in self.statements)
+
+
+def import_statement(
+    *,
+    company: Company,
+    stamp: AuditContext,
+    content: bytes,
+    filename: str,
+    account: Account | None,
+    details: bool = False,
+    date_order: str | None = None,
+    dry_run: bool = False,
+    settings: Any = None,
+) -> StatementImportResult:
+    """Store what a bank file has and the ledger has not, all of it or nothing.
+
+    Args:
+        account: as named in the request.
+        details: single payments in place of batch entries.
+        settings: how a CSV file is read.
+
+    Raises what ``read_statements`` and ``find_statement_accounts`` raise, ValidationFailed (unknown_id),
+    MissingRateError.
+    """
+    statement_file = statement_files.read_statements(
+        content, company=company, account=account, date_order=date_order, settings=settings
+    )
+    with change_company(company, stamp=stamp) as outer_change, transaction.atomic():
+        # The audit entries of a dry run are rolled back, and it must not mark the company as changed.
+        change = replace(outer_change, context=replace(stamp, touched_company_ids=set())) if dry_run else outer_change
+        account = (
+            get_requested_account(company, str(account.id)) if account else None
+        )  # another file may have given it a number
+        statement_outcomes = [
+            StatementOutcome(*pair) for pair in find_statement_accounts(company, statement_file.statements, account)
+        ]
+        used_statement_ids = {id(each.statement) for each in statement_outcomes}
+        other_labels = list_account_labels(
+            each for each in statement_file.statements if id(each) not in used_statement_ids
+        )
+        result = StatementImportResult(
+            statement_file.format,
+            statement_outcomes,
+            dry_run,
+            other_accounts=other_labels,
+            left_out=statement_file.left_out,
+            left_out_files=statement_file.left_out_files,
+        )
+        store_entries(change, result, SourceFile(filename, statement_file.format), details=details)
+        if statement_file.date_order and account is not None:
+            remember_date_order(change, account, statement_file.date_order)
+        if dry_run:
+            transaction.set_rollback(True)
+            result.batch = None
+    return result
+
+
+def store_entries(change: CompanyChange, result: StatementImportResult, file: SourceFile, *, details: bool) -> None:
+    """Store new entries, pending changes, statements and initial balances, and reconcile the accounts."""
+    accounts = {statement_outcome.account.id: statement_outcome.account for statement_outcome in result.statements}
+    is_first_by_account = {account.id: is_first_opening_statement(change, account) for account in accounts.values()}
+    decision = match_entries(change, result, details=details)
+    batch = store_import_batch(change, result, decision, file, accounts)
+    number_by_account = {
+        account.id: adopt_account_number(change, account, result.statements) for account in accounts.values()
+    }
+    create_statements(change, result, batch, number_by_account)
+    for account in accounts.values():
+        update_opening_balance(change, account, is_first=is_first_by_account[account.id])
+        reconcile_account(change, account)
+    compare_ledger_balances(change, result)
+
+
+# ---------------------------------------------------------------------------------------------- matching
+
+
+@dataclass(slots=True)
+class MatchDecision:
+    """What to do with stored rows."""
+
+    booked: list[tuple[StoredTransaction, Entry]]
+    lapsed: list[UUID]
+    known: list[UUID]  # they came with another import, and stay when that is undone
+
+
+def match_entries(change: CompanyChange, result: StatementImportResult, *, details: bool) -> MatchDecision:
+    """Count what is new in each statement, and decide about pending rows."""
+    data_start = change.company.data_start_date
+    for statement_outcome in result.statements:
+        statement_outcome.split, statement_outcome.entries = details, statement_outcome.statement.entries
+        if data_start is not None and any(each.day < data_start for each in statement_outcome.entries):
+            statement_outcome.skipped = [each for each in statement_outcome.entries if each.day < data_start]
+            statement_outcome.entries = [each for each in statement_outcome.entries if each.day >= data_start]
+    account_ids = {statement_outcome.account.id for statement_outcome in result.statements}
+    final_days = find_final_statement_days(change.company, account_ids)
+    rows = list(iterate_candidate_rows(change.company, result.statements, account_ids))
+    matches = match_statements(result, rows, final_days)
+    result.possible_duplicates = matches.possible
+    for statement_outcome in result.statements:
+        units = (
+            sum(len(statement_outcome.get_units(entry)) for entry in statement_outcome.entries)
+            if details
+            else len(statement_outcome.entries)
+        )
+        groups = statement_outcome.groups.values()
+        statement_outcome.duplicates = sum(len(group.units) - len(group.new) for group in groups)
+        statement_outcome.count = units - statement_outcome.duplicates
+    return MatchDecision(
+        matches.booked, find_lapsed_ids(result, rows, matches, final_days), [*matches.known, *matches.seen]
+    )
+
+
+def match_statements(
+    received: StatementImportResult, rows: Sequence[StoredTransaction], settled: Mapping[str, date]
+) -> Matched:
+    """Match the statements with the ledger's rows, and with each other where they have days in common.
+
+    Entries that no row can be get no group: there may be very many. Raises StatementUnreadable.
+    """
+    parts = [Part(str(told.account.id), told.statement, []) for told in received.statements]
+    rounds = split_rounds(parts)
+    matcher = StatementMatcher(rows, settled)
+    for told, part in zip(received.statements, parts, strict=True):
+        every = len(rounds) > 1 or bool(told.pending)
+        if not (every or rows):
+            continue
+        for place, entry in enumerate(told.entries):
+            if every or matcher.is_candidate(part.account, entry):
+                told.groups[place] = EntryGroup(part.account, entry, told.get_units(entry))
+        part.groups = list(told.groups.values())
+    try:
+        return matcher.match(rounds)
+    except models.UnreadableFileError as error:
+        raise StatementUnreadable(explain(error)) from None
+
+
+def find_final_statement_days(company: Company, account_ids: set[UUID]) -> dict[str, date]:
+    """Return the last day of stored final statements, by account."""
+    final = Statement.objects.for_company(company.id).filter(account_id__in=account_ids, final=True, day__isnull=False)
+    last_days = final.order_by().values("account_id").annotate(last=Max("day")).values_list("account_id", "last")
+    return {str(account_id): day for account_id, day in last_days}
+
+
+def iterate_candidate_rows(
+    company: Company, statements: Sequence[StatementOutcome], account_ids: set[UUID]
+) -> Iterator[StoredTransaction]:
+    """Yield stored rows that entries may match: those with the same account, day, amount and currency, as imported
+    or as they are now, and pending ones.
+    """
+    rows = Transaction.objects.for_company(company.id).without_initial_balances()
+    on_accounts = Q(account_id__in=account_ids) | Q(as_told__isnull=False)
+    if not rows.filter(on_accounts).exists():
+        return
+    match_keys, days, amounts = KeyHashes(), set(), set()  # type: tuple[KeyHashes, set[date], set[Decimal]]
+    has_pending = any(told.pending for told in statements)
+    for told in statements:
+        account = str(told.account.id)
+        for entry in told.entries:
+            for unit in (entry, *entry.parts):
+                match_key = build_match_key(account, unit)
+                match_keys.add(match_key)
+                days.add(unit.day)
+                if has_pending:
+                    amounts.add(match_key[2])
+    formats = list_import_formats(company)
+    if days:
+        period = min(days), max(days)
+        booked = rows.booked()
+        yield from iterate_matchable_rows(
+            booked, match_keys, account_ids, period=period, formats=formats, days=MAX_BOOKING_DAYS, amounts=amounts
+        )
+    pending = rows.filter(on_accounts, pending=True, source=Source.BANK, import_batch__isnull=False)
+    yield from (row for row in iterate_stored_rows(pending, formats) if UUID(row.account) in account_ids)
+
+
+def find_lapsed_ids(
+    result: StatementImportResult, rows: Iterable[StoredTransaction], matches: Matched, final_days: dict[str, date]
+) -> list[UUID]:
+    """Return pending rows up to the end of a final statement that does not have them. A statement older than another
+    final one says nothing about what came since.
+    """
+    end_by_account: dict[str, date] = {}
+    for statement_outcome in result.statements:
+        account_id, end = str(statement_outcome.account.id), statement_outcome.statement.last_day
+        if statement_outcome.statement.final and end and end >= final_days.get(account_id, end):
+            end_by_account[account_id] = max(end, end_by_account.get(account_id, end))
+    kept_ids = matches.seen | matches.taken | {row.id for row, _ in matches.booked}
+    return [
+        row.id
+        for row in rows
+        if row.pending and row.id not in kept_ids and row.day <= end_by_account.get(row.account, date.min)
+    ]
+
+
+def store_import_batch(
+    change: CompanyChange,
+    result: StatementImportResult,
+    decision: MatchDecision,
+    file: SourceFile,
+    accounts: dict[UUID, Account],
+) -> ImportBatch:
+    """Store the import with its new rows and pending changes, even if nothing is new."""
+    outcome = TransactionImportOutcome(
+        count=result.count,
+        duplicates=result.duplicates,
+        skipped_before_data_start=result.skipped_before_data_start,
+        rows=NewItems(result.statements, count=result.count),
+        known=decision.known,
+        dry_run=result.dry_run,
+    )
+    count_import_outcome(source="statements", outcome=outcome)
+    lookup = CategorizationLookup(company=change.company, items=outcome.rows)
+    batch = store_batch(change, outcome, source=Source.BANK, lookup=lookup, account_ids=set(accounts), file=file)
+    result.batch = batch
+    book_pending_transactions(change, batch, decision.booked)
+    lapsed_transactions = Transaction.objects.for_company(change.company.id).filter(id__in=decision.lapsed)
+    result.gone, result.gone_changed = (
+        len(decision.lapsed),
+        lapsed_transactions.edited_since_import().count() if decision.lapsed else 0,
+    )
+    delete_lapsed_transactions(change, batch, decision.lapsed)
+    return batch
+
+
+def create_statements(
+    change: CompanyChange, result: StatementImportResult, batch: ImportBatch, numbers: Mapping[UUID, str | None]
+) -> None:
+    """Store the statements.
+
+    Args:
+        numbers: by account, the number that it has from statements.
+    """
+    Statement.objects.bulk_create(
+        Statement(
+            company=change.company,
+            account=statement_outcome.account,
+            import_batch=batch,
+            currency=statement_outcome.statement.currency,
+            start_date=get_statement_start(change.company, statement_outcome),
+            day=statement_outcome.statement.last_day,
+            opening_balance=compute_opening_balance(statement_outcome),
+            closing_balance=statement_outcome.statement.closing,
+            final=statement_outcome.statement.final,
+            number_given=numbers[statement_outcome.account.id],
+            created_time=change.context.time,
+        )
+        for statement_outcome in result.statements
+    )
+
+
+def get_statement_start(company: Company, statement_outcome: StatementOutcome) -> date | None:
+    """Return the first day of the statement of which the ledger has entries."""
+    start = statement_outcome.statement.first_day
+    return (
+        max(start, company.data_start_date)
+        if start and statement_outcome.skipped and company.data_start_date
+        else start
+    )
+
+
+def compute_opening_balance(statement_outcome: StatementOutcome) -> Decimal | None:
+    """Return the opening balance plus the entries before the start of the books."""
+    if statement_outcome.statement.opening is None:
+        return None
+    skipped_entries = (
+        entry
+        for entry in statement_outcome.skipped
+        if not entry.pending and entry.currency == statement_outcome.statement.currency
+    )
+    return statement_outcome.statement.opening + sum(Decimal(entry.amount) for entry in skipped_entries)
+
+
+def adopt_account_number(change: CompanyChange, account: Account, statements: Iterable[StatementOutcome]) -> str | None:
+    """Give an account without a number that of its statement; return the number it has from statements."""
+    numbers = (
+        statement_outcome.statement.account_number
+        for statement_outcome in statements
+        if statement_outcome.account.id == account.id
+    )
+    number = next(filter(None, numbers), "")
+    if not number:
+        return None
+    if not account.account_number:
+        change.update(account, "account.updated", account_number=number)
+        return number
+    own_statements = Statement.objects.for_company(change.company.id).for_account(account.id)
+    return account.account_number if own_statements.filter(number_given=account.account_number).exists() else None
+
+
+def remember_date_order(change: CompanyChange, account: Account, order: str) -> None:
+    """Keep the date order for the account's next QIF file."""
+    settings = {**(account.import_settings or {}), "qif": {"dateOrder": order}}
+    change.update(account, "account.updated", import_settings=settings)
+
+
+def compare_ledger_balances(change: CompanyChange, result: StatementImportResult) -> None:
+    """Set the ledger balance at the end of each statement."""
+    balance_keys = {
+        id(statement_outcome): (
+            statement_outcome.account.id,
+            statement_outcome.statement.currency,
+            statement_outcome.statement.last_day,
+        )
+        for statement_outcome in result.statements
+        if statement_outcome.statement.last_day and statement_outcome.statement.booked_sum is not None
+    }
+    balances = compute_balances_at(change.company, balance_keys.values())
+    for statement_outcome in result.statements:
+        statement_outcome.ledger_balance = (
+            balances[balance_keys[id(statement_outcome)]] if id(statement_outcome) in balance_keys else None
+        )

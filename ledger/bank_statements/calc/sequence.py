@@ -1,0 +1,258 @@
+"""The statements of one import, matched one after another as if each had come by itself. No database.
+
+Statements that cannot have an entry in common are matched together; a round begins with one that can.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+from ledger.bank_statements.parsers.models import ParsedStatement, UnreadableFileError
+from ledger.imports.calc.entries import Entry
+from ledger.imports.calc.entry_matcher import (
+    MAX_BOOKING_DAYS,
+    EntryGroup,
+    EntryMatcher,
+    MatchKey,
+    StoredTransaction,
+    build_match_key,
+    get_format_family,
+)
+
+MAX_COMPARED = 2_000_000  # rows in all rounds together; a file of honest statements overlaps a few times
+
+
+@dataclass(slots=True)
+class Part:
+    """One statement as it is matched: its account, and the groups of those of its entries that may be known."""
+
+    account: str
+    statement: ParsedStatement
+    groups: list[EntryGroup]
+
+
+@dataclass(slots=True)
+class Matched:
+    """What is to be done with stored rows."""
+
+    booked: list[tuple[StoredTransaction, Entry]] = field(default_factory=list)  # pending rows, and what they became
+    seen: set[UUID] = field(default_factory=set)  # pending rows that are pending still
+    known: list[UUID] = field(default_factory=list)  # rows that the file has too
+    taken: set[UUID] = field(default_factory=set)  # pending rows that the file has in some form
+    possible: int = 0  # new entries with the account, day, amount and currency of another row
+
+
+def split_rounds(parts: Sequence[Part]) -> list[list[Part]]:
+    """Return the statements in their order, those together that have no day of one account in common.
+
+    A statement that goes on where the one before it ends, by their balances, has other entries on that day.
+    """
+    if len(parts) < 2:
+        return [list(parts)] if parts else []
+    days_around = MAX_BOOKING_DAYS if any(part.statement.pending_count for part in parts) else 0
+    rounds: list[list[Part]] = []
+    last: dict[str, ParsedStatement] = {}  # of the round, by account
+    taken: set[tuple[str, date]] = set()
+    for part in parts:
+        before, statement = last.get(part.account), part.statement
+        days = {(part.account, entry.day) for entry in statement.entries}
+        overlaps = not taken.isdisjoint(days) and not (before and is_continued(before, statement))
+        other_format = bool(rounds) and get_format_family(rounds[-1][0].statement.format) != get_format_family(
+            statement.format
+        )
+        if not rounds or overlaps or other_format:
+            rounds.append([])
+            last, taken = {}, set()
+        rounds[-1].append(part)
+        last[part.account] = statement
+        around = range(-days_around, days_around + 1)
+        taken |= {(account, shift_day(day, each)) for account, day in days for each in around}
+    return rounds
+
+
+def shift_day(day: date, days: int) -> date:
+    """A day so many days later, within those that there are."""
+    return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
+
+
+def is_continued(before: ParsedStatement, after: ParsedStatement) -> bool:
+    """Whether a statement goes on in the file where another ends, with other entries: pages of one day."""
+    if before.closing is None or before.closing != after.opening or before.file != after.file:
+        return False
+    if before.currency != after.currency or not before.days or not after.days or before.days[1] > after.days[0]:
+        return False
+    return not is_copy(before, after)
+
+
+def is_copy(one: ParsedStatement, other: ParsedStatement) -> bool:
+    """Whether two statements say the same."""
+    if (one.opening, one.closing, len(one.entries)) != (other.opening, other.closing, len(other.entries)):
+        return False
+    return all(
+        (first.day, first.amount, first.reference, first.description)
+        == (second.day, second.amount, second.reference, second.description)
+        for first, second in zip(one.entries, other.entries, strict=True)
+    )
+
+
+class KeyHashes:
+    """Account, day, amount and currency of very many entries in little memory; a few others may seem to be in it."""
+
+    def __init__(self) -> None:
+        self.hashes: set[int] = set()
+
+    def add(self, place: MatchKey) -> None:
+        self.hashes.add(hash(place))
+
+    def __contains__(self, place: object) -> bool:
+        return hash(place) in self.hashes
+
+
+class StatementMatcher:
+    """Matches rounds of statements; after each the ledger is as that round leaves it.
+
+    Args:
+        rows: what is stored, for all of the statements.
+        settled: the day up to which each account has final statements.
+    """
+
+    def __init__(self, rows: Iterable[StoredTransaction], settled: Mapping[str, date]):
+        self.settled = dict(settled)
+        self.by_place: dict[MatchKey, list[StoredTransaction]] = defaultdict(list)
+        self.by_amount: dict[tuple[str, str, Decimal], list[StoredTransaction]] = defaultdict(list)  # pending ones
+        self.by_reference: dict[tuple[str, str], list[StoredTransaction]] = defaultdict(list)
+        self.gone: set[StoredTransaction] = set()
+        self.own: dict[
+            UUID, tuple[StoredTransaction, EntryGroup, Entry]
+        ] = {}  # new entries of earlier rounds, by the id of their row
+        self.own_pending: set[UUID] = set()
+        self.result = Matched()
+        self.compared = 0
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: StoredTransaction) -> None:
+        for place in {row.match_key, *([row.corrected.match_key] if row.corrected else ())}:
+            self.by_place[place].append(row)
+        if row.pending:
+            self.by_amount[row.account, row.currency, row.amount].append(row)
+        if row.reference:
+            self.by_reference[row.account, row.reference].append(row)
+
+    def match(self, rounds: Sequence[Sequence[Part]]) -> Matched:
+        """Leave in each group what is new. Raises Unreadable where too many statements overlap."""
+        for number, parts in enumerate(rounds, 1):
+            self.match_round(parts, is_last=number == len(rounds))
+        return self.result
+
+    def match_round(self, parts: Sequence[Part], *, is_last: bool) -> None:
+        groups = [group for part in parts for group in part.groups]
+        rows = list(self.find_rows(groups))
+        ledger = EntryMatcher(rows, format_=parts[0].statement.format)
+        found = ledger.match_entries(groups, final_days=self.settled)
+        self.result.possible += sum(1 for _ in ledger.list_possible_duplicates(groups))
+        booked_before = {row.id for row, _ in self.result.booked}
+        self.result.known += [each for each in found.known_ids if each not in self.own and each not in booked_before]
+        self.result.seen |= {each for each in found.still_pending_ids if each not in self.own}
+        self.result.taken |= {row.id for row in rows if row.is_matched and row.pending}
+        if is_last and not self.own:
+            self.result.booked += found.booked
+            return
+        for row, entry in found.booked:
+            self.book(row, entry, parts[0].statement.format)
+        self.let_lapse(parts, found.still_pending_ids)
+        if not is_last:
+            for part in parts:
+                self.keep_new(part)
+
+    def find_rows(self, groups: Iterable[EntryGroup]) -> Iterator[StoredTransaction]:
+        """Yield each row that an entry of the groups may be, once and free to be taken."""
+        found: set[StoredTransaction] = set()
+        visited: set[int] = set()
+        for group in groups:
+            for unit in (group.entry, *group.entry.parts):
+                for rows in self.list_stacks(group.account, unit):
+                    if rows is None or id(rows) in visited:
+                        continue
+                    visited.add(id(rows))
+                    self.compared += len(rows)
+                    for row in rows:
+                        if row not in found and row not in self.gone:
+                            found.add(row)
+                            row.is_matched = False
+                            yield row
+            if self.compared > MAX_COMPARED:
+                raise UnreadableFileError(
+                    "Too many of its statements overlap. Send them in files of their own.", line=0
+                )
+
+    def list_stacks(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
+        place = build_match_key(account, unit)
+        around = range(-MAX_BOOKING_DAYS, MAX_BOOKING_DAYS + 1) if unit.pending else (0,)
+        for days in around:
+            yield self.by_place.get((account, shift_day(unit.day, days), place[2], place[3]))
+        yield self.by_amount.get((account, unit.currency, place[2]))
+        if unit.reference:
+            yield self.by_reference.get((account, unit.reference))
+
+    def is_candidate(self, account: str, entry: Entry) -> bool:
+        """Whether some row may be the entry, or one of its payments."""
+        return any(rows for unit in (entry, *entry.parts) for rows in self.list_stacks(account, unit))
+
+    def book(self, row: StoredTransaction, entry: Entry, format_: str) -> None:
+        """A pending row is what an entry books; one of this import is stored as booked at once."""
+        self.gone.add(row)
+        booked = build_row(row.id, row.account, entry, format_)
+        self.add(booked)
+        if row.id not in self.own:
+            self.result.booked.append((row, entry))
+            return
+        _row, group, unit = self.own[row.id]
+        group.new = [entry if each is unit else each for each in group.new]
+        self.own[row.id] = booked, group, entry
+        self.own_pending.discard(row.id)
+
+    def let_lapse(self, parts: Sequence[Part], seen: set[UUID]) -> None:
+        """Leave out what an earlier round has pending and a final statement of that day does not have."""
+        for part in parts:
+            end, account = part.statement.last_day, part.account
+            if not part.statement.final or end is None or end < self.settled.get(account, end):
+                continue
+            self.settled[account] = end
+            for row_id in self.own_pending - seen:
+                row, group, unit = self.own[row_id]
+                if row.account == account and row.day <= end:
+                    group.new = [each for each in group.new if each is not unit]
+                    group.lapsed += 1
+                    self.gone.add(row)
+                    self.own_pending.discard(row_id)
+                    del self.own[row_id]
+
+    def keep_new(self, part: Part) -> None:
+        """The new entries of a statement are rows for those behind it."""
+        for group in part.groups:
+            for unit in group.new:
+                row = build_row(uuid4(), part.account, unit, part.statement.format)
+                self.own[row.id] = row, group, unit
+                if row.pending:
+                    self.own_pending.add(row.id)
+                self.add(row)
+
+
+def build_row(row_id: UUID, account: str, entry: Entry, format_: str) -> StoredTransaction:
+    """An entry as it is in the ledger."""
+    return StoredTransaction(
+        id=row_id,
+        account=account,
+        day=entry.day,
+        amount=Decimal(entry.amount),
+        currency=entry.currency,
+        reference=entry.reference,
+        from_to=entry.from_to,
+        description=entry.description,
+        pending=entry.pending,
+        format=format_,
+    )

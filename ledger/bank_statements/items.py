@@ -1,0 +1,49 @@
+"""The new entries of statements in the form that imports take."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from ledger.imports.calc.entries import Entry
+from ledger.imports.import_body import TransactionImportItem
+from ledger.models import Account
+
+
+class BankItem(TransactionImportItem, gc=False, rename="camel"):
+    """An entry as imports store it."""
+
+    bank_reference: str | None = None
+
+
+class MatchedStatement(Protocol):
+    """A statement whose entries have been matched with the ledger."""
+
+    account: Account
+
+    def list_new(self) -> Iterator[Entry]: ...
+
+
+class NewItems:
+    """The new entries as imports store them, each made when its turn comes: a file may have 100,000."""
+
+    def __init__(self, statements: Sequence[MatchedStatement], *, count: int):
+        self.statements, self.count = statements, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[BankItem]:
+        for told in self.statements:
+            account = str(told.account.id)
+            for entry in told.list_new():
+                yield BankItem(
+                    account_id=account,
+                    date=entry.day,
+                    amount_value=entry.amount,
+                    amount_currency=entry.currency,
+                    from_to=entry.from_to,
+                    description=entry.description,
+                    notes=entry.notes or None,
+                    pending=entry.pending,
+                    bank_reference=entry.reference or None,
+                    category_id=entry.category_id or None,
+                )

@@ -1,0 +1,406 @@
+"""Pages to import bank files: upload, check by a rehearsal that stores nothing, store once confirmed.
+
+A single CSV file goes to the CSV pages, where its columns are chosen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from companies.errors import DomainError, InvalidInputError, TooLargeError, ValidationFailed
+from companies.models import parse_id
+from companies.pages.amount_formats import format_count
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
+from companies.permissions import Permission
+from ledger.bank_statements.actions import statements
+from ledger.bank_statements.actions.statements import StatementImportResult, StatementOutcome
+from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, FormatUnknown, MappingAmbiguous
+from ledger.bank_statements.parsers import formats
+from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
+from ledger.files.actions import clean_filename
+from ledger.imports import progress
+from ledger.imports.actions import uploads
+from ledger.imports.pages import csv_import
+from ledger.imports.pages.csv_import import MAX_FILES, get_upload_owner
+from ledger.models import Account
+
+BYTES_PER_MIB = 1024 * 1024
+STATEMENTS_SHOWN = 50  # of one file
+MAX_NAME_LENGTH = 100
+SHOWN_NAMES = 5  # of files in an archive
+OPTION_CHOICES = {"split": ("entry", "details"), "dateOrder": ("", "dayFirst", "monthFirst")}
+
+
+class TooManyFiles(InvalidInputError):
+    """More files than are taken at once."""
+
+    code = "too_many_files"
+
+
+class RepeatedUpload(InvalidInputError):
+    """A file is named more than once: upload the files again."""
+
+    code = "repeated_upload"
+
+
+class UploadsTooLarge(TooLargeError):
+    """The files together are larger than one upload may be: import them in several steps."""
+
+    code = "body_too_large"
+
+
+# ---------------------------------------------------------------------------------------------- upload
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE, uploads=True)
+def upload_statements_page(page: CompanyPage) -> HttpResponse:
+    """Upload statements, several at once, or one CSV file.
+
+    A script that shows upload progress asks only for the next page's URL and goes there itself.
+    """
+    if not page.is_post:
+        return csv_import.render_upload_form(page)
+    response = store_uploaded_files(page)
+    if response.has_header("Location") and page.request.headers.get("Accept") == "application/json":
+        return JsonResponse({"location": response["Location"]})
+    return response
+
+
+def store_uploaded_files(page: CompanyPage) -> HttpResponse:
+    """Store the files and go to their check."""
+    files = page.request.FILES.getlist("file")
+    if len(files) < 2 and not any(has_no_columns(each) for each in files):
+        return csv_import.receive_csv_upload(page)
+    try:
+        readable_files, refusals = split_readable_files(files)
+        stored_uploads = [
+            (store_statement_upload(page, each), clean_filename(each.name or "file")[-MAX_NAME_LENGTH:])
+            for each in readable_files
+        ]
+    except DomainError as refusal:
+        return csv_import.render_upload_form(
+            page, error=refusal.detail, status=413 if isinstance(refusal, TooLargeError) else 400
+        )
+    for each in refusals:
+        messages.error(page.request, _("{why} It was left out.").format(why=each.detail))
+    query = [("upload", f"{upload_id} {name}") for upload_id, name in stored_uploads]
+    if page.request.POST.get("account"):
+        query.append(("account", page.request.POST["account"]))
+    return redirect(f"{reverse('statement-check', args=[page.company.id])}?{urlencode(query)}")
+
+
+def has_no_columns(file: Any) -> bool:
+    """Whether a file alone is a statement or cannot be a table; other errors are found by its reader."""
+    first_bytes = read_beginning(file)
+    return (
+        formats.detect_file_kind(first_bytes) not in (None, formats.CSV)
+        or not first_bytes.strip()
+        or first_bytes.startswith(b"%PDF")
+    )
+
+
+def detect_upload_kind(file: Any) -> str | None:
+    return formats.detect_file_kind(read_beginning(file))
+
+
+def read_beginning(file: Any) -> bytes:
+    first_bytes: bytes = file.read(formats.DETECTION_CHARACTERS * 2)
+    file.seek(0)
+    return first_bytes
+
+
+def split_readable_files(files: Sequence[Any]) -> tuple[list[Any], list[DomainError]]:
+    """Return (readable files, why each of the others is not).
+
+    Raises TooManyFiles, and StatementFormatUnknown if no file is readable.
+    """
+    if len(files) > MAX_FILES:
+        raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MAX_FILES))
+    readable_files = [file for file in files if detect_upload_kind(file) is not None]
+    refusals: list[DomainError] = [
+        FormatUnknown(describe_unreadable_file(file)) for file in files if file not in readable_files
+    ]
+    if not readable_files:
+        raise FormatUnknown(" ".join(file.detail for file in refusals))
+    return readable_files, refusals
+
+
+def describe_unreadable_file(file: Any) -> str:
+    """Describe why a file is not readable."""
+    message = _("“{name}” is no bank statement, whatever its name says.")
+    if not read_beginning(file).strip():
+        message = _("“{name}” is empty. Export it again, and choose that file.")
+    return message.format(name=clean_filename(file.name or "file")[:60])
+
+
+def store_statement_upload(page: CompanyPage, file: Any) -> UUID:
+    return uploads.store_upload(**get_upload_owner(page), file=file)
+
+
+# ---------------------------------------------------------------------------------------------- check and import
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedStatement:
+    """An uploaded file to import. Its content is read when needed and not kept: files can be large."""
+
+    upload_id: UUID
+    name: str
+    account: Account | None  # where the file names none, or one that nobody has
+
+    @property
+    def query_items(self) -> list[tuple[str, str]]:
+        """The query items of the file in the URL."""
+        return [("upload", f"{self.upload_id} {self.name}"), ("account", str(self.account.id) if self.account else "")]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCheck:
+    """What importing a file would do, or why it is rejected."""
+
+    file: UploadedStatement
+    received: StatementImportResult | None = None
+    refusal: str = ""
+    number: str = ""  # of an account that is to be opened first
+
+    @property
+    def asks(self) -> bool:
+        """Whether its account may have to be chosen."""
+        return bool(self.refusal or self.file.account)
+
+    @property
+    def shown(self) -> list[StatementOutcome]:
+        return self.received.statements[:STATEMENTS_SHOWN] if self.received else []
+
+    @property
+    def counts(self) -> str:
+        """What happens to its entries, in a line."""
+        return ", ".join(format_entry_counts(self.received)) if self.received else ""
+
+    @property
+    def hidden(self) -> int:
+        return max(len(self.received.statements) - STATEMENTS_SHOWN, 0) if self.received else 0
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
+def check_statements_page(page: CompanyPage) -> HttpResponse:
+    """Show what each statement would add and whether its balances agree; store all once confirmed."""
+    form_data: Any = page.request.POST if page.is_post else page.request.GET
+    named_uploads = parse_named_uploads(form_data)
+    if not named_uploads:
+        return page.redirect("import-new")
+    first_upload_id = named_uploads[0][0]
+    if answer := csv_import.build_progress_response(page, first_upload_id):
+        return answer
+    try:
+        check_upload_limits(page, [upload_id for upload_id, _name, _account in named_uploads])
+    except uploads.UploadExpired:
+        return csv_import.redirect_to_new_upload(page)
+    except DomainError as refusal:
+        return csv_import.render_upload_form(
+            page, error=refusal.detail, status=413 if isinstance(refusal, TooLargeError) else 400
+        )
+    accounts = {str(each.id): each for each in csv_import.list_importable_accounts(page)}
+    files = [UploadedStatement(each, name, accounts.get(account)) for each, name, account in named_uploads]
+    choices = {
+        name: form_data.get(name) if form_data.get(name) in known else known[0]
+        for name, known in OPTION_CHOICES.items()
+    }
+    with progress.track_import_progress(**get_upload_owner(page), upload_id=first_upload_id, files=len(files)):
+        if not page.is_post:
+            return render_statement_check(page, files, choices)
+        return submit_statement_import(page, files, choices)
+
+
+def check_upload_limits(page: CompanyPage, upload_ids: Sequence[UUID]) -> None:
+    """Check the uploads of a URL before reading them: each once, together within the size of one upload.
+
+    Raises TooManyFiles, RepeatedUpload, UploadsTooLarge, UploadExpired.
+    """
+    if len(upload_ids) > MAX_FILES:
+        raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MAX_FILES))
+    if len(set(upload_ids)) < len(upload_ids):
+        raise RepeatedUpload
+    if (
+        sum(uploads.get_upload_size(**get_upload_owner(page), upload_id=each) for each in upload_ids)
+        > settings.MAX_UPLOAD_MB * BYTES_PER_MIB
+    ):
+        raise UploadsTooLarge
+
+
+def parse_named_uploads(form_data: Any) -> list[tuple[UUID, str, str]]:
+    """Return (id, name, chosen account) of each upload in the URL. A single account is chosen for all of them;
+    else each has its own, in order.
+    """
+    texts, accounts = form_data.getlist("upload"), form_data.getlist("account")
+    if len(accounts) != len(texts):
+        accounts = [accounts[0] if accounts else ""] * len(texts)
+    named_uploads = []
+    for text, account in zip(texts, accounts, strict=True):
+        upload_id, _, name = text.partition(" ")
+        if known_id := parse_id(upload_id):
+            named_uploads.append((known_id, clean_filename(name)[-MAX_NAME_LENGTH:], account))
+    return named_uploads
+
+
+def render_statement_check(
+    page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str], *, error: str = ""
+) -> HttpResponse:
+    """Render the check of all files."""
+    checks = preview_statement_files(page, files, choices)
+    importable_items = [
+        pair for statement_check in checks if not statement_check.refusal for pair in statement_check.file.query_items
+    ]
+    return page.render(
+        "ledger/statements/statement_check.html",
+        status=400 if error else 200,
+        tab="transactions",
+        error=error,
+        looks=checks,
+        refused=any(statement_check.refusal for statement_check in checks),
+        others=urlencode([*importable_items, *choices.items()])
+        if importable_items
+        else "",  # the address of the files that can be stored
+        count=sum(statement_check.received.count for statement_check in checks if statement_check.received),
+        booked=sum(statement_check.received.booked for statement_check in checks if statement_check.received),
+        sent=[*(pair for each in files for pair in each.query_items), *choices.items()],
+        accounts=csv_import.list_importable_accounts(page),
+        chosen=choices,
+    )
+
+
+def preview_statement_files(
+    page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str]
+) -> list[StatementCheck]:
+    """Import each file after those before it, and roll everything back."""
+    checks = []
+    with transaction.atomic():
+        for file in files:
+            try:
+                checks.append(StatementCheck(file, import_statement_file(page, file, choices)))
+            except DomainError as refusal:
+                checks.append(
+                    StatementCheck(file, refusal=describe_refusal(refusal), number=getattr(refusal, "number", ""))
+                )
+        transaction.set_rollback(True)
+    return checks
+
+
+def describe_refusal(refusal: DomainError) -> str:
+    """Describe an error for the page."""
+    if isinstance(refusal, AccountUnknown):
+        number = refusal.number
+        if number:
+            message = _("No account has the number {number}. Where it is one without a number, choose that below.")
+            return message.format(number=number)
+        return _("It names no account: choose one below.")
+    if isinstance(refusal, DateOrderUnknown):
+        return _("Its dates can be read in both orders: choose below which comes first, the day or the month.")
+    files = [refusal.file] if isinstance(refusal, ColumnsUnknown) and refusal.file else []
+    files = refusal.files if isinstance(refusal, MappingAmbiguous) else files
+    if files:
+        message = _("Unpack the archive, import {names} alone, and answer there how to read the columns.")
+        return message.format(names=", ".join(f"“{name}”" for name in files[:SHOWN_NAMES]))
+    if isinstance(refusal, ColumnsUnknown):
+        return _("No columns of a day and an amount were found: import this one alone, and choose them there.")
+    if isinstance(refusal, MappingAmbiguous):
+        return _("It can be read in several ways: import this one alone, and answer there.")
+    return refusal.errors[0][2] if isinstance(refusal, ValidationFailed) else refusal.detail
+
+
+def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: dict[str, str]) -> StatementImportResult:
+    """Import a file. The account chosen for it is used if the file names none or an unknown one, unless the
+    account has another number.
+    """
+    progress.start_next_file()
+    values: dict[str, Any] = {
+        "company": page.company,
+        "stamp": page.audit_context,
+        "content": uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id),
+        "filename": file.name,
+        "details": choices["split"] == "details",
+        "date_order": choices["dateOrder"] or None,
+    }
+    try:
+        return statements.import_statement(**values, account=None)
+    except AccountUnknown as error:
+        if file.account is None:
+            raise
+        try:
+            return statements.import_statement(**values, account=file.account)
+        except AccountDiffers:
+            if not error.number:  # a QIF file of several accounts
+                raise
+            raise error from None
+
+
+def format_entry_counts(received: StatementImportResult) -> list[str]:
+    """Describe what happens to a file's entries; zero counts are left out."""
+    templates = [_("{count} new"), _("{count} there already")]
+    counts = [received.count, received.known]
+    if received.booked:
+        templates.append(_("{count} booked that were pending"))
+        counts.append(received.booked)
+    if received.lapsed:
+        templates.append(_("{count} pending not stored, for the bank's statement of their day does not have them"))
+        counts.append(received.lapsed)
+    if other_accounts := received.other_accounts:
+        templates.append(
+            ngettext("{count} other account left out", "{count} other accounts left out", len(other_accounts))
+        )
+        counts.append(len(other_accounts))
+    if skipped_count := received.skipped_before_data_start:
+        templates.append(_("{count} before the books start"))
+        counts.append(skipped_count)
+    texts = [template.format(count=format_count(count)) for template, count in zip(templates, counts, strict=True)]
+    if files := received.left_out_files:
+        text = ngettext("{count} file left out ({names})", "{count} files left out ({names})", len(files))
+        texts.append(text.format(count=format_count(len(files)), names=", ".join(files[:SHOWN_NAMES])))
+    return texts
+
+
+def format_statement_result(received: Sequence[StatementImportResult]) -> str:
+    """Describe what was stored."""
+    count, booked, known, lapsed, gone = (
+        sum(getattr(each, name) for each in received) for name in ("count", "booked", "known", "lapsed", "gone")
+    )
+    transactions = ngettext("{count} transaction", "{count} transactions", count).format(count=format_count(count))
+    files = ngettext("{count} file", "{count} files", len(received)).format(count=format_count(len(received)))
+    lapsed_said = ngettext(
+        "{count} pending one was not stored: the bank's statement of its day does not have it.",
+        "{count} pending ones were not stored: the bank's statement of their day does not have them.",
+        lapsed,
+    )
+    optional_sentences = [
+        (booked, ngettext("{count} pending one is booked now.", "{count} pending ones are booked now.", booked)),
+        (known, ngettext("{count} was there already.", "{count} were there already.", known)),
+        (lapsed, lapsed_said),
+        (gone, ngettext("{count} pending one is gone.", "{count} pending ones are gone.", gone)),
+    ]
+    sentences = [_("{transactions} imported from {files}.").format(transactions=transactions, files=files)]
+    return " ".join(
+        [*sentences, *(text.format(count=format_count(count)) for count, text in optional_sentences if count)]
+    )
+
+
+def submit_statement_import(page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str]) -> HttpResponse:
+    """Store all files or none, and go to the list of imports."""
+    form = BoundForm(values={})
+    with page.handle_errors(form):
+        received = [import_statement_file(page, file, choices) for file in files]
+        for file in files:
+            uploads.delete_upload(**get_upload_owner(page), upload_id=file.upload_id)
+        return page.redirect_with_message(format_statement_result(received), "imports")
+    return render_statement_check(page, files, choices, error=next(iter(form.errors.values()), form.general))

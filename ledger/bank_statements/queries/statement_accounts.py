@@ -1,0 +1,206 @@
+"""Find the account that a statement belongs to."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from django.utils.translation import gettext as _
+
+from companies.errors import InvalidInputError, build_unknown_id_error
+from companies.models import Company, parse_id
+from ledger.bank_statements.calc.sequence import is_copy
+from ledger.bank_statements.parsers.models import ParsedStatement
+from ledger.models import Account
+
+GERMAN_NUMBER_PATTERN = re.compile(r"([0-9]{8})/([0-9]{1,10})")  # bank code and account, the two parts of an IBAN
+NUMBER_WITH_CURRENCY_PATTERN = re.compile(r"(.*[0-9])[A-Z]{3}")
+MAX_NUMBERS_SHOWN = 20
+NUMBER_WITH_BIC_PATTERN = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?/(.+)")
+
+
+class AccountUnknown(InvalidInputError):
+    """No active account has the number of the statement; name the account, or give one that number."""
+
+    code = "account_unknown"
+
+    def __init__(self, detail: str | None = None, *, number: str = ""):
+        super().__init__(detail)
+        self.number = number  # that nobody has
+
+
+class AccountDiffers(InvalidInputError):
+    """The file is of another account than the one that was named."""
+
+    code = "account_differs"
+
+
+class CurrencyDiffers(InvalidInputError):
+    """The statement is in another currency than its account. Name an account in the statement's currency."""
+
+    code = "currency_differs"
+
+
+class AccountAmbiguous(InvalidInputError):
+    """Several active accounts have this number, and none alone the statement's currency; name one of them."""
+
+    code = "account_ambiguous"
+
+
+def get_requested_account(company: Company, account_id: str | None) -> Account | None:
+    """Return the account that a request names, or None. Raises ValidationFailed (unknown_id)."""
+    if account_id is None:
+        return None
+    known_id = parse_id(account_id)
+    account = Account.objects.for_company(company.id).filter(id=known_id).first() if known_id else None
+    if account is None:
+        raise build_unknown_id_error("#/accountId")
+    return account
+
+
+def find_statement_accounts(
+    company: Company, statements: Sequence[ParsedStatement], account: Account | None
+) -> list[tuple[ParsedStatement, Account]]:
+    """Return each statement with its account, in the order of the file.
+
+    Without ``account`` each goes to the active account with its number. With ``account`` only its own
+    statements are returned: all of a file of one account, and of a file of several those with its number (QIF:
+    its name).
+
+    Raises:
+        AccountUnknown, AccountAmbiguous: without ``account``.
+        AccountDiffers: the file has no statement of ``account``.
+        CurrencyDiffers: a statement is in another currency than its account.
+    """
+    if account is None:
+        active_accounts = list(Account.objects.for_company(company.id).active().in_display_order())
+        pairs = [(statement, find_account_by_number(active_accounts, statement)) for statement in statements]
+    else:
+        pairs = [(statement, account) for statement in find_own_statements(account, statements)]
+    for statement, own_account in pairs:
+        if statement.currency != own_account.default_currency:
+            detail = _("The statement is in {currency}, and the account in {own}. Name an account in {currency}.")
+            raise CurrencyDiffers(detail.format(currency=statement.currency, own=own_account.default_currency))
+    return pairs
+
+
+def find_own_statements(account: Account, statements: Sequence[ParsedStatement]) -> list[ParsedStatement]:
+    """The statements that are of the account: those of its number (QIF: its name), and files that name no account.
+
+    Raises AccountDiffers with the numbers of the file.
+    """
+    check_unnamed(statements)
+    named_in = {statement.file for statement in statements if has_label(statement)}
+    labels = list_account_labels(statement for statement in statements if statement.file in named_in)
+    takes_all = len(labels) < 2 and not (
+        account.account_number and any(statement.account_number for statement in statements)
+    )
+    own_statements = [
+        statement
+        for statement in statements
+        if takes_all or statement.file not in named_in or is_own_statement(account, statement)
+    ]
+    if not own_statements and statements:
+        detail = _("The file is of the account {number}, and you named another one. Name that one, or none.")
+        if len(labels) > 1:
+            detail = _("The file has statements of {number}, not of the account you named. Name one of these, or none.")
+        # A user who may only write must not see our account numbers.
+        raise AccountDiffers(detail.format(number=", ".join(label or "–" for label in labels[:MAX_NUMBERS_SHOWN])))
+    in_its_currency = [statement for statement in own_statements if statement.currency == account.default_currency]
+    return in_its_currency or own_statements
+
+
+def has_label(statement: ParsedStatement) -> bool:
+    return bool(statement.account_number or statement.account_name)
+
+
+def check_unnamed(statements: Sequence[ParsedStatement]) -> None:
+    """Hold statements of one file that name no account to be of one: each goes on where another ends, or is its copy.
+
+    Raises AccountDiffers.
+    """
+    unnamed = [each for each in statements if not has_label(each)]
+    for before, after in pairwise(unnamed):
+        is_one = before.closing is not None and before.closing == after.opening
+        if before.file == after.file and not is_one and not is_copy(before, after):
+            detail = _("The file has several statements that name no account. Save each as a file of its own.")
+            raise AccountDiffers(detail)
+
+
+def is_own_statement(account: Account, statement: ParsedStatement) -> bool:
+    """Whether a statement names the account by its number, or in QIF by its name."""
+    if statement.account_number:
+        number = account.account_number
+        return bool(
+            number
+            and list_number_spellings(number) & list_number_spellings(statement.account_number, statement.currency)
+        )
+    return bool(statement.account_name) and has_account_name(account, statement.account_name)
+
+
+def has_account_name(account: Account, name: str) -> bool:
+    """Whether the account has this name or number."""
+    return name.casefold() in (account.name.casefold(), (account.account_number or "").casefold())
+
+
+def list_account_labels(statements: Iterable[ParsedStatement]) -> list[str]:
+    """Return the account numbers in a file (QIF: names), each once, in one of its spellings."""
+    spellings_by_label: dict[str, set[str]] = {}
+    for statement in statements:
+        label = statement.account_number or statement.account_name
+        number_spellings = list_number_spellings(label, statement.currency)
+        if not any(number_spellings & other_spellings for other_spellings in spellings_by_label.values()):
+            spellings_by_label[label] = number_spellings
+    return list(spellings_by_label)
+
+
+def find_account_by_number(accounts: Sequence[Account], statement: ParsedStatement) -> Account:
+    """Return the account of a statement. Raises AccountUnknown, AccountAmbiguous."""
+    number = statement.account_number
+    if not number:
+        return find_account_by_name(accounts, statement.account_name)
+    number_spellings = list_number_spellings(number, statement.currency)
+    matches = [
+        account
+        for account in accounts
+        if account.account_number and list_number_spellings(account.account_number) & number_spellings
+    ]
+    if not matches:
+        detail = _("No active account has the number {number} (accountNumber).").format(number=number)
+        raise AccountUnknown(detail, number=number)
+    if len(matches) > 1:
+        matches = [account for account in matches if account.default_currency == statement.currency]
+    if len(matches) != 1:
+        detail = _("Several active accounts have the number {number}: send accountId.").format(number=number)
+        raise AccountAmbiguous(detail)
+    return matches[0]
+
+
+def find_account_by_name(accounts: Sequence[Account], name: str) -> Account:
+    """Return the account with this name or number, as QIF names it. Raises AccountUnknown."""
+    matches = [account for account in accounts if name and has_account_name(account, name)]
+    if len(matches) != 1:
+        raise AccountUnknown(_("The file does not say of which account it is: send accountId."))
+    return matches[0]
+
+
+def list_number_spellings(number: str, currency: str = "") -> set[str]:
+    """Return the spellings of a number that mean the same account.
+
+    >>> sorted(list_number_spellings("12345678/1020304050"))
+    ['12345678/1020304050', 'DE123456781020304050']
+    >>> sorted(list_number_spellings("NL71RABO0123456789EUR", "EUR"))
+    ['NL71RABO0123456789', 'NL71RABO0123456789EUR']
+    >>> sorted(list_number_spellings("DE89 3704 0044 0532 0130 00"))
+    ['DE370400440532013000', 'DE89370400440532013000']
+    """
+    plain = "".join(number.split()).upper()
+    variants = {plain}
+    if german_match := GERMAN_NUMBER_PATTERN.fullmatch(plain):
+        variants.add(f"DE{german_match[1]}{int(german_match[2]):010}")
+    if plain.startswith("DE") and len(plain) == 22:  # without its check digits, which the older form has not
+        variants.add(f"DE{plain[4:]}")
+    if currency and plain.endswith(currency) and (match := NUMBER_WITH_CURRENCY_PATTERN.fullmatch(plain)):
+        variants.add(match[1])
+    if bic_match := NUMBER_WITH_BIC_PATTERN.fullmatch(plain):
+        variants.add(bic_match[1])
+    return variants

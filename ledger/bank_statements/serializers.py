@@ -1,0 +1,205 @@
+"""Serializers of bank statements and reconciliation."""
+
+import json
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import StrictSerializer
+from companies.errors import ValidationFailed
+from ledger.bank_statements.actions.statements import StatementImportResult, StatementOutcome
+from ledger.bank_statements.archives import LONGEST_NAME
+from ledger.bank_statements.parsers.archives import MAX_FILES
+from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
+from ledger.bank_statements.parsers.qif import DAY_FIRST, MONTH_FIRST
+from ledger.bulk.serializers import build_skipped_rows_field
+from ledger.calc.csv_settings import list_setting_faults
+from ledger.imports.import_body import MAX_IMPORT_ITEMS
+from ledger.imports.serializers import IMPORT_FORMATS
+from ledger.money.amounts import format_plain_amount
+from ledger.money.fields import AmountField, CurrencyField
+
+FILE_SCHEMA = {"type": "string", "format": "binary", "maxLength": settings.MAX_UPLOAD_MB * 1024 * 1024}
+SPLIT_MODES = ["entry", "details"]
+DATE_ORDERS = [DAY_FIRST, MONTH_FIRST]
+OPTION_CHOICES = {"dryRun": ["true", "false"], "split": SPLIT_MODES, "dateOrder": DATE_ORDERS}
+FORM_FIELDS = {"file", "accountId", "importSettings", *OPTION_CHOICES}
+
+
+@extend_schema_field(FILE_SCHEMA)
+class StatementFileField(serializers.FileField):
+    """The bytes of a bank's file."""
+
+
+class StatementUpload(StrictSerializer):
+    file = StatementFileField(
+        help_text="CAMT.052, 053 or 054, MT940, MT942, OFX, QIF, CSV, an `.xlsx` workbook, or a ZIP archive of such "
+        "files, told by its content"
+    )
+    account_id = fields.IdField(
+        required=False, help_text="needed for CSV and QIF; else the account is found by its number"
+    )
+    dry_run = fields.BooleanField(required=False, help_text="true stores nothing")
+    split = fields.ChoiceField(
+        choices=SPLIT_MODES, required=False, help_text="details: single payments in place of entries that are several"
+    )
+    date_order = fields.ChoiceField(
+        choices=DATE_ORDERS, required=False, help_text="of a QIF file whose dates do not tell"
+    )
+    import_settings = fields.TextField(
+        required=False,
+        max_length=16 * 1024,
+        help_text="JSON: how a CSV file is read, as in `importSettings.csv` of the account, in place of what is kept",
+    )
+
+
+class StatementTold(StrictSerializer):
+    account_id = fields.IdField()
+    account_number = fields.TextField(allow_null=True, max_length=MAX_ACCOUNT_NUMBER_LENGTH)
+    currency = CurrencyField()
+    statement_id = fields.TextField(allow_null=True, max_length=10_000)
+    start_date = fields.DateField(allow_null=True)
+    end_date = fields.DateField(allow_null=True)
+    opening_balance = AmountField(allow_null=True)
+    closing_balance = AmountField(allow_null=True)
+    booked_sum = AmountField(allow_null=True)
+    difference = AmountField(
+        allow_null=True, help_text="closing − opening − bookedSum: whether the file agrees by itself"
+    )
+    count = fields.CountField(help_text="how many are new")
+    duplicates = fields.CountField(help_text="how many are not new: those that are booked now or have lapsed too")
+    pending = fields.CountField(help_text="how many of its entries are pending")
+    ledger_balance = AmountField(allow_null=True, help_text="the account's at the end of endDate, after the import")
+    ledger_difference = AmountField(allow_null=True, help_text="closingBalance − ledgerBalance")
+
+
+class StatementResult(StrictSerializer):
+    import_id = fields.IdField(allow_null=True, help_text="null where nothing was stored")
+    dry_run = fields.BooleanField()
+    format = fields.ChoiceField(choices=IMPORT_FORMATS)
+    count = fields.CountField()
+    duplicates = fields.CountField()
+    booked = fields.CountField(help_text="how many of the duplicates book what was pending until now")
+    lapsed = fields.CountField(
+        help_text="how many of the duplicates are pending, and a final statement of their day is there without them: "
+        "they are not stored"
+    )
+    skipped_before_data_start = fields.CountField()
+    other_account_numbers = serializers.ListField(
+        child=fields.TextField(max_length=MAX_ACCOUNT_NUMBER_LENGTH),
+        max_length=MAX_IMPORT_ITEMS,
+        help_text="accounts of the file that were left out, since accountId names another (QIF: their names)",
+    )
+    possible_duplicates = fields.CountField(
+        help_text="how many of the new ones have the account, day, amount and currency of one that was there with "
+        "other words"
+    )
+    left_out = fields.CountField(
+        help_text="rows of a CSV file that are no movements of the account: balances, sums, footers, other accounts, "
+        "statuses that are not imported"
+    )
+    left_out_files = serializers.ListField(
+        child=fields.TextField(max_length=LONGEST_NAME),
+        max_length=MAX_FILES,
+        help_text="files of an archive that are plainly no statements, such as notes and pictures",
+    )
+    errors = build_skipped_rows_field()  # type: ignore[assignment]
+    statements = serializers.ListField(child=StatementTold(), max_length=MAX_IMPORT_ITEMS)
+
+
+class ReconciliationRow(StrictSerializer):
+    date = fields.DateField()
+    reported = AmountField()
+    calculated = AmountField(help_text="what the transactions add up to now")
+    difference = AmountField()
+    import_id = fields.IdField()
+
+
+def parse_statement_options(form: Any) -> dict[str, str]:
+    """Return the form's options by name, without empty ones. Raises ValidationFailed."""
+    options = {name: form.get(name) for name in FORM_FIELDS - {"file"} if form.get(name) not in (None, "")}
+    if isinstance(options.get("dryRun"), str):
+        options["dryRun"] = options["dryRun"].lower()  # clients that are made from the document send Python's True
+    errors = [
+        (f"#/{name}", "invalid_choice", f"Must be {' or '.join(choices)}.")
+        for name, choices in OPTION_CHOICES.items()
+        if options.get(name, choices[0]) not in choices
+    ]
+    if errors:
+        raise ValidationFailed(errors)
+    return options
+
+
+def parse_import_settings(options: dict[str, str]) -> Any:
+    """Return how a CSV file is read, if the request says so. Raises ValidationFailed."""
+    text = options.get("importSettings")
+    if text is None:
+        return None
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise ValidationFailed([("#/importSettings", "invalid_value", "Must be a JSON object.")])
+    settings, pointer = (parsed["csv"], "#/importSettings/csv") if "csv" in parsed else (parsed, "#/importSettings")
+    if settings is None:
+        return None
+    if not isinstance(settings, dict):
+        raise ValidationFailed([(pointer, "invalid_value", "Must be an object.")])
+    if faults := list_setting_faults(settings):
+        raise ValidationFailed([(pointer_of(pointer, fault.path), fault.code, fault.detail) for fault in faults])
+    return settings
+
+
+def pointer_of(start: str, path: Iterable[str | int]) -> str:
+    """A JSON pointer to a member below another."""
+    return "/".join([start, *(str(each).replace("~", "~0").replace("/", "~1") for each in path)])
+
+
+def serialize_import_result(result: StatementImportResult) -> dict[str, Any]:
+    return {
+        "importId": str(result.batch.id) if result.batch else None,
+        "dryRun": result.dry_run,
+        "format": result.format,
+        "count": result.count,
+        "duplicates": result.duplicates,
+        "booked": result.booked,
+        "lapsed": result.lapsed,
+        "skippedBeforeDataStart": result.skipped_before_data_start,
+        "otherAccountNumbers": result.other_accounts,
+        "possibleDuplicates": result.possible_duplicates,
+        "leftOut": result.left_out,
+        "leftOutFiles": result.left_out_files,
+        "errors": [],
+        "statements": [serialize_statement_outcome(statement_outcome) for statement_outcome in result.statements],
+    }
+
+
+def serialize_statement_outcome(statement_outcome: StatementOutcome) -> dict[str, Any]:
+    statement = statement_outcome.statement
+
+    def amount(value: Decimal | None) -> str | None:
+        return None if value is None else format_plain_amount(value, statement.currency)
+
+    return {
+        "accountId": str(statement_outcome.account.id),
+        "accountNumber": statement.account_number or None,
+        "currency": statement.currency,
+        "statementId": statement.statement_id or None,
+        "startDate": statement.start and statement.start.isoformat(),
+        "endDate": statement.end and statement.end.isoformat(),
+        "openingBalance": amount(statement.opening),
+        "closingBalance": amount(statement.closing),
+        "bookedSum": amount(statement.booked_sum),
+        "difference": amount(statement.difference),
+        "count": statement_outcome.count,
+        "duplicates": statement_outcome.duplicates,
+        "pending": statement_outcome.pending,
+        "ledgerBalance": amount(statement_outcome.ledger_balance),
+        "ledgerDifference": amount(statement_outcome.ledger_difference),
+    }

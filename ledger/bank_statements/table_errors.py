@@ -1,0 +1,35 @@
+"""Why a CSV file is refused whatever is answered: units, decimal marks, orders of dates and currencies."""
+
+from companies.errors import InvalidInputError
+from ledger.bank_statements.queries.statement_accounts import CurrencyDiffers
+from ledger.imports.calc.detection_result import FileFault
+from ledger.imports.table_items import describe_reader_error
+
+
+class AmountUnitUnsupported(InvalidInputError):
+    """A heading says that amounts are in thousands, or in cents although they have decimals."""
+
+    code = "amount_unit_unsupported"
+
+
+class DecimalMarksMixed(InvalidInputError):
+    """Some amounts have a decimal point and others a decimal comma; the detail names two lines."""
+
+    code = "decimal_marks_mixed"
+
+
+class DateOrdersMixed(InvalidInputError):
+    """Some dates have the day first and others the month; the detail names two lines."""
+
+    code = "date_orders_mixed"
+
+
+BY_CODE: dict[str, type[InvalidInputError]] = {
+    error.code: error for error in (AmountUnitUnsupported, DecimalMarksMixed, DateOrdersMixed, CurrencyDiffers)
+}
+
+
+def check_refused(refused: FileFault | None) -> None:
+    """Raises the error that a detection found."""
+    if refused is not None:
+        raise BY_CODE[refused.code](describe_reader_error(refused))

@@ -1,0 +1,126 @@
+"""REST: import bank statements, and list the reconciliation of an account."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.openapi.schema import PAGING_PARAMETERS
+from companies.api.pagination import paginate_by_keyset
+from companies.api.rendering import UploadParser
+from companies.api.viewsets import CompanyViewSet
+from companies.permissions import Permission
+from ledger.bank_statements import errors, table_errors
+from ledger.bank_statements import serializers as shapes
+from ledger.bank_statements.actions import statements
+from ledger.bank_statements.actions.reconciliation import ComparedBalance, compare_statement_balances
+from ledger.bank_statements.queries import statement_accounts
+from ledger.files.actions import clean_filename
+from ledger.imports.table_items import SeveralSheets, TableTooLarge, TooManyRows, UnsafeXml
+from ledger.models import Account, Statement
+from ledger.money.amounts import format_plain_amount
+from ledger.recognition.actions.postings import MissingRateError
+
+
+class StatementViewSet(CompanyViewSet):
+    schema_tags = ["Imports"]
+    schema_noun = "statement"
+    uploads = frozenset({"create"})
+    refuses = {
+        "create": [
+            statement_accounts.AccountUnknown,
+            statement_accounts.AccountDiffers,
+            statement_accounts.AccountAmbiguous,
+            errors.FormatUnknown,
+            errors.StatementUnreadable,
+            UnsafeXml,
+            errors.CurrencyUnknown,
+            errors.ColumnsUnknown,
+            errors.MappingAmbiguous,
+            *table_errors.BY_CODE.values(),
+            errors.DateOrderUnknown,
+            TooManyRows,
+            TableTooLarge,
+            SeveralSheets,
+            MissingRateError,
+        ]
+    }
+    permission_for = {"create": Permission.TRANSACTIONS_WRITE}
+
+    def get_parsers(self) -> list[BaseParser]:
+        return [UploadParser()]
+
+    @extend_schema(
+        operation_id="importStatement",
+        request={"multipart/form-data": shapes.StatementUpload},
+        responses={200: shapes.StatementResult},
+    )
+    def create(self, request: Request, company_id: str) -> Response:
+        """Takes in what a bank exports, up to 100,000 entries, all of them or none: each is stored once, whatever files
+        and formats it comes in, and balances are compared with the ledger's.
+
+        The account is found by its number (IBAN or the bank's own). A file of several accounts goes to each of them;
+        with `accountId` only what is of that account is stored, and `otherAccountNumbers` lists the others. What was
+        pending is booked by the entry that books it, and goes where the next final statement does not have it.
+        `dryRun` says what would happen.
+
+        Of an `.xlsx` workbook the visible sheet with movements is read as CSV is; its numbers and dates are taken as
+        they are. The files of a ZIP archive are imported as one, as if they were sent one after another;
+        `leftOutFiles` lists those that are plainly no statements, and each of `choices` names its `file`.
+        """
+        form = request.data
+        if not hasattr(form, "getlist"):
+            raise UnsupportedMediaType(request.content_type or "")
+        self.report_ignored_fields(sorted(set(form) - shapes.FORM_FIELDS))
+        file: Any = form.get("file")
+        if file is None or not hasattr(file, "read"):
+            raise serializers.ValidationError({"file": "A file must be sent in this field."}, code="required")
+        options = shapes.parse_statement_options(form)
+        result = statements.import_statement(
+            company=self.company,
+            stamp=self.audit_context,
+            content=file.read(),
+            filename=clean_filename(file.name),
+            account=statement_accounts.get_requested_account(self.company, options.get("accountId")),
+            details=options.get("split") == "details",
+            date_order=options.get("dateOrder"),
+            dry_run=options.get("dryRun") == "true",
+            settings=shapes.parse_import_settings(options),
+        )
+        return Response(shapes.serialize_import_result(result))
+
+
+class ReconciliationViewSet(CompanyViewSet):
+    schema_tags = ["Accounts"]
+    resource = Account
+    permission_for = {"list": Permission.BALANCES_READ}
+
+    @extend_schema(
+        operation_id="listReconciliation", parameters=PAGING_PARAMETERS, responses=shapes.ReconciliationRow(many=True)
+    )
+    def list(self, request: Request, company_id: str, account_id: str) -> Response:
+        """What the bank reported of an account, statement by statement, beside what its transactions add up to now;
+        latest first."""
+        self.allow_parameters("limit", "cursor")
+        account = self.get_row(Account.objects, account_id)
+        rows = Statement.objects.for_company(self.company.id).for_account(account.id).with_closing_balance()
+        page_rows, headers = paginate_by_keyset(request, rows, order=("-day", "-id"))
+        return Response(
+            [serialize_comparison(each) for each in compare_statement_balances(self.company, page_rows)],
+            headers=headers,
+        )
+
+
+def serialize_comparison(comparison: ComparedBalance) -> dict[str, Any]:
+    currency = comparison.statement.currency
+    return {
+        "date": comparison.statement.day and comparison.statement.day.isoformat(),
+        "reported": format_plain_amount(comparison.reported, currency),
+        "calculated": format_plain_amount(comparison.calculated, currency),
+        "difference": format_plain_amount(comparison.difference, currency),
+        "importId": str(comparison.statement.import_batch_id),
+    }

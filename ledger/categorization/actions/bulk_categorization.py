@@ -1,0 +1,463 @@
+"""Categorize transactions: one category for the whole amount of many, and what rules or history choose for each."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import F, Q
+from django.utils.translation import gettext as _
+from psycopg.types.json import Jsonb
+
+from companies.change import CompanyChange, change_company
+from companies.errors import InvalidInputError, ValidationFailed, build_unknown_id_error
+from companies.models import AuditContext, Company, IdIn, generate_id
+from ledger.bulk.copy import copy_rows
+from ledger.bulk.planner_statistics import analyze_after_commit
+from ledger.calc.recognition import DateRule
+from ledger.models import Categorization, Category, Counterparty, PlType, SplitExceedsAmount, counts_in_results
+from ledger.money.calc.money import compute_included_tax, has_too_many_decimals
+from ledger.recognition.actions.postings import PL_TYPES, PostingInput, write_plain_postings, write_postings
+from ledger.recognition.actions.transaction_totals import recompute_totals
+from ledger.recognition.service_periods import (
+    RecognitionRule,
+    find_invoice_dates,
+    get_effective_rule_type,
+    needs_invoice_date,
+    resolve_service_period,
+)
+from ledger.transactions.actions.audit_links import link_audit_entry
+from ledger.transactions.queries.selections import select_transactions
+
+CATEGORIZATION_CHUNK_ROWS = 20_000  # more than the 10,000 ids of a selection, so that those take one round
+
+CATEGORIZATION_COLUMN_TYPES = {
+    "company_id": "uuid",
+    "id": "uuid",
+    "transaction_id": "uuid",
+    "position": "int2",
+    "category_id": "uuid",
+    "counterparty_id": "uuid",
+    "rule": "text",
+    "rule_start_date": "date",
+    "rule_end_date": "date",
+    "invoice_date": "date",
+    "computed_start_date": "date",
+    "computed_end_date": "date",
+    **dict.fromkeys(PL_TYPES, "numeric"),
+    "pass_through_tax": "numeric",
+    "value": "numeric",
+}
+RUN_CATEGORIZATION_COLUMN_TYPES = {
+    **CATEGORIZATION_COLUMN_TYPES,
+    "source_note": "text",
+    "run_id": "uuid",
+    "replaced": "jsonb",
+}
+
+
+class PlTypeNeeded(InvalidInputError):
+    """The category posts to several lines: plType says which."""
+
+    code = "pl_type_needed"
+
+
+class PlTypeNotAllowed(InvalidInputError):
+    """The category does not post to this line."""
+
+    code = "pl_type_not_allowed"
+
+
+class FullCategorization(NamedTuple):
+    """A transaction that was just stored, and the category of its whole amount."""
+
+    transaction_id: UUID
+    day: date
+    amount: Decimal
+    currency: str
+    pending: bool
+    category_id: UUID
+    pl_type: str
+    counterparty_id: UUID | None
+
+
+def resolve_pl_type(pl_types: Sequence[str], pl_type: str | None, *, pointer: str = "#/plType") -> str:
+    """Return the requested P&L line, or the only one that the category posts to.
+
+    Raises:
+        PlTypeNeeded: none is requested and the category has several.
+        PlTypeNotAllowed: the category does not post to the requested line.
+    """
+    if pl_type is None:
+        if len(pl_types) != 1:
+            raise PlTypeNeeded(pointer=pointer)
+        return pl_types[0]
+    if pl_type not in pl_types:
+        raise PlTypeNotAllowed(pointer=pointer)
+    return pl_type
+
+
+def categorize_new_transactions(*, company: Company, rows: Iterable[FullCategorization]) -> int:
+    """Categorize transactions that the current database transaction has just stored, for imports.
+
+    The caller has checked the ids, chosen the P&L lines (``resolve_pl_type``) and stored the transactions with
+    ``categorized_value = amount_value``; they are not updated here. The date rule is transactionDate. Two
+    statements, and one for the rates, whatever the number of rows.
+
+    Returns: the number of categorizations. Raises: MissingRateError.
+    """
+    categorizations = list(rows)
+    ids = [generate_id() for _ in categorizations]
+    copy_rows(
+        "ledger_categorization",
+        CATEGORIZATION_COLUMN_TYPES,
+        (build_full_categorization_row(company, *each) for each in zip(ids, categorizations, strict=True)),
+    )
+    write_postings(
+        (build_full_posting_input(*each) for each in zip(ids, categorizations, strict=True) if not each[1].pending),
+        company=company,
+    )
+    return len(categorizations)
+
+
+def build_full_categorization_row(
+    company: Company, categorization_id: UUID, categorization: FullCategorization
+) -> tuple[Any, ...]:
+    """Return the column values of a categorization of a whole amount by transaction date."""
+    amounts = (categorization.amount if pl_type == categorization.pl_type else None for pl_type in PL_TYPES)
+    return (
+        company.id,
+        categorization_id,
+        categorization.transaction_id,
+        0,
+        categorization.category_id,
+        categorization.counterparty_id,
+        RecognitionRule().type,
+        None,
+        None,
+        None,
+        categorization.day,
+        categorization.day,
+        *amounts,
+        None,
+        categorization.amount,
+    )
+
+
+def build_full_posting_input(categorization_id: UUID, categorization: FullCategorization) -> PostingInput:
+    """Return what the postings of a categorization of a whole amount depend on."""
+    return PostingInput(
+        id=categorization_id,
+        category_id=categorization.category_id,
+        rule=RecognitionRule().type,
+        start=categorization.day,
+        end=categorization.day,
+        day=categorization.day,
+        currency=categorization.currency,
+        lines=((categorization.pl_type, categorization.amount),),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- bulk categorization
+
+
+@dataclass(frozen=True, slots=True)
+class CategorizationChoice:
+    """The category for a transaction. The tax is an amount, or a percentage of the amount it is added to."""
+
+    category_id: UUID
+    pl_type: str
+    counterparty_id: UUID | None = None
+    rule: RecognitionRule = field(default_factory=RecognitionRule)
+    pass_through_tax: Decimal | None = None
+    tax_percent: Decimal | None = None
+    source_note: str | None = None
+
+
+class CategorizableTransaction(NamedTuple):
+    """The columns of a transaction that categorization needs."""
+
+    id: UUID
+    day: date
+    amount: Decimal
+    currency: str
+    transferred_amount: Decimal
+    counts_in_results: bool
+
+    @property
+    def remaining_amount(self) -> Decimal:
+        """The amount that is not a leg of a transfer."""
+        return self.amount - self.transferred_amount
+
+
+def categorize_transactions(
+    *,
+    company: Company,
+    stamp: AuditContext,
+    selection: dict[str, Any],
+    category_id: UUID,
+    pl_type: str | None = None,
+    counterparty: tuple[UUID, str | None] | None = None,
+    rule: RecognitionRule | None = None,
+    pass_through_tax: Decimal | None = None,
+) -> int:
+    """Assign the whole amount of each selected transaction to one category, replacing earlier categorizations.
+
+    Legs of transfers stay; the category gets the remaining amount. A constant number of statements for as many
+    transactions as a selection names.
+
+    Returns: how many transactions were categorized.
+
+    Raises: what ``select_transactions`` raises, ValidationFailed, PlTypeNeeded, PlTypeNotAllowed,
+    SplitExceedsAmount, MissingRateError,
+        PeriodTooLong.
+    """
+    with change_company(company, stamp=stamp) as change:
+        # A transaction that consists of transfer legs only has no amount to categorize.
+        rows = select_transactions(company, selection).filter(
+            ~Q(transferred_value=F("amount_value")) | Q(transferred_value=0)
+        )
+        choice = CategorizationChoice(
+            category_id=category_id,
+            pl_type=resolve_pl_type(get_category_pl_types(company, category_id), pl_type),
+            counterparty_id=resolve_counterparty_id(company, counterparty),
+            rule=rule or RecognitionRule(),
+            pass_through_tax=pass_through_tax,
+        )
+        categorized_ids: list[UUID] = []
+        if is_plain_choice(company, choice):
+            for chunk in iterate_row_chunks(rows, "id"):
+                ids = [row_id for (row_id,) in chunk]
+                apply_plain_choice(change, ids, choice)
+                categorized_ids += ids
+        else:
+            for transactions in iterate_categorizable_transactions(rows):
+                apply_choices(change, [(transaction, choice) for transaction in transactions])
+                categorized_ids += [transaction.id for transaction in transactions]
+        affected = len(categorized_ids)
+        if affected:
+            analyze_after_commit("ledger_categorization", "ledger_posting", rows=affected, company_id=company.id)
+            after = {"affected": affected, "category_id": str(category_id), "pl_type": choice.pl_type}
+            link_audit_entry(
+                change, change.record_bulk("transactions.categorized", "transaction", after=after), categorized_ids
+            )
+    return affected
+
+
+def is_plain_choice(company: Company, choice: CategorizationChoice) -> bool:
+    """Whether the choice posts one amount on the day of each transaction, as ``apply_plain_choice`` does."""
+    rule_type = get_effective_rule_type(choice.rule, **get_revenue_options(company, choice))
+    return rule_type == DateRule.TRANSACTION_DATE and not choice.pass_through_tax and not choice.tax_percent
+
+
+_INSERT_PLAIN_CATEGORIZATIONS = """
+    INSERT INTO ledger_categorization (
+        company_id, id, transaction_id, position, category_id, counterparty_id, rule, rule_start_date, rule_end_date,
+        invoice_date, computed_start_date, computed_end_date, {pl_type}, pass_through_tax, value, source_note)
+    SELECT t.company_id, part.id, t.id, 0, %(category)s, %(counterparty)s, %(rule)s, %(start)s, %(end)s,
+           %(invoice_date)s, t.date, t.date, t.amount_value - t.transferred_value, %(tax)s,
+           t.amount_value - t.transferred_value, %(source_note)s
+      FROM unnest(%(ids)s::uuid[], %(part_ids)s::uuid[]) AS part (transaction_id, id)
+      JOIN ledger_transaction t ON t.company_id = %(company)s AND t.id = part.transaction_id
+     ORDER BY part.id
+"""
+
+
+def apply_plain_choice(change: CompanyChange, transaction_ids: list[UUID], choice: CategorizationChoice) -> None:
+    """Categorize some thousand transactions by one plain choice, replacing what is not a leg of a transfer.
+
+    Stores the same rows as ``apply_choices``, but the database builds them. A constant number of statements.
+    Raises MissingRateError.
+    """
+    company = change.company
+    categorization_ids = [generate_id() for _ in transaction_ids]
+    delete_unlinked_categorizations(company, transaction_ids)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _INSERT_PLAIN_CATEGORIZATIONS.format(pl_type=PlType(choice.pl_type).value),
+            {
+                "company": company.id,
+                "ids": transaction_ids,
+                "part_ids": categorization_ids,
+                "category": choice.category_id,
+                "counterparty": choice.counterparty_id,
+                "rule": choice.rule.type,
+                "start": choice.rule.start,
+                "end": choice.rule.end,
+                "invoice_date": choice.rule.invoice_date,
+                "tax": choice.pass_through_tax,
+                "source_note": choice.source_note,
+            },
+        )
+    write_plain_postings(
+        company=company,
+        categorization_ids=categorization_ids,
+        transaction_ids=transaction_ids,
+        category_id=choice.category_id,
+        pl_type=choice.pl_type,
+    )
+    recompute_totals(change, transaction_ids)
+
+
+def delete_unlinked_categorizations(company: Company, transaction_ids: list[UUID]) -> None:
+    """Delete categorizations that are no legs of transfers; the database deletes their postings."""
+    Categorization.objects.for_company(company.id).filter(IdIn("transaction_id", transaction_ids)).unlinked().delete()
+
+
+def apply_choices(
+    change: CompanyChange,
+    choices: Sequence[tuple[CategorizableTransaction, CategorizationChoice]],
+    *,
+    automatic: bool = False,
+    run_id: UUID | None = None,
+    replaced: Mapping[UUID, dict[str, Any]] | None = None,
+) -> None:
+    """Categorize some thousand transactions, each by its own choice, replacing what is not a leg of a transfer.
+
+    A constant number of statements.
+
+    Args:
+        automatic: no person made the choices.
+        run_id: the categorization run that can be undone.
+        replaced: by transaction id, the categorization that was replaced; undoing the run restores it.
+
+    Raises: SplitExceedsAmount, ValidationFailed, MissingRateError, PeriodTooLong, PeriodOutOfRange.
+    """
+    company = change.company
+    transaction_ids = [transaction.id for transaction, _ in choices]
+    invoice_dated_ids = [
+        transaction.id
+        for transaction, choice in choices
+        if needs_invoice_date(choice.rule, **get_revenue_options(company, choice))
+    ]
+    known_invoice_dates = (
+        find_invoice_dates(company_id=company.id, transaction_ids=invoice_dated_ids) if invoice_dated_ids else {}
+    )
+    posting_inputs, rows = [], []
+    for transaction, choice in choices:
+        tax = compute_pass_through_tax(transaction, choice)
+        start, end = resolve_service_period(
+            choice.rule,
+            day=transaction.day,
+            known_invoice_date=known_invoice_dates.get(transaction.id),
+            **get_revenue_options(company, choice),
+        )
+        lines = ((choice.pl_type, transaction.remaining_amount - (tax or 0)),)
+        posting_input = PostingInput(
+            generate_id(),
+            choice.category_id,
+            choice.rule.type,
+            start,
+            end,
+            transaction.day,
+            transaction.currency,
+            lines,
+        )
+        replaced_values = (replaced or {}).get(transaction.id)
+        rows.append(
+            (
+                *build_categorization_row(company, transaction, posting_input, choice, tax),
+                run_id,
+                Jsonb(replaced_values) if replaced_values else None,
+            )
+        )
+        if transaction.counts_in_results:
+            posting_inputs.append(posting_input)
+    delete_unlinked_categorizations(company, transaction_ids)
+    copy_rows("ledger_categorization", RUN_CATEGORIZATION_COLUMN_TYPES, rows)
+    write_postings(posting_inputs, company=company)
+    recompute_totals(change, transaction_ids, automatic=automatic)
+
+
+def get_revenue_options(company: Company, choice: CategorizationChoice) -> dict[str, bool]:
+    """Return the revenue options of ``resolve_service_period`` for a choice."""
+    return {
+        "moves_revenue": company.pl_recognize_revenue_on_invoice,
+        "has_revenue": choice.pl_type == PlType.REVENUE,
+    }
+
+
+def compute_pass_through_tax(transaction: CategorizableTransaction, choice: CategorizationChoice) -> Decimal | None:
+    """Return the pass-through tax of one transaction. Raises ValidationFailed and SplitExceedsAmount."""
+    if choice.tax_percent:
+        return compute_included_tax(transaction.remaining_amount, choice.tax_percent, transaction.currency)
+    tax = choice.pass_through_tax
+    if not tax:
+        return tax
+    if tax * transaction.amount < 0:
+        raise ValidationFailed([("#/passThroughTax", "wrong_sign", _("Must have the sign of the transactions."))])
+    if has_too_many_decimals(tax, transaction.currency):
+        detail = _("{currency} has fewer decimals.").format(currency=transaction.currency)
+        raise ValidationFailed([("#/passThroughTax", "too_many_decimals", detail)])
+    if abs(tax) > abs(transaction.remaining_amount):
+        raise SplitExceedsAmount
+    return tax
+
+
+def build_categorization_row(
+    company: Company,
+    transaction: CategorizableTransaction,
+    posting_input: PostingInput,
+    choice: CategorizationChoice,
+    tax: Decimal | None,
+) -> tuple[Any, ...]:
+    """Return the column values of a categorization, without the run's columns."""
+    amounts = dict(posting_input.lines)
+    return (
+        *(company.id, posting_input.id, transaction.id, 0, posting_input.category_id, choice.counterparty_id),
+        *(
+            choice.rule.type,
+            choice.rule.start,
+            choice.rule.end,
+            choice.rule.invoice_date,
+            posting_input.start,
+            posting_input.end,
+        ),
+        *(amounts.get(pl_type) for pl_type in PL_TYPES),
+        *(tax, transaction.remaining_amount, choice.source_note),
+    )
+
+
+def iterate_categorizable_transactions(rows: Any) -> Iterator[list[CategorizableTransaction]]:
+    """Yield transactions in the order of their ids, CATEGORIZATION_CHUNK_ROWS at a time."""
+    columns = ("id", "date", "amount_value", "amount_currency", "transferred_value", "pending", "source")
+    for chunk in iterate_row_chunks(rows, *columns):
+        yield [CategorizableTransaction(*row[:5], counts_in_results(pending=row[5], source=row[6])) for row in chunk]  # type: ignore[call-arg]
+
+
+def iterate_row_chunks(rows: Any, *columns: str) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield columns of rows in the order of their ids, in chunks; the first column must be the id."""
+    rows = rows.order_by("id").values_list(*columns)
+    chunk = list(rows[:CATEGORIZATION_CHUNK_ROWS])
+    while chunk:
+        yield chunk
+        chunk = (
+            list(rows.filter(id__gt=chunk[-1][0])[:CATEGORIZATION_CHUNK_ROWS])
+            if len(chunk) == CATEGORIZATION_CHUNK_ROWS
+            else []
+        )
+
+
+def get_category_pl_types(company: Company, category_id: UUID, *, pointer: str = "#/categoryId") -> list[str]:
+    """Return the P&L lines of a category. Raises FieldErrors (unknown_id)."""
+    category = Category.objects.for_company(company.id).filter(id=category_id).first()
+    if category is None:
+        raise build_unknown_id_error(pointer)
+    return category.pl_types
+
+
+def resolve_counterparty_id(
+    company: Company, reference: tuple[UUID, str | None] | None, *, pointer: str = "#/counterparty"
+) -> UUID | None:
+    """Return the id of a requested counterparty. Raises FieldErrors (unknown_id, wrong_type)."""
+    if reference is None:
+        return None
+    counterparty = Counterparty.objects.for_company(company.id).filter(id=reference[0]).first()
+    if counterparty is None:
+        raise build_unknown_id_error(f"{pointer}/id")
+    if reference[1] not in (None, counterparty.type):
+        raise ValidationFailed([(f"{pointer}/type", "wrong_type", _("It is a {type}.").format(type=counterparty.type))])
+    return counterparty.id

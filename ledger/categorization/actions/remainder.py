@@ -1,0 +1,63 @@
+"""Categorize the remaining amount of one transaction; its other categorizations stay."""
+
+from uuid import UUID
+
+from companies.change import change_company
+from companies.models import AuditContext, Company, generate_id
+from companies.versions import StaleError
+from ledger.categorization.actions.bulk_categorization import (
+    get_category_pl_types,
+    resolve_counterparty_id,
+    resolve_pl_type,
+)
+from ledger.categorization.actions.split import (
+    CategorizationInput,
+    build_categorization_snapshot,
+    write_split_categorizations,
+)
+from ledger.models import Categorization, Transaction, TransactionIsInitialBalance
+from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
+
+
+def categorize_remainder(
+    *,
+    company: Company,
+    stamp: AuditContext,
+    transaction_id: UUID,
+    category_id: UUID,
+    pl_type: str | None = None,
+    counterparty: tuple[UUID, str | None] | None = None,
+) -> Transaction:
+    """Categorize the whole uncategorized amount of a transaction, by transaction date.
+
+    Raises:
+        NotFoundError, InitialBalanceFixed, ValidationFailed, PlTypeNeeded, PlTypeNotAllowed, MissingRateError.
+        StaleError: also if nothing is left to categorize.
+    """
+    with change_company(company, stamp=stamp) as change:
+        row = change.lock(Transaction, transaction_id)
+        if row.is_initial:
+            raise TransactionIsInitialBalance
+        if not row.is_open:
+            raise StaleError(row)
+        resolved_pl_type = resolve_pl_type(get_category_pl_types(company, category_id), pl_type)
+        counterparty_id = resolve_counterparty_id(company, counterparty)
+        remaining_amount = row.amount_value - row.categorized_value
+        categorization = CategorizationInput(
+            key="rest",
+            category_id=category_id,
+            lines={resolved_pl_type: remaining_amount},
+            counterparty_id=counterparty_id,
+        )
+        existing = list(Categorization.objects.for_company(company.id).filter(transaction=row))
+        categorization_id = generate_id()
+        write_split_categorizations(
+            row,
+            {categorization_id: categorization},
+            first_position=1 + max((part.position for part in existing), default=-1),
+        )
+        recompute_totals_and_postings(change, [row.id])
+        before = {str(part.id): build_categorization_snapshot(part.category_id, part.value) for part in existing}
+        after = before | {str(categorization_id): build_categorization_snapshot(category_id, remaining_amount)}
+        change.record_bulk("transaction.split", "transaction", entity_id=row.id, before=before, after=after)
+    return row

@@ -1,0 +1,274 @@
+"""Split one transaction over categories: its categorizations are replaced as a whole."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from companies.change import change_company
+from companies.errors import ValidationFailed, build_unknown_id_entry
+from companies.models import AuditContext, Company, generate_id, parse_id
+from ledger.bulk.copy import copy_rows
+from ledger.categorization.actions.bulk_categorization import CATEGORIZATION_COLUMN_TYPES
+from ledger.models import (
+    Categorization,
+    Category,
+    Counterparty,
+    SplitExceedsAmount,
+    Transaction,
+    TransactionIsInitialBalance,
+    TransactionLinked,
+)
+from ledger.money.calc.money import has_too_many_decimals
+from ledger.recognition.actions.postings import PL_TYPES, delete_postings
+from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
+from ledger.recognition.service_periods import RecognitionRule, find_invoice_dates, resolve_service_period
+
+ErrorEntry = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CategorizationInput:
+    """One requested categorization. Its value is the sum of its amounts and the pass-through tax."""
+
+    key: str
+    category_id: UUID
+    lines: dict[str, Decimal]
+    counterparty_id: UUID | None = None
+    counterparty_type: str | None = None
+    rule: RecognitionRule = field(default_factory=RecognitionRule)
+    pass_through_tax: Decimal | None = None
+    source_note: str | None = None
+
+    @property
+    def value(self) -> Decimal:
+        return sum(self.lines.values(), self.pass_through_tax or Decimal(0))
+
+    @property
+    def pointer(self) -> str:
+        return "#/categorizations/" + self.key.replace("~", "~0").replace("/", "~1")
+
+
+def replace_categorizations(
+    *, company: Company, stamp: AuditContext, transaction_id: UUID | str, inputs: list[CategorizationInput]
+) -> Transaction:
+    """Replace the categorizations of a transaction.
+
+    Keys that are ids of its categorizations keep them; keys that are no UUID get new ids. Legs of transfers
+    must be sent unchanged. Raises NotFoundError, StaleError, InitialBalanceFixed, ValidationFailed,
+    SplitExceedsAmount, TransactionLinked, MissingRateError, PeriodTooLong.
+    """
+    with change_company(company, stamp=stamp) as change:
+        row = change.lock(Transaction, transaction_id)
+        if row.is_initial:
+            raise TransactionIsInitialBalance
+        existing = {
+            stored_categorization.id: stored_categorization
+            for stored_categorization in Categorization.objects.for_company(company.id).filter(transaction=row)
+        }
+        categorizations = validate_categorizations(row, existing, inputs)
+        delete_postings(company=company, transaction_ids=[row.id])
+        Categorization.objects.for_company(company.id).filter(transaction=row).unlinked().delete()
+        write_split_categorizations(
+            row,
+            categorizations,
+            leg_ids={
+                stored_categorization.id
+                for stored_categorization in existing.values()
+                if stored_categorization.counter_id
+            },
+        )
+        recompute_totals_and_postings(change, [row.id])
+        row.last_updated_time, row.last_updated_user_id = stamp.time, stamp.actor
+        before = {
+            str(stored_categorization.id): build_categorization_snapshot(
+                stored_categorization.category_id, stored_categorization.value
+            )
+            for stored_categorization in existing.values()
+        }
+        after = {
+            str(categorization_id): build_categorization_snapshot(categorization.category_id, categorization.value)
+            for categorization_id, categorization in categorizations.items()
+        }
+        change.record_bulk("transaction.split", "transaction", entity_id=row.id, before=before, after=after)
+    return row
+
+
+def build_categorization_snapshot(category_id: UUID, value: Decimal) -> dict[str, str]:
+    """Return what the audit log keeps of a categorization."""
+    return {"category_id": str(category_id), "value": str(value)}
+
+
+def validate_categorizations(
+    row: Transaction, existing: dict[UUID, Categorization], inputs: list[CategorizationInput]
+) -> dict[UUID, CategorizationInput]:
+    """Return the requested categorizations by id. Raises ValidationFailed, TransactionLinked, SplitExceedsAmount."""
+    ids = assign_categorization_ids(row, inputs)
+    pl_types = load_pl_types_by_category(row.company, inputs)
+    inputs = [
+        replace(
+            categorization, lines=drop_zero_amounts(categorization, pl_types.get(categorization.category_id, PL_TYPES))
+        )
+        for categorization in inputs
+    ]
+    errors = [
+        error
+        for categorization in inputs
+        for error in find_amount_errors(categorization, row.amount_value, row.amount_currency)
+    ]
+    errors += find_reference_errors(row.company, inputs, pl_types)
+    if errors:
+        raise ValidationFailed(errors)
+    inputs_by_id = dict(zip(ids, inputs, strict=True))
+    check_legs_unchanged(existing, inputs_by_id)
+    if abs(sum((categorization.value for categorization in inputs), Decimal(0))) > abs(row.amount_value):
+        raise SplitExceedsAmount
+    return inputs_by_id
+
+
+def write_split_categorizations(
+    row: Transaction,
+    categorizations: dict[UUID, CategorizationInput],
+    *,
+    leg_ids: Collection[UUID] = (),
+    first_position: int = 0,
+) -> None:
+    """Store categorizations in order, from position ``first_position``; legs get only position, counterparty, note."""
+    company = row.company
+    known_invoice_date = find_invoice_dates(company_id=company.id, transaction_ids=[row.id]).get(row.id)
+    rows = []
+    for position, (categorization_id, categorization) in enumerate(categorizations.items(), first_position):
+        if categorization_id in leg_ids:
+            Categorization.objects.for_company(company.id).filter(id=categorization_id).update(
+                position=position,
+                counterparty_id=categorization.counterparty_id,
+                source_note=categorization.source_note,
+            )
+            continue
+        period_dates = resolve_service_period(
+            categorization.rule,
+            day=row.date,
+            known_invoice_date=known_invoice_date,
+            moves_revenue=company.pl_recognize_revenue_on_invoice,
+            has_revenue="revenue" in categorization.lines,
+        )
+        rows.append((categorization_id, position, categorization, period_dates))
+    copy_rows(
+        "ledger_categorization",
+        {**CATEGORIZATION_COLUMN_TYPES, "source_note": "text"},
+        (
+            (
+                *(
+                    company.id,
+                    categorization_id,
+                    row.id,
+                    position,
+                    categorization.category_id,
+                    categorization.counterparty_id,
+                ),
+                *(
+                    categorization.rule.type,
+                    categorization.rule.start,
+                    categorization.rule.end,
+                    categorization.rule.invoice_date,
+                    *period_dates,
+                ),
+                *(categorization.lines.get(pl_type) for pl_type in PL_TYPES),
+                *(categorization.pass_through_tax, categorization.value, categorization.source_note),
+            )
+            for categorization_id, position, categorization, period_dates in rows
+        ),
+    )
+
+
+def assign_categorization_ids(row: Transaction, inputs: list[CategorizationInput]) -> list[UUID]:
+    """Return the ids: keys that are UUIDs, else new ones. Raises ValidationFailed for another transaction's id."""
+    ids = [parse_id(categorization.key) or generate_id() for categorization in inputs]
+    other_categorizations = Categorization.objects.for_company(row.company_id).exclude(transaction=row)
+    used_ids = set(other_categorizations.filter(id__in=ids).values_list("id"))
+    errors = [
+        (
+            categorization.pointer,
+            "id_in_use" if (categorization_id,) in used_ids else "repeated_id",
+            _("Another part has this id."),
+        )
+        for position, (categorization_id, categorization) in enumerate(zip(ids, inputs, strict=True))
+        if (categorization_id,) in used_ids or categorization_id in ids[:position]
+    ]
+    if errors:
+        raise ValidationFailed(errors)
+    return ids
+
+
+def find_amount_errors(categorization: CategorizationInput, amount: Decimal, currency: str) -> Iterator[ErrorEntry]:
+    """Yield errors of the amounts: none at all, too many decimals for the currency, or the wrong sign."""
+    values = {f"plSplit/{pl_type}": value for pl_type, value in categorization.lines.items()}
+    if categorization.pass_through_tax is not None:
+        values["passThroughTax"] = categorization.pass_through_tax
+    if not values:
+        detail = _("Must have a line, unless passThroughTax is all there is.")
+        yield f"{categorization.pointer}/plSplit", "must_not_be_empty", detail
+    for name, value in values.items():
+        if value * amount < 0:
+            yield f"{categorization.pointer}/{name}", "wrong_sign", _("Must have the sign of the transaction.")
+        elif has_too_many_decimals(value, currency):
+            detail = _("{currency} has fewer decimals.").format(currency=currency)
+            yield f"{categorization.pointer}/{name}", "too_many_decimals", detail
+
+
+def load_pl_types_by_category(company: Company, inputs: list[CategorizationInput]) -> dict[UUID, list[str]]:
+    """Return the P&L lines of each known category that is requested."""
+    category_ids = {categorization.category_id for categorization in inputs}
+    return dict(Category.objects.for_company(company.id).filter(id__in=category_ids).values_list("id", "pl_types"))
+
+
+def drop_zero_amounts(categorization: CategorizationInput, pl_types: Sequence[str]) -> dict[str, Decimal]:
+    """Return the amounts without zeros. A categorization of nothing keeps one zero on a line of its category."""
+    nonzero_amounts = {pl_type: value for pl_type, value in categorization.lines.items() if value}
+    if nonzero_amounts or categorization.pass_through_tax:
+        return nonzero_amounts
+    return dict.fromkeys([pl_type for pl_type in categorization.lines if pl_type in pl_types][:1], Decimal(0))
+
+
+def find_reference_errors(
+    company: Company, inputs: list[CategorizationInput], pl_types: dict[UUID, list[str]]
+) -> Iterator[ErrorEntry]:
+    """Yield errors for unknown categories and counterparties, and for P&L lines a category does not have."""
+    counterparty_ids = {categorization.counterparty_id for categorization in inputs if categorization.counterparty_id}
+    types = dict(Counterparty.objects.for_company(company.id).filter(id__in=counterparty_ids).values_list("id", "type"))
+    for categorization in inputs:
+        if categorization.category_id not in pl_types:
+            yield build_unknown_id_entry(f"{categorization.pointer}/categoryId")
+        else:
+            for pl_type in categorization.lines.keys() - pl_types[categorization.category_id]:
+                yield (
+                    f"{categorization.pointer}/plSplit/{pl_type}",
+                    "pl_type_not_allowed",
+                    _("The category does not post to this line."),
+                )
+        yield from find_counterparty_errors(categorization, types)
+
+
+def find_counterparty_errors(categorization: CategorizationInput, types: dict[UUID, str]) -> Iterator[ErrorEntry]:
+    """Yield the error of an unknown counterparty or of a wrong type."""
+    if categorization.counterparty_id is None:
+        return
+    if categorization.counterparty_id not in types:
+        yield build_unknown_id_entry(f"{categorization.pointer}/counterparty/id")
+    elif categorization.counterparty_type not in (None, types[categorization.counterparty_id]):
+        detail = _("It is a {type}.").format(type=types[categorization.counterparty_id])
+        yield f"{categorization.pointer}/counterparty/type", "wrong_type", detail
+
+
+def check_legs_unchanged(existing: dict[UUID, Categorization], inputs_by_id: dict[UUID, CategorizationInput]) -> None:
+    """Check that every leg of a transfer is sent unchanged. Raises TransactionLinked."""
+    for leg_id, leg in existing.items():
+        if leg.counter_id is None:
+            continue
+        categorization = inputs_by_id.get(leg_id)
+        if categorization is None or categorization.category_id != leg.category_id or categorization.lines != leg.split:
+            raise TransactionLinked
+        if (categorization.pass_through_tax or 0) != (leg.pass_through_tax or 0):
+            raise TransactionLinked

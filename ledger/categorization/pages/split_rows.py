@@ -1,0 +1,133 @@
+"""Rows of the split form: percentages of the amount, and the row that takes the remaining amount."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from companies.errors import ValidationFailed
+from ledger.calc.allocation import allocate_by_percent
+from ledger.money.amounts import normalize_typed_amount
+from ledger.money.calc.money import (
+    MONEY_CONTEXT,
+    InvalidAmount,
+    compute_included_tax,
+    format_amount,
+    parse_amount,
+    round_half_up,
+)
+
+PERCENTAGE_PATTERN = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,4})?)\s*%", re.ASCII)
+FULL_PERCENT = Decimal(100)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRow:
+    """One row as it was typed."""
+
+    number: int
+    values: Mapping[str, str]
+
+    @property
+    def is_filled(self) -> bool:
+        return any(self.values[name] for name in ("category", "amount", "tax")) and not self.values["remove"]
+
+    @property
+    def takes_remainder(self) -> bool:
+        """Whether the row has a category without an amount. A row with only an amount of tax is no such row."""
+        is_tax_percentage = (
+            not self.values["amount"]
+            and parse_percentage(self.values["tax"], pointer=self.field_pointer("tax")) is not None
+        )
+        return bool(self.values["category"]) and (
+            is_tax_percentage or not (self.values["amount"] or self.values["tax"])
+        )
+
+    def field_pointer(self, name: str) -> str:
+        return f"#/{name}-{self.number}"
+
+
+def parse_percentage(text: str, *, pointer: str) -> Decimal | None:
+    """Return 40 for “40 %”; None if the text is no percentage. Raises ValidationFailed."""
+    match = PERCENTAGE_PATTERN.fullmatch(text.strip())
+    if match is None:
+        return None
+    percent = Decimal(match[1].replace(",", "."))
+    if not 0 < percent <= FULL_PERCENT:
+        raise ValidationFailed([(pointer, "out_of_range", _("Must be more than 0 % and at most 100 %."))])
+    return percent
+
+
+def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) -> list[SplitRow]:
+    """Return the rows with amounts in place of percentages and of the remaining amount.
+
+    A percentage of the amount includes tax, like the amount of a bill; a percentage of tax is taken out of such
+    a share, and added to an amount that was typed. Removed rows do not count. Raises ValidationFailed.
+    """
+    filled_rows = [row for row in rows if row.is_filled]
+    percents = {
+        row.number: percent
+        for row in filled_rows
+        if (percent := parse_percentage(row.values["amount"], pointer=row.field_pointer("amount"))) is not None
+    }
+    amount_by_row = allocate_by_percent(amount, percents, currency)
+    resolved_rows = {
+        row.number: resolve_split_row(row, share=amount_by_row.get(row.number), currency=currency)
+        for row in filled_rows
+    }
+    remainder_rows = [row for row in filled_rows if row.takes_remainder]
+    if len(remainder_rows) > 1:
+        raise ValidationFailed(
+            [(remainder_rows[1].field_pointer("amount"), "required", _("One row alone can take what is left."))]
+        )
+    if (
+        remainder_rows
+        and (
+            assigned_total := sum_split_rows(
+                row for row in resolved_rows.values() if row.number != remainder_rows[0].number
+            )
+        )
+        is not None
+    ):
+        remainder = amount - assigned_total
+        if remainder * amount <= 0:
+            raise ValidationFailed(
+                [(remainder_rows[0].field_pointer("amount"), "required", _("Nothing is left for this row."))]
+            )
+        resolved_rows[remainder_rows[0].number] = resolve_split_row(
+            remainder_rows[0], share=remainder, currency=currency
+        )
+    return [resolved_rows.get(row.number, row) for row in rows]
+
+
+def resolve_split_row(row: SplitRow, *, share: Decimal | None, currency: str) -> SplitRow:
+    """Return the row with amount and tax as amounts; text that is no amount stays for the validation later."""
+    percent = parse_percentage(row.values["tax"], pointer=row.field_pointer("tax"))
+    amount, tax = share, parse_split_amount(row.values["tax"]) if row.values["tax"] else Decimal(0)
+    if share is None:
+        amount = parse_split_amount(row.values["amount"])
+        if percent is not None and amount is not None:
+            tax = round_half_up(MONEY_CONTEXT.divide(MONEY_CONTEXT.multiply(amount, percent), FULL_PERCENT), currency)
+    else:
+        tax = tax if percent is None else compute_included_tax(share, percent, currency)
+        amount = None if tax is None else share - tax
+    amount_texts = {} if share is None or amount is None else {"amount": format_amount(amount, currency)}
+    if percent is not None and tax is not None:
+        amount_texts["tax"] = format_amount(tax, currency)
+    return replace(row, values={**row.values, **amount_texts})
+
+
+def parse_split_amount(text: str) -> Decimal | None:
+    """Return the typed amount, or None if it is not one."""
+    try:
+        return parse_amount(normalize_typed_amount(text, currency="", pointer=""))
+    except (ValidationFailed, InvalidAmount):
+        return None
+
+
+def sum_split_rows(rows: Iterable[SplitRow]) -> Decimal | None:
+    """Return the sum of amounts and taxes of rows; None if one of them is no amount."""
+    amounts = [parse_split_amount(row.values[name]) for row in rows for name in ("amount", "tax") if row.values[name]]
+    return None if None in amounts else sum((each for each in amounts if each is not None), Decimal(0))

@@ -1,0 +1,68 @@
+"""Serializers of categories and counterparties."""
+
+from typing import Any, ClassVar
+
+from companies.api import fields
+from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer
+from ledger.models import Category, Counterparty, PlType
+
+MAX_PL_TYPES = 100  # lines, repeated ones counted
+
+
+class PlTypesField(fields.ListField):
+    """P&L lines, each once, in the order of the statement."""
+
+    child = fields.ChoiceField(choices=PlType.choices)
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MAX_PL_TYPES, **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        requested = set(super().to_internal_value(data))
+        return [pl_type for pl_type in PlType.values if pl_type in requested]
+
+
+class CategoryShape(StrictModelSerializer):
+    """Used counts are of transactions and planned transactions that name the category."""
+
+    company_id = fields.IdField(read_only=True)
+    name = fields.NameField(max_length=200)
+    pl_types = PlTypesField(allow_empty=False)
+    order = fields.OrderField(required=False)
+    financing = fields.BooleanField(
+        required=False,
+        help_text="money from owners and lenders, such as equity and loans: financing in `cashBridge`, no income in "
+        "`runway`",
+    )
+    used = fields.CountField(read_only=True)
+    used_transactions = fields.CountField(read_only=True)
+    used_planned_transactions = fields.CountField(read_only=True)
+
+    class Meta:
+        model = Category
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "name",
+            "emoji",
+            "pl_types",
+            "system",
+            "system_key",
+            "financing",
+            "order",
+            *AUDIT_FIELDS,
+            "used",
+            "used_transactions",
+            "used_planned_transactions",
+        )
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "system", "system_key", *AUDIT_FIELDS)
+
+
+class CounterpartyShape(StrictModelSerializer):
+    company_id = fields.IdField(read_only=True)
+    name = fields.NameField(max_length=300)
+
+    class Meta:
+        model = Counterparty
+        fields: ClassVar[tuple[str, ...]] = ("id", "company_id", "type", "name", "external_id", *AUDIT_FIELDS)
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", *AUDIT_FIELDS)

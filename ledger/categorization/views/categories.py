@@ -1,0 +1,121 @@
+"""REST: categories and counterparties."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.serializers import SUCCESS
+from companies.api.viewsets import CompanyViewSet, build_crud_permissions
+from companies.errors import build_unknown_id_error
+from companies.models import parse_id
+from companies.permissions import Permission
+from ledger.categorization.actions import categories, counterparties
+from ledger.categorization.serializers import categories as shapes
+from ledger.models import Category, CategoryInUse, Counterparty, CounterpartyInUse, ExternalIdTaken
+
+
+class CategoryViewSet(CompanyViewSet):
+    schema_tags = ["Categories"]
+    resource, shape = Category, shapes.CategoryShape
+    refuses = {
+        "update": [categories.CategoryIsSystem, categories.PlTypeInUse],
+        "destroy": [categories.CategoryIsSystem, CategoryInUse],
+    }
+    permission_for = build_crud_permissions(reads=Permission.CATEGORIES_READ, writes=Permission.CATEGORIES_WRITE)
+
+    def list(self, request: Request, company_id: str) -> Response:
+        """All categories of the company, each with the P&L lines it can post to and how often it is used."""
+        self.allow_parameters()
+        return self.respond_with_all(
+            Category.objects.for_company(self.company.id).with_usage_counts(self.company.id).in_display_order()
+        )
+
+    def create(self, request: Request, company_id: str) -> Response:
+        """Adds a category of the company's own."""
+        row = categories.create_category(
+            company=self.company, stamp=self.audit_context, values=self.parse_body(shapes.CategoryShape)
+        )
+        return self.respond_created(self.get_answered_row(row))
+
+    def retrieve(self, request: Request, company_id: str, category_id: str) -> Response:
+        """One category with its P&L lines and how often it is used."""
+        return self.respond_with_one(self.get_row(Category.objects.with_usage_counts(self.company.id), category_id))
+
+    def update(self, request: Request, company_id: str, category_id: str) -> Response:
+        """Changes the fields that are sent. System categories keep their lines (409 `category_is_system`); a line that
+        is in use stays (409 `pl_type_in_use`)."""
+        values = self.parse_body(shapes.CategoryShape, partial=True)
+        row = categories.update_category(
+            company=self.company, stamp=self.audit_context, category_id=category_id, values=values
+        )
+        return self.respond_with_one(self.get_answered_row(row))
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("replaceWith", UUID, description="a category to put in its place wherever it is used")
+        ]
+    )
+    def destroy(self, request: Request, company_id: str, category_id: str) -> Response:
+        """Deletes a category. One in use is refused (409 `category_in_use`) unless `replaceWith` names another."""
+        self.allow_parameters("replaceWith")
+        text = request.query_params.get("replaceWith")
+        replacement = None if text is None else parse_id(text)
+        if text is not None and replacement is None:
+            raise build_unknown_id_error("#/replaceWith")
+        categories.delete_category(
+            company=self.company, stamp=self.audit_context, category_id=category_id, replace_with=replacement
+        )
+        return Response(SUCCESS)
+
+    def get_answered_row(self, row: Category) -> Category:
+        return (
+            Category.objects.for_company(self.company.id).with_usage_counts(self.company.id).filter(id=row.id).first()
+            or row
+        )
+
+
+class CounterpartyViewSet(CompanyViewSet):
+    schema_tags = ["Counterparties"]
+    resource, shape = Counterparty, shapes.CounterpartyShape
+    refuses = {
+        "create": [ExternalIdTaken],
+        "update": [ExternalIdTaken, CounterpartyInUse],
+        "destroy": [CounterpartyInUse],
+    }
+    permission_for = build_crud_permissions(
+        reads=Permission.COUNTERPARTIES_READ, writes=Permission.COUNTERPARTIES_WRITE
+    )
+
+    def list(self, request: Request, company_id: str) -> Response:
+        """All counterparties of the company, by name."""
+        self.allow_parameters()
+        return self.respond_with_all(Counterparty.objects.for_company(self.company.id).in_display_order())
+
+    def create(self, request: Request, company_id: str) -> Response:
+        """Adds a counterparty; `externalId` is unique among those of its type."""
+        row = counterparties.create_counterparty(
+            company=self.company, stamp=self.audit_context, values=self.parse_body(shapes.CounterpartyShape)
+        )
+        return self.respond_created(row)
+
+    def retrieve(self, request: Request, company_id: str, counterparty_id: str) -> Response:
+        """One customer, vendor or other counterparty."""
+        return self.respond_with_one(self.get_row(Counterparty.objects, counterparty_id))
+
+    def update(self, request: Request, company_id: str, counterparty_id: str) -> Response:
+        """Changes the fields that are sent. A customer whose subscriptions live stays one (409
+        `counterparty_in_use`)."""
+        values = self.parse_body(shapes.CounterpartyShape, partial=True)
+        row = counterparties.update_counterparty(
+            company=self.company, stamp=self.audit_context, counterparty_id=counterparty_id, values=values
+        )
+        return self.respond_with_one(row)
+
+    def destroy(self, request: Request, company_id: str, counterparty_id: str) -> Response:
+        """Deletes a counterparty that nothing refers to (409 `counterparty_in_use`)."""
+        counterparties.delete_counterparty(
+            company=self.company, stamp=self.audit_context, counterparty_id=counterparty_id
+        )
+        return Response(SUCCESS)

@@ -1,1 +1,0 @@
-"""Documents beside transactions."""

@@ -1,1 +1,0 @@
-"""Journals as text, without a database."""

@@ -1,0 +1,1 @@
+"""Exports: tables for spreadsheets, journals for plain-text accounting."""

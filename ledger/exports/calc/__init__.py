@@ -1,0 +1,1 @@
+"""Journals for plain-text accounting as text, without a database."""

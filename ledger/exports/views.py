@@ -1,0 +1,144 @@
+"""REST: exports of transactions as tables and journals."""
+
+import datetime as dt
+from datetime import date
+from types import ModuleType
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+
+from companies.api.filters import refuse_repeated_parameters
+from companies.api.viewsets import CompanyViewSet
+from companies.errors import ValidationFailed
+from companies.permissions import Permission
+from ledger.exports import file_responses
+from ledger.exports.calc import beancount, hledger
+from ledger.exports.journals import JournalDaysOutOfRange, stream_journal
+from ledger.exports.serializers import ExportWindow
+from ledger.exports.transaction_table import (
+    ROW_KINDS,
+    TransactionTable,
+    build_transaction_table,
+    parse_row_kind,
+    stream_csv,
+)
+from ledger.exports.workbooks import TooManyRows, stream_xlsx
+from ledger.models import Transaction
+from ledger.recognition.actions.postings import MissingRateError
+from ledger.transactions.filters import FILTER_NAMES, FILTER_PARAMETERS, build_filterset, parse_sort
+from ledger.transactions.views import SORT_PARAMETER
+
+WINDOW_PARAMETERS = [
+    OpenApiParameter("startDate", dt.date, description="first day, included; left out: the first that there is"),
+    OpenApiParameter("endDate", dt.date, description="last day, included; left out: today, or the last that there is"),
+]
+ROWS_PARAMETER = OpenApiParameter(
+    "rows",
+    enum=list(ROW_KINDS),
+    description="what the table has one row of: `transactions` where it is left out, or `categorizations`, each with "
+    "its amount, category, P&L line, tax, service period and counterparty",
+)
+FILE_RESPONSE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
+TABLE_ACTIONS = ("transactions_csv", "transactions_xlsx")
+JOURNAL_ACTIONS = ("beancount", "hledger")
+
+
+class FileExportViewSet(CompanyViewSet):
+    """Base of views that return a file in its own type, whatever the request accepts."""
+
+    schema_tags = ["Exports"]
+
+    def perform_content_negotiation(self, request: Request, force: Any = False) -> Any:
+        return self.get_renderers()[0], "*/*"
+
+
+class ExportViewSet(FileExportViewSet):
+    permission_for = dict.fromkeys((*TABLE_ACTIONS, *JOURNAL_ACTIONS), Permission.TRANSACTIONS_READ)
+    refuses = {
+        "transactions_xlsx": [TooManyRows],
+        **dict.fromkeys(JOURNAL_ACTIONS, (JournalDaysOutOfRange, MissingRateError)),
+    }
+
+    @extend_schema(
+        operation_id="exportTransactionsCsv",
+        parameters=[*FILTER_PARAMETERS, SORT_PARAMETER, ROWS_PARAMETER],
+        responses={(200, "text/csv"): FILE_RESPONSE},
+    )
+    def transactions_csv(self, request: Request, company_id: str) -> Any:
+        """Transactions as a CSV file in UTF-8, one row a transaction or a categorization, with the filters and the
+        order of the list. A categorization's amount includes its tax. Names are those that the caller may see; a text
+        that a spreadsheet would calculate has an apostrophe before it."""
+        return file_responses.build_streaming_response(
+            stream_csv(self.parse_table()), name="transactions.csv", content_type=file_responses.CSV_CONTENT_TYPE
+        )
+
+    @extend_schema(
+        operation_id="exportTransactionsXlsx",
+        parameters=[*FILTER_PARAMETERS, SORT_PARAMETER, ROWS_PARAMETER],
+        responses={(200, file_responses.XLSX_CONTENT_TYPE): FILE_RESPONSE},
+    )
+    def transactions_xlsx(self, request: Request, company_id: str) -> Any:
+        """The same as a workbook with one sheet, in which days and amounts are such. An amount of more than 15 digits,
+        which no spreadsheet can keep, is text."""
+        return file_responses.build_streaming_response(
+            stream_xlsx(self.parse_table()), name="transactions.xlsx", content_type=file_responses.XLSX_CONTENT_TYPE
+        )
+
+    @extend_schema(
+        operation_id="exportBeancountJournal",
+        parameters=WINDOW_PARAMETERS,
+        responses={(200, "text/plain"): FILE_RESPONSE},
+    )
+    def beancount(self, request: Request, company_id: str) -> Any:
+        """What was booked as a journal for Beancount: an entry for each transaction, and one for both legs of a
+        transfer. Accounts stand against lines of the profit and loss with their categories, and are asserted at the end
+        of each month; what was there before the window is an opening entry. Foreign currencies have their prices."""
+        return self.export_journal("journal.beancount", beancount)
+
+    @extend_schema(
+        operation_id="exportHledgerJournal",
+        parameters=WINDOW_PARAMETERS,
+        responses={(200, "text/plain"): FILE_RESPONSE},
+    )
+    def hledger(self, request: Request, company_id: str) -> Any:
+        """The same as a journal for hledger."""
+        return self.export_journal("journal.hledger", hledger)
+
+    def parse_table(self) -> TransactionTable:
+        """Return the table that the query asks for. Raises ValidationError, FieldErrors."""
+        params = self.request.query_params.copy()
+        refuse_repeated_parameters(params, allowed=FILTER_NAMES)
+        row_kind = parse_row_kind(params.pop("rows", []))
+        order = parse_sort("".join(params.pop("sort", ["-date"])))
+        company_id = self.company.id
+        filterset = build_filterset(Transaction.objects.for_company(company_id), params, company_id=company_id)
+        cleaned = filterset.form.cleaned_data
+        check_export_days(cleaned.get("startDate"), cleaned.get("endDate"))
+        return build_transaction_table(
+            company=self.company, rows=filterset.qs, order=order, permissions=self.access.permissions, row_kind=row_kind
+        )
+
+    def export_journal(self, name: str, syntax: ModuleType) -> Any:
+        self.allow_parameters("startDate", "endDate")
+        window = self.parse_body(ExportWindow, data=self.request.query_params.dict())
+        start, end = window.get("start_date"), window.get("end_date")
+        check_export_days(start, end)
+        pieces = stream_journal(
+            company=self.company,
+            syntax=syntax,
+            start=start,
+            end=end,
+            today=self.today,
+            permissions=self.access.permissions,
+        )
+        return file_responses.build_streaming_response(
+            pieces, name=name, content_type=file_responses.JOURNAL_CONTENT_TYPE
+        )
+
+
+def check_export_days(start: date | None, end: date | None) -> None:
+    """Check that the end is not before the start. Raises ValidationFailed with `end_before_start`."""
+    if start and end and end < start:
+        raise ValidationFailed([("#/endDate", "end_before_start", _("endDate lies before startDate."))])

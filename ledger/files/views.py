@@ -1,0 +1,131 @@
+"""REST: files attached to transactions."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import FileResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, UnsupportedMediaType, ValidationError
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.openapi.schema import PAGING_PARAMETERS
+from companies.api.rendering import JsonParser, UploadParser
+from companies.api.serializers import SUCCESS
+from companies.api.viewsets import CompanyViewSet, build_crud_permissions
+from companies.models import parse_id
+from companies.permissions import Permission
+from ledger.files import actions
+from ledger.files import serializers as shapes
+from ledger.files.content_type import CONTENT_KINDS, UnsupportedFileType
+from ledger.files.quota import QuotaExceeded
+from ledger.models import File, ParseStatus
+from ledger.recognition.actions.postings import MissingRateError
+from ledger.recognition.service_periods import PERIOD_ERRORS
+
+FILTER_PARAMETERS = [
+    OpenApiParameter("parseStatus", enum=ParseStatus.values),
+    OpenApiParameter("transactionId", UUID, description="documents of one transaction"),
+]
+CONTENT_TYPES = [kind.content_type for kind in CONTENT_KINDS]
+
+
+class FileViewSet(CompanyViewSet):
+    schema_tags = ["Files"]
+    resource, shape = File, shapes.FileShape
+    uploads = frozenset({"create"})
+    refuses = {
+        "create": [actions.FileTooLarge, QuotaExceeded, UnsupportedFileType, "invalid_form"],
+        **dict.fromkeys(("update", "destroy"), (*PERIOD_ERRORS, MissingRateError)),
+    }
+    permission_for = {
+        **build_crud_permissions(reads=Permission.FILES_READ, writes=Permission.FILES_WRITE),
+        "content": Permission.FILES_READ,
+    }
+
+    def get_parsers(self) -> list[BaseParser]:
+        """Parse multipart forms for uploads and JSON for everything else."""
+        return [UploadParser()] if self.action_map.get("post") and self.is_post else [JsonParser()]
+
+    @property
+    def is_post(self) -> bool:
+        request: Any = self.request
+        return request is None or request.method == "POST"
+
+    @extend_schema(parameters=[*FILTER_PARAMETERS, *PAGING_PARAMETERS])
+    def list(self, request: Request, company_id: str) -> Response:
+        """The company's documents, latest first: what is known of them, not their bytes."""
+        self.allow_parameters("limit", "cursor", "parseStatus", "transactionId")
+        files = File.objects.for_company(self.company.id).with_transaction_ids(self.company.id)
+        status, linked_transaction = request.query_params.get("parseStatus"), request.query_params.get("transactionId")
+        if status is not None:
+            if status not in ParseStatus.values:
+                raise ValidationError({"parseStatus": [ErrorDetail("No such status.", code="invalid_filter")]})
+            files = files.filter(parse_status=status)
+        if linked_transaction is not None:
+            transaction_id = parse_id(linked_transaction)
+            if transaction_id is None:
+                raise ValidationError({"transactionId": [ErrorDetail("Must be an id.", code="invalid_filter")]})
+            files = files.for_transaction(transaction_id)
+        return self.respond_with_page(files, order=("-created_time", "-id"))
+
+    @extend_schema(request={"multipart/form-data": shapes.Upload})
+    def create(self, request: Request, company_id: str) -> Response:
+        """Stores a document of at most 20 MiB (413 `file_too_large`): PDF, PNG, JPEG, CSV or XML, judged by its content
+        (415 `unsupported_file_type`)."""
+        form = request.data
+        if not hasattr(form, "getlist"):
+            raise UnsupportedMediaType(request.content_type or "")
+        self.report_ignored_fields(sorted(set(form) - {"file", "transactionIds"}))
+        uploaded_file = form.get("file")
+        if uploaded_file is None or not hasattr(uploaded_file, "read"):
+            raise serializers.ValidationError({"file": "A file must be sent in this field."}, code="required")
+        row = actions.create_file(
+            company=self.company,
+            stamp=self.audit_context,
+            name=uploaded_file.name,
+            content=uploaded_file.read(actions.MAX_FILE_BYTES + 1),
+            transaction_ids=shapes.parse_form_ids(form.getlist("transactionIds")),
+        )
+        return self.respond_created(self.get_answered_row(row))
+
+    def retrieve(self, request: Request, company_id: str, file_id: str) -> Response:
+        """What is known of a document; `…/content` has its bytes."""
+        return self.respond_with_one(self.get_row(File.objects.with_transaction_ids(self.company.id), file_id))
+
+    @extend_schema(operation_id="downloadFile", responses={(200, *CONTENT_TYPES): OpenApiResponse(shapes.FILE_SCHEMA)})
+    def content(self, request: Request, company_id: str, file_id: str) -> Any:
+        """The document itself, as an attachment; the extension of its name is its content's."""
+        row = self.get_row(File.objects, file_id)
+        name = actions.get_download_name(row)
+        response = FileResponse(
+            actions.open_file(row), as_attachment=True, filename=name, content_type=row.content_type
+        )
+        response["X-Content-Type-Options"] = "nosniff"
+        return response
+
+    def update(self, request: Request, company_id: str, file_id: str) -> Response:
+        """Changes transactionIds, parseStatus and parseData where they are sent. A date that was read in an invoice
+        dates the parts of its transactions that go by the invoice."""
+        values = self.parse_body(shapes.FileShape, partial=True)
+        row = actions.update_file(company=self.company, stamp=self.audit_context, file_id=file_id, values=values)
+        return self.respond_with_one(self.get_answered_row(row))
+
+    def destroy(self, request: Request, company_id: str, file_id: str) -> Response:
+        """Deletes a document and its bytes."""
+        actions.delete_file(company=self.company, stamp=self.audit_context, file_id=file_id)
+        return Response(SUCCESS)
+
+    def perform_content_negotiation(self, request: Request, force: Any = False) -> Any:
+        """Return file content in its own type, whatever the request accepts."""
+        if self.action == "content":
+            return self.get_renderers()[0], "*/*"
+        return super().perform_content_negotiation(request, force)
+
+    def get_answered_row(self, row: File) -> File:
+        return (
+            File.objects.for_company(self.company.id).with_transaction_ids(self.company.id).filter(id=row.id).first()
+            or row
+        )

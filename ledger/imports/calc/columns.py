@@ -1,0 +1,293 @@
+"""What the cells of each column are: dates, amounts, currencies or words. Headings propose, cells veto."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from ledger.calc.delimited_text import Line, Lines, NumberText
+from ledger.imports.calc.amounts import (
+    DecimalMark,
+    UnreadableValueError,
+    find_decimal_marks,
+    is_amount_text,
+    parse_bank_amount,
+)
+from ledger.imports.calc.balance_lines import find_kind
+from ledger.imports.calc.column_mapping import MAX_VALUES, fold_value
+from ledger.imports.calc.currencies import find_heading_currencies, find_named_currencies, is_currency_code
+from ledger.imports.calc.dates import is_date_like, is_date_text
+from ledger.imports.calc.headings import find_heading_fields
+from ledger.imports.calc.table import SAMPLE_ROWS, Table, is_number_text
+from ledger.imports.calc.vocabulary import find_line_name
+from ledger.money.calc.money import CURRENCIES
+
+MIN_SHARE = 0.8  # the share of a column's cells that must be dates, or amounts, to take it for one
+MIN_SHARE_NAMED = 0.5  # where the heading says so
+DATE_FIELDS = {"date", "valueDate"}
+MAX_CELLS = 60_000  # looked at in all columns together
+MONEY_FIELDS = {"amount", "debit", "credit", "balance", "balanceBefore", "fee", "net", "gross"}
+NUMBER_FIELDS = MONEY_FIELDS | {"tax", "number"}
+MAX_STATUSES, MAX_DIRECTIONS = 12, 6
+LONGEST_CURRENCY = 30  # characters of a currency's name in a column of its own
+
+
+@dataclass
+class Column:
+    """One column of a table's sample; ``cells`` has a value for each row, empty where a row is shorter."""
+
+    place: int
+    name: str
+    cells: list[str] = field(repr=False)
+    balance_rows: frozenset[int] = frozenset()  # rows that name a balance or a sum: only their balances say anything
+    known_amounts: dict[DecimalMark, list[str | None]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def filled(self) -> list[str]:
+        return [cell for row, cell in enumerate(self.cells) if cell and row not in self.balance_rows]
+
+    @cached_property
+    def distinct(self) -> Counter[str]:
+        return Counter(self.filled)
+
+    @cached_property
+    def fields(self) -> list[tuple[str, int]]:
+        return list(find_heading_fields(self.name)) if self.name else []
+
+    @cached_property
+    def heading_currencies(self) -> tuple[str, ...]:
+        """The currencies that the heading may name; none where it names none."""
+        return find_heading_currencies(self.name)
+
+    @cached_property
+    def is_named(self) -> bool:
+        """Whether the heading names dates or amounts; then fewer cells need to be some."""
+        return any(
+            sure > 1 and (name in NUMBER_FIELDS - {"number"} or name in DATE_FIELDS) for name, sure in self.fields
+        )
+
+    @cached_property
+    def is_date(self) -> bool:
+        return self._mostly(is_date_like_cell)
+
+    @cached_property
+    def is_number(self) -> bool:
+        return not self.is_date_only and self._mostly(is_number_text)
+
+    @cached_property
+    def is_date_only(self) -> bool:
+        """Whether the cells are dates and no amounts: 20240131 may be either, and a heading decides."""
+        return self.is_date and not all(text.isdigit() for text in self.distinct)
+
+    @cached_property
+    def is_currency(self) -> bool:
+        """Whether the cells are codes or signs of currencies; single ones may be unknown words such as n/a or BTC."""
+        if not self.filled or len(self.distinct) > MAX_VALUES:
+            return False
+        known = sum(count for text, count in self.distinct.items() if is_currency_code(text))
+        is_like = any(text in CURRENCIES for text in self.distinct) and all(map(is_like_code, self.distinct))
+        return 2 * known >= len(self.filled) or is_like
+
+    @cached_property
+    def may_be_currency(self) -> bool:
+        """Whether the cells may be currencies where the heading says so, with unknown words among them."""
+        if self.is_date or len(self.distinct) > MAX_VALUES or max(map(len, self.filled)) > LONGEST_CURRENCY:
+            return False
+        known = [text for text in self.distinct if find_named_currencies(text)]
+        if self.is_number:
+            return len(known) == len(self.distinct)
+        return bool(known) or ("currency", 3) in self.fields
+
+    @cached_property
+    def has_decimals(self) -> bool:
+        return any(len(cell) > 2 and cell[-3:-2] in (".", ",") for cell in self.distinct)
+
+    @cached_property
+    def is_count(self) -> bool:
+        """Whether the cells are consecutive or long whole numbers, which amounts are not."""
+        texts = self.filled
+        if not texts or not all(text.isdigit() for text in texts):
+            return False
+        numbers = [int(text) for text in texts]
+        steps = {b - a for a, b in pairwise(numbers)}
+        return (
+            steps in ({1}, {-1})
+            or min(map(len, texts)) > 7
+            or any(text.startswith("0") and len(text) > 1 for text in texts)
+        )
+
+    @cached_property
+    def is_words(self) -> bool:
+        return not self.is_number and not self.is_date and not self.is_currency and self._mostly(has_letters)
+
+    def _mostly(self, test: Callable[[str], bool]) -> bool:
+        total = sum(self.distinct.values())
+        min_share = MIN_SHARE_NAMED if self.is_named else MIN_SHARE
+        return total > 0 and sum(count for text, count in self.distinct.items() if test(text)) >= min_share * total
+
+    def balances(self, mark: DecimalMark) -> list[str | None]:
+        """Each cell as an amount, None where it is none."""
+        if mark not in self.known_amounts:
+            self.known_amounts[mark] = [parse_amount_or_none(cell, mark) if cell else None for cell in self.cells]
+        return self.known_amounts[mark]
+
+    def amounts(self, mark: DecimalMark) -> list[str | None]:
+        """The same of movements alone: None in rows that name a balance or a sum."""
+        amounts = self.balances(mark)
+        return [None if row in self.balance_rows else amount for row, amount in enumerate(amounts)]
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The distinct values, ignoring case."""
+        return list(dict.fromkeys(fold_value(text) for text in self.distinct))
+
+    def allows(self, name: str) -> bool:
+        """Whether the cells fit the field that a heading names."""
+        if not self.filled:
+            return name not in DATE_FIELDS
+        if name in DATE_FIELDS:
+            return self.is_date
+        if name in NUMBER_FIELDS:
+            return self.is_number
+        others = {"original": self.is_number or self.is_currency, "currency": self.may_be_currency}
+        others |= {"direction": self.is_plain and len(self.values) <= MAX_DIRECTIONS and not self.is_currency}
+        others |= {"status": self.is_plain and len(self.values) <= MAX_STATUSES}
+        others |= {"account": not self.is_date and len(self.values) <= MAX_VALUES and not self.has_decimals}
+        others |= dict.fromkeys(("reference", "counterpartyAccount"), not self.is_date_only)
+        return others.get(name, not self.is_date_only and not (self.has_decimals and self.is_number))
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.is_number and not self.is_date
+
+
+def is_like_code(text: str) -> bool:
+    """Whether a text is written as a code of a currency, or says that there is none."""
+    return (3 <= len(text) <= 4 and text.isalpha() and text.isupper()) or text.casefold() in (
+        "n/a",
+        "na",
+        "none",
+        "-",
+        "?",
+    )
+
+
+def has_letters(text: str) -> bool:
+    return any(sign.isalpha() for sign in text)
+
+
+def is_date_like_cell(text: str) -> bool:
+    """Whether a cell is written as a date, even one that does not exist; digits alone must be an existing one."""
+    return is_date_text(text) if text.isdigit() else is_date_like(text)
+
+
+def parse_amount_or_none(text: str, mark: DecimalMark) -> str | None:
+    try:
+        return parse_bank_amount(text, mark)
+    except UnreadableValueError:
+        return None
+
+
+def find_sample(table: Table) -> Lines:
+    """The first rows of a table, fewer of a very wide one; rows with little in them say nothing."""
+    most = max(20, min(SAMPLE_ROWS, MAX_CELLS // max(table.width, 1)))
+    rows = [(place, line.cells) for place, line in enumerate(table.rows[:most])]
+    usual = sorted(sum(map(bool, cells)) for _, cells in rows)[len(rows) // 2] if rows else 0
+    full = [row for row in rows if 2 * sum(map(bool, row[1])) > usual or len(rows) < 3]
+    dated = [row for row in full if any(map(is_date_like_cell, row[1]))]
+    full = dated if 2 * len(dated) > len(full) else full  # footers and sums have no day
+    return table.rows.take(place for place, _ in full)
+
+
+def build_table_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
+    """The columns of a table's sample."""
+    rows = [line.cells for line in sample]
+    constants = find_constants(rows)
+    balance_rows = frozenset(row for row, cells in enumerate(rows) if names_balance(cells, constants))
+    balance_rows = frozenset() if len(balance_rows) == len(rows) else balance_rows
+    return [
+        Column(
+            position,
+            table.names[position],
+            [cells[position] if position < len(cells) else "" for cells in rows],
+            balance_rows,
+        )
+        for position in range(table.width)
+    ]
+
+
+def find_constants(rows: Sequence[Sequence[str]]) -> frozenset[int]:
+    """The positions at which all rows say the same."""
+    if len(rows) < 2:
+        return frozenset()
+    return frozenset(
+        place
+        for place, text in enumerate(rows[0])
+        if all(place < len(cells) and cells[place] == text for cells in rows)
+    )
+
+
+def names_balance(cells: Sequence[str], constants: Collection[int]) -> bool:
+    """Whether the words of a row name a balance or a sum, beside what all rows say, and no firm either."""
+    if not any(map(find_line_name, cells)):
+        return False
+    texts = [cell for place, cell in enumerate(cells) if place not in constants and has_letters(cell)]
+    kind = find_kind([text for text in texts if not find_named_currencies(text) and not is_date_like_cell(text)])
+    return kind not in ("", "name")
+
+
+def find_column_roles(columns: Sequence[Column]) -> dict[str, list[Column]]:
+    """Return the columns by the field that their heading names and their cells allow, the most certain first."""
+    roles: dict[str, list[tuple[int, Column]]] = {}
+    for column in columns:
+        for name, certainty in column.fields:
+            if column.allows(name):
+                roles.setdefault(name, []).append((-certainty, column))
+                break
+    return {name: [column for _, column in sorted(ranked, key=lambda pair: pair[0])] for name, ranked in roles.items()}
+
+
+def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
+    """The decimal marks that the columns of money allow; where both are left, those that all number columns allow."""
+    numbers = [column for column in columns if column.is_number]
+    money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]
+    for found in (money, numbers):
+        texts = [text for column in found for text in column.distinct if is_marked(text)]
+        marks = list(find_decimal_marks(texts))
+        if texts and (len(marks) == 1 or all(map(_agree, texts))):
+            return marks[:1]
+    return marks if texts else marks[:1]
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text has what may be a decimal mark; a spreadsheet's own numbers need none."""
+    return ("." in text or "," in text) and type(text) is not NumberText
+
+
+def _agree(text: str) -> bool:
+    """Whether both marks read the text as the same amount."""
+    return not is_amount_text(text, DecimalMark.POINT) or parse_amount_or_none(
+        text, DecimalMark.POINT
+    ) == parse_amount_or_none(text, DecimalMark.COMMA)
+
+
+def has_complementary_amounts(one: Column, other: Column, *, min_share: float = 0.8) -> bool:
+    """Whether in each row one of two amount columns has an amount and the other is empty or zero."""
+    pairs = [
+        (is_zero_cell(a), is_zero_cell(b))
+        for row, (a, b) in enumerate(zip(one.cells, other.cells, strict=True))
+        if row not in one.balance_rows
+    ]
+    complementary_count = sum(a != b for a, b in pairs)
+    both_filled_count = sum(not a and not b for a, b in pairs)
+    return bool(pairs) and complementary_count >= min_share * len(pairs) and (both_filled_count == 0 or min_share < 0.8)
+
+
+def is_zero_cell(text: str) -> bool:
+    """Whether a cell has no amount in it.
+
+    >>> is_zero_cell(""), is_zero_cell("0,00 EUR"), is_zero_cell("-"), is_zero_cell("10.00")
+    (True, True, True, False)
+    """
+    return not any(sign.isdigit() and sign != "0" for sign in text)

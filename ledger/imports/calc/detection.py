@@ -1,0 +1,228 @@
+"""Detect how a table is read: headings propose, cells veto, the balance column decides.
+
+Of all readings that the cells allow, those remain under which the balances step by the amounts. If more
+than one remains, each is an option of a question.
+"""
+
+import re
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ledger.calc.delimited_text import Line, Lines
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, find_column_position, fold_value, normalize_csv_settings
+from ledger.imports.calc.columns import is_date_like_cell
+from ledger.imports.calc.detection_result import MAX_OPTIONS, AccountFacts, Answer, Detection, build_mapping_update
+from ledger.imports.calc.sign_search import SignSearch
+from ledger.imports.calc.table import Table, find_table
+from ledger.imports.calc.vocabulary import find_status_meaning, is_direction_column
+
+MIN_NUMBER_LENGTH = 4  # letters and digits of an account number
+ASKED_WHEN_LOST = {"date", *AMOUNT_FIELDS, "direction", "fee", "currency", "status", "account"}
+MAX_LABEL_LENGTH = 300  # characters of a title that are looked at
+
+
+def detect_mapping(lines: Sequence[Line], *, settings: Any = None, own: AccountFacts | None = None) -> Detection:
+    """Return how a file is read. Given, kept or answered ``settings`` are never changed.
+
+    Reads at most the first 1,000 rows for columns, and all of them for dates and values.
+    """
+    normalized_settings = normalize_csv_settings(settings)
+    return ValueSearch(
+        find_configured_table(lines, normalized_settings), normalized_settings, own or AccountFacts()
+    ).run()
+
+
+def find_configured_table(lines: Sequence[Line], normalized_settings: dict[str, Any]) -> Table:
+    """Return the table at the kept position, or where its headings are in this file."""
+    skip_below = normalized_settings.get("skipBelow", 0)
+    table = find_table(lines, skip_above=normalized_settings.get("skipAbove"), skip_below=skip_below)
+    if "skipAbove" not in normalized_settings:
+        return table
+    names = [name for name in _flat(normalized_settings.get("columns", {})) if isinstance(name, str)]
+    if all(find_column_position(name, table.names) is not None for name in names) and (names or table.rows):
+        return table
+    detected_table = find_table(lines, skip_below=skip_below)
+    known_counts = [
+        sum(find_column_position(name, each.names) is not None for name in names) for each in (table, detected_table)
+    ]
+    return detected_table if known_counts[1] > known_counts[0] else table
+
+
+def _flat(columns: dict[str, Any]) -> list[Any]:
+    return [each for value in columns.values() for each in (value if isinstance(value, list) else [value])]
+
+
+def split_lines_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[dict[str, Lines], Lines]:
+    """Return the rows of each account that the table names in a column or by its sections, and the other rows.
+
+    Labels without a single row with a date are no accounts.
+    """
+    normalized_settings = normalize_csv_settings(settings)
+    table = find_configured_table(lines, normalized_settings)
+    search = ValueSearch(table, normalized_settings, AccountFacts())
+    search.read_given_settings()
+    if not search.account_names():
+        return {}, table.rows[:0]
+    place = None if table.sections else search.mapping.columns.get("account")
+    label_by_value: dict[str, str] = {}
+    places: dict[str, array[int]] = {}
+    for place_of_line, line in enumerate(table.rows):
+        label = table.get_account_label(line, place)
+        name = label_by_value.setdefault(fold_value(label), label)
+        places.setdefault(name, array("Q")).append(place_of_line)
+    lines_by_label = {name: table.rows.take(each) for name, each in places.items()}
+    undated_labels = [name for name, rows in lines_by_label.items() if not name or not any(map(_has_day, rows))]
+    rest = sorted(place for name in undated_labels for place in places[name])
+    return {name: rows for name, rows in lines_by_label.items() if name not in undated_labels}, table.rows.take(rest)
+
+
+def _has_day(line: Line) -> bool:
+    return any(map(is_date_like_cell, line.cells))
+
+
+class ValueSearch(SignSearch):
+    """The steps that choose statuses, accounts and texts, and the order of all steps."""
+
+    def run(self) -> Detection:
+        self.read_given_settings()
+        self.choose_date()
+        self.choose_marks()
+        self.choose_balance_and_amounts()
+        self.choose_currency()
+        self.choose_direction_and_sign()
+        self.choose_fee()
+        self.choose_status()
+        self.choose_account()
+        self.choose_texts()
+        self.ask_lost()
+        return self.finish()
+
+    def choose_status(self) -> None:
+        if "status" in self.pinned:
+            if self.pinned["status"] is None:
+                return
+            column = self.columns[self.pinned["status"]]
+        else:
+            candidates = self.role("status") or [
+                each
+                for each in self.free(self.columns)
+                if each.is_words
+                and not each.fields
+                and 1 < len(each.values) <= 12
+                and all(map(find_status_meaning, each.values))
+                and not is_direction_column(each.values)
+            ]
+            if not candidates:
+                return
+            column = candidates[0]
+        values = self.all_values(column.place)
+        known_statuses = dict(self.mapping.statuses)
+        known_statuses |= {
+            value: kind for value in values if value not in known_statuses and (kind := find_status_meaning(value))
+        }
+        unknown = [value for value in values if value not in known_statuses]
+        if "status" not in self.pinned and len(values) == 1 and unknown:
+            return  # one value says nothing of which rows count
+        self.put("status", column.place)
+        self.mapping = replace(self.mapping, statuses=known_statuses)
+        if unknown:
+            options: list[Answer] = []
+            for kind in ("booked", "pending", "leaveOut"):
+                whole = {**known_statuses, **dict.fromkeys(unknown, kind)}
+                value = {
+                    each: [text for text, is_kind in whole.items() if is_kind == each]
+                    for each in ("booked", "pending", "leaveOut")
+                }
+                options.append((value, build_mapping_update(statuses=whole)))
+            self.ask("status_values", "statusValues", options)
+
+    def choose_account(self) -> None:
+        if self.mapping.accounts is not None:
+            if "account" not in self.pinned and not self.table.sections and (account_columns := self.role("account")):
+                self.put("account", account_columns[0].place)
+            return
+        names = self.account_names()
+        if len(names) < 2:
+            return
+        own = [name for name in names if self.own.number and has_account_number(name, self.own.number)]
+        if own:
+            self.mapping = replace(self.mapping, accounts=tuple(own))
+            self.result.proven.append("account")
+            return
+        options: list[Answer] = [([name], build_mapping_update(accounts=(name,))) for name in names[: MAX_OPTIONS - 1]]
+        options.append((names, build_mapping_update(accounts=tuple(names))))
+        self.ask("account_values", "accountValues", options)
+
+    def account_names(self) -> list[str]:
+        """Return the accounts in the table, from its sections or a column, which becomes the account column."""
+        if self.table.sections:
+            return self.table.section_names
+        place = self.pinned.get("account")
+        if "account" in self.pinned and place is None:
+            return []
+        account_columns = [self.columns[place]] if place is not None else self.role("account")
+        values = self.table_values(account_columns[0].place) if account_columns else []
+        if values:
+            self.put("account", account_columns[0].place)
+        return values
+
+    def choose_texts(self) -> None:
+        is_complete = "date" in self.pinned and self.has_given_amount
+        if is_complete:
+            return
+        for name in ("counterparty", "counterpartyAccount", "reference", "category", "notes"):
+            if name not in self.pinned and (description_columns := self.role(name)):
+                self.put(name, description_columns[0].place)
+        if "description" not in self.pinned:
+            description_columns = [column for column in self.role("description") if column.filled]
+            if not description_columns:
+                word_columns = [
+                    column
+                    for column in self.free(self.columns)
+                    if column.is_words and not set(dict(column.fields)) & {"category", "status", "account"}
+                ]
+                description_columns = sorted(
+                    word_columns, key=lambda each: -sum(map(len, each.filled)) / max(len(each.cells), 1)
+                )[:1]
+            description_columns.sort(key=lambda each: each.place)
+            self.mapping = replace(self.mapping, description=tuple(column.place for column in description_columns))
+            self.taken.update(self.mapping.description)
+
+    def ask_lost(self) -> None:
+        """Ask for kept columns that are missing: the column that seems to replace it, or none."""
+        for name in self.result.lost_fields:
+            if name == "description" or self.is_asked(f"columns.{name}"):
+                continue
+            place = self.mapping.columns.get(name)
+            candidates = (
+                [self.columns[place]]
+                if place is not None
+                else [each for each in self.free(self.columns) if each.allows(name)]
+            )
+            if name not in ASKED_WHEN_LOST and place is not None:
+                self.result.assumed.append(name)
+                continue
+            if not candidates and name in ("date", *AMOUNT_FIELDS):
+                continue
+            self.ask_column("column_gone", name, candidates[: MAX_OPTIONS - 1], none=name not in ("date", "amount"))
+
+
+def has_account_number(label: str, number: str) -> bool:
+    """Whether a cell or a section title contains an account number, ignoring spaces and case.
+
+    >>> has_account_number("Girokonto DE89 3704 0044", "de8937040044")
+    True
+    >>> has_account_number("Konto 1234567", "234567")
+    False
+    """
+    signs = [sign for sign in number if sign.isalnum()]
+    if len(signs) < MIN_NUMBER_LENGTH:
+        return False
+    match = re.search(
+        r"(?<![0-9A-Za-z])" + r"[\W_]?".join(re.escape(sign) for sign in signs) + r"(?![0-9A-Za-z])",
+        label[:MAX_LABEL_LENGTH],
+        re.IGNORECASE,
+    )
+    return match is not None

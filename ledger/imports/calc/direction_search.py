@@ -1,0 +1,150 @@
+"""Which values of a direction column are money in and money out, and what a minus beside them means."""
+
+from collections.abc import Mapping as AnyMapping
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.balance_proof import to_decimals
+from ledger.imports.calc.balances import Amounts
+from ledger.imports.calc.column_mapping import MINUS_KINDS, ColumnMapping, fold_value
+from ledger.imports.calc.columns import MAX_DIRECTIONS, Column
+from ledger.imports.calc.currency_search import CurrencySearch
+from ledger.imports.calc.detection_result import Answer, build_mapping_update
+from ledger.imports.calc.vocabulary import find_direction_hint, find_directions, is_direction_column, may_be_directions
+
+MAX_COMBINED = 2  # unknown values of which every combination is an option; two rows tell no more apart
+NAMES_OTHERS = {"counterparty", "counterpartyAccount", "reference", "category", "notes"}
+OPPOSITE = {"in": "out", "out": "in"}
+CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
+CARD_HEADINGS = (
+    "card holder", "cardholder", "card member", "cardmember", "card no", "card number", "card account", "karteninhaber",
+    "kartennummer", "kreditkarte", "titulaire de la carte", "titular de la tarjeta", "ご利用者", "持卡人",
+)  # fmt: skip
+
+
+class DirectionSearch(CurrencySearch):
+    """The steps that choose the direction column of one column of amounts."""
+
+    @property
+    def is_card(self) -> bool:
+        """Whether the account is a card, or the file seems to be of one: its balance may be what is owed."""
+        above = " ".join(cell for line in self.table.above[-5:] for cell in line.cells).casefold()
+        headings = " ".join(self.table.names).casefold()
+        is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
+        return self.own.is_card or is_card_file
+
+    def choose_direction(self, amount: Column) -> bool:
+        """Choose the direction column; false where there is none, or where the amounts' own signs say the same."""
+        if "direction" in self.pinned:
+            place = self.pinned["direction"]
+            found = [] if place is None else [self.columns[place]]
+        else:
+            found = self.find_direction_columns(amount)
+        if not found:
+            return False
+        column = found[0]
+        values = self.all_values(column.place)
+        known = {**find_directions(values, column.name), **self.mapping.directions}
+        for other in found[1:]:
+            known |= find_directions(self.all_values(other.place), other.name)
+        amounts = to_decimals(amount, self.mapping.decimal_mark)
+        if "direction" not in self.pinned:
+            if agrees(amounts, column, known) and any(map(find_sign, amount.distinct)):
+                return False
+            if len(found) > 1:
+                self.ask_column("direction_column", "direction", found)
+        kinds = self.steps.find_kinds(amounts, column) if self.steps and not self.is_order_open else {}
+        if any(len(each) > 1 for each in kinds.values()) and "direction" not in self.pinned:
+            return False  # the balance goes both ways at rows of one value
+        self.put("direction", column.place)
+        shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
+        self.choose_kinds(values, known, shown)
+        self.choose_minus(amounts)
+        return True
+
+    def find_direction_columns(self, amount: Column) -> list[Column]:
+        """The columns that headings name for directions, or whose values are; several only where they differ."""
+        named = self.role("direction")
+        signed = any(map(find_sign, amount.distinct))
+        free = [each for each in self.free(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}]
+        test = is_direction_column if signed else may_be_directions
+        unnamed = [each for each in free if each.is_words and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
+        signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]
+        found = named or unnamed or signs
+        return found[:1] + [each for each in found[1:] if each in named and each.cells != found[0].cells]
+
+    @property
+    def is_order_open(self) -> bool:
+        return self.steps is not None and self.steps.reading is not None and self.steps.reading.is_open
+
+    def choose_kinds(self, values: Sequence[str], known: dict[str, str], shown: AnyMapping[str, str]) -> None:
+        """What the values mean: by the balance where that agrees with the words, by the words without one."""
+        given = self.mapping.directions
+        usual = {value: find_direction_hint(value) for value in values}
+        told = {value: kind for value, kind in {**usual, **known}.items() if kind}
+        contrary = [value for value, kind in shown.items() if told.get(value, kind) != kind and value not in given]
+        if contrary and self.own.is_card and all(told.get(value) == OPPOSITE[kind] for value, kind in shown.items()):
+            shown = {value: told[value] for value in shown}  # the balance of a card is what is owed
+        elif contrary or (shown and self.is_card and not any(value in told for value in shown)):
+            # The balance is what is owed, or the words mean the other way.
+            guess = {**told, **{value: OPPOSITE[kind] for value, kind in shown.items()}}
+            self.ask_kinds(values, {**given}, guess)
+            return
+        if shown:
+            self.result.proven.append("direction")
+        known = {**shown, **known}
+        self.ask_kinds(values, known, {**told, **known})
+
+    def ask_kinds(self, values: Sequence[str], known: dict[str, str], guess: AnyMapping[str, str]) -> None:
+        """Ask for the values that are not known; the guess comes first, then its opposite."""
+        self.mapping = replace(self.mapping, directions=known)
+        unknown = [value for value in values if value not in known]
+        if not unknown:
+            return
+        first = tuple(guess.get(value) or "out" for value in unknown)
+        ways = [first, tuple(OPPOSITE[kind] for kind in first)]
+        if len(unknown) <= MAX_COMBINED:
+            ways += product(("out", "in"), repeat=len(unknown))
+        else:
+            ways += [("out",) * len(unknown), ("in",) * len(unknown)]
+        options: list[Answer] = []
+        for way in dict.fromkeys(ways):
+            whole = {**known, **dict(zip(unknown, way, strict=True))}
+            value = {kind: [text for text, each in whole.items() if each == kind] for kind in ("in", "out")}
+            options.append((value, build_mapping_update(directions=whole)))
+        self.ask("direction_values", "directionValues", options)
+
+    def choose_minus(self, amounts: Amounts) -> None:
+        """What a minus beside a direction means: what the balance shows, nothing where all agree, else asked."""
+        if "direction" in self.mapping.minus_means or not any(amount and amount < 0 for amount in amounts):
+            return
+        column = self.columns[self.mapping.columns["direction"]]
+        if agrees(amounts, column, self.mapping.directions):
+            return
+        ways = {kind: {**self.mapping.minus_means, "direction": kind} for kind in MINUS_KINDS["direction"]}
+        proven = [kind for kind, way in ways.items() if self.is_exact(replace(self.mapping, minus_means=way))]
+        if len(proven) == 1:
+            self.mapping = replace(self.mapping, minus_means=ways[proven[0]])
+            return
+        self.ask(
+            "minus_means",
+            "minusMeans.direction",
+            [(kind, build_mapping_update(minus_means=ways[kind])) for kind in proven or ways],
+        )
+
+    def is_exact(self, mapping: ColumnMapping) -> bool:
+        """Whether all amounts that the balance shows are as a mapping reads them."""
+        if self.steps is None or self.is_order_open:
+            return False
+        same, opposite = self.steps.compare(self.read_sample(mapping))
+        return same > 0 and opposite == 0
+
+
+def agrees(amounts: Amounts, direction: Column, known: AnyMapping[str, str]) -> bool:
+    """Whether no amount has another sign than its direction, so that one of them says nothing new."""
+    return not any(
+        amount and known.get(fold_value(value)) == ("out" if amount > 0 else "in")
+        for amount, value in zip(amounts, direction.cells, strict=True)
+    )

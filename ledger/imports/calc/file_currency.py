@@ -1,0 +1,178 @@
+"""What a file tells of its amounts beside the rows: their currency and their unit, in headings and above the table."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from ledger.calc.delimited_text import Line
+from ledger.imports.calc.amounts import DecimalMark, UnreadableValueError, is_amount_text, parse_bank_money
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping
+from ledger.imports.calc.currencies import (
+    choose_currency,
+    find_heading_currencies,
+    find_named_currencies,
+    join_candidates,
+)
+from ledger.imports.calc.detection_result import FileFault
+from ledger.imports.calc.heading_units import Unit, find_noted_unit, find_unit
+from ledger.imports.calc.headings import find_heading_fields, fold_heading
+from ledger.imports.calc.table import SAMPLE_ROWS, Table
+from ledger.imports.calc.vocabulary import find_line_kind
+from ledger.money.calc.money import CURRENCIES
+
+LOOKED_AT = 40  # lines above the headings
+ACCOUNT_LABELS = {"account", "balance"}
+ACCOUNT_NUMBERS = {"account number", "account no", "card number", "iban number"}
+WORDS_LIKE_CODES = {"ALL", "TOP"}
+LONGEST_NOTE = 100  # characters of a cell above the headings that are looked at
+_TITLE = re.compile(r"(?:\b(?:in|en|em|w|v|i) |\()([A-Z]{3})(?:\)|$)")
+_AT_ENDS = re.compile(r"(?<![^\W_])[A-Z]{3}$|^[A-Z]{3}(?= ?-?[0-9])|[^\W\d_]{0,3}[$€£¥₽₺]")
+
+
+def find_amount_currencies(table: Table, mapping: ColumnMapping) -> tuple[str, ...]:
+    """The currencies that the headings of the amounts may name; none where they name none."""
+    headings = (find_heading_currencies(table.names[place]) for place in _amount_places(mapping))
+    return join_candidates(each for each in headings if each)
+
+
+def _amount_places(mapping: ColumnMapping) -> list[int]:
+    return [mapping.columns[name] for name in AMOUNT_FIELDS if name in mapping.columns]
+
+
+def check_headings(table: Table, mapping: ColumnMapping) -> FileFault | None:
+    """Why debits and credits cannot be read: their headings name different currencies."""
+    named = [find_heading_currencies(table.names[place]) for place in _amount_places(mapping)]
+    known = [each for each in named if each]
+    if len(known) > 1 and not set.intersection(*map(set, known)):
+        return FileFault(
+            "currency_differs",
+            "The headings of the amounts name several currencies: {currencies}.",
+            {"currencies": ", ".join(each[0] for each in known)},
+        )
+    return None
+
+
+def find_account_currencies(table: Table, mapping: ColumnMapping, own: str) -> tuple[str, ...]:
+    """The currencies that the heading of the balance, or lines above the table, may name for the whole account."""
+    place = mapping.columns.get("balance", mapping.columns.get("balanceBefore"))
+    if place is not None and (found := find_heading_currencies(table.names[place])):
+        return found
+    noted = list(_noted_currencies(table.above[-LOOKED_AT:]))
+    if any(own in each for each in noted):
+        return (own,)
+    return join_candidates(noted)
+
+
+def _noted_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:
+    """The currencies of labelled cells, behind their labels or below them, and of titles such as "Postings in USD"."""
+    rows = [line.cells for line in lines]
+    for number, row in enumerate(rows):
+        below = rows[number + 1] if number + 1 < len(rows) else []
+        for place, cell in enumerate(row):
+            label, _colon, inside = cell[:LONGEST_NOTE].partition(":")
+            fields = {name for name, sure in find_heading_fields(label.strip("# "))} if label else set()
+            beside = [inside.strip(), *row[place + 1 : place + 3], *below[place : place + 1]]
+            if "currency" in fields:
+                yield from filter(None, (find_named_currencies(text) for text in beside if text))
+            elif ACCOUNT_LABELS & fields or fold_heading(label) in ACCOUNT_NUMBERS or find_line_kind(label):
+                yield from filter(None, map(_currencies_at_end, [label, *beside]))
+            elif match := _TITLE.search(cell[:LONGEST_NOTE]):
+                yield find_named_currencies(match[1]) if match[1] in CURRENCIES else ()
+
+
+def _currencies_at_end(text: str) -> tuple[str, ...]:
+    """What the code or the sign at an end of an account's number or of a balance may mean."""
+    found = [match[0] for match in _AT_ENDS.finditer(text[:LONGEST_NOTE].strip("() "))]
+    return next((find_named_currencies(each) for each in found if each not in WORDS_LIKE_CODES), ())
+
+
+def find_unit_of_amounts(table: Table, mapping: ColumnMapping) -> tuple[Unit, str]:
+    """(the unit in which amounts are counted, the heading or line that tells it)."""
+    places = _amount_places(mapping)
+    for place in places:
+        if (unit := find_unit(table.names[place])) is not Unit.WHOLE:
+            return unit, table.names[place]
+    for line in table.above[-LOOKED_AT:]:
+        for cell in line.cells:
+            if (unit := find_noted_unit(cell)) is not Unit.WHOLE:
+                return unit, cell
+    return Unit.WHOLE, ""
+
+
+def check_unit(table: Table, mapping: ColumnMapping) -> FileFault | None:
+    """Why amounts cannot be taken in the unit that a heading tells: thousands, or cents with decimals."""
+    unit, heading = find_unit_of_amounts(table, mapping)
+    if unit is Unit.THOUSANDS:
+        return FileFault(
+            "amount_unit_unsupported",
+            "“{heading}” says that amounts are in thousands. Export the file with amounts in full.",
+            {"heading": heading[:60]},
+        )
+    if unit is Unit.MINOR and (text := _find_with_decimals(table, mapping)):
+        return FileFault(
+            "amount_unit_unsupported",
+            "“{heading}” says that amounts are in cents, and “{text}” has decimals. Correct one of them.",
+            {"heading": heading[:60], "text": text[:40]},
+        )
+    return None
+
+
+def _find_with_decimals(table: Table, mapping: ColumnMapping) -> str:
+    """The first amount that is no whole number."""
+    for line in table.rows[:SAMPLE_ROWS]:
+        cells = line.cells
+        for place in _amount_places(mapping):
+            text = cells[place] if place < len(cells) else ""
+            if ("." in text or "," in text) and any(is_amount_text(text, mark) for mark in DecimalMark):
+                return text
+    return ""
+
+
+def complete_mapping(
+    table: Table, mapping: ColumnMapping, *, own: str, told: str = ""
+) -> tuple[ColumnMapping, FileFault | None]:
+    """(the mapping with the currency and the unit that the file tells, why it cannot be read so).
+
+    ``own`` is the account's currency, ``told`` what somebody chose.
+    """
+    is_minor = find_unit_of_amounts(table, mapping)[0] is Unit.MINOR
+    mapping = replace(mapping, is_minor=is_minor, currency=told)
+    if refused := check_unit(table, mapping):
+        return mapping, refused
+    if refused := check_headings(table, mapping):
+        return mapping, refused
+    candidates = find_amount_currencies(table, mapping)
+    if candidates:
+        return replace(mapping, currency=choose_currency(candidates, own=own, told=told) or told), None
+    if told or "currency" in mapping.columns or list_cell_currencies(table, mapping):
+        return mapping, None
+    candidates = find_account_currencies(table, mapping, own)
+    if candidates and own and own not in candidates:
+        return mapping, FileFault(
+            "currency_differs",
+            "The file is in {currency}, and the account in {own}. Choose an account in {currency}.",
+            {"currency": " / ".join(candidates[:3]), "own": own},
+        )
+    return mapping, None
+
+
+def list_cell_currencies(table: Table, mapping: ColumnMapping) -> list[tuple[str, ...]]:
+    """What the signs beside the first amounts, or in the column of currencies, may mean, each once."""
+    found: dict[tuple[str, ...], None] = {}
+    place, places = mapping.columns.get("currency"), _amount_places(mapping)
+    for line in table.rows[:SAMPLE_ROWS]:
+        cells = line.cells
+        if place is not None and place < len(cells):
+            found[find_named_currencies(cells[place])] = None
+        for text in {cells[each] for each in places if each < len(cells)}:
+            with suppress(UnreadableValueError):
+                found[parse_bank_money(text, mapping.decimal_mark).currencies] = None
+    return [currencies for currencies in found if currencies]
+
+
+def find_unclear_currencies(table: Table, mapping: ColumnMapping, own: str) -> tuple[str, ...]:
+    """The currencies that a sign of the file may mean, where the account's, and what was told, is none of them."""
+    signs = [find_amount_currencies(table, mapping), *list_cell_currencies(table, mapping)]
+    unclear = [each for each in signs if each and choose_currency(each, own=own, told=mapping.currency) is None]
+    return join_candidates(unclear)

@@ -1,0 +1,115 @@
+"""Which fields headings name, in European languages, Chinese and Japanese; the words are in ``headings.json``."""
+
+import json
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+
+from ledger.calc.text_normalization import strip_accents
+from ledger.imports.calc.currencies import currency_codes, currency_signs
+
+WORDS_FILE = Path(__file__).with_name("headings.json")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD = re.compile(r"[^\W_]+")
+_FILLERS = {"in", "im", "en", "em", "w", "v", "i", "the", "of", "der", "des", "de", "la", "le"}
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def fold_heading(heading: str) -> str:
+    """Return the heading in lower case without accents, words separated by single spaces.
+
+    >>> fold_heading("Begünstigter/Zahlungspflichtiger"), fold_heading("NetAmount"), fold_heading("Umsatz in EUR")
+    ('begunstigter zahlungspflichtiger', 'net amount', 'umsatz in eur')
+    """
+    return " ".join(_WORD.findall(strip_accents(_CAMEL.sub(" ", heading[:200]).casefold())))
+
+
+@cache
+def _phrases() -> tuple[dict[str, tuple[str, ...]], int]:
+    """Return (fields by phrase, number of words of the longest phrase)."""
+    fields_by_phrase: dict[str, list[str]] = {}
+    for field, languages in json.loads(WORDS_FILE.read_text("utf-8")).items():
+        for phrases in languages.values():
+            for phrase in phrases:
+                fields = fields_by_phrase.setdefault(fold_heading(phrase), [])
+                if field not in fields:
+                    fields.append(field)
+    return {phrase: tuple(fields) for phrase, fields in fields_by_phrase.items()}, max(
+        len(each.split()) for each in fields_by_phrase
+    )
+
+
+@cache
+def _currency_words() -> frozenset[str]:
+    """Codes, signs and abbreviations that stand beside what a heading names."""
+    signs = (sign for sign in currency_signs() if len(sign) > 1 or _CJK.search(sign))
+    return frozenset(map(fold_heading, (*currency_codes(), *signs)))
+
+
+@lru_cache(maxsize=4096)
+def find_heading_fields(heading: str) -> tuple[tuple[str, int], ...]:
+    """Return the fields that a heading may name, the most certain first, each with its certainty: 3 the whole
+    heading, 2 without a currency, 1 words within it.
+
+    >>> find_heading_fields("Buchungstag")[0]
+    ('date', 3)
+    >>> find_heading_fields("Amount (EUR)")[0]
+    ('amount', 2)
+    >>> find_heading_fields("Value Date")[0]
+    ('valueDate', 3)
+    >>> find_heading_fields("Net Currency")[0]
+    ('currency', 1)
+    >>> find_heading_fields("Original Amount")[0]
+    ('original', 1)
+    >>> find_heading_fields("VWZ9")
+    ()
+    """
+    phrases, _longest = _phrases()
+    folded = fold_heading(heading)
+    named_fields = [(field, 3) for field in phrases.get(folded, ())]
+    words = [word for word in folded.split() if word not in _currency_words()]
+    while words and words[-1] in _FILLERS:
+        words.pop()
+    shortened = " ".join(words)
+    if shortened != folded:
+        named_fields += [(field, 2) for field in phrases.get(shortened, ())]
+    return tuple(dict.fromkeys(named_fields or _find_within(folded, words)))
+
+
+def _find_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
+    """Return the fields that words of a heading name, longest and last words first. A heading that names the
+    original currency among others means that one.
+    """
+    phrases, longest = _phrases()
+    inner_fields: list[tuple[str, int]] = []
+    for length in range(min(longest, len(words)), 0, -1):
+        for start in range(len(words) - length, -1, -1):
+            phrase = " ".join(words[start : start + length])
+            if len(phrase) > 2 or _CJK.search(phrase):
+                inner_fields += [(field, 1) for field in phrases.get(phrase, ())]
+    if not inner_fields and _CJK.search(plain):
+        known_phrases = [phrase for phrase in phrases if _CJK.search(phrase) and phrase in plain]
+        inner_fields = [
+            (field, 1) for phrase in sorted(known_phrases, key=len, reverse=True) for field in phrases[phrase]
+        ]
+    return [("original", 1), *inner_fields] if ("original", 1) in inner_fields else inner_fields
+
+
+@cache
+def _languages() -> dict[str, frozenset[str]]:
+    """Languages by phrase."""
+    found: dict[str, set[str]] = {}
+    for languages in json.loads(WORDS_FILE.read_text("utf-8")).values():
+        for language, phrases in languages.items():
+            for phrase in phrases:
+                found.setdefault(fold_heading(phrase), set()).add(language)
+    return {phrase: frozenset(languages) for phrase, languages in found.items()}
+
+
+def find_languages(heading: str) -> frozenset[str]:
+    """The languages in which a heading names a field.
+
+    >>> find_languages("Fecha"), "de" in find_languages("Datum")
+    (frozenset({'es'}), True)
+    """
+    return _languages().get(fold_heading(heading), frozenset())

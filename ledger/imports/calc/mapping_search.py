@@ -1,0 +1,252 @@
+"""The base of a detection: the columns of a table, the given settings, and the date columns."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from typing import Any
+
+from ledger.imports.calc.balance_proof import BalanceProof
+from ledger.imports.calc.balances import Amounts, find_time_order
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping, find_column_position, fold_value
+from ledger.imports.calc.columns import (
+    Column,
+    build_table_columns,
+    find_column_roles,
+    find_constants,
+    find_sample,
+    names_balance,
+)
+from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed
+from ledger.imports.calc.detection_result import (
+    MAX_OPTIONS,
+    AccountFacts,
+    Answer,
+    AnswerOption,
+    Detection,
+    FileFault,
+    MappingQuestion,
+    build_mapping_update,
+)
+from ledger.imports.calc.table import Table
+from ledger.imports.calc.table_rows import RowReader
+
+LATE_DATE_HEADINGS = ("started", "created", "available", "kauf", "purchase")
+
+
+class MappingSearch:
+    """A search for the mapping of a table; each step decides a part of it or asks a question."""
+
+    def __init__(self, table: Table, given: dict[str, Any], own: AccountFacts):
+        self.table, self.given, self.own = table, given, own
+        self.sample = find_sample(table)
+        self.columns = build_table_columns(table, self.sample)
+        self.constants = find_constants([line.cells for line in self.sample])
+        self.roles = find_column_roles(self.columns)
+        self.result = Detection(table, ColumnMapping())
+        self.open: list[tuple[str, str, list[Answer]]] = []
+        self.taken: set[int] = set()
+        self.pinned: dict[str, int | None] = {}
+        self.steps: BalanceProof | None = None
+        self.is_proven = False
+        self.orders: list[DateOrder] = []
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        return self.result.mapping
+
+    @mapping.setter
+    def mapping(self, value: ColumnMapping) -> None:
+        self.result.mapping = value
+
+    def put(self, name: str, place: int | None) -> None:
+        self.mapping = self.mapping.with_column(name, place)
+        if place is not None:
+            self.taken.add(place)
+
+    def free(self, columns: Sequence[Column]) -> list[Column]:
+        return [column for column in columns if column.place not in self.taken]
+
+    def role(self, name: str) -> list[Column]:
+        return self.free(self.roles.get(name, []))
+
+    def get_column_reference(self, place: int) -> str | int:
+        name = self.table.names[place]
+        return name if name and self.table.names.count(name) == 1 else place
+
+    def ask(self, question: str, path: str, options: list[Answer]) -> None:
+        self.open.append((question, path, options[:MAX_OPTIONS]))
+
+    def is_asked(self, path: str) -> bool:
+        return any(each == path for _, each, _ in self.open)
+
+    def finish(self) -> Detection:
+        """Return the result; each option has the whole mapping that follows from it."""
+        self.result.questions = [
+            MappingQuestion(question, path, [AnswerOption(value, change(self.mapping)) for value, change in options])
+            for question, path, options in self.open
+        ]
+        return self.result
+
+    def ask_column(self, question: str, name: str, columns: Sequence[Column], *, none: bool = False) -> None:
+        """Ask which column a field is, with the mapping that follows from each."""
+        places: list[tuple[Any, int | None]] = [(self.get_column_reference(each.place), each.place) for each in columns]
+        if none:
+            places.append((None, None))
+        options: list[Answer] = [
+            (value, partial(ColumnMapping.with_column, name=name, place=place)) for value, place in places
+        ]
+        self.ask(question, f"columns.{name}", options)
+
+    def read_given_settings(self) -> None:
+        names, kept_headings = self.table.names, self.given.get("headings", ())
+        for name, value in self.given.get("columns", {}).items():
+            if value is None or value == []:
+                self.pinned[name] = None
+                continue
+            if name == "description":
+                self.read_description(value if isinstance(value, list) else [value])
+            elif (place := find_column_position(value, names, kept_headings)) is None:
+                self.result.lost_fields.append(name)
+            else:
+                self.pinned[name] = place
+                self.result.kept_fields.append(name)
+                self.put(name, place)
+        self.read_values()
+
+    def read_description(self, values: list[Any]) -> None:
+        places = [find_column_position(each, self.table.names, self.given.get("headings", ())) for each in values]
+        if known_positions := tuple(place for place in places if place is not None):
+            self.mapping = replace(self.mapping, description=known_positions)
+            self.taken.update(known_positions)
+            self.pinned["description"] = known_positions[0]
+        (self.result.lost_fields if None in places else self.result.kept_fields).append("description")
+
+    def read_values(self) -> None:
+        """Apply given settings other than columns."""
+        mapping = self.mapping
+        if "flipSign" in self.given:
+            mapping = replace(mapping, flip_sign=self.given["flipSign"])
+        if "signFromBalance" in self.given:
+            mapping = replace(mapping, sign_from_balance=self.given["signFromBalance"])
+        for name, attribute in (("minusMeans", "minus_means"), ("unprovenSign", "unproven_sign")):
+            if name in self.given:
+                mapping = replace(mapping, **{attribute: self.given[name]})
+        if "accountValues" in self.given:
+            mapping = replace(mapping, accounts=tuple(self.given["accountValues"]))
+        directions, statuses = (
+            {fold_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
+            for name in ("directionValues", "statusValues")
+        )
+        mapping = replace(mapping, directions=directions, statuses=statuses)
+        self.mapping = mapping
+
+    @property
+    def has_given_amount(self) -> bool:
+        return any(self.pinned.get(name) is not None for name in AMOUNT_FIELDS)
+
+    def choose_date(self) -> None:
+        if "date" not in self.pinned:
+            named_columns = self.role("date") + self.role("valueDate")
+            candidates = named_columns or [each for each in self.free(self.columns) if each.is_date_only]
+            candidates = candidates or [each for each in self.free(self.columns) if each.is_date]
+            if candidates:
+                self.put("date", choose_booking_date(candidates).place)
+                if len(candidates) > 1 and not named_columns:
+                    self.result.assumed.append("date")
+        if "valueDate" not in self.pinned:
+            started = [each for each in self.role("date") if is_named_started(each)]
+            if candidates := self.role("valueDate") or started:
+                self.put("valueDate", candidates[0].place)
+        self.choose_order()
+
+    def choose_order(self) -> None:
+        place = self.mapping.columns.get("date")
+        if "dateOrder" in self.given:
+            self.mapping = replace(self.mapping, date_order=DateOrder(self.given["dateOrder"]))
+            return
+        if place is None:
+            return
+        texts = dict.fromkeys(
+            cells[place] for line in self.table.rows if place < len(cells := line.cells) and cells[place]
+        )
+        orders = find_date_orders(texts)
+        if len(orders) > 1 and (mixed := find_mixed(texts)):
+            self.refuse_mixed_dates(place, mixed)
+        other = next((each for each in self.columns if each.place == self.mapping.columns.get("valueDate")), None)
+        if len(orders) > 1 and other is not None:
+            orders = [order for order in find_date_orders(other.distinct) if order in orders] or orders
+        self.mapping = replace(self.mapping, date_order=orders[0])
+        self.orders = orders
+        if len(orders) > 1 and not self.result.refused:
+            self.ask(
+                "date_order",
+                "dateOrder",
+                [(str(each), build_mapping_update(date_order=each)) for each in orders],
+            )
+
+    def refuse_mixed_dates(self, place: int, mixed: tuple[str, str]) -> None:
+        """Dates with the day first beside others with the month first: no order reads them all."""
+        lines = dict.fromkeys(mixed, 0)
+        for line in reversed(self.table.rows):
+            if place < len(cells := line.cells) and cells[place] in lines:
+                lines[cells[place]] = line.number
+        (text, line_number), (other, other_line) = sorted(lines.items(), key=lambda pair: pair[1])
+        self.result.refused = FileFault(
+            "date_orders_mixed",
+            "Line {line} has “{text}” and line {other_line} “{other}”: write all dates in one order.",
+            {"line": str(line_number), "text": text, "other_line": str(other_line), "other": other},
+        )
+
+    def find_days(self) -> list[date | None]:
+        """The day of each row of the sample; none where it depends on an open question which row is older."""
+        place = self.mapping.columns.get("date")
+        if place is None:
+            return [None] * len(self.sample)
+        cells = self.columns[place].cells
+        days = [[find_bank_date(cell, order) for cell in cells] for order in self.orders or [self.mapping.date_order]]
+        return days[0] if len(set(map(find_time_order, days))) == 1 else [None] * len(cells)
+
+    def read_sample(self, mapping: ColumnMapping) -> Amounts:
+        """The amounts of the sample as a mapping reads them; None where it reads none."""
+        reader = RowReader(replace(self.table, rows=self.sample), mapping, self.own.currency)
+        is_amount = [row not in self.columns[0].balance_rows for row in range(len(self.sample))]
+        return [reader.find_amount(line) if known else None for line, known in zip(self.sample, is_amount, strict=True)]
+
+    def all_values(self, place: int) -> list[str]:
+        """The values of a column in all movements, without case, in their order."""
+        values: dict[str, None] = {}
+        columns = self.mapping.columns
+        date_places = {columns.get("date", 0), columns.get("valueDate", columns.get("date", 0))}
+        for line in self.table.rows:
+            cells = line.cells
+            days = [cells[each] for each in date_places if each < len(cells)]
+            if place < len(cells) and any(sign.isdigit() for day in days for sign in day):
+                value = fold_value(cells[place])
+                if value not in values and not names_balance(cells, self.constants):
+                    values[value] = None
+        return list(values)
+
+    def table_values(self, place: int) -> list[str]:
+        """Return the values of a column as written, each once."""
+        value_by_folded: dict[str, str] = {}
+        for line in self.table.rows:
+            cells = line.cells
+            if place < len(cells) and cells[place]:
+                value_by_folded.setdefault(fold_value(cells[place]), cells[place])
+        return list(value_by_folded.values())
+
+
+def is_named_started(column: Column) -> bool:
+    """Whether the heading names the day of a payment rather than the day on which it was booked."""
+    return column.name.casefold().startswith(LATE_DATE_HEADINGS)
+
+
+def choose_booking_date(columns: Sequence[Column]) -> Column:
+    """The column of days on which rows were booked, even where pending rows have none yet; else the fullest."""
+    most = max(len(each.filled) for each in columns)
+    full = [each for each in columns if len(each.filled) == most]
+    if any(map(is_named_started, full)):
+        booked = [each for each in columns if not is_named_started(each) and 2 * len(each.filled) >= most]
+        return (booked or full)[0]
+    return full[0]

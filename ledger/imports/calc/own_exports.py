@@ -1,0 +1,48 @@
+"""Recognize our own exports by their headings, in any language. No database."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ledger.calc.delimited_text import Line
+from ledger.imports.calc.dates import DateOrder, find_bank_date
+
+SAMPLE_ROWS = 200  # rows that tell whether a spreadsheet has saved the file in its own way
+FIELDS_OF_EXPORT = {
+    "date": "date",
+    "from_to": "counterparty",
+    "description": "description",
+    "amount": "amount",
+    "currency": "currency",
+    "notes": "notes",
+    "external_id": "reference",
+    "account": "account",
+}
+
+
+def find_export_header(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Mapping[str, str] | None:
+    """Return the heading by field if the table is our own export. ``headers`` has one for each language."""
+    first_row = set(lines[0].cells) if lines else set()
+    return next((header for header in headers if first_row.issuperset(header.values())), None)
+
+
+def build_export_settings(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> dict[str, Any] | None:
+    """Return the settings by which our own export is read, whatever was kept for other files; None for other tables.
+
+    Its last column is our id, not the bank's. A spreadsheet may have changed the format of dates and amounts.
+    """
+    header = find_export_header(lines, headers)
+    if header is None:
+        return None
+    first_row = lines[0].cells
+    columns: dict[str, Any] = {
+        FIELDS_OF_EXPORT[name]: first_row.index(header[name]) for name in FIELDS_OF_EXPORT if name in header
+    }
+    columns |= {"status": None, "fee": None, "direction": None}
+    date_position = columns["date"]
+    date_texts = [
+        cells[date_position] for line in lines[1 : SAMPLE_ROWS + 1] if date_position < len(cells := line.cells)
+    ]
+    settings = {"columns": columns, "skipAbove": 0, "flipSign": False}
+    if all(find_bank_date(text, DateOrder.ISO) for text in date_texts):
+        settings |= {"dateOrder": "iso", "decimalMark": "point"}
+    return settings

@@ -1,0 +1,175 @@
+"""Which amounts are money out, and whether fees are inside them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from itertools import product
+
+from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.balance_proof import to_decimals
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MINUS_KINDS, ColumnMapping
+from ledger.imports.calc.columns import Column
+from ledger.imports.calc.detection_result import Answer, build_mapping_update
+from ledger.imports.calc.direction_search import DirectionSearch
+from ledger.imports.calc.signs import find_minus, is_plus_partial
+from ledger.imports.calc.table import SAMPLE_ROWS
+from ledger.imports.calc.table_rows import RowReader
+
+
+class SignSearch(DirectionSearch):
+    """The steps that choose directions, signs and fees."""
+
+    def choose_direction_and_sign(self) -> None:
+        place = self.mapping.columns.get("amount")
+        if place is None:
+            self.choose_pair_signs()
+        elif not self.choose_direction(self.columns[place]):
+            self.choose_sign(self.columns[place])
+
+    def choose_pair_signs(self) -> None:
+        """What a minus means in columns of debits and credits that have amounts with and without one, and whether the
+        balance goes the way that the headings say."""
+        pair: list[str] = [name for name in ("debit", "credit") if name in self.mapping.columns]
+        signs = {name: self.count_signs(name) for name in pair}
+        given = self.mapping.minus_means
+        mixed = [name for name in pair if name not in given and all(signs[name])]
+        ways = [
+            {**given, **dict(zip(mixed, kinds, strict=True))}
+            for kinds in product(*(MINUS_KINDS[name] for name in mixed))
+        ]
+        proven = [way for way in ways if self.is_exact(replace(self.mapping, minus_means=way))]
+        is_contrary = self.steps is not None and not proven and any(self.steps.compare(self.read_sample(self.mapping)))
+        if len(proven) == 1:
+            self.mapping = replace(self.mapping, minus_means=proven[0])
+        else:
+            self.ask_minus(name for name in mixed if is_contrary or not find_minus(*signs[name]))
+        if proven and not self.is_card and "flipSign" not in self.given:
+            self.result.proven.append("sign")
+        elif not proven and not mixed:
+            self.ask_pair_signs(signs)
+
+    def count_signs(self, name: str) -> tuple[int, int]:
+        amounts = [
+            amount
+            for amount in to_decimals(self.columns[self.mapping.columns[name]], self.mapping.decimal_mark)
+            if amount
+        ]
+        negative = sum(amount < 0 for amount in amounts)
+        return negative, len(amounts) - negative
+
+    def ask_minus(self, names: Iterable[str]) -> None:
+        for name in names:
+            options: list[Answer] = [(kind, partial(with_minus, name=name, kind=kind)) for kind in MINUS_KINDS[name]]
+            self.ask("minus_means", f"minusMeans.{name}", options)
+
+    def ask_pair_signs(self, signs: dict[str, tuple[int, int]]) -> None:
+        """Ask where the balance goes against the headings, and where all credits have a minus that nothing explains."""
+        same, opposite = self.steps.compare(self.read_sample(self.mapping)) if self.steps else (0, 0)
+        has_minus = any(negative for negative, _ in signs.values())
+        if opposite and not self.is_card and not has_minus and "flipSign" not in self.given:
+            self.ask_flip()
+        negative, positive = signs.get("credit", (0, 0))
+        if negative and not positive and not same + opposite and "credit" not in self.mapping.minus_means:
+            self.ask_minus(["credit"])
+
+    def ask_flip(self, *, from_balance: bool = False) -> None:
+        self.ask(
+            "sign",
+            "flipSign",
+            [(flip, build_mapping_update(flip_sign=flip, sign_from_balance=from_balance)) for flip in (False, True)],
+        )
+
+    def choose_sign(self, column: Column) -> None:
+        """The signs of one column of amounts: its own where it has any, those of the balance, or asked."""
+        amounts = self.read_sample(replace(self.mapping, flip_sign=False))
+        signed = any(map(find_sign, column.distinct))
+        is_shown = self.steps is not None and self.steps.prove(amounts) and not self.is_order_open
+        same, opposite = self.steps.compare(amounts) if is_shown and self.steps else (0, 0)
+        given = self.given.get("flipSign")
+        if same + opposite and (not signed or (same and opposite)):
+            self.choose_sign_from_balance(given=given, against=opposite if given is False else same)
+        elif given is not None:
+            return
+        elif same and not (self.own.is_card and self.is_mostly_positive(column)):
+            self.result.proven.append("sign")
+        elif not signed or same or opposite or self.has_two_readings(column):
+            self.ask_flip()
+
+    def has_two_readings(self, column: Column) -> bool:
+        """Whether signs that are written may mean the other way: those of a card, those of money in alone, or those
+        against a heading."""
+        return (
+            (self.is_card and self.is_mostly_positive(column))
+            or is_plus_partial(column.filled)
+            or self.is_one_sided(column)
+        )
+
+    def choose_sign_from_balance(self, *, given: bool | None, against: int) -> None:
+        """Take the signs of the steps. ``against``: how many of them are against the sign that somebody gave."""
+        is_given = given is not None and not against and not self.is_card and not self.mapping.sign_from_balance
+        if is_given or self.given.get("signFromBalance") is False:
+            return
+        if self.is_card and given is None:
+            self.ask_flip(from_balance=True)
+        self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card and bool(given))
+        self.result.proven.append("sign")
+        rows = self.table.rows
+        is_short = len(rows) <= 2 * SAMPLE_ROWS
+        ends = rows if is_short else rows.take([*range(SAMPLE_ROWS), *range(len(rows) - SAMPLE_ROWS, len(rows))])
+        reader = RowReader(replace(self.table, rows=ends), self.mapping, self.own.currency)
+        if not self.mapping.unproven_sign and reader.needs_unproven_sign():
+            options: list[Answer] = [(kind, build_mapping_update(unproven_sign=kind)) for kind in ("out", "in")]
+            self.ask("unproven_sign", "unprovenSign", options)
+
+    def is_one_sided(self, column: Column) -> bool:
+        """Whether a heading says that amounts are all in or all out, and their signs say something else."""
+        name = column.fields[0][0] if column.fields else ""
+        negative, positive = self.count_signs("amount")
+        return (name == "debit" and positive > 0) or (name == "credit" and negative > 0)
+
+    def is_mostly_positive(self, column: Column) -> bool:
+        """Whether a third of the amounts or more are positive: those may be the charges of a card."""
+        amounts = [amount for amount in to_decimals(column, self.mapping.decimal_mark) if amount]
+        return sum(amount > 0 for amount in amounts) * 3 >= len(amounts)
+
+    def choose_fee(self) -> None:
+        """Ask whether fees are inside the amounts, unless the balance shows that they are."""
+        fees = [
+            column
+            for column in self.role("fee")
+            if self.is_in_own_currency(column) and any(to_decimals(column, self.mapping.decimal_mark))
+        ]
+        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        if not fees or not places or "fee" in self.pinned or "fee" in self.mapping.columns:
+            return
+        if self.is_asked("columns.amount") or all(self.is_inside(fee) for fee in fees):
+            return
+        amount = self.columns[places[0]]
+        if amount in self.roles.get("net", []) and self.has_gross_beside(amount):
+            return
+        self.ask_column("fee", "fee", fees, none=True)
+
+    def is_inside(self, fee: Column) -> bool:
+        """Whether the balance changes by the amounts alone in all rows that have a fee."""
+        if not self.is_proven or self.steps is None or self.steps.reading is None:
+            return False
+        amounts = self.read_sample(self.mapping)
+        charged = to_decimals(fee, self.mapping.decimal_mark)
+        return all(
+            step is None or amount is None or abs(step) == abs(amount)
+            for step, amount, charge in zip(self.steps.reading.steps, amounts, charged, strict=True)
+            if charge
+        )
+
+    def is_in_own_currency(self, fee: Column) -> bool:
+        """Whether a fee can be taken off the amounts, as far as headings tell."""
+        currency = self.mapping.currency or self.own.currency
+        return not fee.heading_currencies or currency in fee.heading_currencies
+
+    def has_gross_beside(self, net: Column) -> bool:
+        """Whether another column has the amount before fees, so that this one is net of them."""
+        return any(each is not net for each in self.roles.get("gross", []) + self.roles.get("amount", []))
+
+
+def with_minus(mapping: ColumnMapping, name: str, kind: str) -> ColumnMapping:
+    return replace(mapping, minus_means={**mapping.minus_means, name: kind})

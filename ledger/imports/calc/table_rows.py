@@ -1,0 +1,399 @@
+"""The rows of a table as movements: what a mapping makes of each, and what is left out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from itertools import islice
+
+from ledger.calc.delimited_text import Line
+from ledger.imports.calc.amounts import (
+    BankAmount,
+    DecimalMark,
+    UnreadableValueError,
+    find_sign,
+    is_amount_text,
+    negate_amount,
+    parse_bank_amount,
+    parse_bank_money,
+)
+from ledger.imports.calc.balance_lines import WORDLESS, BalanceLines, DatedRow, find_kind
+from ledger.imports.calc.balances import Amounts, build_steps
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping, fold_value
+from ledger.imports.calc.currencies import choose_currency, count_decimals, find_named_currencies, shift_decimals
+from ledger.imports.calc.dates import find_bank_date, is_date_like, parse_bank_date
+from ledger.imports.calc.movements import BadCell, LeftOut, Movement, Read
+from ledger.imports.calc.signs import find_minus, is_plus_partial
+from ledger.imports.calc.table import SAMPLE_ROWS, Table
+from ledger.imports.calc.vocabulary import find_line_kind
+
+TEXT_FIELDS = ("counterparty", "counterpartyAccount")
+OTHER_TEXT_FIELDS = ("reference", "notes")  # where banks name balances too
+
+
+@dataclass
+class RowReader:
+    """Reads rows by one mapping. ``own_currency`` is the account's."""
+
+    table: Table
+    mapping: ColumnMapping
+    own_currency: str
+    fee_is_negative: bool = field(init=False, default=False)
+    plus_is_partial: bool = field(init=False, default=False)  # whether only amounts of money in are marked
+    minus: dict[str, str] = field(init=False, default_factory=dict)  # what a minus means, empty where that is open
+    last_row: int = field(init=False, default=0)
+    accounts: frozenset[str] = field(init=False, default=frozenset())
+    amounts: frozenset[int] = field(init=False, default=frozenset())  # positions of their columns
+    needed: int = field(init=False, default=0)  # position of the last column without which a row says nothing
+    width: int = field(init=False, default=0)  # cells that a row may have
+    balance_lines: BalanceLines = field(init=False)
+
+    def __post_init__(self) -> None:
+        columns = self.mapping.columns
+        negative, positive = self._count_signs("fee")
+        self.fee_is_negative = negative > positive
+        for name in ("debit", "credit"):
+            self.minus[name] = self.mapping.minus_means.get(name) or find_minus(*self._count_signs(name))
+        if "amount" in columns and "direction" in columns:
+            self.minus["direction"] = self.mapping.minus_means.get("direction") or self._find_minus_beside_direction()
+        if "amount" in columns and self.mapping.flip_sign:
+            self.plus_is_partial = is_plus_partial(self._cells("amount"))
+        self.amounts = frozenset(columns[name] for name in AMOUNT_FIELDS if name in columns)
+        self.needed = max(columns.get("date", 0), min(self.amounts, default=0))
+        self.accounts = frozenset(fold_value(value) for value in self.mapping.accounts or ())
+        self.last_row = next((line.number for line in reversed(self.table.rows) if self._has_day(line.cells)), 0)
+        self.width = self.table.find_row_width(lambda line: self._has_day(line.cells))
+        self.balance_lines = BalanceLines(self._read_dated)
+
+    def _cells(self, name: str) -> Iterator[str]:
+        """What stands in a field's column, in all rows."""
+        place = self.mapping.columns.get(name)
+        rows = () if place is None else (line.cells for line in self.table.rows)
+        return (cells[place] for cells in rows if place is not None and place < len(cells) and cells[place])
+
+    def _count_signs(self, name: str) -> tuple[int, int]:
+        """(how many amounts of a column have a minus, how many have none)."""
+        amounts = [amount for text in self._cells(name) if (amount := self._parse_or_none(text))]
+        negative = sum(amount.startswith("-") for amount in amounts)
+        return negative, sum(bool(amount.strip("0.")) for amount in amounts) - negative
+
+    def _find_minus_beside_direction(self) -> str:
+        """What a minus beside a direction means: nothing where all signs agree with the directions."""
+        signs: set[tuple[bool, str | None]] = set()
+        for line in self.table.rows:
+            cells = line.cells
+            amount = self._parse_or_none(self.cell(cells, "amount"))
+            if amount and amount.strip("-0."):
+                signs.add(
+                    (amount.startswith("-"), self.mapping.directions.get(fold_value(self.cell(cells, "direction"))))
+                )
+        if not any(is_minus for is_minus, _ in signs):
+            return "reverses"
+        return "" if {(True, "in"), (False, "out")} & signs else "repeats"
+
+    def _read_dated(self) -> list[DatedRow]:
+        found = []
+        for line in self.table.rows:
+            cells = line.cells
+            day = find_bank_date(self.cell(cells, "date"), self.mapping.date_order)
+            if day is not None:
+                kind = self._find_kind(cells)
+                amount, balance = self.find_amount(line), self._read_number(cells, "balance")
+                found.append(DatedRow(line.number, day, amount, balance, kind))
+        return found
+
+    def _texts(self, cells: Sequence[str]) -> list[str]:
+        """What a row says in words: in the columns of texts, or where they say nothing in others."""
+        columns = self.mapping.columns
+        places = [*self.mapping.description, *(columns[name] for name in TEXT_FIELDS if name in columns)]
+        if texts := [cells[place] for place in places if place < len(cells) and cells[place]]:
+            return texts
+        taken = {place for name, place in columns.items() if name not in OTHER_TEXT_FIELDS}
+        return [cell for place, cell in enumerate(cells) if place not in taken and cell[:1].isalpha()]
+
+    def _find_kind(self, cells: Sequence[str]) -> str:
+        texts = self._texts(cells)
+        return find_kind(texts) or (WORDLESS if not texts and self._has_two_wordless else "")
+
+    @cached_property
+    def _has_two_wordless(self) -> bool:
+        """Whether just two rows with a day say nothing in words, as the balances before and after all may."""
+        dated = (line.cells for line in self.table.rows if self._has_day(line.cells))
+        return sum(1 for _ in islice((cells for cells in dated if not self._texts(cells)), 3)) == 2
+
+    def find_amount(self, line: Line) -> Decimal | None:
+        """The amount of a row with its sign; None where it has none that can be read."""
+        try:
+            return Decimal(self.read_amount(line.cells)[0])
+        except UnreadableValueError:
+            return None
+
+    def _parse_or_none(self, text: str) -> str | None:
+        try:
+            return parse_bank_amount(text, self.mapping.decimal_mark)
+        except UnreadableValueError:
+            return None
+
+    def _has_day(self, cells: Sequence[str]) -> bool:
+        place = self.mapping.columns.get("date")
+        return place is not None and place < len(cells) and is_date_like(cells[place])
+
+    def cell(self, cells: Sequence[str], name: str) -> str:
+        """Return the cell of a field; empty if it has no column."""
+        position = self.mapping.columns.get(name)
+        return cells[position] if position is not None and position < len(cells) else ""
+
+    def read_all(self, lines: Iterable[Line] | None = None) -> Iterator[Read]:
+        """Yield the result for each row. Signs that only the balance shows come from the row before or after."""
+        lines = self.table.rows if lines is None else lines
+        if self.mapping.sign_from_balance:
+            known = list(lines)
+            yield from self._with_signs(known, [self.read(line) for line in known])
+        else:
+            for line in lines:
+                yield self.read(line)
+
+    def _with_signs(self, lines: Sequence[Line], rows: list[Read]) -> list[Read]:
+        """The rows with the signs of the steps of their balances; one without a step is bad.
+
+        A row at the end of the balances, which has no neighbour to take its sign from, has the one that was chosen.
+        """
+        amounts = [
+            self.find_amount(line) if isinstance(row, Movement) else None for line, row in zip(lines, rows, strict=True)
+        ]
+        steps = self._read_steps(lines, rows, amounts)
+        reason = "The balance does not show whether money came in or went out."
+        signed: list[Read] = []
+        for line, row, amount, step in zip(lines, rows, amounts, steps, strict=True):
+            if not isinstance(row, Movement) or not amount:
+                signed.append(row)
+            elif step is not None and abs(step) == abs(amount):
+                signed.append(self._with_amount(row, line.cells, str(-step if self.mapping.flip_sign else step)))
+            elif step is None and row.balance is not None and self.mapping.unproven_sign:
+                size = -abs(amount) if self.mapping.unproven_sign == "out" else abs(amount)
+                signed.append(self._with_amount(row, line.cells, str(size)))
+            else:
+                signed.append(BadCell(row.line, "amount", UnreadableValueError(reason)))
+        return signed
+
+    def _with_amount(self, row: Movement, cells: Sequence[str], amount: str) -> Movement:
+        """A row with an amount, and the balance after it, of the unit of the file."""
+        balance = self.find_balance(cells, amount)
+        if self.mapping.is_minor:
+            decimals = count_decimals(row.currency or self.own_currency)
+            amount = shift_decimals(amount, decimals)
+            balance = balance.scaleb(-decimals) if balance is not None else None
+        return replace(row, amount=amount, balance=balance)
+
+    def _read_steps(self, lines: Sequence[Line], found: Sequence[Read], amounts: Amounts) -> Amounts:
+        rows = [line.cells if self._has_balance(row) else [] for line, row in zip(lines, found, strict=True)]
+        before = [self._read_number(cells, "balanceBefore") for cells in rows]
+        after = [self._read_number(cells, "balance") for cells in rows]
+        days = [row.day if isinstance(row, Movement) else None for row in found]
+        keys = [
+            (
+                row.currency if isinstance(row, Movement) else "",
+                self.cell(cells, "account"),
+                self.cell(cells, "currency"),
+            )
+            for row, cells in zip(found, rows, strict=True)
+        ]
+        columns = self.mapping.columns
+        is_before = "balance" not in columns
+        return (
+            build_steps(
+                before if is_before else after,
+                days,
+                keys,
+                before=before if "balanceBefore" in columns and not is_before else None,
+                is_before=is_before,
+            )
+            .read(amounts)
+            .steps
+        )
+
+    @staticmethod
+    def _has_balance(row: Read) -> bool:
+        return isinstance(row, Movement) or (isinstance(row, LeftOut) and row.reason == "balance")
+
+    def needs_unproven_sign(self) -> bool:
+        """Whether a row is at the end of the balances, so that none shows its sign."""
+        rows = replace(self, mapping=replace(self.mapping, unproven_sign="")).read_all()
+        chosen = replace(self, mapping=replace(self.mapping, unproven_sign="in")).read_all()
+        return any(isinstance(a, BadCell) and isinstance(b, Movement) for a, b in zip(rows, chosen, strict=True))
+
+    def read(self, line: Line) -> Read:
+        cells = line.cells
+        if reason := self.find_skip_reason(line, cells):
+            return LeftOut(line.number, reason)
+        name = "row"
+        try:
+            if any(cells[self.width :]) or len(cells) <= self.needed:
+                column_counts = {"count": str(len(cells)), "columns": str(self.table.named_width or self.table.width)}
+                raise UnreadableValueError("The row has {count} columns, the table {columns}.", **column_counts)
+            if self.table.has_split_amount(cells, self.amounts):
+                raise UnreadableValueError("A comma seems to cut an amount in two. Put the amount in quotation marks.")
+            name = "status"
+            is_pending = self.read_status(cells) == "pending"
+            name = "date"
+            text = self.cell(cells, "date") or (self.cell(cells, "valueDate") if is_pending else "")
+            if not text:
+                raise UnreadableValueError("The date is missing.")
+            day = parse_bank_date(text, self.mapping.date_order)
+            name = "amount"
+            amount, currencies = self.read_amount(cells)
+            name = "currency"
+            currency = self.read_currency(cells, currencies)
+        except UnreadableValueError as error:
+            return BadCell(line.number, name, error)
+        movement = Movement(line.number, day, amount, currency, is_pending)
+        return self._with_amount(movement, cells, amount)
+
+    def find_skip_reason(self, line: Line, cells: Sequence[str]) -> str:
+        """Return why a row is no transaction; empty if it is one, or should be."""
+        if reason := self._reason_of_values(line, cells):
+            return reason
+        day = self.cell(cells, "date")
+        amounts = [text for name in AMOUNT_FIELDS if (text := self.cell(cells, name))]
+        if not any(sign.isdigit() for sign in day):
+            return self._reason_without_day(line, cells, day, amounts)
+        if len(cells) <= self.needed:
+            return ""
+        if not amounts and not self._has_other_numbers(cells):
+            return "balance" if self.cell(cells, "balance") else "empty"
+        return "balance" if self._find_kind(cells) and self.balance_lines.has(line.number) else ""
+
+    def _reason_of_values(self, line: Line, cells: Sequence[str]) -> str:
+        mapping = self.mapping
+        if mapping.accounts is not None:
+            label = self.table.get_account_label(line, mapping.columns.get("account"))
+            if fold_value(label) not in self.accounts:
+                return "account"
+        if "status" in mapping.columns and mapping.statuses.get(fold_value(self.cell(cells, "status"))) == "leaveOut":
+            return "status"
+        return ""
+
+    def _reason_without_day(self, line: Line, cells: Sequence[str], day: str, amounts: Sequence[str]) -> str:
+        """Return the reason of a row without a date: a footer or a sum, never one with an amount of its own."""
+        if not any(map(self._parse_or_none, amounts)):
+            return "footer"
+        if self._line_kind(cells):
+            return "balance"
+        return "footer" if line.number > self.last_row and (day or not self._has_words(cells)) else ""
+
+    def _line_kind(self, cells: Sequence[str]) -> str | None:
+        """Return whether a text names a balance or a sum; sellers are called Total, so with a date it is no sum."""
+        return next((kind for cell in cells if cell[:1].isalpha() and (kind := find_line_kind(cell))), None)
+
+    def _has_words(self, cells: Sequence[str]) -> bool:
+        return any(any(sign.isalpha() for sign in cell) for cell in cells)
+
+    def _has_other_numbers(self, cells: Sequence[str]) -> bool:
+        mapped_positions = set(self.mapping.columns.values())
+        return any(
+            cell
+            and position not in mapped_positions
+            and ("." in cell or "," in cell)
+            and is_amount_text(cell, self.mapping.decimal_mark)
+            for position, cell in enumerate(cells)
+        )
+
+    def read_amount(self, cells: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        """Return (signed amount, currencies that its cell may mean). Raises UnreadableValueError."""
+        mapping, mark = self.mapping, self.mapping.decimal_mark
+        text = self.cell(cells, "amount")
+        if "amount" in mapping.columns:
+            if not text:
+                raise UnreadableValueError("The amount is missing.")
+            amount, currencies = parse_bank_money(text, mark)
+            if "direction" in mapping.columns and amount.strip("-0."):
+                amount = self._directed(amount, self.cell(cells, "direction"))
+        else:
+            amount, currencies = self._from_pair(cells, mark)
+        if mapping.flip_sign and not (self.plus_is_partial and find_sign(text) == "+"):
+            amount = negate_amount(amount)
+        fee = self.cell(cells, "fee")
+        if fee and (fee_amount := parse_bank_amount(fee, mark)).strip("-0."):
+            amount = str(Decimal(amount) + (1 if self.fee_is_negative else -1) * Decimal(fee_amount))
+        return amount, currencies
+
+    def _directed(self, amount: str, value: str) -> str:
+        kind = self.mapping.directions.get(fold_value(value))
+        if kind is None:
+            raise UnreadableValueError("“{text}” is no direction that means in or out.", text=value[:40])
+        meaning = self._read_minus("direction")
+        if meaning == "decides":
+            return amount
+        amount = amount.lstrip("-") if meaning == "repeats" else amount
+        return negate_amount(amount) if kind == "out" else amount
+
+    def _in_column(self, name: str, amount: str) -> str:
+        """An amount of the debit or the credit column, with the sign that it has for the account."""
+        repeats = self._read_minus(name) == "repeats"
+        return negate_amount(amount) if repeats == (name == "credit") else amount
+
+    def _read_minus(self, name: str) -> str:
+        if not self.minus[name]:
+            raise UnreadableValueError("Some amounts have a minus and others have none. Choose what the minus means.")
+        return self.minus[name]
+
+    def _from_pair(self, cells: Sequence[str], mark: DecimalMark) -> tuple[str, tuple[str, ...]]:
+        debit_text, credit_text = self.cell(cells, "debit"), self.cell(cells, "credit")
+        if not debit_text and not credit_text:
+            raise UnreadableValueError("The amount is missing.")
+        debit_amount, credit_amount = (
+            parse_bank_money(text, mark) if text else None for text in (debit_text, credit_text)
+        )
+        if debit_amount and credit_amount and debit_amount.amount.strip("-0.") and credit_amount.amount.strip("-0."):
+            raise UnreadableValueError("Both the debit and the credit column are filled.")
+        if credit_amount and (credit_amount.amount.strip("-0.") or debit_amount is None):
+            return self._in_column("credit", credit_amount.amount), credit_amount.currencies
+        debit_amount = debit_amount or BankAmount("0")
+        return self._in_column("debit", debit_amount.amount), debit_amount.currencies
+
+    def read_currency(self, cells: Sequence[str], currencies: tuple[str, ...]) -> str:
+        """Return the currency of the row; empty if it names none. Raises UnreadableValueError."""
+        text = self.cell(cells, "currency")
+        named = find_named_currencies(text) if text else ()
+        if text and not named:
+            raise UnreadableValueError("“{text}” is no currency.", text=text[:40])
+        if named and currencies and not set(named) & set(currencies):
+            raise UnreadableValueError("“{text}” is another currency than its amount's.", text=text[:40])
+        candidates = tuple(each for each in named if not currencies or each in currencies) or currencies
+        if not candidates:
+            if "currency" in self.mapping.columns and self.has_other_currencies:
+                raise UnreadableValueError("The currency is missing.")
+            return self.mapping.currency
+        currency = choose_currency(candidates, own=self.own_currency, told=self.mapping.currency)
+        if currency is None:
+            raise UnreadableValueError(
+                "“{text}” may be several currencies: choose one.", text=(text or "/".join(candidates))[:40]
+            )
+        return currency
+
+    @cached_property
+    def has_other_currencies(self) -> bool:
+        """Whether the column of currencies has others than the account's: a row without one may be in any then."""
+        values = {self.cell(line.cells, "currency") for line in self.table.rows[:SAMPLE_ROWS]}
+        return any(self.own_currency not in find_named_currencies(value) for value in values if value)
+
+    def read_status(self, cells: Sequence[str]) -> str:
+        if "status" not in self.mapping.columns:
+            return "booked"
+        value = self.cell(cells, "status")
+        kind = self.mapping.statuses.get(fold_value(value))
+        if kind is None:
+            raise UnreadableValueError("“{text}” is no status that is known.", text=value[:40])
+        return kind
+
+    def find_balance(self, cells: Sequence[str], amount: str) -> Decimal | None:
+        """The balance after a row; None where the table does not tell it."""
+        if "balance" in self.mapping.columns:
+            return self._read_number(cells, "balance")
+        before = self._read_number(cells, "balanceBefore")
+        return None if before is None else before + Decimal(amount)
+
+    def _read_number(self, cells: Sequence[str], name: str) -> Decimal | None:
+        text = self.cell(cells, name)
+        amount = self._parse_or_none(text) if text else None
+        return Decimal(amount) if amount is not None else None

@@ -1,0 +1,168 @@
+"""Words that banks use for directions, statuses, balances and sums, in several languages: ``values.json``."""
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from ledger.imports.calc.currencies import currency_codes
+from ledger.imports.calc.dates import load_month_names
+from ledger.imports.calc.headings import fold_heading
+
+WORDS_FILE = Path(__file__).with_name("values.json")
+LONGEST_LINE_NAME = 60  # characters of a text that may be the name of a balance or a sum
+MAX_COUNT = 6  # digits of a number of rows
+_DATE_OR_AMOUNT = re.compile(
+    r"[0-9]{1,4}([./-])[0-9]{1,2}\1(?:[0-9]{2,4})?|[0-9]{1,2}\.(?=\s)|[0-9][0-9.,' ]*[.,][0-9]{2}(?![0-9])"
+    r"|(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])|[€$£]"
+)
+
+
+@cache
+def _words() -> Any:
+    return json.loads(WORDS_FILE.read_text("utf-8"))
+
+
+@cache
+def _kinds(name: str) -> dict[str, str]:
+    """Return the meaning of each word."""
+    return {fold_heading(word) or word: kind for kind, words in _words()[name].items() for word in words}
+
+
+def find_direction_meaning(value: str) -> str | None:
+    """``in`` or ``out`` for a word that means one of them, else None. A letter alone means nothing.
+
+    >>> find_direction_meaning("Af"), find_direction_meaning("Haben"), find_direction_meaning("收"), find_direction_meaning("S"), find_direction_meaning("Type")
+    ('out', 'in', 'in', None, None)
+    """
+    return _kinds("direction").get(fold_heading(value) or value.strip())
+
+
+def find_directions(values: Iterable[str], heading: str = "") -> dict[str, str]:
+    """What the values of a column mean, without those that can mean both. Letters mean something in pairs alone: D of
+    D and C is money out, D of D and W is money in. The heading may name the other letter of a pair.
+
+    >>> find_directions(["d", "c", "x"]), find_directions(["d", "w"]), find_directions(["s"], "Soll/Haben")
+    ({'d': 'out', 'c': 'in'}, {'w': 'out', 'd': 'in'}, {'s': 'out'})
+    >>> find_directions(["d"]), find_directions(["debit", "payment"])
+    ({}, {'debit': 'out'})
+    """
+    folded = {fold_heading(value) or value.strip(): value for value in values}
+    known = set(folded) | {word[0] for word in fold_heading(heading).split()}
+    letters: dict[str, set[str]] = {}
+    for out, came in _words()["directionPairs"]:
+        if {out, came} <= known:
+            letters.setdefault(out, set()).add("out")
+            letters.setdefault(came, set()).add("in")
+    found = {letter: kinds.pop() for letter, kinds in letters.items() if len(kinds) == 1}
+    found |= {word: kind for word in folded if (kind := find_direction_meaning(word))}
+    return {folded[word]: kind for word, kind in found.items() if word in folded}
+
+
+def find_direction_hint(value: str) -> str | None:
+    """What a word usually means that can mean both: a payment reaches a card and leaves a bank account.
+
+    >>> find_direction_hint("Purchase"), find_direction_hint("Payment"), find_direction_hint("Debit")
+    ('out', 'in', None)
+    """
+    return _kinds("directionHint").get(fold_heading(value))
+
+
+def is_direction_column(values: Iterable[str]) -> bool:
+    """Whether all values are words for directions, and both directions occur."""
+    known = list(values)
+    found = find_directions(known)
+    return len(found) == len(known) and set(found.values()) == {"in", "out"}
+
+
+def may_be_directions(values: Iterable[str]) -> bool:
+    """Whether a column of amounts without signs may have its directions here: some values are words for both, or all
+    are words that can mean either.
+
+    >>> may_be_directions(["debit", "credit", "fee"]), may_be_directions(["purchase", "payment"])
+    (True, True)
+    >>> may_be_directions(["debit", "rent"]), may_be_directions(["payment"])
+    (False, False)
+    """
+    known = list(values)
+    found = find_directions(known)
+    if set(found.values()) == {"in", "out"}:
+        return True
+    hints = {value: kind for value in known if (kind := found.get(value) or find_direction_hint(value))}
+    return len(hints) == len(known) and set(hints.values()) == {"in", "out"}
+
+
+def find_status_meaning(value: str) -> str | None:
+    """Return ``booked``, ``pending`` or ``leaveOut`` for a word that means one of them, else None.
+
+    >>> find_status_meaning("Vorgemerkt"), find_status_meaning("REVERTED"), find_status_meaning("Refunded")
+    ('pending', 'leaveOut', None)
+    """
+    return _kinds("status").get(fold_heading(value))
+
+
+@cache
+def _hint() -> re.Pattern[str]:
+    """Return a pattern that tells quickly whether a text may begin with a phrase for a balance or a sum."""
+    first = {phrase.split()[0] for phrases in _words()["line"].values() for phrase in phrases}
+    first |= {fold_heading(word) for word in first}
+    return re.compile("(?:" + "|".join(map(re.escape, sorted(first, reverse=True))) + r")(?![^\W_])", re.IGNORECASE)
+
+
+def find_line_kind(text: str) -> str | None:
+    """``balance`` or ``sum`` for a text that begins with such a phrase, ``word`` for one word that is used for other
+    things as well, ``name`` for one that firms are called; else None.
+
+    >>> find_line_kind("Opening balance"), find_line_kind("TOTAL 4711 Paris"), find_line_kind("Rent")
+    ('balance', 'name', None)
+    """
+    return _find_phrase(text)[0] if _hint().match(text) else None
+
+
+def find_line_name(text: str) -> str | None:
+    """The kind of balance or sum that a text is the name of, at most with its day, amount and currency; None for a text
+    that has other words too, for people pay balances and shop at Total.
+
+    >>> find_line_name("Saldo per 31.03.2024"), find_line_name("Subtotal:"), find_line_name("Total")
+    ('word', 'sum', 'name')
+    >>> find_line_name("Solde facture 12"), find_line_name("New Balance Berlin"), find_line_name("Saldo 4711")
+    (None, None, None)
+    """
+    return _find_name(text) if len(text) <= LONGEST_LINE_NAME and _hint().match(text) else None
+
+
+@lru_cache(maxsize=1024)
+def _find_name(text: str) -> str | None:
+    kind, rest = _find_phrase(_DATE_OR_AMOUNT.sub(" ", text))
+    counted = any(word in load_month_names() or word in _tails("lineCounts") for word in rest)
+    return (
+        kind
+        if all(_is_tail(word) or (counted and word.isdigit() and len(word) <= MAX_COUNT) for word in rest)
+        else None
+    )
+
+
+def _find_phrase(text: str) -> tuple[str | None, list[str]]:
+    """(the kind of the longest phrase with which a text begins, the words behind it)."""
+    words = fold_heading(text).split()
+    for length in range(min(4, len(words)), 0, -1):
+        if kind := _kinds("line").get(" ".join(words[:length])):
+            return kind, words[length:]
+    return None, words
+
+
+def _is_tail(word: str) -> bool:
+    """Whether a word behind the name of a balance says when, in which currency, or of how many."""
+    return (
+        word in _tails("lineTail")
+        or word in _tails("lineCounts")
+        or word in load_month_names()
+        or word.upper() in currency_codes()
+    )
+
+
+@cache
+def _tails(name: str) -> frozenset[str]:
+    return frozenset(map(fold_heading, _words()[name]))

@@ -1,0 +1,28 @@
+"""The rows of a file as they are read by the choices of the form."""
+
+from django.utils.translation import gettext as _
+
+from companies.errors import DomainError
+from ledger.imports.calc.file_currency import complete_mapping, find_unclear_currencies
+from ledger.imports.forms import ColumnsForm
+from ledger.imports.table_items import TableItems, describe_reader_error
+
+
+def build_rows(form: ColumnsForm) -> TableItems | str:
+    """Return the rows for a valid form, or why they cannot be read; the error stands beside its field where it has one.
+
+    Currencies and units that headings tell win over what was chosen.
+    """
+    account, data = form.get_chosen_account(), form.cleaned_data
+    own = account.default_currency
+    mapping, refused = complete_mapping(form.table, form.build_mapping(), own=own, told=data["amount_currency"])
+    if refused:
+        return describe_reader_error(refused)
+    if unclear := find_unclear_currencies(form.table, mapping, own):
+        why = _("The sign in the file may mean {currencies}. Choose the currency of the amounts.")
+        form.add_error("amount_currency", why.format(currencies=", ".join(unclear)))
+        return str(form.errors["amount_currency"][0])
+    try:
+        return TableItems(form.table, mapping, account=account)
+    except DomainError as refusal:
+        return refusal.detail

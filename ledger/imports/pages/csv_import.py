@@ -1,0 +1,399 @@
+"""Pages of a CSV import: upload, check by a dry run that stores nothing, and import once confirmed."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from companies.auth import login_redirects
+from companies.errors import DomainError, InvalidInputError, TooLargeError
+from companies.models import parse_id
+from companies.pages.amount_formats import format_count
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
+from companies.permissions import Permission
+from ledger.calc.delimited_text import Lines
+from ledger.imports import progress
+from ledger.imports.actions import uploads
+from ledger.imports.actions.imports import TransactionImportOutcome, import_transactions
+from ledger.imports.actions.uploads import OpeningBalance
+from ledger.imports.calc.column_mapping import FIELDS, normalize_csv_settings, to_csv_settings
+from ledger.imports.calc.detection import find_configured_table
+from ledger.imports.calc.detection_result import Detection
+from ledger.imports.encoding_choices import find_encoding_choices
+from ledger.imports.forms import FIELD_LABELS, ColumnsForm, get_form_field_name, to_form_data
+from ledger.imports.pages.chosen_rows import build_rows
+from ledger.imports.pages.questions import EXAMPLE_ROWS_SHOWN, AskedQuestion, build_asked_encoding, build_asked_question
+from ledger.imports.pages.saved_settings import ANSWER, find_given_reading, settings_for, with_answers
+from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, table_of
+from ledger.models import Account, Transaction
+
+MAX_FILES = 20  # statements at once; their names and ids stand in an address
+ROWS_SHOWN = 10
+MAX_NAME_LENGTH = 100  # of the file, as it is shown
+BAD_ROWS_SHOWN = 100
+BAD_ROWS_MESSAGE = gettext_lazy(
+    "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
+)
+LINES_SHOWN = 5  # of the file as it is, while its columns are not known
+
+
+class NoFile(InvalidInputError):
+    """Choose a file first."""
+
+    code = "no_file"
+
+
+# ---------------------------------------------------------------------------------------------- upload
+
+
+def receive_csv_upload(page: CompanyPage) -> HttpResponse:
+    """Store an uploaded CSV file and go to its check. Choices made for a file that it replaces are kept."""
+    try:
+        upload_id = store_csv_upload(page)
+    except DomainError as error:
+        return render_upload_form(page, error=error.detail, status=413 if isinstance(error, TooLargeError) else 400)
+    posted = page.request.POST
+    form_data = {name: posted[name] for name in posted if name not in ("csrfmiddlewaretoken", "replaces", "name")}
+    form_data["name"] = (getattr(page.request.FILES["file"], "name", None) or "file")[-MAX_NAME_LENGTH:]
+    address = reverse("import-check", args=[page.company.id, upload_id])
+    address_with_choices = f"{address}?{urlencode(form_data)}"
+    return redirect(address_with_choices if len(address_with_choices) <= login_redirects.MAX_URL_LENGTH else address)
+
+
+def render_upload_form(page: CompanyPage, *, error: str = "", status: int = 200) -> HttpResponse:
+    """Render the upload form."""
+    form_data = page.request.POST or page.request.GET
+    return page.render(
+        "ledger/importing/import_new.html",
+        status=status,
+        tab="transactions",
+        error=error,
+        accounts=list_importable_accounts(page),
+        chosen=form_data.get("account"),
+        most=settings.MAX_UPLOAD_MB,
+        most_files=MAX_FILES,
+    )
+
+
+def store_csv_upload(page: CompanyPage) -> UUID:
+    """Store the uploaded file, in place of the one that it replaces. Raises DomainError if it is no table."""
+    file: Any = page.request.FILES.get("file")
+    if file is None:
+        raise NoFile
+    table_of(file.read())
+    file.seek(0)
+    replaced = parse_id(page.request.POST.get("replaces", ""))
+    upload_id = uploads.store_upload(**get_upload_owner(page), file=file)
+    if replaced:
+        uploads.delete_upload(**get_upload_owner(page), upload_id=replaced)
+    return upload_id
+
+
+def get_upload_owner(page: CompanyPage) -> dict[str, Any]:
+    """Return whose uploads a page may find."""
+    return {"company_id": page.company.id, "user_id": page.request.user.pk}
+
+
+def build_progress_response(page: CompanyPage, upload_id: UUID) -> HttpResponse | None:
+    """Return the progress for a script that asks for it at the page's own URL; else None."""
+    if page.is_post or page.request.headers.get("Accept") != "application/json":
+        return None
+    return JsonResponse(
+        progress.read_import_progress(**get_upload_owner(page), upload_id=upload_id),
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+def list_importable_accounts(page: CompanyPage) -> list[Account]:
+    """Return the accounts that an import can go to, as far as the user may see them."""
+    if not page.has_permission(Permission.ACCOUNTS_READ):
+        return []
+    return list(Account.objects.for_company(page.company.id).active().in_display_order())
+
+
+# ---------------------------------------------------------------------------------------------- check and import
+
+
+@dataclass(frozen=True, slots=True)
+class CsvImportCheck:
+    """One check of an uploaded file: its table and how it is read. Nothing is imported while questions are open."""
+
+    page: CompanyPage
+    upload_id: UUID
+    lines: Lines
+    form: ColumnsForm
+    is_first: bool
+    detection: Detection | None = None
+    questions: tuple[AskedQuestion, ...] = ()
+    answers: tuple[tuple[str, str], ...] = ()
+
+    def render(self, *, status: int, **context: Any) -> HttpResponse:
+        return self.page.render(
+            "ledger/importing/import_check.html",
+            status=status,
+            tab="transactions",
+            upload_id=self.upload_id,
+            lines=self.lines[:LINES_SHOWN],
+            form=self.form,
+            first_look=self.is_first,
+            asked=self.questions,
+            answers=self.answers,
+            lost=describe_lost_columns(self.detection),
+            **context,
+        )
+
+    @property
+    def duplicates(self) -> str:
+        return "keep" if self.form.cleaned_data["keep_duplicates"] else "skip"
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
+def check_csv_import_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
+    """Show what would be stored and what is wrong; import it once confirmed."""
+    if answer := build_progress_response(page, upload_id):
+        return answer
+    form_data: Any = page.request.POST if page.request.method == "POST" else page.request.GET
+    try:
+        content = uploads.read_upload(**get_upload_owner(page), upload_id=upload_id)
+    except uploads.UploadExpired:
+        return redirect_to_new_upload(page)
+    given = find_given_reading(form_data, chosen_account(page, form_data), content)
+    try:
+        lines = table_of(content, given)
+    except DomainError:
+        lines = table_of(content)
+    import_check = build_csv_import_check(page, upload_id, lines, content)
+    if import_check.detection and import_check.detection.refused:
+        return import_check.render(
+            status=200 if import_check.is_first else 400, error=describe_reader_error(import_check.detection.refused)
+        )
+    if import_check.questions or not import_check.form.is_valid():
+        return import_check.render(status=200 if import_check.is_first else 400)
+    rows = build_rows(import_check.form)
+    if isinstance(rows, str):
+        return import_check.render(status=400, error=rows)
+    if page.request.method != "POST":
+        return preview_csv_import(import_check, rows)
+    with progress.track_import_progress(**get_upload_owner(page), upload_id=upload_id):
+        return submit_csv_import(import_check, rows)
+
+
+def redirect_to_new_upload(page: CompanyPage) -> HttpResponse:
+    """Say that the upload has expired, and go to a new upload."""
+    hint = _("If you imported it already, it is in the list of imports.")
+    messages.error(page.request, f"{uploads.UploadExpired().detail} {hint}")
+    return page.redirect("import-new")
+
+
+def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, content: bytes) -> CsvImportCheck:
+    """Return the check with the choices that were sent; at first with those kept for the account, or detected ones.
+
+    It is the first check as well if only the account was chosen since, and if the number of lines above the
+    headings changed: the columns are other ones then.
+    """
+    form_data: Any = page.request.POST if page.request.method == "POST" else page.request.GET
+    accounts, account = list_importable_accounts(page), chosen_account(page, form_data)
+    account_key = form_data.get("account") or (str(account.id) if account else "")
+    answers = tuple((name, form_data[name]) for name in form_data if name.startswith(ANSWER) and form_data[name])
+    lines_above = form_data.get("skip_above") or "0"
+    headings_moved = (
+        "date" in form_data and form_data.get("found_above") not in (None, "", lines_above) and lines_above.isdecimal()
+    )
+    is_first = "date" not in form_data
+    if (
+        not is_first
+        and not headings_moved
+        and not ("unchosen" in form_data and is_only_account_chosen(form_data, lines))
+    ):
+        table = find_configured_table(
+            lines,
+            {
+                "skipAbove": parse_posted_number(form_data, "skip_above"),
+                "skipBelow": parse_posted_number(form_data, "skip_below"),
+            },
+        )
+        return CsvImportCheck(
+            page, upload_id, lines, ColumnsForm(form_data, table=table, accounts=accounts), is_first=False
+        )
+    settings = with_answers(settings_for(account, lines), answers)
+    if headings_moved:
+        settings = {"skipAbove": int(lines_above[:6]), "skipBelow": parse_posted_number(form_data, "skip_below")}
+    detection = detect_account_mapping(account, lines, settings)
+    initial_data = to_form_data(
+        detection.mapping,
+        detection.table,
+        account=account_key,
+        name=form_data.get("name", ""),
+        settings=normalize_csv_settings(settings),
+    )
+    initial_data |= {
+        name: form_data[name] for name in ("encoding", "separator", "keep_duplicates") if form_data.get(name)
+    }
+    form = ColumnsForm(initial_data, table=detection.table, accounts=accounts)
+    currency = account.default_currency if account else page.company.base_currency
+    questions = (
+        [build_asked_question(detection, question, currency) for question in detection.questions] if account else []
+    )
+    given = {**settings, **({"encoding": initial_data["encoding"]} if initial_data.get("encoding") else {})}
+    choices = (
+        find_encoding_choices(content, settings=given, account=account, count=EXAMPLE_ROWS_SHOWN) if account else []
+    )
+    if choices:
+        questions.insert(0, build_asked_encoding(choices))
+    return CsvImportCheck(page, upload_id, lines, form, is_first, detection, tuple(questions), answers)
+
+
+def chosen_account(visit: CompanyPage, sent: Any) -> Account | None:
+    """The account that was chosen, or the only one."""
+    accounts = list_importable_accounts(visit)
+    named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
+    return next((each for each in accounts if str(each.id) == named), None)
+
+
+def parse_posted_number(form_data: Any, name: str) -> int:
+    """Return a posted whole number, or 0."""
+    text = str(form_data.get(name, ""))
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 0
+
+
+def is_only_account_chosen(form_data: Any, lines: Lines) -> bool:
+    """Whether all other choices equal those detected without an account."""
+    detection = detect_account_mapping(None, lines, settings_for(None, lines))
+    detected_data = to_form_data(
+        detection.mapping,
+        detection.table,
+        account=form_data.get("account", ""),
+        name=form_data.get("name", ""),
+        settings={},
+    )
+    names = {*detected_data, "amount_currency", *(get_form_field_name(name) for name in FIELDS)} - {
+        "account",
+        "name",
+        "found_above",
+        "skip_below",
+    }
+    return all(form_data.get(name, "") == detected_data.get(name, "") for name in names)
+
+
+# ---------------------------------------------------------------------------------------------- preview and import
+
+
+def describe_lost_columns(detection: Detection | None) -> str:
+    """Return the labels of kept fields whose columns are not in this file."""
+    return ", ".join(str(FIELD_LABELS[name]) for name in detection.lost_fields) if detection else ""
+
+
+SKIP_REASON_LABELS = {
+    "balance": gettext_lazy("balances and sums"),
+    "footer": gettext_lazy("lines without a date"),
+    "empty": gettext_lazy("rows without an amount"),
+    "status": gettext_lazy("statuses that are not imported"),
+    "account": gettext_lazy("other accounts"),
+}
+
+
+def preview_csv_import(
+    import_check: CsvImportCheck, rows: TableItems, *, status: int = 200, error: str = ""
+) -> HttpResponse:
+    """Render the dry run; it stores nothing."""
+    form = BoundForm(values={})
+    with import_check.page.handle_errors(form):
+        request = rows.build_request(dry_run=True, on_error="skip", duplicates=import_check.duplicates)
+        outcome = import_transactions(
+            company=import_check.page.company, stamp=import_check.page.audit_context, request=request
+        )
+        account = import_check.form.get_chosen_account()
+        return import_check.render(
+            status=status,
+            error=error,
+            outcome=outcome,
+            account=account,
+            first_rows=list(islice(outcome.rows, ROWS_SHOWN)),
+            bad_rows=rows.list_bad_rows(outcome.errors[:BAD_ROWS_SHOWN]),
+            proven=rows.balances is not None,
+            left_out=[
+                f"{format_count(count)} {SKIP_REASON_LABELS[reason]}" for reason, count in rows.left_out_counts.items()
+            ],
+            opening=find_opening_balance(import_check.page, account, rows),
+        )
+    return import_check.show(status=400, error=form.general)
+
+
+def find_opening_balance(page: CompanyPage, account: Account, rows: TableItems) -> OpeningBalance | None:
+    """Return the balance before the first row, if the balance column has it and the account has no transactions."""
+    balances = rows.balances
+    if balances is None or Transaction.objects.for_company(page.company.id).filter(account=account).exists():
+        return None
+    first = rows.balance_check.first_day
+    return OpeningBalance(first - timedelta(days=1), balances.opening, account.default_currency)
+
+
+def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpResponse:
+    """Import the rows and go to the list of imports; on an error render the rows again."""
+    visit, account, form = import_check.page, import_check.form.get_chosen_account(), BoundForm(values={})
+    on_error = "skip" if "leave_out" in visit.request.POST else "abort"
+    with visit.handle_errors(form):
+        request = rows.build_request(on_error=on_error, duplicates=import_check.duplicates)
+        request.skip_possible_duplicates = "leave_possible" in visit.request.POST
+        opening = find_opening_balance(visit, account, rows) if "set_opening" in visit.request.POST else None
+        outcome = uploads.import_upload(
+            company=visit.company,
+            stamp=visit.audit_context,
+            upload_id=import_check.upload_id,
+            request=request,
+            account_id=account.id,
+            name=import_check.form.cleaned_data["name"],
+            csv_settings=build_csv_settings(import_check, rows)
+            if visit.has_permission(Permission.ACCOUNTS_WRITE)
+            else None,
+            opening=opening,
+        )
+        return visit.redirect_with_message(format_import_outcome(outcome, account), "imports")
+    if not uploads.has_upload(**get_upload_owner(visit), upload_id=import_check.upload_id):
+        return redirect_to_new_upload(visit)
+    return preview_csv_import(import_check, rows, status=400, error=form.errors.get("", str(BAD_ROWS_MESSAGE)))
+
+
+def build_csv_settings(import_check: CsvImportCheck, rows: TableItems) -> dict[str, Any]:
+    """Return what is kept of the choices for the account's next file."""
+    table, data = rows.table, import_check.form.cleaned_data
+    csv_settings = to_csv_settings(rows.mapping, table.names, has_headings=bool(table.heading_line))
+    csv_settings["skipAbove"] = data["skip_above"] or 0
+    if data["skip_below"]:
+        csv_settings["skipBelow"] = data["skip_below"]
+    if data["amount_currency"]:
+        csv_settings["currency"] = data["amount_currency"]
+    return csv_settings | {name: data[name] for name in ("encoding", "separator") if data[name]}
+
+
+def format_import_outcome(outcome: TransactionImportOutcome, account: Account) -> str:
+    """Describe what an import did."""
+    count, bad = outcome.count, outcome.bad
+    sentence = ngettext(
+        "{count} transaction imported into {account}.", "{count} transactions imported into {account}.", count
+    )
+    parts = [sentence.format(count=format_count(count), account=account.name)]
+    if outcome.duplicates:
+        known_sentence = ngettext("{count} was there already.", "{count} were there already.", outcome.duplicates)
+        parts.append(known_sentence.format(count=format_count(outcome.duplicates)))
+    if old := outcome.skipped_before_data_start:
+        early_sentence = ngettext(
+            "{count} is dated before the books start.", "{count} are dated before the books start.", old
+        )
+        parts.append(early_sentence.format(count=format_count(old)))
+    if bad:
+        parts.append(
+            ngettext("{count} bad row left out.", "{count} bad rows left out.", bad).format(count=format_count(bad))
+        )
+    return " ".join(parts)

@@ -1,0 +1,125 @@
+"""Open questions of how a file is read, for the page: each option with rows as they would be stored."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ledger.imports.calc.detection_result import Detection, MappingQuestion
+from ledger.imports.encoding_choices import Choice
+from ledger.imports.forms import (
+    DATE_ORDER_CHOICES,
+    DECIMAL_MARK_CHOICES,
+    DIRECTION_CHOICES,
+    ENCODING_CHOICES,
+    FIELD_LABELS,
+    MINUS,
+    STATUS_CHOICES,
+)
+from ledger.imports.table_items import build_example_rows, format_column_letters
+
+EXAMPLE_ROWS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """An open question for the page: each option with rows as they would be stored."""
+
+    field: str
+    text: str
+    options: list[dict[str, Any]]
+
+
+QUESTION_TEXTS = {
+    "sign": gettext_lazy("Which of these is money in, and which is money out?"),
+    "date_order": gettext_lazy("Which comes first in the dates, the day or the month?"),
+    "decimal_mark": gettext_lazy("Are the last three digits decimals or thousands?"),
+    "gross_or_net": gettext_lazy("Which amounts reach the account: before or after fees?"),
+    "amount_column": gettext_lazy("Which column has the amounts in the currency of the account?"),
+    "fee": gettext_lazy("Are the fees taken off these amounts, or already inside them?"),
+    "currency_column": gettext_lazy("Which column has the currency of the amounts?"),
+    "currency": gettext_lazy("Which currency are these amounts in?"),
+    "direction_column": gettext_lazy("Which column says whether money came in or went out?"),
+    "minus_means": gettext_lazy("What does the minus of some amounts mean?"),
+    "unproven_sign": gettext_lazy("The balance does not show the sign of one row. Is it money in or money out?"),
+    "direction_values": gettext_lazy("Which rows are money out?"),
+    "status_values": gettext_lazy("How should rows with these statuses be imported?"),
+    "account_values": gettext_lazy("The file has several accounts. Which of them is this account?"),
+    "column_gone": gettext_lazy("A column from the last import is not in this file. Which one replaces it?"),
+}
+
+
+def build_asked_question(detection: Detection, question: MappingQuestion, currency: str) -> AskedQuestion:
+    """Return a question as text, with five rows for each option."""
+    examples = build_example_rows(detection.table, question, currency, EXAMPLE_ROWS_SHOWN)
+    known_values = {"direction_values": detection.mapping.directions, "status_values": detection.mapping.statuses}.get(
+        question.question, {}
+    )
+    options = [
+        {
+            "value": json.dumps(option.value, ensure_ascii=False),
+            "label": describe_option(detection, question, option.value, known_values),
+            "rows": rows,
+        }
+        for option, rows in zip(question.options, examples, strict=True)
+    ]
+    text = str(QUESTION_TEXTS[question.question])
+    if question.question == "column_gone":
+        text = f"{FIELD_LABELS[question.field.partition('.')[2]]}: {text}"
+    return AskedQuestion(question.field, text, options)
+
+
+def build_asked_encoding(choices: Sequence[Choice]) -> AskedQuestion:
+    """The question of the encoding, with the rows that differ."""
+    names = dict(ENCODING_CHOICES)
+    options = [{"value": json.dumps(name), "label": str(names[name]), "rows": rows} for name, rows in choices]
+    return AskedQuestion("encoding", _("In which of these are the letters right?"), options)
+
+
+def describe_option(
+    detection: Detection, question: MappingQuestion, value: Any, known_values: Mapping[str, str]
+) -> str:
+    """Describe what an option means."""
+    texts_by_answer = {
+        ("sign", False): _("As written: amounts without a minus are money in"),
+        ("sign", True): _("Turned: amounts without a minus are money out"),
+        ("fee", None): _("Already inside: the amounts stay as they are"),
+    }
+    if not isinstance(value, list | dict) and (question.question, value) in texts_by_answer:
+        return texts_by_answer[question.question, value]
+    if question.field == "currency":
+        return str(value)
+    if question.field in ("dateOrder", "decimalMark", "unprovenSign"):
+        return str({**dict(DATE_ORDER_CHOICES), **dict(DECIMAL_MARK_CHOICES), **dict(DIRECTION_CHOICES)}[value])
+    if question.question == "minus_means":
+        return str(dict(MINUS[question.field.partition(".")[2]])[value])
+    if question.question == "account_values":
+        return ", ".join(value)
+    if question.field.startswith("columns."):
+        return _("Taken off: amount less fee") if question.question == "fee" else describe_column(detection, value)
+    return describe_values(
+        dict(STATUS_CHOICES if question.question == "status_values" else DIRECTION_CHOICES), value, known_values
+    )
+
+
+def describe_column(detection: Detection, value: Any) -> str:
+    """Describe a column by its heading and its letters."""
+    if value is None:
+        return _("None of them")
+    names = detection.table.names
+    position = value if isinstance(value, int) else names.index(value)
+    return f"{names[position]} ({_('Column {letters}').format(letters=format_column_letters(position))})".strip()
+
+
+def describe_values(
+    kinds: Mapping[str, Any], value: Mapping[str, Sequence[str]], known_values: Mapping[str, str]
+) -> str:
+    """Describe what each value would mean that is not known yet."""
+    parts = []
+    for kind, label in kinds.items():
+        if new_texts := [text or _("(empty)") for text in value.get(kind, []) if text not in known_values]:
+            parts.append(f"{', '.join(new_texts)}: {label}")
+    return "; ".join(parts)

@@ -1,0 +1,75 @@
+"""How a file is to be read as far as somebody said so: kept for the account, answered, or sent with the form."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import override
+
+from companies.pages.csv_escaping import restore_escaped_text
+from ledger.calc.delimited_text import Lines, is_decodable
+from ledger.imports.calc.column_mapping import normalize_csv_settings
+from ledger.imports.calc.own_exports import build_export_settings
+from ledger.models import Account
+from ledger.transactions.pages.labels import COLUMN_HEADINGS as EXPORTED
+
+ANSWER = "answer:"  # before the path of the settings that an answer belongs to
+
+
+def find_given_reading(sent: Any, account: Account | None, content: bytes) -> dict[str, Any]:
+    """Return the encoding and the separator that were sent, answered, or kept for the account, in this order.
+
+    What is UTF-8 is not read in another encoding that was kept.
+    """
+    answers = normalize_csv_settings(with_answers({}, [(name, sent[name]) for name in sent if name.startswith(ANSWER)]))
+    kept: dict[str, Any] = {}
+    if "date" not in sent and account is not None:
+        kept = normalize_csv_settings((account.import_settings or {}).get("csv"))
+    if is_decodable(content, "utf-8-sig"):
+        kept.pop("encoding", None)
+    return {name: sent.get(name) or answers.get(name) or kept.get(name) for name in ("encoding", "separator")}
+
+
+def settings_for(account: Account | None, lines: Lines) -> dict[str, Any]:
+    """How our own export is read, or what was kept for the account."""
+    own = build_export_settings(lines, headers())
+    if own is not None:
+        names = names_in_column(lines, own["columns"].get("account"))
+        ours = [name for name in names if account and restore_escaped_text(name) == account.name]
+        return own | ({"accountValues": ours} if ours else {})
+    kept = ((account.import_settings or {}) if account else {}).get("csv")
+    return dict(kept) if isinstance(kept, dict) else {}
+
+
+def names_in_column(lines: Lines, place: int | None) -> list[str]:
+    """What stands in a column of our own export, each once."""
+    rows = (line.cells for line in lines[1:])
+    return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))
+
+
+def with_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The settings with the answers to questions, each at its path."""
+    found = {**settings}
+    for name, text in answers:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        path = name.removeprefix(ANSWER)
+        outer, _point, inner = path.partition(".")
+        if inner:
+            before = found.get(outer)
+            found[outer] = {**(before if isinstance(before, dict) else {}), inner: value}
+        else:
+            found[outer] = value
+    return found
+
+
+def headers() -> list[dict[str, str]]:
+    """What the columns of our exports are called, in each language."""
+    found = []
+    for language, _name in settings.LANGUAGES:
+        with override(language):
+            found.append({name: str(heading) for name, heading in EXPORTED.items()})
+    return found

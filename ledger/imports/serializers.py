@@ -1,0 +1,81 @@
+"""Serializers of imports; the bodies themselves are read by `ledger.imports.import_body`."""
+
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import StrictSerializer
+from companies.models import MAX_ACTOR_LENGTH
+from ledger.bulk.serializers import ON_ERROR_MODES, build_skipped_rows_field
+from ledger.imports.import_body import MAX_ID_LENGTH, MAX_IMPORT_ITEMS, MAX_TEXT_LENGTH
+from ledger.models import PlType, Source
+from ledger.money.fields import AmountField, CurrencyField
+from ledger.transactions.serializers import CounterpartyRef
+
+DUPLICATE_MODES = ["keep", "skip"]
+IMPORT_FORMATS = ["camt.052", "camt.053", "camt.054", "mt940", "mt942", "ofx", "qif", "csv", "zip"]
+
+
+class ImportItem(StrictSerializer):
+    account_id = fields.IdField()
+    date = fields.DateField()
+    from_to = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
+    description = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
+    amount_value = AmountField(help_text="negative is money out; no more decimals than the currency has")
+    amount_currency = CurrencyField(required=False, allow_null=True, help_text="the account's where it is left out")
+    external_id = fields.TextField(
+        required=False, allow_null=True, max_length=MAX_ID_LENGTH, help_text="unique per account"
+    )
+    notes = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
+    pending = fields.BooleanField(required=False, allow_null=True)
+    category_id = fields.IdField(required=False, allow_null=True)
+    pl_type = fields.ChoiceField(choices=PlType.choices, required=False, allow_null=True)
+    counterparty = CounterpartyRef(required=False, allow_null=True)
+
+
+class ImportRequest(StrictSerializer):
+    transactions = serializers.ListField(child=ImportItem(), max_length=MAX_IMPORT_ITEMS)
+    dry_run = fields.BooleanField(required=False, default=False)
+    on_error = fields.ChoiceField(choices=ON_ERROR_MODES, required=False, default="abort")
+    duplicates = fields.ChoiceField(choices=DUPLICATE_MODES, required=False, default="keep")
+
+
+class ImportResult(StrictSerializer):
+    success = fields.BooleanField()
+    count = fields.CountField(help_text="how many were stored, or would be")
+    skipped_before_data_start = fields.CountField()
+    data_start_date = fields.DateField(allow_null=True)
+    import_id = fields.IdField(allow_null=True, help_text="null where nothing was stored")
+    duplicates = fields.CountField()
+    possible_duplicates = fields.CountField(
+        help_text="with `duplicates: skip`: how many of the stored ones have the account, day, amount and currency of "
+        "one that was there with other words"
+    )
+    errors = build_skipped_rows_field()  # type: ignore[assignment]
+    dry_run = fields.BooleanField()
+
+
+class ImportShape(StrictSerializer):
+    """One import; `undoneTime` is null while its transactions are there."""
+
+    id = fields.IdField()
+    company_id = fields.IdField()
+    source = fields.ChoiceField(choices=Source.choices)  # type: ignore[assignment]
+    count = fields.CountField(help_text="stored transactions")
+    skipped_before_data_start = fields.CountField()
+    duplicates = fields.CountField()
+    filename = fields.TextField(allow_null=True, max_length=255, help_text="null where no file was sent")
+    format = fields.ChoiceField(choices=IMPORT_FORMATS, allow_null=True, help_text="of the file, told by its content")
+    account_ids = serializers.ListField(
+        child=fields.IdField(), max_length=MAX_IMPORT_ITEMS, help_text="whose transactions came with it"
+    )
+    undone_time = fields.TimeField(allow_null=True)
+    created_time = fields.TimeField()
+    created_user_id = fields.TextField(allow_null=True, max_length=MAX_ACTOR_LENGTH)
+    last_updated_time = fields.TimeField()
+    last_updated_user_id = fields.TextField(allow_null=True, max_length=MAX_ACTOR_LENGTH)
+
+
+class UndoResult(StrictSerializer):
+    success = fields.BooleanField()
+    deleted_count = fields.CountField()
+    changed_count = fields.CountField(help_text="how many of them had been changed since the import")

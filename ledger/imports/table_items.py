@@ -1,0 +1,401 @@
+"""Rows of a table as items of an import, and errors by line."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+from django.utils.translation import gettext as _
+
+from companies.errors import InvalidInputError, TooLargeError, UnsupportedMediaTypeError
+from companies.locales import get_current_locale
+from companies.pages.csv_escaping import restore_escaped_text
+from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY, Fault
+from ledger.calc.delimited_text import Line, Lines, MalformedTable, TableLimit, open_text, read_delimited_lines
+from ledger.imports.calc.amounts import trim_trailing_zeros
+from ledger.imports.calc.balance_run import BalanceRun, Balances
+from ledger.imports.calc.column_mapping import ColumnMapping, fold_value
+from ledger.imports.calc.dates import find_bank_date
+from ledger.imports.calc.detection import detect_mapping
+from ledger.imports.calc.detection_result import AccountFacts, Detection, MappingQuestion
+from ledger.imports.calc.movements import LeftOut, Movement
+from ledger.imports.calc.table import Table
+from ledger.imports.calc.table_rows import RowReader
+from ledger.imports.calc.workbook_reader import (
+    ZIP_SIGNATURE,
+    NoResult,
+    SeveralTables,
+    UnsafeWorkbook,
+    has_workbook,
+    read_workbook_lines,
+)
+from ledger.imports.import_body import (
+    MAX_IMPORT_ITEMS,
+    TransactionImportItem,
+    TransactionImportRequest,
+    read_import_item,
+)
+from ledger.imports.queries.category_names import find_category_ids
+from ledger.models import Account, AccountType
+
+MAX_LINES_ABOVE_TABLE = 1000  # headings, and what banks write above them
+WIRE_NAMES = {"counterparty": "fromTo", "reference": "externalId"}
+FIELD_BY_WIRE_NAME = {
+    "date": "date",
+    "fromTo": "counterparty",
+    "amountCurrency": "currency",
+    "externalId": "reference",
+    "amountValue": "amount",
+}
+EXAMPLE_ROWS = 2  # rows that show what an answer means
+
+
+class UnreadableTable(UnsupportedMediaTypeError):
+    """The file is no text in columns."""
+
+    code = "unreadable_table"
+
+
+class UnreadableCell(UnreadableTable):
+    """A cell has a formula without its result: open the workbook in your spreadsheet, and save it."""
+
+
+class TooManyRows(TooLargeError):
+    """The file has more rows than one import takes; split it."""
+
+    code = "too_many_rows"
+
+
+class TableTooLarge(TooLargeError):
+    """A row or a cell of the table is longer than any that is read; the detail names the limit and the line."""
+
+    code = "table_too_large"
+
+
+class SeveralSheets(InvalidInputError):
+    """Several sheets of the workbook have movements: save each as a file of its own, and send them one by one."""
+
+    code = "several_sheets"
+
+
+class UnsafeXml(InvalidInputError):
+    """The XML has a document type or entities, which no statement needs."""
+
+    code = "unsafe_xml"
+
+
+class FileImportItem(TransactionImportItem, gc=False, rename="camel"):
+    """A row of a file as imports store it."""
+
+    bank_reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that cannot be stored: its line, its text, and why not."""
+
+    line: int
+    column: str
+    text: str
+    reason: str
+
+
+def table_of(content: bytes, settings: Any = None) -> Lines:
+    """The lines of an uploaded file. ``settings`` may name its encoding and separator.
+
+    Raises UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml.
+    """
+    reader_settings = settings if isinstance(settings, dict) else {}
+    try:
+        lines = read_table_lines(content, reader_settings)
+    except TableLimit as error:
+        raise TableTooLarge(describe_reader_error(error)) from None
+    except SeveralTables as error:
+        raise SeveralSheets(describe_reader_error(error)) from None
+    except NoResult as error:
+        raise UnreadableCell(describe_reader_error(error)) from None
+    except UnsafeWorkbook:
+        raise UnsafeXml from None
+    except MalformedTable as error:
+        raise UnreadableTable(describe_reader_error(error)) from None
+    if not any(len(line.cells) > 1 for line in lines):
+        raise UnreadableTable(_("No columns were found. A CSV file separates them by commas, semicolons or tabs."))
+    if len(lines) > MAX_IMPORT_ITEMS + MAX_LINES_ABOVE_TABLE:
+        raise TooManyRows(
+            _("More than {most} rows. Split the file.").format(
+                most=get_current_locale().format_number(MAX_IMPORT_ITEMS)
+            )
+        )
+    return lines
+
+
+def read_table_lines(content: bytes, given: dict[str, Any]) -> Lines:
+    """The lines of text or of a workbook, one more than an import takes. Raises UnreadableTable, NotATable."""
+    most = MAX_IMPORT_ITEMS + MAX_LINES_ABOVE_TABLE + 1
+    if content.startswith(ZIP_SIGNATURE):
+        return read_workbook_sheet(content, most=most)
+    text = open_text(content, given.get("encoding"))
+    if text is None:
+        raise UnreadableTable(_("This is no text file: neither UTF-8 nor UTF-16 nor Windows-1252."))
+    return read_delimited_lines(text, max_lines=most, separator=given.get("separator"))
+
+
+def read_workbook_sheet(content: bytes, *, most: int) -> Lines:
+    """Return the rows of a workbook's first sheet with a table. Raises UnreadableTable, NotATable."""
+    if not has_workbook(content):
+        raise UnreadableTable(_("This is an archive without a table. Unpack it, and upload the files in it."))
+    return read_workbook_lines(content, most=most)
+
+
+def describe_reader_error(error: Any) -> str:
+    """Return the translated message of a reader's error, which has ``why`` and ``values``."""
+    values = {
+        name: get_current_locale().format_number(value) if isinstance(value, int) else value
+        for name, value in error.values.items()
+    }
+    return _(error.why).format(**values)
+
+
+def get_account_facts(account: Account | None) -> AccountFacts:
+    """Return what a detection knows about the account that a file goes to."""
+    if account is None:
+        return AccountFacts()
+    is_card = account.type == AccountType.CREDIT_CARD
+    return AccountFacts(account.default_currency, is_card, account.account_number or "")
+
+
+def detect_account_mapping(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:
+    """Detect how a file is read for an account, with given or kept settings."""
+    return detect_mapping(lines, settings=settings, own=get_account_facts(account))
+
+
+MAX_COMPARED_ROWS = 200  # rows in which options are compared
+
+
+def build_example_rows(
+    table: Table, question: MappingQuestion, currency: str, count: int = EXAMPLE_ROWS
+) -> list[list[dict[str, Any]]]:
+    """Return for each option the same rows as they would be stored; rows in which the options differ most come
+    first.
+    """
+    lines = table.rows[:MAX_COMPARED_ROWS]
+    rows_by_option = []
+    for option in question.options:
+        reader = RowReader(replace(table, rows=lines), option.mapping, currency)
+        rows = zip(lines, reader.read_all(lines), strict=True)
+        rows_by_option.append([build_stored_row(reader, line, row) for line, row in rows])
+    chosen_positions: list[int] = []
+    storable_positions = [place for place in range(len(lines)) if any(rows[place]["stored"] for rows in rows_by_option)]
+    while len(chosen_positions) < min(count, len(storable_positions)):
+        remaining = [place for place in storable_positions if place not in chosen_positions]
+        chosen_positions.append(
+            max(remaining, key=lambda place: count_distinct_options(rows_by_option, [*chosen_positions, place]))
+        )
+    return [[rows[place] for place in sorted(chosen_positions)] for rows in rows_by_option]
+
+
+def count_distinct_options(rows_by_option: Sequence[Sequence[dict[str, Any]]], positions: Sequence[int]) -> int:
+    """Return how many options these rows tell apart."""
+    return len({tuple(str(rows[position]) for position in positions) for rows in rows_by_option})
+
+
+def build_stored_row(reader: RowReader, line: Line, row: Any) -> dict[str, Any]:
+    """Return a row as one option would store it."""
+    texts = {
+        "fromTo": reader.cell(line.cells, "counterparty"),
+        "description": join_description(reader.mapping, line.cells),
+    }
+    if isinstance(row, Movement):
+        currency = row.currency or reader.own_currency
+        amount = trim_trailing_zeros(row.amount, DECIMALS_BY_CURRENCY.get(currency, 2))
+        return {
+            "stored": True,
+            "date": row.day.isoformat(),
+            "amountValue": amount,
+            "amountCurrency": currency,
+            "pending": row.pending,
+            **texts,
+        }
+    return {"stored": False, "date": None, "amountValue": None, "amountCurrency": None, "pending": False, **texts}
+
+
+def join_description(mapping: ColumnMapping, cells: Sequence[str]) -> str:
+    """Return the texts of the description's columns, each once."""
+    return " ".join(
+        dict.fromkeys(cells[position] for position in mapping.description if position < len(cells) and cells[position])
+    )
+
+
+class TableItems:
+    """The rows of a table, read by one mapping for one account; ``left_out`` has those that are no transactions."""
+
+    def __init__(self, table: Table, mapping: ColumnMapping, *, account: Account):
+        self.table, self.mapping, self.account_id = table, mapping, str(account.id)
+        self.currency = currency = account.default_currency
+        self.category_ids = find_category_ids(account.company_id) if "category" in mapping.columns else {}
+        self.reader = RowReader(table, mapping, currency)
+        self.places: array[int] = array("Q")  # of the items in the rows of the table
+        self.left_out: list[LeftOut] = []
+        self.balance_check = BalanceRun()
+        self.has_bad_row = False  # whether a row cannot be read
+        self.names = [name or format_column_letters(place) for place, name in enumerate(table.names)]
+        self.column_labels = [
+            name or _("Column {letters}").format(letters=format_column_letters(place))
+            for place, name in enumerate(table.names)
+        ]
+        if len(table.rows) > MAX_IMPORT_ITEMS:
+            detail = _("{count} rows, and one import takes {most}. Split the file.")
+            count, most = (get_current_locale().format_number(each) for each in (len(table.rows), MAX_IMPORT_ITEMS))
+            raise TooManyRows(detail.format(count=count, most=most))
+
+    def build_request(
+        self, *, dry_run: bool = False, on_error: str = "abort", duplicates: str = "skip"
+    ) -> TransactionImportRequest:
+        """Return the request of ``import_transactions``: an item for each row, None and an error where it cannot be
+        read.
+        """
+        request = TransactionImportRequest(
+            items=[], dry_run=dry_run, on_error=on_error, duplicates=duplicates, trust_external_ids=False
+        )
+        request.format = "csv"
+        request.items.extend(self.read_items(request))
+        return request
+
+    def read_items(self, request: TransactionImportRequest) -> Iterator[TransactionImportItem | None]:
+        """Yield the items one by one, and add errors to ``request``."""
+        self.places, self.left_out, self.balance_check, self.has_bad_row = array("Q"), [], BalanceRun(), False
+        for place, (line, row) in enumerate(zip(self.table.rows, self.reader.read_all(), strict=True)):
+            if isinstance(row, LeftOut):
+                self.left_out.append(row)
+                continue
+            pointer = f"#/transactions/{len(self.places)}"
+            self.places.append(place)
+            if isinstance(row, Movement):
+                self.balance_check.add(row)
+                yield self.build_item(line, row, pointer, request)
+            else:
+                self.has_bad_row = True
+                request.errors.append((f"{pointer}/{row.field}", "invalid_value", describe_reader_error(row.error)))
+                yield None
+
+    def build_item(
+        self, line: Line, row: Movement, pointer: str, request: TransactionImportRequest
+    ) -> TransactionImportItem | None:
+        cells = line.cells
+        values = self.build_item_values(cells, row)
+        if not any("\0" in cell for cell in cells):
+            try:
+                return msgspec.convert(values, FileImportItem)
+            except msgspec.ValidationError:
+                pass  # told field by field below
+        item = read_import_item(values, pointer, request)
+        return None if item is None else msgspec.convert(msgspec.to_builtins(item), FileImportItem)
+
+    def build_item_values(self, cells: Sequence[str], row: Movement) -> dict[str, Any]:
+        """Return the item as it would be sent."""
+        currency = row.currency or self.currency
+        values: dict[str, Any] = {
+            "accountId": self.account_id,
+            "date": row.day.isoformat(),
+            "amountValue": trim_trailing_zeros(row.amount, DECIMALS_BY_CURRENCY.get(currency, 2)),
+        }
+        if row.currency:
+            values["amountCurrency"] = row.currency
+        if row.pending:
+            values["pending"] = True
+        values |= {
+            wire: restore_escaped_text(str(text))
+            for name, wire in WIRE_NAMES.items()
+            if (text := self.reader.cell(cells, name))
+        }
+        if text := join_description(self.mapping, cells):
+            values["description"] = restore_escaped_text(text)
+        if category_id := self.find_category_id(cells, row):
+            values["categoryId"] = category_id
+        if notes := self.build_notes(cells, row):
+            values["notes"] = restore_escaped_text(notes)
+        return values
+
+    def find_category_id(self, cells: Sequence[str], row: Movement) -> str | None:
+        """The category that a row names, where the company has one of that name; an amount of zero has none."""
+        if not self.category_ids or not row.amount.strip("-0."):
+            return None
+        return self.category_ids.get(fold_value(self.reader.cell(cells, "category")))
+
+    def build_notes(self, cells: Sequence[str], row: Movement) -> str:
+        """Return what has no field of its own, one per line."""
+        parts = [self.reader.cell(cells, "notes")]
+        value_date_text = self.reader.cell(cells, "valueDate")
+        if value_date_text:
+            parts.append(self.format_value_date(value_date_text, row))
+        if text := self.reader.cell(cells, "counterpartyAccount"):
+            parts.append(f"Account {text}")
+        if (text := self.reader.cell(cells, "category")) and not self.find_category_id(cells, row):
+            parts.append(f"Category {text}")
+        return "\n".join(filter(None, parts))
+
+    def format_value_date(self, text: str, row: Movement) -> str:
+        """Return the value date if it is another day, worded as in statements."""
+        day = find_bank_date(text, self.mapping.date_order)
+        return f"Value date {day}" if day and day != row.day else ""
+
+    @property
+    def balances(self) -> Balances | None:
+        """The balances before and after all rows, if all are stored and every step agrees; else None."""
+        if not {"balance", "balanceBefore"} & self.mapping.columns.keys() or any(
+            row.reason == "status" for row in self.left_out
+        ):
+            return None
+        if self.has_bad_row or self.balance_check.currencies - {"", self.currency}:
+            return None
+        return self.balance_check.find_balances()
+
+    @property
+    def left_out_counts(self) -> dict[str, int]:
+        """The number of skipped rows by reason."""
+        return dict(Counter(row.reason for row in self.left_out))
+
+    def list_bad_rows(self, errors: Sequence[Fault]) -> list[BadRow]:
+        """Return the errors of an import for people."""
+        return [self.build_bad_row(*pointer.split("/", 3)[2:], reason=reason) for pointer, _, reason in errors]
+
+    def get_line(self, index: int) -> Line:
+        """The line of an item; -1 is the last one."""
+        return self.table.rows[self.places[index]]
+
+    def build_bad_row(self, index: str, name: str = "row", *, reason: str) -> BadRow:
+        line = self.get_line(int(index))
+        cells = line.cells
+        columns = self.mapping.columns
+        name = FIELD_BY_WIRE_NAME.get(name, name)
+        if name == "amount":
+            fields = [field_name for field_name in ("amount", "debit", "credit") if self.reader.cell(cells, field_name)]
+            fields = fields or [field_name for field_name in ("amount", "debit") if field_name in columns]
+        else:
+            fields = [name]
+        position = next((columns[field_name] for field_name in fields if field_name in columns), None)
+        if name == "description" and self.mapping.description:
+            position = self.mapping.description[0]
+        column = self.column_labels[position] if position is not None else _("the whole row")
+        text = (
+            (cells[position] if position < len(cells) else "")
+            if position is not None
+            else " · ".join(filter(None, cells))
+        )
+        return BadRow(line.number, column, text.replace("\0", "␀")[:80], reason)
+
+
+def format_column_letters(number: int) -> str:
+    """Return the spreadsheet letters of a column: A, B, … Z, AA, AB …
+
+    >>> format_column_letters(0), format_column_letters(25), format_column_letters(26)
+    ('A', 'Z', 'AA')
+    """
+    text = ""
+    number += 1
+    while number:
+        number, remainder = divmod(number - 1, 26)
+        text = chr(65 + remainder) + text
+    return text

@@ -1,0 +1,86 @@
+"""REST: import transactions, list imports, undo one."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.openapi.schema import PAGING_PARAMETERS
+from companies.api.rendering import read_json_body
+from companies.api.viewsets import CompanyViewSet
+from companies.permissions import Permission
+from ledger.bulk.serializers import build_row_errors
+from ledger.imports import serializers as shapes
+from ledger.imports.actions import import_undo, imports
+from ledger.imports.import_body import TRANSACTION_IMPORT_BODY
+from ledger.models import ImportBatch
+from ledger.recognition.actions.postings import MissingRateError
+
+
+class ImportViewSet(CompanyViewSet):
+    schema_tags = ["Imports"]
+    uploads = frozenset({"create"})
+    refuses = {"create": [MissingRateError]}
+    permission_for = {"create": Permission.TRANSACTIONS_WRITE}
+
+    @extend_schema(
+        operation_id="importTransactions",
+        request=shapes.ImportRequest,
+        responses={200: shapes.ImportResult},
+    )
+    def create(self, request: Request, company_id: str) -> Response:
+        """Imports up to 100,000 transactions, all or none of them unless `onError` is `skip`.
+
+        Transactions dated before the company's dataStartDate are skipped. An item whose `externalId` the account knows
+        is a duplicate; with `duplicates: skip` so is one with the same account, date, amount, currency and text,
+        counted with multiplicity. `dryRun` says what would happen and stores nothing.
+        """
+        bulk_request = TRANSACTION_IMPORT_BODY.parse(read_json_body(request))
+        self.report_ignored_fields(bulk_request.ignored)
+        outcome = imports.import_transactions(company=self.company, stamp=self.audit_context, request=bulk_request)
+        return Response(serialize_import_outcome(outcome, self.company.data_start_date))
+
+
+def serialize_import_outcome(outcome: imports.TransactionImportOutcome, data_start_date: Any) -> dict[str, Any]:
+    return {
+        "success": True,
+        "count": outcome.count,
+        "skippedBeforeDataStart": outcome.skipped_before_data_start,
+        "dataStartDate": data_start_date.isoformat() if data_start_date else None,
+        "importId": str(outcome.batch.id) if outcome.batch else None,
+        "duplicates": outcome.duplicates,
+        "possibleDuplicates": outcome.possible_duplicates,
+        "errors": build_row_errors(outcome.errors),
+        "dryRun": outcome.dry_run,
+    }
+
+
+class ImportHistoryViewSet(CompanyViewSet):
+    schema_tags = ["Imports"]
+    schema_noun = "import"
+    resource = ImportBatch
+    refuses = {"destroy": [import_undo.ImportAlreadyUndone]}
+    permission_for = {
+        **dict.fromkeys(("list", "retrieve"), Permission.TRANSACTIONS_READ),
+        "destroy": Permission.TRANSACTIONS_WRITE,
+    }
+
+    @extend_schema(parameters=PAGING_PARAMETERS, responses=shapes.ImportShape(many=True))
+    def list(self, request: Request, company_id: str) -> Response:
+        """The company's imports, latest first; undone ones too."""
+        self.allow_parameters("limit", "cursor")
+        rows = ImportBatch.objects.for_company(self.company.id)
+        return self.respond_with_page(rows, shapes.ImportShape, order=("-created_time", "-id"))
+
+    @extend_schema(responses=shapes.ImportShape)
+    def retrieve(self, request: Request, company_id: str, import_id: str) -> Response:
+        """One import: how many rows were stored, skipped and known, and whether it was undone."""
+        return self.respond_with_one(self.get_row(ImportBatch.objects, import_id), shapes.ImportShape)
+
+    @extend_schema(responses={200: shapes.UndoResult})
+    def destroy(self, request: Request, company_id: str, import_id: str) -> Response:
+        """Undoes an import: its transactions go, their external ids are free again, partners of linked ones are
+        unlinked. An import is undone once (409 `import_already_undone`)."""
+        outcome = import_undo.undo_import(company=self.company, stamp=self.audit_context, import_id=import_id)
+        return Response({"success": True, "deletedCount": outcome.deleted, "changedCount": outcome.changed})

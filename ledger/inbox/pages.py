@@ -1,0 +1,396 @@
+"""The inbox: transactions to review with proposed categories, possible transfers, and other notices."""
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from companies.errors import ValidationFailed
+from companies.models import Company, parse_id
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
+from companies.permissions import Permission
+from companies.versions import compute_version
+from ledger import hooks
+from ledger.categorization.actions.remainder import categorize_remainder
+from ledger.categorization.pages.bulk_actions import (
+    BULK_FORM_FIELDS,
+    format_categorized_count,
+    format_undo_result,
+    validate_request_body,
+)
+from ledger.categorization.serializers import categorizations
+from ledger.models import Account, BulkOperation, CategorizationRun, Transaction
+from ledger.rules.actions import dismissed_matches
+from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEXT, CategoryProposal
+from ledger.rules.calc.transfer_pairs import LegPair
+from ledger.rules.queries.history_proposals import propose_categories
+from ledger.rules.queries.transfer_proposals import list_transfer_proposals
+from ledger.rules.serializers import Refusal
+from ledger.transactions.actions import transfers
+from ledger.transactions.actions.bulk_undo import record_undo, undo_run
+from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_changes
+from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_line_choice
+from ledger.transactions.pages.return_urls import build_inbox_url
+from ledger.transactions.pages.transaction_list import find_undoable_run
+
+PAGE_SIZE = 20  # of transactions, and of pairs
+MAX_COUNTED = 99
+PAIRING_WINDOW = timedelta(days=180)  # older transfers are linked from their own pages
+InboxNotice = tuple[str, str]  # what to look at, and where
+BASIS_EXPLANATIONS = {
+    COUNTERPARTY: gettext_lazy("{agreed} of {seen} from this name"),
+    TEXT: gettext_lazy("{agreed} of {seen} with a similar name or text"),
+    ACCOUNT: gettext_lazy("{agreed} of {seen} on this account"),
+    OWN: gettext_lazy("The other party is your company"),
+}
+# For a category that most transactions of the name do not have: the most similar ones decide.
+SIMILARITY_EXPLANATION = gettext_lazy("Similar amount, account or text; {agreed} of {seen} from this name")
+
+
+class InboxOffer(NamedTuple):
+    """A suggestion of another app that one button confirms: a form that is posted to ``address``."""
+
+    what: str
+    detail: str
+    amount: Decimal
+    currency: str
+    address: str
+    fields: dict[str, str]
+    button: str
+    label: str  # of the button, for who does not see what it stands beside
+    refusal: dict[str, str]  # the fields that say the two do not belong together
+
+
+class ActionResult(NamedTuple):
+    """The result of an action: its message, the categorized transaction, and what undoes it."""
+
+    message: str
+    categorized_id: UUID | None = None
+    run_id: UUID | None = None
+    dismissed_match_id: UUID | None = None
+    return_row: str = ""  # the row that is there again then
+
+
+class UndoForm(NamedTuple):
+    """The form that undoes the last action."""
+
+    address: str
+    fields: dict[str, str]
+
+
+def filter_open_transactions(company: Company) -> Any:
+    """Return the transactions to review: booked and not fully categorized."""
+    return Transaction.objects.for_company(company.id).booked().open()
+
+
+# Every page runs this query: building it with the ORM would take several times as long as running it.
+_COUNT_OPEN = """
+    SELECT count(*) FROM (
+        SELECT FROM ledger_transaction
+         WHERE company_id = %(company)s AND NOT pending AND amount_value <> categorized_value LIMIT %(most)s
+    ) AS waiting
+"""
+
+
+def add_inbox_count(request: HttpRequest) -> dict[str, object]:
+    """Context processor: the number of transactions to review, counted only if shown, up to a hundred."""
+
+    def count_open() -> str:
+        access = getattr(request, "access", None)
+        if access is None or Permission.TRANSACTIONS_READ not in access.permissions:
+            return ""
+        with connection.cursor() as cursor:
+            cursor.execute(_COUNT_OPEN, {"company": access.company.id, "most": MAX_COUNTED + 1})
+            found = cursor.fetchone()[0]
+        return f"{MAX_COUNTED}+" if found > MAX_COUNTED else str(found or "")
+
+    return {"inbox_count": SimpleLazyObject(count_open)}
+
+
+@company_page(reads=Permission.TRANSACTIONS_READ, writes=Permission.TRANSACTIONS_WRITE)
+def show_inbox_page(page: CompanyPage) -> HttpResponse:
+    """Show the transactions to review, the latest first, and run the action of a form. Raises PermissionDenied."""
+    if not page.is_post:
+        return render_inbox(page, BoundForm(values={}))
+    if not page.has_permission(Permission.TRANSACTIONS_READ):
+        raise PermissionDenied  # the answer is the list
+    form = BoundForm(values=dict.fromkeys(("category", "id"), ""), fields=BULK_FORM_FIELDS)
+    with page.handle_errors(form):
+        result = INBOX_ACTIONS.get(page.request.POST.get("act", ""), reject_unknown_action)(page)
+        messages.success(page.request, result.message)
+        undo_params = {"run": result.run_id, "refused": result.dismissed_match_id, "back": result.return_row}
+        return redirect(
+            build_inbox_url(page, page.request.POST.get("next"), categorized_id=result.categorized_id, **undo_params)
+        )
+    if page.is_outdated:
+        form.errors = {"row": describe_changes(page, get_form_transactions(page))}
+    return render_inbox(page, form)
+
+
+# ---------------------------------------------------------------------------------------------- actions
+
+
+def accept_suggestion(page: CompanyPage) -> ActionResult:
+    """Categorize the remaining amount of one transaction."""
+    posted = page.request.POST
+    category_id, pl_type = parse_line_choice(posted.get("category", ""))
+    if not category_id:
+        raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
+    rows = get_form_transactions(page)
+    if not rows:
+        raise ValidationFailed([("#/id", "unknown_id", _("The transaction was deleted meanwhile."))])
+    selection = {"mode": "ids", "ids": [str(rows[0].id)]}
+    body: dict[str, Any] = {"selection": selection, "categoryId": category_id, "plType": pl_type}
+    if posted.get("counterparty"):
+        body["counterparty"] = {"id": posted["counterparty"]}
+    choice = categorizations.to_categorize_arguments(validate_request_body(categorizations.CategorizeRequest, body))
+    with record_inbox_undo(page, [rows[0].id]) as run:
+        categorize_remainder(
+            company=page.company,
+            stamp=page.audit_context,
+            transaction_id=rows[0].id,
+            **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
+        )
+    return ActionResult(
+        format_categorized_count(1), categorized_id=rows[0].id, run_id=run.id, return_row=f"t-{rows[0].id}"
+    )
+
+
+def record_inbox_undo(page: CompanyPage, transaction_ids: list[UUID]) -> AbstractContextManager[CategorizationRun]:
+    """Record the categorization so that it can be undone like a bulk action."""
+    rows = Transaction.objects.for_company(page.company.id).filter(id__in=transaction_ids)
+    return record_undo(company=page.company, stamp=page.audit_context, operation=BulkOperation.CATEGORIZE, rows=rows)
+
+
+def get_form_transactions(page: CompanyPage) -> list[Transaction]:
+    """Return the transaction of the posted form as it is now; empty if it was deleted."""
+    transaction_id = parse_id(page.request.POST.get("id", ""))
+    return list(Transaction.objects.for_company(page.company.id).filter(id=transaction_id)) if transaction_id else []
+
+
+def link_suggested_transfer(page: CompanyPage) -> ActionResult:
+    """Link a proposed pair with POST transactions/link_transfer."""
+    source_id, target_id = (parse_id(page.request.POST.get(name, "")) for name in ("source", "target"))
+    if source_id is None or target_id is None:
+        raise ValidationFailed([("#/target", "required", _("Choose a pair."))])
+    # Described here; a change after this check is rejected by the action itself.
+    check_not_changed(page, Transaction.objects.for_company(page.company.id).filter(id__in=[source_id, target_id]))
+    with record_inbox_undo(page, [source_id, target_id]) as run:
+        transfers.link_transfer(
+            company=page.company,
+            stamp=page.audit_context,
+            source_id=source_id,
+            source_categorization_id=None,
+            target_id=target_id,
+        )
+    return ActionResult(
+        _("The two are linked as one transfer."), run_id=run.id if run.affected else None, return_row=f"p-{source_id}"
+    )
+
+
+def dismiss_suggested_match(page: CompanyPage) -> ActionResult:
+    """Dismiss a proposed match; neither the inbox nor the API proposes it again."""
+    posted = page.request.POST
+    body = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
+    dismissed_match = dismissed_matches.dismiss_match(
+        company=page.company, stamp=page.audit_context, **validate_request_body(Refusal, body)
+    )
+    return ActionResult(
+        _("The two are not proposed together again."),
+        dismissed_match_id=dismissed_match.id,
+        return_row=posted.get("back", ""),
+    )
+
+
+def undo_inbox_action(page: CompanyPage) -> ActionResult:
+    """Undo the last action."""
+    if dismissed_match_id := page.request.POST.get("refused"):
+        dismissed_matches.allow_dismissed_match(
+            company=page.company, stamp=page.audit_context, refused_id=dismissed_match_id
+        )
+        return ActionResult(_("The two may be proposed together again."))
+    result = undo_run(company=page.company, stamp=page.audit_context, run_id=page.request.POST.get("run", ""))
+    return ActionResult(format_undo_result(result))
+
+
+def reject_unknown_action(page: CompanyPage) -> ActionResult:
+    """Raise FieldErrors for an unknown action."""
+    raise ValidationFailed([("#/act", "required", _("Say what to do with it."))])
+
+
+INBOX_ACTIONS: dict[str, Callable[[CompanyPage], ActionResult]] = {
+    "accept": accept_suggestion,
+    "link": link_suggested_transfer,
+    "refuse": dismiss_suggested_match,
+    "undo": undo_inbox_action,
+}
+
+
+# ---------------------------------------------------------------------------------------------- the page
+
+
+def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
+    """Render the inbox."""
+    names = load_visible_names(page)
+    rows = list(filter_open_transactions(page.company).order_by("-date", "-id")[: PAGE_SIZE + 1])
+    rows, more = rows[:PAGE_SIZE], len(rows) > PAGE_SIZE
+    pairs = list_transfer_proposals(company=page.company, start=page.today - PAIRING_WINDOW, end=page.today)[:PAGE_SIZE]
+    proposals_by_id = propose_categories(page.company, [row.id for row in rows]) if rows else {}
+    has_transactions = bool(rows) or Transaction.objects.for_company(page.company.id).exists()
+    listed_pairs = [
+        build_pair_line(pair, rows_by_id, names) for pair, rows_by_id in load_pair_transactions(page.company, pairs)
+    ]
+    listed_offers = [
+        {"offer": offer, "place": f"o-{place}"} for place, offer in enumerate(collect_inbox_offers(page), 1)
+    ]
+    paired_ids = {leg.id for pair in pairs for leg in (pair.source, pair.target)}
+    lines = [
+        build_inbox_line(row, proposals_by_id.get(row.id, []), names, is_paired=row.id in paired_ids) for row in rows
+    ]
+    assign_next_rows(listed_pairs, listed_offers, lines)
+    return page.render(
+        "ledger/rules/inbox.html",
+        status=200 if form.is_valid else 400,
+        tab="inbox",
+        form=form,
+        look_at=[row.id for row in get_form_transactions(page)] if page.is_outdated else [],
+        here=None if form.is_valid else parse_id(page.request.POST.get("id", "")),
+        lines=lines,
+        more=more,
+        begun=has_transactions,
+        pairs=listed_pairs,
+        offers=listed_offers,
+        notices=list(collect_inbox_notices(page)),
+        undo=build_undo_form(page),
+        writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
+        category_lines=names.list_line_choices(),
+    )
+
+
+def build_undo_form(page: CompanyPage) -> UndoForm | None:
+    """Return the form that undoes the last action of this app or of the apps above; None if there is none."""
+    query, run = page.request.GET, find_undoable_run(page)
+    undo_ids = {"run": run and run.id, "refused": parse_id(query.get("refused", ""))}
+    if name := next((name for name, undo_id in undo_ids.items() if undo_id), None):
+        return UndoForm("", {"act": "undo", name: str(undo_ids[name]), "next": query.get("back", "")})
+    return next(filter(None, hooks.find_inbox_undo.run(page)), None)
+
+
+def assign_next_rows(
+    pair_lines: list[dict[str, Any]], offer_lines: list[dict[str, Any]], lines: list[dict[str, Any]]
+) -> None:
+    """Set the row that gets the focus after each row is done: the next one below, else the one above of its kind,
+    so that who keeps pressing a key does not act on a skipped row.
+
+    Both legs of a linked pair leave the list; of offers the next one moves up into the same place.
+    """
+    rows = [*pair_lines, *offer_lines, *lines]
+    moving_up = {current["place"] for current in offer_lines[:-1]}
+    for position, current in enumerate(rows):
+        lines_above = (other for other in reversed(rows[:position]) if other["place"][0] == current["place"][0])
+        neighbors = [*rows[position + 1 :], *lines_above]
+        next_places = (other["place"] for other in neighbors if other["place"] not in current.get("legs", ()))
+        current["next"] = current["place"] if current["place"] in moving_up else next(next_places, "done")
+
+
+def build_inbox_line(
+    row: Transaction, proposals: list[CategoryProposal], names: LedgerNames, *, is_paired: bool
+) -> dict[str, Any]:
+    """Return a transaction to review with its proposals.
+
+    A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
+    alone would leave it in the cash flow and remove the pair.
+    """
+    suggested = [proposal for proposal in proposals if not (is_paired and proposal.kind == OWN)]
+    shown_proposals = [
+        build_proposal_context(proposal, names)
+        for proposal in suggested
+        if proposal.categorization.category_id in names.categories
+    ]
+    return {
+        "row": row,
+        "place": f"t-{row.id}",
+        "title": row.from_to or row.description or _("No text"),
+        "text": row.description if row.from_to else "",
+        "account": names.get_account_name(row.account_id),
+        "rest": row.amount_value - row.categorized_value,
+        "seen": compute_version(row),
+        "best": shown_proposals[0] if shown_proposals else None,
+        "others": shown_proposals[1:],
+        "is_paired": is_paired,
+    }
+
+
+def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> dict[str, Any]:
+    """Return a proposal for the template. Only a likely one is the primary button; none by account has a key."""
+    categorization = proposal.categorization
+    return {
+        "value": format_line_choice(categorization.category_id, categorization.pl_type),
+        "category_id": str(categorization.category_id),
+        "label": names.get_category_name(categorization.category_id),
+        "counterparty": str(categorization.counterparty_id) if categorization.counterparty_id else "",
+        "likely": proposal.is_likely,
+        "has_key": proposal.kind != ACCOUNT,
+        "why": describe_proposal_basis(proposal),
+    }
+
+
+def describe_proposal_basis(proposal: CategoryProposal) -> str:
+    """Describe what a proposal is based on."""
+    is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
+    text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
+    return str(text).format(agreed=proposal.agreed, seen=proposal.seen)
+
+
+def load_pair_transactions(company: Company, pairs: list[LegPair]) -> Iterable[tuple[LegPair, dict[UUID, Transaction]]]:
+    """Return each pair with its transactions by id."""
+    ids = [leg.id for pair in pairs for leg in (pair.source, pair.target)]
+    rows = Transaction.objects.for_company(company.id).in_bulk(ids) if ids else {}
+    return ((pair, rows) for pair in pairs)
+
+
+def build_pair_line(pair: LegPair, rows: dict[UUID, Transaction], names: LedgerNames) -> dict[str, Any]:
+    """Return a proposed transfer for the template."""
+    legs = [(rows[leg.id], names.get_account_name(leg.account_id)) for leg in (pair.source, pair.target)]
+    return {
+        "place": f"p-{pair.source.id}",
+        "legs": {f"t-{row.id}" for row, _ in legs},
+        "source": legs[0],
+        "target": legs[1],
+        "versions": [compute_version(row) for row, _ in legs],
+        "refusal": {"id": str(pair.source.id), "other": str(pair.target.id), "back": f"p-{pair.source.id}"},
+        "what": f"{legs[0][1]} → {legs[1][1]}",
+        "days": pair.days,
+        "difference": pair.difference,
+    }
+
+
+def collect_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
+    """Yield the suggestions of the apps above."""
+    for found in hooks.list_inbox_offers.run(page):
+        yield from found
+
+
+def collect_inbox_notices(page: CompanyPage) -> Iterable[InboxNotice]:
+    """Yield notices: accounts that do not agree with their bank, and those of the apps above."""
+    if page.has_permission(Permission.ACCOUNTS_READ):
+        accounts = Account.objects.for_company(page.company.id).active()
+        for account in accounts.filter(bank_connection__isnull=False).in_display_order():
+            if (account.bank_connection or {}).get("balanceMismatchSince"):
+                address = f"{reverse('account', args=[page.company.id, account.id])}#reconciliation"
+                yield _("{account}: the balance is not the bank's").format(account=account.name), address
+    for found in hooks.list_inbox_notices.run(page):
+        yield from found

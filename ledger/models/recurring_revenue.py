@@ -1,0 +1,58 @@
+"""Recurring revenue by month, derived from subscription events by `analytics.queries.recurring`."""
+
+from django.db import models
+
+from companies.models import CompanyOwnedQuerySet, Currency
+
+
+class RecurringBook(models.Model):
+    """One row per company: the rates and base currency its months were computed with, and whether they are stale.
+
+    Writers of a company's subscription events lock it.
+    """
+
+    company = models.OneToOneField(
+        "companies.Company", models.DO_NOTHING, primary_key=True, db_constraint=False, related_name="+"
+    )
+    base_currency = models.CharField(max_length=3, choices=Currency)
+    rates_version = models.BigIntegerField(default=0)  # of the newest RateLoad; 0 where there is none
+    stale = models.BooleanField(default=True)
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.company_id}{' (stale)' if self.stale else ''}"
+
+
+class RecurringMonth(models.Model):
+    """Recurring revenue movements of a month in the base currency, not rounded; counts are distinct customers.
+
+    `basis` is mrr (events by effective date) or cmrr (by committed date). A month without a row had no
+    movement. Nothing depends on the day it is read: an unfinished month uses the latest known rate.
+    """
+
+    BASES = ("mrr", "cmrr")
+
+    pk = models.CompositePrimaryKey("company_id", "basis", "month")
+    company = models.ForeignKey(
+        "companies.Company", models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    basis = models.CharField(max_length=4, choices=[(basis, basis) for basis in BASES])
+    month = models.DateField()  # its first day
+    new = models.DecimalField(max_digits=60, decimal_places=30)
+    new_count = models.IntegerField()
+    reactivate = models.DecimalField(max_digits=60, decimal_places=30)
+    reactivate_count = models.IntegerField()
+    upgrade = models.DecimalField(max_digits=60, decimal_places=30)
+    upgrade_count = models.IntegerField()
+    downgrade = models.DecimalField(max_digits=60, decimal_places=30)
+    downgrade_count = models.IntegerField()
+    cancel = models.DecimalField(max_digits=60, decimal_places=30)
+    cancel_count = models.IntegerField()
+    currency = models.DecimalField(max_digits=60, decimal_places=30)
+    currency_count = models.IntegerField()
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.basis} {self.month:%Y-%m}"

@@ -1,0 +1,407 @@
+"""Categorization runs: preview rules on existing transactions, apply them, and undo a run."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Q
+
+from companies.change import CompanyChange, change_company
+from companies.models import AuditContext, Company, IdIn, parse_id
+from ledger.bulk.planner_statistics import analyze_after_commit
+from ledger.categorization.actions.bulk_categorization import (
+    CategorizableTransaction,
+    CategorizationChoice,
+    apply_choices,
+    compute_pass_through_tax,
+)
+from ledger.models import RULE_NOTE_PREFIX, Categorization, CategorizationRun, Category, Counterparty
+from ledger.recognition.actions.postings import PL_TYPES, delete_postings, to_pl_type_amounts
+from ledger.recognition.actions.transaction_totals import recompute_totals
+from ledger.recognition.service_periods import RecognitionRule
+from ledger.rules.actions.auto_assign import build_assignability_check, record_rule_matches
+from ledger.rules.calc.rule_matcher import MatchInput
+from ledger.rules.queries.compiled_rules import CompiledRules, load_compiled_rules, parse_rule_note
+from ledger.transactions.actions import bulk_undo
+from ledger.transactions.actions.audit_links import link_audit_entry
+from ledger.transactions.actions.bulk_undo import RunUndoResult
+from ledger.transactions.queries.selections import select_transactions
+
+RUN_CHUNK_ROWS = 20_000
+MAX_SAMPLE = 100
+ALL_TRANSACTIONS_SELECTION = {"mode": "all", "confirm": True}
+
+TRANSACTION_COLUMNS = (
+    *("id", "date", "amount_value", "amount_currency", "from_to", "description", "account_id"),
+    *("pending", "exclude_from_auto_categorization", "categorizations_auto_assigned"),
+    *("categorized_value", "transferred_value"),
+)
+ASSIGNED_COLUMNS = (
+    *("category_id", "counterparty_id", "rule", "rule_start_date", "rule_end_date", "invoice_date"),
+    *("pass_through_tax", "source_note"),
+)
+MAX_UNDOABLE_RUNS = 5  # runs one upon the other that can all be taken back
+
+
+class AssignedCategory(NamedTuple):
+    """What a rule assigned to a transaction; in a run also which run, and what it replaced."""
+
+    choice: CategorizationChoice
+    run_id: UUID | None
+    replaced: dict[str, Any] | None
+
+
+class RuleMatch(NamedTuple):
+    """A transaction that a rule matches."""
+
+    transaction: CategorizableTransaction
+    rule_id: UUID | None
+    choice: CategorizationChoice
+    would_change: bool  # whether applying would change it
+    assigned: AssignedCategory | None  # what a rule gave it before
+
+
+def iterate_rule_matches(company: Company, rows: Any, rules: CompiledRules) -> Iterator[list[RuleMatch]]:
+    """Yield the transactions that a rule matches, RUN_CHUNK_ROWS at a time, in the order of their ids.
+
+    Two statements for each chunk, and a third where a rule has a counterparty condition.
+    """
+    rows = rows.order_by("id")
+    chunk = list(rows.values_list(*TRANSACTION_COLUMNS)[:RUN_CHUNK_ROWS])
+    while chunk:
+        yield list(find_rule_matches(company, chunk, rules))
+        if len(chunk) < RUN_CHUNK_ROWS:
+            return
+        chunk = list(rows.filter(id__gt=chunk[-1][0]).values_list(*TRANSACTION_COLUMNS)[:RUN_CHUNK_ROWS])
+
+
+def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) -> Iterator[RuleMatch]:
+    """Yield the matches of one chunk of transactions."""
+    categorizations = Categorization.objects.for_company(company.id).filter(
+        transaction__gte=chunk[0][0], transaction__lte=chunk[-1][0]
+    )
+    assigned_by_transaction, zero_value_ids = load_assigned_categories(categorizations)
+    counterparty_ids_by_transaction = load_counterparty_ids(categorizations) if rules.needs_counterparties else {}
+    can_assign = build_assignability_check(company)
+    for row in chunk:
+        (
+            row_id,
+            day,
+            amount,
+            currency,
+            from_to,
+            description,
+            account_id,
+            pending,
+            is_excluded,
+            is_auto_assigned,
+            categorized,
+            transferred,
+        ) = row
+        assigned = assigned_by_transaction.get(row_id) if is_auto_assigned else None
+        counterparty_ids = (
+            frozenset() if is_auto_assigned else counterparty_ids_by_transaction.get(row_id, frozenset())
+        )  # of what rules gave, they are no reason
+        verdict = rules.matcher.find_first(
+            MatchInput(from_to, description, amount, currency, account_id, counterparty_ids)
+        )
+        if verdict is None:
+            continue
+        transaction = CategorizableTransaction(
+            row_id, day, amount, currency, transferred, counts_in_results=not pending
+        )
+        is_uncategorized = categorized == transferred == 0 != amount and row_id not in zero_value_ids
+        would_change = is_uncategorized or (
+            assigned is not None and is_different_choice(transaction, assigned.choice, verdict.choice)
+        )
+        would_change = would_change and not (pending or is_excluded) and can_assign(transaction, verdict.choice)
+        yield RuleMatch(transaction, verdict.rule_id, verdict.choice, would_change, assigned)
+
+
+def load_assigned_categories(categorizations: Any) -> tuple[dict[UUID, AssignedCategory], set[UUID]]:
+    """Return (what rules assigned, by transaction; transactions whose categorizations have the value 0)."""
+    automatic_or_empty = categorizations.filter(Q(source_note__startswith=RULE_NOTE_PREFIX) | Q(value=0))
+    assigned_by_transaction, zero_value_ids = {}, set()
+    columns = ("transaction_id", "value", "run_id", "replaced", *ASSIGNED_COLUMNS, *PL_TYPES)
+    for row_id, value, run_id, replaced, *rest in automatic_or_empty.values_list(*columns):
+        *columns_of_choice, tax, note = rest[: len(ASSIGNED_COLUMNS)]
+        amounts = to_pl_type_amounts(rest[len(ASSIGNED_COLUMNS) :])
+        if note and note.startswith(RULE_NOTE_PREFIX) and len(amounts) == 1:
+            category_id, counterparty_id, *dates = columns_of_choice
+            choice = CategorizationChoice(
+                category_id, amounts[0][0], counterparty_id, RecognitionRule(*dates), tax, source_note=note
+            )
+            assigned_by_transaction[row_id] = AssignedCategory(choice, run_id, replaced)
+        if not value:
+            zero_value_ids.add(row_id)
+    return assigned_by_transaction, zero_value_ids
+
+
+def load_counterparty_ids(categorizations: Any) -> dict[UUID, frozenset[object]]:
+    """Return the counterparties of the categorizations by transaction."""
+    ids_by_transaction: dict[UUID, set[object]] = {}
+    for row_id, counterparty_id in categorizations.filter(counterparty__isnull=False).values_list(
+        "transaction_id", "counterparty_id"
+    ):
+        ids_by_transaction.setdefault(row_id, set()).add(counterparty_id)
+    return {row_id: frozenset(ids) for row_id, ids in ids_by_transaction.items()}
+
+
+def is_different_choice(
+    transaction: CategorizableTransaction, current_choice: CategorizationChoice, new_choice: CategorizationChoice
+) -> bool:
+    """Whether the rule would assign something else than what is assigned now."""
+    outcomes = [
+        (
+            choice.category_id,
+            choice.pl_type,
+            choice.counterparty_id,
+            choice.rule,
+            choice.source_note,
+            compute_pass_through_tax(transaction, choice) or 0,
+        )
+        for choice in (current_choice, new_choice)
+    ]
+    return outcomes[0] != outcomes[1]
+
+
+# ---------------------------------------------------------------------------------------------- preview
+
+
+@dataclass(slots=True)
+class RulePreview:
+    """What rules match, and what applying them would change."""
+
+    matched: int = 0
+    changed: int = 0
+    counts: Counter[UUID | None] = field(default_factory=Counter)  # of the matched, by rule
+    sample: list[dict[str, Any]] = field(default_factory=list)  # of those that would change
+
+    @property
+    def by_rule(self) -> list[dict[str, Any]]:
+        return list_counts_by_rule(self.counts)
+
+
+def list_counts_by_rule(counts: Counter[UUID | None]) -> list[dict[str, Any]]:
+    """Return counts by rule, the highest first."""
+    return [{"rule_id": rule_id, "count": count} for rule_id, count in counts.most_common()]
+
+
+def preview_rules(*, company: Company, rules: CompiledRules, selection: dict[str, Any] | None = None) -> RulePreview:
+    """Return what rules would do to a selection, or to all transactions; stores nothing.
+
+    Raises what ``select_transactions`` raises; no confirmation is needed.
+    """
+    effective_selection = ALL_TRANSACTIONS_SELECTION if selection is None else selection | {"confirm": True}
+    result = RulePreview()
+    for chunk in iterate_rule_matches(company, select_transactions(company, effective_selection), rules):
+        result.matched += len(chunk)
+        result.counts.update(match.rule_id for match in chunk)
+        changing_matches = [match for match in chunk if match.would_change]
+        result.changed += len(changing_matches)
+        result.sample += [
+            {"transaction_id": match.transaction.id, "rule_id": match.rule_id, "category_id": match.choice.category_id}
+            for match in changing_matches[: MAX_SAMPLE - len(result.sample)]
+        ]
+    return result
+
+
+# ---------------------------------------------------------------------------------------------- apply
+
+
+@dataclass(slots=True)
+class AppliedRun:
+    """A run and how many transactions each rule categorized in it."""
+
+    run_id: UUID
+    counts: Counter[UUID | None] = field(default_factory=Counter)
+
+    @property
+    def affected(self) -> int:
+        return self.counts.total()
+
+    @property
+    def by_rule(self) -> list[dict[str, Any]]:
+        return list_counts_by_rule(self.counts)
+
+
+def apply_rules(*, company: Company, stamp: AuditContext, selection: dict[str, Any]) -> AppliedRun:
+    """Apply the rules to selected transactions that are uncategorized or were categorized by rules.
+
+    Raises what ``select_transactions`` raises.
+    """
+    with change_company(company, stamp=stamp) as change:
+        run = CategorizationRun.objects.create(company=company, created_time=stamp.time, created_user_id=stamp.actor)
+        result, rules = AppliedRun(run.id), load_compiled_rules(company)
+        transaction_ids: list[UUID] = []
+        for chunk in iterate_rule_matches(company, select_transactions(company, selection), rules):
+            changing_matches = [match for match in chunk if match.would_change]
+            if changing_matches:
+                replaced = {
+                    match.transaction.id: to_replaced_json(match.assigned)
+                    for match in changing_matches
+                    if match.assigned
+                }
+                pairs = [(match.transaction, match.choice) for match in changing_matches]
+                apply_choices(change, pairs, automatic=True, run_id=run.id, replaced=replaced)
+                result.counts.update(match.rule_id for match in changing_matches)
+                transaction_ids += [transaction.id for transaction, _ in pairs]
+        record_rule_matches(change, {rule_id: count for rule_id, count in result.counts.items() if rule_id})
+        run.affected = result.affected
+        run.save(update_fields=["affected"])
+        analyze_after_commit("ledger_categorization", "ledger_posting", rows=result.affected, company_id=company.id)
+        after = {"affected": result.affected}
+        entry = change.record_bulk("transactions.rulesApplied", "categorizationRun", entity_id=run.id, after=after)
+        link_audit_entry(change, entry, transaction_ids)
+    return result
+
+
+def to_replaced_json(assigned: AssignedCategory) -> dict[str, Any]:
+    """Return the replaced categorization as the new one stores it, so that the run can be undone."""
+    choice = assigned.choice
+    rule = choice.rule
+    return {
+        "run_id": str(assigned.run_id) if assigned.run_id else None,
+        "replaced": limit_replaced_depth(assigned.replaced, MAX_UNDOABLE_RUNS),
+        "category_id": str(choice.category_id),
+        "pl_type": choice.pl_type,
+        "counterparty_id": str(choice.counterparty_id) if choice.counterparty_id else None,
+        "rule": [rule.type, *(day.isoformat() if day else None for day in (rule.start, rule.end, rule.invoice_date))],
+        "pass_through_tax": None if choice.pass_through_tax is None else str(choice.pass_through_tax),
+        "source_note": choice.source_note,
+    }
+
+
+def limit_replaced_depth(replaced: dict[str, Any] | None, depth: int) -> dict[str, Any] | None:
+    """Limit how many runs, one after the other, can be undone."""
+    if replaced is None or not replaced.get("replaced"):
+        return replaced
+    if depth > 1:
+        return replaced | {"replaced": limit_replaced_depth(replaced["replaced"], depth - 1)}
+    return replaced | {"replaced": None, "run_id": None}
+
+
+# ---------------------------------------------------------------------------------------------- undo
+
+
+def undo_categorization_run(*, company: Company, stamp: AuditContext, run_id: UUID | str) -> RunUndoResult:
+    """Undo a run where nobody has changed its categorizations since; what rules assigned before is restored.
+
+    A bulk action by hand is undone by ``undo_run``. Raises NotFoundError, MissingRateError.
+    """
+    with change_company(company, stamp=stamp) as change:
+        run = change.lock(CategorizationRun, run_id)
+        if run.is_manual:
+            return bulk_undo.undo_run(company=company, stamp=stamp, run_id=run.id)
+        categorizations = Categorization.objects.for_company(company.id).filter(run=run)
+        undone_counts: Counter[UUID | None] = Counter()
+        transaction_ids: list[UUID] = []
+        while untouched_chunk := list_untouched_categorizations(categorizations):
+            undo_run_chunk(change, untouched_chunk)
+            undone_counts.update(parse_rule_note(categorization.note) for categorization in untouched_chunk)
+            transaction_ids += [categorization.transaction.id for categorization in untouched_chunk]
+        categorizations.update(run=None, replaced=None)
+        record_rule_matches(change, {rule_id: -count for rule_id, count in undone_counts.items() if rule_id})
+        result = RunUndoResult(affected=undone_counts.total(), kept_count=run.affected - undone_counts.total())
+        run.delete()
+        after = {"affected": result.affected, "kept": result.kept_count}
+        entry = change.record_bulk("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
+        link_audit_entry(change, entry, transaction_ids)
+    return result
+
+
+class UntouchedCategorization(NamedTuple):
+    """A categorization of a run that nobody has changed since."""
+
+    transaction: CategorizableTransaction
+    note: str | None
+    replaced: dict[str, Any] | None
+
+
+def list_untouched_categorizations(categorizations: Any) -> list[UntouchedCategorization]:
+    """Return some thousand categorizations of a run that nobody has changed since."""
+    rows = (
+        categorizations.filter(transaction__categorizations_auto_assigned=True)
+        .order_by("id")
+        .values_list(
+            *(
+                f"transaction__{name}"
+                for name in ("id", "date", "amount_value", "amount_currency", "transferred_value")
+            ),
+            *("transaction__pending", "source_note", "replaced"),
+        )
+    )
+    return [
+        UntouchedCategorization(
+            CategorizableTransaction(row_id, day, amount, currency, transferred, counts_in_results=not pending),
+            note,
+            replaced,
+        )
+        for row_id, day, amount, currency, transferred, pending, note, replaced in rows[:RUN_CHUNK_ROWS]
+    ]
+
+
+def undo_run_chunk(change: CompanyChange, untouched_chunk: list[UntouchedCategorization]) -> None:
+    """Restore what some thousand categorizations of a run replaced, or remove them."""
+    company = change.company
+    categories = dict(Category.objects.for_company(company.id).values_list("id", "pl_types"))
+    counterparty_ids = {
+        parse_id(categorization.replaced["counterparty_id"] or "")
+        for categorization in untouched_chunk
+        if categorization.replaced
+    }
+    known_counterparty_ids = set(
+        Counterparty.objects.for_company(company.id)
+        .filter(id__in=counterparty_ids - {None})
+        .values_list("id", flat=True)
+    )
+    previous_choices = [
+        (categorization, build_previous_choice(categorization.replaced, categories, known_counterparty_ids))
+        for categorization in untouched_chunk
+    ]
+    by_run: dict[UUID | None, list[tuple[CategorizableTransaction, CategorizationChoice]]] = {}
+    replaced_by_transaction: dict[UUID, dict[str, Any]] = {}  # by runs that can be taken back still
+    known_run_ids = set(CategorizationRun.objects.for_company(company.id).values_list("id", flat=True))
+    for categorization, choice in previous_choices:
+        if choice and categorization.replaced:
+            run_id = parse_id(categorization.replaced.get("run_id") or "")
+            by_run.setdefault(run_id if run_id in known_run_ids else None, []).append(
+                (categorization.transaction, choice)
+            )
+            if categorization.replaced.get("replaced"):
+                replaced_by_transaction[categorization.transaction.id] = categorization.replaced["replaced"]
+    for run_id, choices in by_run.items():
+        apply_choices(
+            change, choices, automatic=True, run_id=run_id, replaced=replaced_by_transaction if run_id else None
+        )
+    reopened_ids = [categorization.transaction.id for categorization, choice in previous_choices if choice is None]
+    delete_postings(company=company, transaction_ids=reopened_ids)
+    Categorization.objects.for_company(company.id).filter(IdIn("transaction_id", reopened_ids)).unlinked().delete()
+    recompute_totals(change, reopened_ids)
+
+
+def build_previous_choice(
+    replaced: dict[str, Any] | None, categories: dict[UUID, list[str]], counterparty_ids: set[UUID]
+) -> CategorizationChoice | None:
+    """Return the choice before the run; None if there was none or what it refers to was deleted."""
+    if replaced is None:
+        return None
+    category_id, counterparty_id = UUID(replaced["category_id"]), parse_id(replaced["counterparty_id"] or "")
+    if replaced["pl_type"] not in categories.get(category_id, ()) or (
+        counterparty_id and counterparty_id not in counterparty_ids
+    ):
+        return None
+    rule_type, *days = replaced["rule"]
+    tax = replaced["pass_through_tax"]
+    return CategorizationChoice(
+        category_id,
+        replaced["pl_type"],
+        counterparty_id,
+        RecognitionRule(rule_type, *(date.fromisoformat(day) if day else None for day in days)),
+        None if tax is None else Decimal(tax),
+        source_note=replaced["source_note"],
+    )

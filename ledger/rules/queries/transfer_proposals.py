@@ -1,0 +1,50 @@
+"""Proposed transfers: transactions that look like the two legs of a transfer, for a person to confirm."""
+
+from datetime import date
+from decimal import Decimal
+
+from django.db.models import F
+
+from companies.models import Company
+from ledger.models import RefusedMatch, Transaction
+from ledger.money.calc.fx import RateLookupError, convert
+from ledger.money.calc.money import round_half_up
+from ledger.money.rates import get_rate_table
+from ledger.rules.calc.transfer_pairs import CandidateLeg, LegPair, find_transfer_pairs
+from ledger.rules.queries.company_identity import load_company_identity
+
+MAX_PAIRS = 10_000  # of one answer
+
+
+def list_transfer_proposals(*, company: Company, start: date, end: date) -> list[LegPair]:
+    """Return pairs among the uncategorized, booked transactions of a period, at most 10,000, the nearest first.
+
+    One query each for them, the accounts, dismissed pairs and rates. Amounts are the uncategorized ones. A
+    currency without a rate matches no other.
+    """
+    open_transactions = (
+        Transaction.objects.for_company(company.id)
+        .booked()
+        .open()
+        .filter(date__range=(start, end))
+        .order_by("date", "id")
+    )
+    open_value = F("amount_value") - F("categorized_value")
+    rows = open_transactions.values_list(
+        "id", "account_id", "date", open_value, "amount_currency", "from_to", "description"
+    )
+    legs = [CandidateLeg(*row) for row in rows]
+    if not legs:
+        return []
+    rates = get_rate_table()
+
+    def convert_amount(amount: Decimal, source: str, target: str, day: date) -> Decimal | None:
+        try:
+            return round_half_up(convert(amount, source=source, target=target, day=day, rates=rates), target)
+        except RateLookupError:
+            return None
+
+    dismissed_pairs = RefusedMatch.objects.for_company(company.id).transfers().pairs()
+    return find_transfer_pairs(
+        legs, convert_amount=convert_amount, identity=load_company_identity(company), dismissed=dismissed_pairs
+    )[:MAX_PAIRS]

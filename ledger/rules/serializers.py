@@ -1,0 +1,300 @@
+"""Serializers of rules, previews, runs, proposals and dismissed matches."""
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import AUDIT_FIELDS, MapSerializer, StrictModelSerializer, StrictSerializer
+from companies.models import Currency
+from companies.names import BLANK_NAME_CODE
+from ledger.categorization.serializers.categorizations import to_recognition_rule
+from ledger.models import CategorizationRule, Direction, Operator, PlType
+from ledger.money.amounts import parse_amount_bound
+from ledger.money.calc.money import InvalidAmount
+from ledger.money.fields import AMOUNT, AmountField, CurrencyField
+from ledger.rules.actions.categorization_rules import MAX_RULES
+from ledger.rules.calc.category_proposals import BASIS_KINDS, MAX_PROPOSALS, CategoryProposal
+from ledger.rules.calc.rule_matcher import fold_text
+from ledger.transactions.serializers import CounterpartyRef, DateRuleShape, SelectionShape
+
+MAX_VALUE_LENGTH = 200
+MAX_ACCOUNTS = 200
+MAX_SAMPLE = 100
+MAX_PROPOSAL_TRANSACTIONS = 1000
+
+
+class Condition(StrictSerializer):
+    """How a text compares, without case, accents and runs of spaces."""
+
+    operator = fields.ChoiceField(choices=Operator.choices)
+    value = fields.TextField(max_length=MAX_VALUE_LENGTH)
+
+    def validate_value(self, value: str) -> str:
+        if not fold_text(value):
+            raise serializers.ValidationError(_("Must have a letter, a digit or a sign."), code=BLANK_NAME_CODE)
+        return value
+
+
+@extend_schema_field({**AMOUNT, "type": ["string", "number"], "minimum": 0})
+class BoundField(serializers.Field):
+    """An amount without sign, as text; a number is taken too."""
+
+    default_error_messages = {
+        "invalid_decimal": gettext_lazy("Must be a string such as 1234.56."),
+        "out_of_range": gettext_lazy("Must not be negative."),
+    }
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        is_number = isinstance(data, int | float | Decimal) and not isinstance(data, bool)
+        text = format(Decimal(str(data)), "f") if is_number else data
+        if not isinstance(text, str):
+            self.fail("invalid_decimal")
+        try:
+            value = parse_amount_bound(text)
+        except InvalidAmount:
+            self.fail("invalid_decimal")
+        if value < 0:
+            self.fail("out_of_range")
+        return value
+
+    def to_representation(self, value: Decimal) -> str:
+        """With two decimals at least, as most currencies have."""
+        normalized = value.normalize()
+        return format(normalized if normalized.as_tuple().exponent < -2 else normalized.quantize(Decimal("0.01")), "f")  # type: ignore[operator]
+
+
+class AccountIds(fields.ListField):
+    child = fields.IdField()
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MAX_ACCOUNTS, **kwargs)
+
+
+class Conditions(StrictSerializer):
+    """At least one; all that are given must hold. `text` is either of the two texts."""
+
+    from_to = Condition(required=False, allow_null=True)
+    description = Condition(required=False, allow_null=True)
+    text = Condition(required=False, allow_null=True)
+    account_ids = AccountIds(required=False, allow_null=True)
+    direction = fields.ChoiceField(choices=Direction.choices, required=False, allow_null=True)
+    min_amount = BoundField(required=False, allow_null=True, help_text="without sign, in the transaction's currency")
+    max_amount = BoundField(required=False, allow_null=True, help_text="without sign, in the transaction's currency")
+    currency = CurrencyField(choices=Currency.choices, required=False, allow_null=True)
+    counterparty_id = fields.IdField(
+        required=False, allow_null=True, help_text="holds where fromTo is the counterparty's name, too"
+    )
+
+
+class Action(StrictSerializer):
+    """What the whole amount is for."""
+
+    category_id = fields.IdField(allow_null=True, help_text="null where it was deleted; the rule is disabled then")
+    pl_type = fields.ChoiceField(
+        choices=PlType.choices, required=False, allow_null=True, help_text="needed where the category has several lines"
+    )
+    counterparty = CounterpartyRef(required=False, allow_null=True)
+    using_date_rule = DateRuleShape(required=False, allow_null=True)
+    pass_through_tax_percent = fields.NumberField(
+        minimum=Decimal(0),
+        maximum=Decimal(100),
+        required=False,
+        allow_null=True,
+        help_text="of tax in the amount",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """In the words of the acts."""
+        counterparty = attrs.get("counterparty")
+        return attrs | {
+            "rule": to_recognition_rule(attrs.get("using_date_rule")),
+            "counterparty": (counterparty["id"], counterparty.get("type")) if counterparty else None,
+        }
+
+
+class RuleShape(StrictModelSerializer):
+    company_id = fields.IdField(read_only=True)
+    name = fields.NameField(max_length=200)
+    enabled = fields.BooleanField(required=False)
+    order = fields.OrderField(required=False, help_text="the last where it is left out")
+    conditions = Conditions()
+    action = Action()
+    matched_count = fields.CountField(read_only=True, help_text="transactions that it was assigned to")
+
+    class Meta:
+        model = CategorizationRule
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "name",
+            "enabled",
+            "disabled_reason",
+            "order",
+            "conditions",
+            "action",
+            "matched_count",
+            "last_matched_time",
+            *AUDIT_FIELDS,
+        )
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "disabled_reason", "last_matched_time", *AUDIT_FIELDS)
+
+
+class TriedRule(RuleShape):
+    """A rule that is not stored."""
+
+    name = fields.NameField(max_length=200, required=False)
+
+
+class RuleIds(fields.ListField):
+    child = fields.IdField()
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MAX_RULES, **kwargs)
+
+
+class OrderRequest(StrictSerializer):
+    ids = RuleIds(help_text="of all rules, each once")
+
+
+class PreviewRequest(StrictSerializer):
+    rule = TriedRule(required=False, allow_null=True, help_text="one that is not stored; all rules where left out")
+    selection = SelectionShape(required=False, allow_null=True, help_text="all transactions where it is left out")
+
+
+class RuleCount(StrictSerializer):
+    rule_id = fields.IdField(allow_null=True)
+    count = fields.CountField()
+
+
+class Sampled(StrictSerializer):
+    transaction_id = fields.IdField()
+    rule_id = fields.IdField(allow_null=True)
+    category_id = fields.IdField()
+
+
+class Preview(StrictSerializer):
+    matched = fields.CountField(help_text="transactions that a rule matches")
+    changed = fields.CountField(help_text="those among them that apply would change")
+    by_rule = serializers.ListField(child=RuleCount(), max_length=MAX_RULES)
+    sample = serializers.ListField(child=Sampled(), max_length=MAX_SAMPLE, help_text="of those that would change")
+
+
+class ApplyRequest(StrictSerializer):
+    selection = SelectionShape()
+
+
+class Applied(StrictSerializer):
+    success = fields.BooleanField(default=True)
+    run_id = fields.IdField()
+    affected = fields.CountField()
+    by_rule = serializers.ListField(child=RuleCount(), max_length=MAX_RULES)
+
+
+class TakenBack(StrictSerializer):
+    success = fields.BooleanField(default=True)
+    affected = fields.CountField()
+    kept_count = fields.CountField(help_text="those that somebody has touched since")
+
+
+class ProposedIds(fields.ListField):
+    child = fields.IdField()
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MAX_PROPOSAL_TRANSACTIONS, **kwargs)
+
+
+class FromTransaction(StrictSerializer):
+    transaction_id = fields.IdField()
+
+
+class NewRule(StrictSerializer):
+    """As POST takes it."""
+
+    name = fields.NameField(max_length=200)
+    conditions = Conditions()
+    action = Action()
+
+
+class OfferedRule(StrictSerializer):
+    rule = NewRule()
+    preview = Preview()
+
+
+def serialize_suggested_rule(rule: CategorizationRule) -> dict[str, Any]:
+    """Return an unsaved rule for the OfferedRule answer."""
+    return NewRule(rule).data
+
+
+class ProposalsRequest(StrictSerializer):
+    transaction_ids = ProposedIds()
+
+
+class Basis(StrictSerializer):
+    """What the suggestion is counted from: earlier transactions of the same counterparty, with a similar text or
+    name, or on the same account. `own`: the other party is the company itself, so the transaction is a transfer."""
+
+    kind = fields.ChoiceField(choices=[(kind, kind) for kind in BASIS_KINDS])
+    seen = fields.CountField(help_text="earlier transactions that were counted; 1 for `own`")
+    agreed = fields.CountField(help_text="those among them with this category; 1 for `own`")
+
+
+class ProposalShape(StrictSerializer):
+    category_id = fields.IdField()
+    pl_type = fields.ChoiceField(choices=PlType.choices)
+    counterparty = CounterpartyRef(allow_null=True)
+    confidence = fields.NumberField(help_text="between 0 and 1; at most 0.5 for the basis `account`")
+    basis = Basis()
+
+
+class ProposalMap(MapSerializer):
+    """Proposals by the ids of transactions, the best first."""
+
+    child = ProposalShape
+    max_items = MAX_PROPOSALS
+
+
+def serialize_proposal(proposal: CategoryProposal) -> dict[str, Any]:
+    """Return a proposal for the ProposalShape answer."""
+    categorization = proposal.categorization
+    counterparty = (
+        {"type": categorization.counterparty_type, "id": str(categorization.counterparty_id)}
+        if categorization.counterparty_id
+        else None
+    )
+    return {
+        "categoryId": str(categorization.category_id),
+        "plType": categorization.pl_type,
+        "counterparty": counterparty,
+        "confidence": float(proposal.confidence),
+        "basis": {"kind": proposal.kind, "seen": proposal.seen, "agreed": proposal.agreed},
+    }
+
+
+class TransferWindow(StrictSerializer):
+    start_date = fields.DateField()
+    end_date = fields.DateField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["end_date"] < attrs["start_date"]:
+            raise serializers.ValidationError({"endDate": "Must not be before startDate."}, code="end_before_start")
+        return attrs
+
+
+class Refusal(StrictSerializer):
+    """What a transaction was put together with, and is not: another leg, or what was expected on a day."""
+
+    id = fields.IdField(source="transaction_id")
+    other_id = fields.IdField()
+    day = fields.DateField(allow_null=True)
+
+
+class TransferPair(StrictSerializer):
+    source_transaction_id = fields.IdField(help_text="money out")
+    target_transaction_id = fields.IdField(help_text="money in")
+    days = fields.CountField(help_text="between them")
+    difference = AmountField(help_text="of the target from what the source is worth, in the target's currency")

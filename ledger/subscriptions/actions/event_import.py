@@ -1,0 +1,192 @@
+"""Import subscription events: one pass of checks, missing records created, one COPY, one transaction.
+
+Rows keep the order of the file: their ids are made in it, so that of two events of one subscription on one
+day the later one in the file counts.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from uuid import UUID
+
+from django.db import connection
+from django.utils.translation import gettext as _
+
+from companies.api.limits import MAX_ERRORS
+from companies.change import CompanyChange, change_company
+from companies.counters import count_import_outcome
+from companies.errors import ValidationFailed
+from companies.models import AuditContext, Company, generate_id
+from ledger import hooks
+from ledger.bulk.copy import copy_lines, escape_nullable_copy_text
+from ledger.bulk.planner_statistics import analyze_after_commit
+from ledger.bulk.request_bodies import BulkRequest, Fault, find_amount_fault, sort_faults
+from ledger.models import Subscription
+from ledger.subscriptions.actions.import_references import (
+    ImportReferences,
+    SubscriptionReference,
+    load_import_references,
+)
+from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
+
+MAX_EVENTS = 100_000  # decisions on imports: more goes in several calls
+MAX_NAMED_CUSTOMERS = 1_000  # past this adding up the whole company again is quicker than customer by customer
+MAX_ID_LENGTH = MAX_NAME_LENGTH = 200
+MAX_INTERVAL_COUNT = 1000
+
+
+class EventImportItem(SubscriptionReference, gc=False, rename="camel", kw_only=True):
+    """One event as it is sent; amount, currency and ids are checked against the company."""
+
+    effective_date: date
+    amount_value: str
+    amount_currency: str
+    committed_date: date | None = None
+    interval: str | None = None
+    interval_count: int | None = None
+    external_id: str | None = None
+
+
+@dataclass(slots=True)
+class EventImportOutcome:
+    """What an import did, or would do."""
+
+    count: int = 0
+    duplicates: int = 0
+    errors: list[Fault] = field(default_factory=list)
+    dry_run: bool = False
+
+
+def import_subscription_events(*, company: Company, stamp: AuditContext, request: BulkRequest) -> EventImportOutcome:
+    """Import events, all or none of them; with ``onError: skip`` all valid ones.
+
+    Raises ValidationFailed with up to 1,000 pointers if a row is wrong and none may be skipped.
+    """
+    with change_company(company, stamp=stamp) as change:
+        outcome = EventImportOutcome(dry_run=request.dry_run, errors=request.errors)
+        references = load_import_references(company=company, items=[item for item in request.items if item is not None])
+        rows = validate_event_items(company=company, request=request, references=references, outcome=outcome)
+        if outcome.errors and request.on_error == "abort":
+            raise ValidationFailed(outcome.errors[:MAX_ERRORS])
+        outcome.count = len(rows)
+        count_import_outcome(source="subscriptionEvents", outcome=outcome)
+        if rows and not request.dry_run:
+            store_imported_events(change, outcome, rows=rows, references=references)
+    return outcome
+
+
+def store_imported_events(
+    change: CompanyChange,
+    outcome: EventImportOutcome,
+    *,
+    rows: list[tuple[str, EventImportItem]],
+    references: ImportReferences,
+) -> None:
+    """Store the rows and the missing records they name; the company's recurring revenue is recomputed."""
+    company, stamp, event_ids = change.company, change.context, list[UUID]()
+    created_counts = references.create_missing(company=company, stamp=stamp)
+    lines = to_event_copy_lines(rows, company_id=str(company.id), stamp=stamp, event_ids=event_ids)
+    copy_lines("ledger_subscriptionevent", COPY_COLUMNS, lines)
+    analyze_after_commit("ledger_subscriptionevent", "ledger_subscription", rows=len(rows), company_id=company.id)
+    counts = {"count": outcome.count, "duplicates": outcome.duplicates, "errors": len(outcome.errors)}
+    after = {**counts, "first_id": event_ids[0], "last_id": event_ids[-1], **created_counts}
+    change.record_bulk("subscriptionEvents.imported", "subscriptionEvent", after=after)
+    event_changes = SubscriptionEventChanges(customers=find_customer_ids(company, rows), added=tuple(event_ids))
+    hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+
+
+def validate_event_items(
+    *, company: Company, request: BulkRequest, references: ImportReferences, outcome: EventImportOutcome
+) -> list[tuple[str, EventImportItem]]:
+    """Return (subscription id, item) of valid, new rows; add errors and duplicates to the outcome."""
+    known_ids = find_known_event_ids(company, request.items)
+    errors_by_price: dict[tuple[str, str], Fault | None] = {}  # price lists are short
+    rows: list[tuple[str, EventImportItem]] = []
+    for index, item in enumerate(request.items):
+        if item is None:
+            continue
+        price = (item.amount_value, item.amount_currency)
+        if price not in errors_by_price:
+            errors_by_price[price] = find_price_error(*price)
+        error = errors_by_price[price] or references.find_error(item)
+        if error:
+            outcome.errors.append((f"#/events/{index}/{error[0]}", *error[1:]))
+            continue
+        if item.external_id is not None:
+            if item.external_id in known_ids:
+                outcome.duplicates += 1
+                continue
+            known_ids.add(item.external_id)
+        rows.append((references.get_or_create_subscription_id(item), item))
+    outcome.errors = sort_faults(outcome.errors)
+    return rows
+
+
+def find_price_error(amount: str, currency: str) -> Fault | None:
+    """Return (field, code, detail) of what is wrong with an amount and its currency, or None."""
+    error = find_amount_fault(amount, currency, example="1234.56")
+    if error is None and amount.startswith("-") and amount.strip("-0."):
+        return "amountValue", *build_negative_amount_error()
+    return error
+
+
+def build_negative_amount_error() -> tuple[str, str]:
+    """Return (code, detail) of a negative amount."""
+    return "negative_amount", _("A subscription is never worth less than nothing.")
+
+
+def find_known_event_ids(company: Company, items: Iterable[EventImportItem | None]) -> set[str]:
+    """Return the external ids of items that a live event already has."""
+    external_ids = list({item.external_id for item in items if item is not None and item.external_id is not None})
+    if not external_ids:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT e.external_id FROM ledger_subscriptionevent AS e "
+            "JOIN unnest(%s::text[]) AS w (external_id) ON w.external_id = e.external_id "
+            "WHERE e.company_id = %s AND e.external_id IS NOT NULL AND e.retracted_time IS NULL",
+            [external_ids, company.id],
+        )
+        return {external_id for (external_id,) in cursor.fetchall()}
+
+
+def find_customer_ids(company: Company, rows: list[tuple[str, EventImportItem]]) -> frozenset[UUID] | None:
+    """Return the customers of the rows; None if there are too many to name."""
+    subscription_ids = {subscription for subscription, _ in rows}
+    if len(subscription_ids) > MAX_NAMED_CUSTOMERS:
+        return None
+    matching_subscriptions = Subscription.objects.for_company(company.id).filter(id__in=subscription_ids)
+    return frozenset(matching_subscriptions.values_list("customer_id", flat=True))
+
+
+EVENT_COLUMNS = (
+    "subscription_id",
+    "effective_date",
+    "committed_date",
+    "amount_value",
+    "amount_currency",
+    "interval",
+    "interval_count",
+    "external_id",
+    "retracted_time",
+)
+AUDIT_COLUMNS = ("created_user_id", "last_updated_user_id", "created_time", "last_updated_time")
+COPY_COLUMNS = ("company_id", "id", *EVENT_COLUMNS, *AUDIT_COLUMNS)
+
+
+def to_event_copy_lines(
+    rows: list[tuple[str, EventImportItem]], *, company_id: str, stamp: AuditContext, event_ids: list[UUID]
+) -> Iterator[str]:
+    """Yield each row as a line in COPY's text format; append its id to ``event_ids``."""
+    actor = escape_nullable_copy_text(stamp.actor)
+    tail = f"\t\\N\t{actor}\t{actor}\t{stamp.time}\t{stamp.time}\n"
+    for subscription, item in rows:
+        row_id = generate_id()
+        event_ids.append(row_id)
+        effective_date = str(item.effective_date)
+        committed_date = effective_date if item.committed_date is None else str(item.committed_date)
+        yield (
+            f"{company_id}\t{row_id}\t{subscription}\t{effective_date}\t{committed_date}\t{item.amount_value}\t"
+            f"{item.amount_currency}\t{item.interval or 'month'}\t{item.interval_count or 1}\t"
+            f"{escape_nullable_copy_text(item.external_id)}{tail}"
+        )

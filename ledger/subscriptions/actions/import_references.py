@@ -1,0 +1,222 @@
+"""Which subscriptions, customers and products an import refers to, and which of them must be created."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+from django.db import connection
+
+from companies.errors import build_unknown_id_entry
+from companies.models import AuditContext, Company, generate_id
+from companies.names import build_name
+from ledger.bulk.copy import copy_lines, escape_nullable_copy_text
+from ledger.bulk.request_bodies import Fault, normalize_id
+
+AUDIT_COLUMNS = ("created_user_id", "last_updated_user_id", "created_time", "last_updated_time")
+CANONICAL_UUID_PATTERN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class SubscriptionReference(msgspec.Struct, gc=False, rename="camel", kw_only=True):
+    """How an item names its subscription: by our id, or by an external id with what is needed to create it."""
+
+    subscription_id: str | None = None
+    subscription_external_id: str | None = None
+    customer_external_id: str | None = None
+    customer_name: str | None = None
+    product_external_id: str | None = None
+    product_name: str | None = None
+
+
+@dataclass(slots=True)
+class RecordDirectory:
+    """Records of one kind by external id and by name; missing ones get an id here and a row in ``created``."""
+
+    by_external_id: dict[str, str] = field(default_factory=dict)
+    by_name: dict[str, str] = field(default_factory=dict)
+    created: list[tuple[str, str, str | None]] = field(default_factory=list)  # (id, name, external id)
+
+    def get_or_create_id(self, external_id: str | None, name: str | None) -> str | None:
+        """Return the id of the named record, a new one if it is missing; None if the item has no name."""
+        if external_id is None and name is None:
+            return None
+        ids, key = (self.by_name, name) if external_id is None else (self.by_external_id, external_id)
+        record_id = ids.get(key)  # type: ignore[arg-type]
+        if record_id is None:
+            record_id = ids[key] = str(generate_id())  # type: ignore[index]
+            record_name = name or build_name(external_id or "")
+            self.created.append((record_id, record_name, external_id))
+            self.by_name.setdefault(record_name, record_id)
+        return record_id
+
+
+@dataclass(slots=True)
+class ImportReferences:
+    """The records that the items of one import refer to."""
+
+    by_id: dict[str, str] = field(default_factory=dict)  # as spelled by the caller -> as we spell it
+    by_external_id: dict[str, str] = field(default_factory=dict)
+    customers: RecordDirectory = field(default_factory=RecordDirectory)
+    products: RecordDirectory = field(default_factory=RecordDirectory)
+    created: list[tuple[str, str, str | None, str]] = field(
+        default_factory=list
+    )  # (id, customer, product, external id)
+
+    def find_error(self, item: SubscriptionReference) -> Fault | None:
+        """Return (field, code, detail) if the item names no subscription that exists or can be created."""
+        if item.subscription_id is not None:
+            return None if item.subscription_id in self.by_id else build_unknown_id_entry("subscriptionId")
+        if item.subscription_external_id is None:
+            return "subscriptionId", "required", "Give subscriptionId or subscriptionExternalId."
+        if item.subscription_external_id in self.by_external_id:
+            return None
+        if item.customer_external_id is None and item.customer_name is None:
+            return "customerExternalId", "required", "A new subscription needs its customer's external id or name."
+        return None
+
+    def get_or_create_subscription_id(self, item: SubscriptionReference) -> str:
+        """Return the id of the item's subscription, a new one if it is missing. The item must have no error."""
+        if item.subscription_id is not None:
+            return self.by_id[item.subscription_id]
+        external_id = item.subscription_external_id or ""
+        subscription_id = self.by_external_id.get(external_id)
+        if subscription_id is None:
+            customer_id = self.customers.get_or_create_id(item.customer_external_id, item.customer_name) or ""
+            product_id = self.products.get_or_create_id(item.product_external_id, item.product_name)
+            subscription_id = self.by_external_id[external_id] = str(generate_id())
+            self.created.append((subscription_id, customer_id, product_id, external_id))
+        return subscription_id
+
+    def create_missing(self, *, company: Company, stamp: AuditContext) -> dict[str, int]:
+        """Create the missing records; return how many of each kind."""
+        audit = f"{escape_nullable_copy_text(stamp.actor)}\t{escape_nullable_copy_text(stamp.actor)}\t{stamp.time}\t{stamp.time}"
+        key_columns = ("company_id", "id")
+        copy_lines(
+            "ledger_counterparty",
+            (*key_columns, "type", "name", "external_id", *AUDIT_COLUMNS),
+            (
+                f"{company.id}\t{row_id}\tcustomer\t{escape_nullable_copy_text(name)}\t{escape_nullable_copy_text(external_id)}\t{audit}\n"
+                for row_id, name, external_id in self.customers.created
+            ),
+        )
+        copy_lines(
+            "ledger_product",
+            (*key_columns, "name", "name_manually_edited", '"order"', *AUDIT_COLUMNS),
+            (
+                f"{company.id}\t{row_id}\t{escape_nullable_copy_text(name)}\tf\t0\t{audit}\n"
+                for row_id, name, _ in self.products.created
+            ),
+        )
+        copy_lines(
+            "ledger_productexternalid",
+            (*key_columns, "product_id", "external_id"),
+            (
+                f"{company.id}\t{generate_id()}\t{row_id}\t{escape_nullable_copy_text(external_id)}\n"
+                for row_id, _, external_id in self.products.created
+                if external_id is not None
+            ),
+        )
+        copy_lines(
+            "ledger_subscription",
+            (*key_columns, "customer_id", "product_id", "external_id", *AUDIT_COLUMNS),
+            (
+                f"{company.id}\t{row_id}\t{customer}\t{escape_nullable_copy_text(product)}\t{escape_nullable_copy_text(external_id)}\t{audit}\n"
+                for row_id, customer, product, external_id in self.created
+            ),
+        )
+        return {
+            "customers": len(self.customers.created),
+            "products": len(self.products.created),
+            "subscriptions": len(self.created),
+        }
+
+
+def load_import_references(*, company: Company, items: Sequence[SubscriptionReference]) -> ImportReferences:
+    """Return the known subscriptions of the items and, for missing ones, the known customers and products."""
+    references = ImportReferences()
+    sent_ids = {item.subscription_id for item in items if item.subscription_id is not None}
+    own_id_by_sent_id = {
+        sent_id: sent_id if CANONICAL_UUID_PATTERN.fullmatch(sent_id) else normalize_id(sent_id) for sent_id in sent_ids
+    }
+    known_ids = find_known_subscription_ids(company, set(own_id_by_sent_id.values()))
+    references.by_id = {sent_id: own_id for sent_id, own_id in own_id_by_sent_id.items() if own_id in known_ids}
+    external_ids = {
+        item.subscription_external_id
+        for item in items
+        if item.subscription_id is None and item.subscription_external_id is not None
+    }
+    if not external_ids:
+        return references
+    references.by_external_id = fetch_ids_by_text(_SUBSCRIPTIONS, company, external_ids)
+    missing = [
+        item
+        for item in items
+        if item.subscription_id is None and item.subscription_external_id not in references.by_external_id
+    ]
+    if missing:
+        references.customers = load_customer_directory(company, missing)
+        references.products = load_product_directory(company, missing)
+    return references
+
+
+# Each joins the requested texts, so that the plan suits their number, and returns (text, id).
+_SUBSCRIPTIONS = """
+    SELECT s.external_id, s.id::text FROM ledger_subscription AS s JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = s.external_id WHERE s.company_id = %s
+"""
+_CUSTOMERS_BY_ID = """
+    SELECT c.external_id, c.id::text FROM ledger_counterparty AS c JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = c.external_id WHERE c.company_id = %s AND c.type = 'customer'
+"""
+_CUSTOMERS_BY_NAME = """
+    SELECT c.name, c.id::text FROM ledger_counterparty AS c JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = c.name WHERE c.company_id = %s AND c.type = 'customer' ORDER BY c.id DESC
+"""
+_PRODUCTS_BY_ID = """
+    SELECT p.external_id, p.product_id::text FROM ledger_productexternalid AS p JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = p.external_id WHERE p.company_id = %s
+"""
+_PRODUCTS_BY_NAME = """
+    SELECT p.name, p.id::text FROM ledger_product AS p JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = p.name WHERE p.company_id = %s ORDER BY p.id DESC
+"""
+_KNOWN = """
+    SELECT s.id::text, '' FROM ledger_subscription AS s JOIN unnest(%s::uuid[]) AS w (id)
+        ON w.id = s.id WHERE s.company_id = %s
+"""
+
+
+def fetch_ids_by_text(statement: str, company: Company, texts: set[str]) -> dict[str, str]:
+    """Return the ids by text; of several records with one name the oldest."""
+    if not texts:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [list(texts), company.id])
+        return dict(cursor.fetchall())
+
+
+def find_known_subscription_ids(company: Company, ids: set[str]) -> set[str]:
+    """Return those of the canonical ids that belong to the company."""
+    return set(
+        fetch_ids_by_text(_KNOWN, company, {row_id for row_id in ids if CANONICAL_UUID_PATTERN.fullmatch(row_id)})
+    )
+
+
+def load_customer_directory(company: Company, items: Sequence[SubscriptionReference]) -> RecordDirectory:
+    """Return customers by external id and, for items without one, by name."""
+    external_ids = {item.customer_external_id for item in items if item.customer_external_id is not None}
+    names = {item.customer_name for item in items if item.customer_external_id is None and item.customer_name}
+    return RecordDirectory(
+        by_external_id=fetch_ids_by_text(_CUSTOMERS_BY_ID, company, external_ids),
+        by_name=fetch_ids_by_text(_CUSTOMERS_BY_NAME, company, names),
+    )
+
+
+def load_product_directory(company: Company, items: Sequence[SubscriptionReference]) -> RecordDirectory:
+    """Return products by external id and, for items without one, by name."""
+    external_ids = {item.product_external_id for item in items if item.product_external_id is not None}
+    names = {item.product_name for item in items if item.product_external_id is None and item.product_name}
+    return RecordDirectory(
+        by_external_id=fetch_ids_by_text(_PRODUCTS_BY_ID, company, external_ids),
+        by_name=fetch_ids_by_text(_PRODUCTS_BY_NAME, company, names),
+    )

@@ -1,0 +1,150 @@
+"""Create, update and delete subscriptions, and add and retract their append-only events."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from companies.change import change_company
+from companies.errors import ValidationFailed, build_unknown_id_error
+from companies.models import AuditContext, Company
+from companies.time_zones import get_today
+from ledger import hooks
+from ledger.models import (
+    Counterparty,
+    CounterpartyType,
+    Product,
+    Subscription,
+    SubscriptionEvent,
+    SubscriptionInUse,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionEventChanges:
+    """Whose events changed, and how. ``customers`` is None if they are too many to name."""
+
+    customers: frozenset[UUID] | None
+    added: tuple[UUID, ...] = ()
+    retracted: tuple[UUID, ...] = ()
+
+
+def create_subscription(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> Subscription:
+    """Create a subscription of a customer; events set its price.
+
+    Raises ExternalIdTaken, and ValidationFailed: unknown_id, or not_a_customer for another type of counterparty.
+    """
+    with change_company(company, stamp=stamp) as change:
+        check_subscription_customer(company=company, customer_id=values["customer_id"])
+        check_subscription_product(company=company, product_id=values.get("product_id"))
+        return change.create(Subscription(company=company, **values), "subscription.created")
+
+
+def create_subscription_with_event(
+    *, company: Company, stamp: AuditContext, values: dict[str, Any], event: dict[str, Any]
+) -> tuple[Subscription, SubscriptionEvent]:
+    """Create a subscription with its first event. Raises what the two actions raise."""
+    with change_company(company, stamp=stamp):
+        subscription = create_subscription(company=company, stamp=stamp, values=values)
+        event |= {"subscription_id": subscription.id}
+        return subscription, create_subscription_event(company=company, stamp=stamp, values=event)
+
+
+def update_subscription(
+    *, company: Company, stamp: AuditContext, subscription_id: UUID | str, values: dict[str, Any]
+) -> Subscription:
+    """Update a subscription; with another customer all its events move to that customer.
+
+    Raises NotFoundError, StaleError, ExternalIdTaken, and ValidationFailed (unknown_id, not_a_customer).
+    """
+    with change_company(company, stamp=stamp) as change:
+        subscription = change.lock(
+            Subscription.objects.with_standing(company.id, get_today(company, stamp.time)), subscription_id
+        )
+        customer_id = values.get("customer_id", subscription.customer_id)
+        has_new_customer = customer_id != subscription.customer_id
+        if has_new_customer:
+            check_subscription_customer(company=company, customer_id=customer_id)
+        check_subscription_product(company=company, product_id=values.get("product_id"))
+        change.update(subscription, "subscription.updated", **values)
+        if has_new_customer:
+            event_changes = SubscriptionEventChanges(
+                customers=None
+            )  # both customers' past is another: all is added up anew
+            hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+    return subscription
+
+
+def delete_subscription(*, company: Company, stamp: AuditContext, subscription_id: UUID | str) -> None:
+    """Delete a subscription without live events, with its retracted ones.
+
+    Raises NotFoundError, StaleError, SubscriptionInUse.
+    """
+    with change_company(company, stamp=stamp) as change:
+        subscription = change.lock(Subscription, subscription_id)
+        events = SubscriptionEvent.objects.for_company(company.id).filter(subscription=subscription)
+        if events.not_retracted().exists():
+            raise SubscriptionInUse
+        events.delete()
+        change.delete(subscription, "subscription.deleted")
+
+
+def move_subscriptions_to_counterparty(
+    *, company: Company, gone: Counterparty, kept: Counterparty, stamp: AuditContext
+) -> None:
+    """Move the subscriptions of a merged customer to the one that is kept, with all their history."""
+    subscriptions = Subscription.objects.for_company(company.id).filter(customer=gone)
+    if subscriptions.update(customer=kept, last_updated_time=stamp.time, last_updated_user_id=stamp.actor):
+        event_changes = SubscriptionEventChanges(
+            customers=None
+        )  # what was two customers' past is one's: all is added up anew
+        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+
+
+def check_subscription_product(*, company: Company, product_id: UUID | None) -> None:
+    """Check that the product belongs to the company. Raises FieldErrors (unknown_id)."""
+    if product_id and not Product.objects.for_company(company.id).filter(id=product_id).exists():
+        raise build_unknown_id_error("#/productId")
+
+
+def check_subscription_customer(*, company: Company, customer_id: UUID) -> None:
+    """Check that the counterparty is a customer, and lock it. Raises FieldErrors (unknown_id, not_a_customer)."""
+    rows = Counterparty.objects.for_company(company.id).filter(id=customer_id)
+    customer_type = rows.select_for_update(no_key=True).values_list("type", flat=True).first()  # stays one meanwhile
+    if customer_type is None:
+        raise build_unknown_id_error("#/customerId")
+    if customer_type != CounterpartyType.CUSTOMER:
+        raise ValidationFailed(
+            [("#/customerId", "not_a_customer", _("Only counterparties of type customer subscribe."))]
+        )
+
+
+def create_subscription_event(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> SubscriptionEvent:
+    """Create an event: from its effective date on the subscription has another price.
+
+    Raises ExternalIdTaken, and ValidationFailed (unknown_id).
+    """
+    with change_company(company, stamp=stamp) as change:
+        subscription = Subscription.objects.for_company(company.id).filter(id=values["subscription_id"]).first()
+        if subscription is None:
+            raise build_unknown_id_error("#/subscriptionId")
+        event = change.create(SubscriptionEvent(company=company, **values), "subscriptionEvent.created")
+        event_changes = SubscriptionEventChanges(customers=frozenset({subscription.customer_id}), added=(event.id,))
+        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+    return event
+
+
+def retract_subscription_event(*, company: Company, stamp: AuditContext, event_id: UUID | str) -> None:
+    """Retract an event: it no longer counts, but stays in the list. Retracting it again changes nothing.
+
+    Raises NotFoundError, StaleError.
+    """
+    with change_company(company, stamp=stamp) as change:
+        event = change.lock(SubscriptionEvent, event_id)
+        if event.retracted_time is not None:
+            return
+        change.update(event, "subscriptionEvent.retracted", retracted_time=stamp.time)
+        subscription = Subscription.objects.for_company(company.id).get(id=event.subscription_id)
+        event_changes = SubscriptionEventChanges(customers=frozenset({subscription.customer_id}), retracted=(event.id,))
+        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)

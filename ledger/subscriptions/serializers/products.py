@@ -1,0 +1,62 @@
+"""Serializers of products and product groups."""
+
+from typing import ClassVar
+
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer
+from ledger.models import Product, ProductGroup
+
+MAX_EXTERNAL_IDS = 100
+
+
+class ProductShape(StrictModelSerializer):
+    company_id = fields.IdField(read_only=True)
+    name = fields.NameField(max_length=200)
+    product_group_id = fields.IdField(allow_null=True, required=False)
+    order = fields.OrderField(required=False)
+    external_ids = serializers.ListField(
+        child=fields.TextField(max_length=200),
+        max_length=MAX_EXTERNAL_IDS,
+        required=False,
+        help_text="ids in other systems, by which an import of subscription events finds the product",
+    )
+
+    class Meta:
+        model = Product
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "name",
+            "name_manually_edited",
+            "product_group_id",
+            "order",
+            "external_ids",
+            *AUDIT_FIELDS,
+        )
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "name_manually_edited", *AUDIT_FIELDS)
+
+
+class ProductListItem(ProductShape):
+    cMRR = fields.NumberField(  # noqa: N815 - the contract's spelling
+        read_only=True,
+        allow_null=True,
+        help_text="committed recurring revenue at the end of the running month, in the base currency; null without "
+        "`subscriptions:read`",
+    )
+    event_count = fields.CountField(read_only=True, help_text="subscription events that count, retracted ones do not")
+
+    class Meta(ProductShape.Meta):
+        fields = (*ProductShape.Meta.fields, "cMRR", "event_count")
+
+
+class ProductGroupShape(StrictModelSerializer):
+    company_id = fields.IdField(read_only=True)
+    name = fields.NameField(max_length=200)
+    order = fields.OrderField(required=False)
+
+    class Meta:
+        model = ProductGroup
+        fields = ("id", "company_id", "name", "order", *AUDIT_FIELDS)
+        read_only_fields = ("id", *AUDIT_FIELDS)

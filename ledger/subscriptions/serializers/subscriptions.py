@@ -1,0 +1,178 @@
+"""Serializers of subscriptions and their events; import bodies are read by `event_import_body`."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer, StrictSerializer
+from companies.errors import ValidationFailed
+from ledger.bulk.serializers import ON_ERROR_MODES, build_skipped_rows_field
+from ledger.models import BillingPeriod, Subscription, SubscriptionEvent
+from ledger.money.amounts import format_plain_amount, parse_api_amount
+from ledger.money.fields import AmountField, CurrencyField
+from ledger.subscriptions.actions.event_import import (
+    EVENT_COLUMNS,
+    MAX_EVENTS,
+    MAX_ID_LENGTH,
+    MAX_INTERVAL_COUNT,
+    MAX_NAME_LENGTH,
+    build_negative_amount_error,
+)
+
+SUBSCRIPTION_STATUSES = ["scheduled", "active", "ended"]
+
+
+class SubscriptionShape(StrictModelSerializer):
+    """As of today: what the latest event in effect says."""
+
+    company_id = fields.IdField(read_only=True)
+    customer_id = fields.IdField(help_text="a counterparty of type customer")
+    product_id = fields.IdField(allow_null=True, required=False)
+    external_id = fields.TextField(allow_null=True, required=False, max_length=MAX_ID_LENGTH, min_length=1)
+    status = serializers.SerializerMethodField(help_text="scheduled until its first event takes effect")
+    current_amount_value = serializers.SerializerMethodField("get_current_amount_value")
+    current_amount_currency = serializers.SerializerMethodField("get_current_amount_currency")
+    interval = serializers.SerializerMethodField()
+    interval_count = serializers.SerializerMethodField("get_interval_count")
+
+    class Meta:
+        model = Subscription
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "customer_id",
+            "product_id",
+            "external_id",
+            "status",
+            "current_amount_value",
+            "current_amount_currency",
+            "interval",
+            "interval_count",
+            *AUDIT_FIELDS,
+        )
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", *AUDIT_FIELDS)
+
+    @extend_schema_field({"type": "string", "enum": SUBSCRIPTION_STATUSES})
+    def get_status(self, row: Subscription) -> str:
+        terms = get_current_terms(row)
+        if terms is None:
+            return "scheduled"
+        return "active" if Decimal(terms["amount"]) else "ended"
+
+    @extend_schema_field(AmountField(allow_null=True))
+    def get_current_amount_value(self, row: Subscription) -> str | None:
+        terms = get_current_terms(row)
+        return format_plain_amount(Decimal(terms["amount"]), terms["currency"]) if terms else None
+
+    @extend_schema_field(CurrencyField(allow_null=True))
+    def get_current_amount_currency(self, row: Subscription) -> str | None:
+        terms = get_current_terms(row)
+        return terms["currency"] if terms else None
+
+    @extend_schema_field({"type": ["string", "null"], "enum": [*BillingPeriod.values, None]})
+    def get_interval(self, row: Subscription) -> str | None:
+        terms = get_current_terms(row)
+        return terms["interval"] if terms else None
+
+    @extend_schema_field(fields.IntegerField(min_value=1, max_value=MAX_INTERVAL_COUNT, allow_null=True))
+    def get_interval_count(self, row: Subscription) -> int | None:
+        terms = get_current_terms(row)
+        return terms["interval_count"] if terms else None
+
+
+def get_current_terms(row: Any) -> dict[str, Any] | None:
+    """Return the current terms that the queryset annotated; None for a subscription that was just created."""
+    return getattr(row, "standing", None)
+
+
+class EventShape(StrictModelSerializer):
+    company_id = fields.IdField(read_only=True)
+    subscription_id = fields.IdField()
+    effective_date = fields.DateField(help_text="from this day on it is worth the amount; mrr counts by it")
+    committed_date = fields.DateField(help_text="when it was agreed; cmrr counts by it")
+    amount_value = serializers.SerializerMethodField(
+        "get_amount_value", help_text="for one interval; 0 ends the subscription"
+    )
+    amount_currency = CurrencyField()
+    interval = fields.ChoiceField(choices=BillingPeriod.choices)
+    interval_count = fields.IntegerField(min_value=1, max_value=MAX_INTERVAL_COUNT)
+    external_id = fields.TextField(allow_null=True)
+    retracted_time = fields.TimeField(allow_null=True)
+
+    class Meta:
+        model = SubscriptionEvent
+        fields: ClassVar[tuple[str, ...]] = ("id", "company_id", *EVENT_COLUMNS, *AUDIT_FIELDS)
+        read_only_fields: ClassVar[tuple[str, ...]] = fields
+
+    @extend_schema_field(AmountField())
+    def get_amount_value(self, row: SubscriptionEvent) -> str:
+        return format_plain_amount(row.amount_value, row.amount_currency)
+
+
+class EventFields(StrictSerializer):
+    """What an event says, sent alone or in an import; what is left out or null takes its default."""
+
+    effective_date = fields.DateField()
+    committed_date = fields.DateField(required=False, allow_null=True, help_text="effectiveDate where it is left out")
+    amount_value = AmountField(help_text="a string, not negative, with no more decimals than the currency has")
+    amount_currency = CurrencyField()
+    interval = fields.ChoiceField(
+        choices=BillingPeriod.choices, required=False, allow_null=True, help_text="month where it is left out"
+    )
+    interval_count = fields.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=MAX_INTERVAL_COUNT, help_text="1 where it is left out"
+    )
+    external_id = fields.TextField(required=False, allow_null=True, min_length=1, max_length=MAX_ID_LENGTH)
+
+
+class NewEvent(EventFields):
+    subscription_id = fields.IdField()
+
+
+class ImportedEvent(EventFields):
+    """Names its subscription by our id, or by another system's; then what is missing is created."""
+
+    subscription_id = fields.IdField(required=False, allow_null=True)
+    subscription_external_id = fields.TextField(
+        required=False, allow_null=True, min_length=1, max_length=MAX_ID_LENGTH, help_text="in place of subscriptionId"
+    )
+    customer_external_id = fields.TextField(required=False, allow_null=True, min_length=1, max_length=MAX_ID_LENGTH)
+    customer_name = fields.NameField(required=False, allow_null=True, max_length=MAX_NAME_LENGTH)
+    product_external_id = fields.TextField(required=False, allow_null=True, min_length=1, max_length=MAX_ID_LENGTH)
+    product_name = fields.NameField(required=False, allow_null=True, max_length=MAX_NAME_LENGTH)
+
+
+class EventImport(StrictSerializer):
+    events = serializers.ListField(child=ImportedEvent(), max_length=MAX_EVENTS)
+    on_error = fields.ChoiceField(choices=ON_ERROR_MODES, required=False, default="abort")
+    dry_run = fields.BooleanField(required=False, default=False)
+
+
+class EventImportResult(StrictSerializer):
+    success = fields.BooleanField()
+    count = fields.CountField(help_text="how many were stored, or would be")
+    duplicates = fields.CountField(help_text="items whose externalId is known")
+    errors = build_skipped_rows_field()  # type: ignore[assignment]
+    dry_run = fields.BooleanField()
+
+
+def to_event_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of an event. Raises ValidationFailed if the amount is wrong."""
+    effective_date: date = values["effective_date"]
+    amount = parse_api_amount(values["amount_value"], values["amount_currency"], pointer="#/amountValue")
+    if amount < 0:
+        raise ValidationFailed([("#/amountValue", *build_negative_amount_error())])
+    return {
+        "subscription_id": values["subscription_id"],
+        "effective_date": effective_date,
+        "committed_date": values.get("committed_date") or effective_date,
+        "amount_value": amount,
+        "amount_currency": values["amount_currency"],
+        "interval": values.get("interval") or BillingPeriod.MONTH.value,
+        "interval_count": values.get("interval_count") or 1,
+        "external_id": values.get("external_id"),
+    }

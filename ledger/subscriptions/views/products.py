@@ -1,0 +1,109 @@
+"""REST: products and product groups."""
+
+from decimal import Decimal
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.serializers import SUCCESS
+from companies.api.viewsets import CompanyViewSet, build_crud_permissions
+from companies.permissions import Permission
+from ledger.calc.months import get_last_day_of_month
+from ledger.models import ExternalIdTaken, Product, ProductGroup, ProductGroupNotEmpty, ProductInUse
+from ledger.money.rates import get_rate_table
+from ledger.recognition.actions.postings import MissingRateError
+from ledger.subscriptions.actions import products
+from ledger.subscriptions.queries import committed_revenue
+from ledger.subscriptions.serializers import products as shapes
+
+PRODUCT_PERMISSIONS = build_crud_permissions(reads=Permission.PRODUCTS_READ, writes=Permission.PRODUCTS_WRITE)
+
+
+class ProductViewSet(CompanyViewSet):
+    schema_tags = ["Products"]
+    resource, shape = Product, shapes.ProductShape
+    refuses = {
+        "list": [MissingRateError],
+        **dict.fromkeys(("create", "update"), (ExternalIdTaken,)),
+        "destroy": [ProductInUse],
+    }
+    permission_for = PRODUCT_PERMISSIONS
+
+    @extend_schema(responses=shapes.ProductListItem(many=True))
+    def list(self, request: Request, company_id: str) -> Response:
+        """All products, each with what is committed to it and how many subscription events it has."""
+        self.allow_parameters()
+        rows = list(Product.objects.for_company(self.company.id).with_external_ids(self.company.id).in_display_order())
+        event_counts = committed_revenue.count_events_by_product(company_id=self.company.id)
+        revenue_by_product = None
+        if Permission.SUBSCRIPTIONS_READ in self.access.permissions:
+            revenue_by_product = committed_revenue.compute_committed_revenue_by_product(
+                company_id=self.company.id,
+                month_end=get_last_day_of_month(self.today),
+                base_currency=self.company.base_currency,
+                rates=get_rate_table(),
+            )
+        for row in rows:
+            row.cMRR = None if revenue_by_product is None else revenue_by_product.get(row.id, Decimal(0))  # type: ignore[attr-defined]
+            row.event_count = event_counts.get(row.id, 0)  # type: ignore[attr-defined]
+        return Response(shapes.ProductListItem(rows, many=True).data)
+
+    def create(self, request: Request, company_id: str) -> Response:
+        """Adds a product; `externalIds` are unique in the company."""
+        product = products.create_product(
+            company=self.company, stamp=self.audit_context, values=self.parse_body(shapes.ProductShape)
+        )
+        return self.respond_created(product)
+
+    def retrieve(self, request: Request, company_id: str, product_id: str) -> Response:
+        """One product, without what the list adds."""
+        return self.respond_with_one(self.get_row(Product.objects.with_external_ids(self.company.id), product_id))
+
+    def update(self, request: Request, company_id: str, product_id: str) -> Response:
+        """Changes the fields that are sent; a changed name counts as edited by hand from then on."""
+        values = self.parse_body(shapes.ProductShape, partial=True, resource_serializer=shapes.ProductListItem)
+        product = products.update_product(
+            company=self.company, stamp=self.audit_context, product_id=product_id, values=values
+        )
+        return self.respond_with_one(product)
+
+    def destroy(self, request: Request, company_id: str, product_id: str) -> Response:
+        """Deletes a product; refused with `product_in_use` while subscriptions refer to it."""
+        products.delete_product(company=self.company, stamp=self.audit_context, product_id=product_id)
+        return Response(SUCCESS)
+
+
+class ProductGroupViewSet(CompanyViewSet):
+    schema_tags = ["Products"]
+    resource, shape = ProductGroup, shapes.ProductGroupShape
+    refuses = {"destroy": [ProductGroupNotEmpty]}
+    permission_for = PRODUCT_PERMISSIONS
+
+    def list(self, request: Request, company_id: str) -> Response:
+        """All product groups of the company, in their order."""
+        self.allow_parameters()
+        return self.respond_with_all(ProductGroup.objects.for_company(self.company.id).in_display_order())
+
+    def create(self, request: Request, company_id: str) -> Response:
+        """Adds a product group; products name it in `productGroupId`."""
+        values = self.parse_body(shapes.ProductGroupShape)
+        group = products.create_product_group(company=self.company, stamp=self.audit_context, values=values)
+        return self.respond_created(group)
+
+    def retrieve(self, request: Request, company_id: str, product_group_id: str) -> Response:
+        """One product group; its products name it in `productGroupId`."""
+        return self.respond_with_one(self.get_row(ProductGroup.objects, product_group_id))
+
+    def update(self, request: Request, company_id: str, product_group_id: str) -> Response:
+        """Renames or reorders a product group."""
+        values = self.parse_body(shapes.ProductGroupShape, partial=True)
+        group = products.update_product_group(
+            company=self.company, stamp=self.audit_context, group_id=product_group_id, values=values
+        )
+        return self.respond_with_one(group)
+
+    def destroy(self, request: Request, company_id: str, product_group_id: str) -> Response:
+        """Deletes a group in which no product remains; else `product_group_not_empty`."""
+        products.delete_product_group(company=self.company, stamp=self.audit_context, group_id=product_group_id)
+        return Response(SUCCESS)

@@ -1,0 +1,270 @@
+"""Undo of manual bulk operations: the state before is stored, and restored on request."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+
+from companies.change import CompanyChange, change_company
+from companies.models import AuditContext, Company
+from ledger import hooks
+from ledger.models import BulkOperation, CategorizationRun, TransactionBefore
+from ledger.recognition.actions.period_updates import recompute_periods
+from ledger.recognition.actions.postings import PL_TYPES, delete_postings
+from ledger.recognition.actions.transaction_totals import recompute_totals
+from ledger.transactions.actions.audit_links import link_audit_entry
+from ledger.transactions.actions.transactions import list_account_ids
+
+UNDO_PERIOD = timedelta(days=30)
+
+
+@contextmanager
+def record_undo(
+    *, company: Company, stamp: AuditContext, operation: BulkOperation, rows: Any
+) -> Iterator[CategorizationRun]:
+    """Run a bulk operation on `rows`, a queryset of the company's transactions, as a run that can be undone.
+
+    Transactions that the operation did not change are not part of the run: afterwards `affected` counts the
+    others, with the other legs of transfers that it unlinked. Without changes there is no run. Takes a constant
+    number of statements besides those of the operation.
+    """
+    with change_company(company, stamp=stamp) as change:
+        run = CategorizationRun(company=company, act=operation, created_time=stamp.time, created_user_id=stamp.actor)
+        run.save(force_insert=True)
+        store_undo_snapshots(change, run, rows)
+        yield run
+        run.affected = delete_unchanged_snapshots(change, run)
+        if run.affected:
+            run.save(update_fields=["affected"])
+        else:
+            run.delete()
+
+
+# The other legs of transfers are deleted or unlinked together with the selected ones.
+_INSERT_SNAPSHOTS = """
+    WITH chosen AS MATERIALIZED ({rows}),
+    meant AS (
+        SELECT id FROM chosen
+         UNION
+        SELECT other.transaction_id
+          FROM ledger_categorization AS leg
+          JOIN ledger_categorization AS other ON other.company_id = leg.company_id AND other.id = leg.counter_id
+         WHERE leg.company_id = %s AND leg.transaction_id IN (SELECT id FROM chosen)
+    )
+    INSERT INTO ledger_transactionbefore
+           (company_id, id, run_id, transaction_id, auto_assigned, facts, parts, file_ids)
+    SELECT t.company_id, gen_random_uuid(), %s, t.id, t.categorizations_auto_assigned, to_jsonb(t),
+           coalesce((SELECT jsonb_agg(to_jsonb(c) ORDER BY c.position, c.id) FROM ledger_categorization AS c
+                      WHERE c.company_id = %s AND c.transaction_id = t.id), '[]'),
+           ARRAY(SELECT f.file_id FROM ledger_filetransaction AS f
+                  WHERE f.company_id = %s AND f.transaction_id = t.id)
+      FROM ledger_transaction AS t
+     WHERE t.company_id = %s AND t.id IN (SELECT id FROM meant)
+"""
+
+
+def store_undo_snapshots(change: CompanyChange, run: CategorizationRun, rows: Any) -> None:
+    """Store the state of the selected transactions and of the other legs of their transfers."""
+    company_id = change.company.id
+    try:
+        selected_sql, params = rows.order_by().values("id").query.sql_with_params()
+    except EmptyResultSet:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _INSERT_SNAPSHOTS.format(rows=selected_sql),
+            [*params, company_id, run.id, company_id, company_id, company_id],
+        )
+
+
+# Changed transactions have the time of the run; only deleted ones need their full row.
+_DELETE_UNCHANGED = """
+    DELETE FROM ledger_transactionbefore AS b USING ledger_transaction AS t
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s
+       AND t.company_id = %(company)s AND t.id = b.transaction_id
+       AND (t.last_updated_time, t.last_updated_user_id) IS DISTINCT FROM (%(time)s::timestamptz, %(actor)s::text)
+"""
+_CLEAR_EXISTING = """
+    UPDATE ledger_transactionbefore AS b SET facts = NULL, file_ids = '{}'
+      FROM ledger_transaction AS t
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s
+       AND t.company_id = %(company)s AND t.id = b.transaction_id
+"""
+
+
+def delete_unchanged_snapshots(change: CompanyChange, run: CategorizationRun) -> int:
+    """Delete the snapshots of transactions that did not change; return how many remain."""
+    params = build_run_params(run)
+    with connection.cursor() as cursor:
+        cursor.execute(_DELETE_UNCHANGED, params)
+        cursor.execute(_CLEAR_EXISTING, params)
+    return TransactionBefore.objects.for_company(change.company.id).filter(run=run).count()
+
+
+# ---------------------------------------------------------------------------------------------- undo
+
+
+@dataclass(slots=True)
+class RunUndoResult:
+    """How many transactions were restored, and how many were kept because they changed after the run."""
+
+    affected: int
+    kept_count: int
+
+
+def undo_run(*, company: Company, stamp: AuditContext, run_id: UUID | str) -> RunUndoResult:
+    """Undo a manual bulk operation: restore categorizations with their links and ids, and deleted transactions.
+
+    Transactions that were changed since are kept as they are, and so are those that refer to deleted records.
+    Takes a constant number of statements.
+
+    Raises:
+        NotFoundError, MissingRateError.
+    """
+    with change_company(company, stamp=stamp) as change:
+        run = change.lock(CategorizationRun.objects.exclude(act=BulkOperation.RULES), run_id)
+        ids = filter_ids_with_partners(run, find_undoable_ids(run))
+        restore_rows(change, run, ids)
+        if run.act == BulkOperation.DELETE:
+            hooks.balances_changed.run(change=change, account_ids=list_account_ids(company, ids))
+        result = RunUndoResult(affected=len(ids), kept_count=run.affected - len(ids))
+        run.delete()
+        after = {"act": run.act, "affected": result.affected, "kept": result.kept_count}
+        entry = change.record_bulk("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
+        link_audit_entry(change, entry, ids)
+    return result
+
+
+_SELECT_UNDOABLE = """
+    SELECT b.transaction_id
+      FROM ledger_transactionbefore AS b
+      LEFT JOIN ledger_transaction AS t ON t.company_id = %(company)s AND t.id = b.transaction_id
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s
+       AND CASE WHEN b.facts IS NULL
+           THEN (t.last_updated_time, t.last_updated_user_id)
+                IS NOT DISTINCT FROM (%(time)s::timestamptz, %(actor)s::text)
+           ELSE t.id IS NULL
+            AND EXISTS (SELECT 1 FROM ledger_account AS a
+                         WHERE a.company_id = %(company)s AND a.id = (b.facts ->> 'account_id')::uuid)
+            AND NOT EXISTS (SELECT 1 FROM ledger_importbatch AS i
+                             WHERE i.company_id = %(company)s AND i.id = (b.facts ->> 'import_batch_id')::uuid
+                               AND i.undone_time IS NOT NULL)
+            AND NOT EXISTS (SELECT 1 FROM ledger_transaction AS same
+                             WHERE same.company_id = %(company)s
+                               AND same.account_id = (b.facts ->> 'account_id')::uuid
+                               AND same.external_id = b.facts ->> 'external_id') END
+       AND NOT EXISTS (
+           SELECT 1
+             FROM jsonb_array_elements(b.parts) AS e (part),
+                  LATERAL jsonb_populate_record(NULL::ledger_categorization, e.part) AS p
+             LEFT JOIN ledger_category AS g ON g.company_id = %(company)s AND g.id = p.category_id
+             LEFT JOIN ledger_counterparty AS w ON w.company_id = %(company)s AND w.id = p.counterparty_id
+            WHERE g.id IS NULL OR (p.counterparty_id IS NOT NULL AND w.id IS NULL)
+               OR EXISTS (SELECT 1 FROM unnest(%(lines)s::text[]) AS line (name)
+                           WHERE e.part ->> name IS NOT NULL AND NOT name = ANY (g.pl_types)))
+"""
+
+
+def find_undoable_ids(run: CategorizationRun) -> set[UUID]:
+    """Return the run's transactions that have not changed since and whose references all still exist."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SELECT_UNDOABLE, build_run_params(run) | {"lines": list(PL_TYPES)})
+        return {transaction_id for (transaction_id,) in cursor.fetchall()}
+
+
+_SELECT_LOST_LINKS = """
+    SELECT b.transaction_id, e.part ->> 'id', e.part ->> 'counter_id'
+      FROM ledger_transactionbefore AS b, LATERAL jsonb_array_elements(b.parts) AS e (part)
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND e.part ->> 'counter_id' IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM ledger_categorization AS c
+                        WHERE c.company_id = %(company)s AND c.id = (e.part ->> 'id')::uuid)
+"""
+
+
+def filter_ids_with_partners(run: CategorizationRun, ids: set[UUID]) -> list[UUID]:
+    """Return, sorted, those of the ids whose lost transfer legs can be restored on both sides."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SELECT_LOST_LINKS, build_run_params(run))
+        legs = {part_id: (transaction_id, counter_id) for transaction_id, part_id, counter_id in cursor.fetchall()}
+    partners: dict[UUID, set[UUID | None]] = {}
+    for transaction_id, counter_id in legs.values():
+        partners.setdefault(transaction_id, set()).add(legs.get(counter_id, (None, ""))[0])
+    remaining = set(ids)
+    incomplete = {each for each in remaining if not partners.get(each, set()) <= remaining}
+    while incomplete:
+        remaining -= incomplete
+        incomplete = {each for each in remaining if not partners.get(each, set()) <= remaining}
+    return sorted(remaining)
+
+
+_RESTORE_TRANSACTIONS = """
+    INSERT INTO ledger_transaction
+    SELECT r.*
+      FROM ledger_transactionbefore AS b,
+           LATERAL jsonb_populate_record(
+               NULL::ledger_transaction, b.facts || '{"categorized_value": 0, "transferred_value": 0}') AS r
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = ANY (%(ids)s::uuid[])
+       AND b.facts IS NOT NULL
+"""
+_DELETE_ASSIGNED = """
+    DELETE FROM ledger_categorization AS c USING ledger_transactionbefore AS b
+     WHERE c.company_id = %(company)s AND c.transaction_id = ANY (%(ids)s::uuid[])
+       AND b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = c.transaction_id
+       AND NOT EXISTS (SELECT FROM jsonb_array_elements(b.parts) AS e (part) WHERE (e.part ->> 'id')::uuid = c.id)
+"""
+# If the rule run of a categorization was undone meanwhile, the reference to it is dropped.
+_RESTORE_CATEGORIZATIONS = """
+    INSERT INTO ledger_categorization
+    SELECT r.*
+      FROM ledger_transactionbefore AS b,
+           LATERAL jsonb_array_elements(b.parts) AS e (part),
+           LATERAL jsonb_populate_record(
+               NULL::ledger_categorization,
+               CASE WHEN EXISTS (SELECT 1 FROM ledger_categorizationrun AS k
+                                  WHERE k.company_id = %(company)s AND k.id = (e.part ->> 'run_id')::uuid)
+                    THEN e.part ELSE e.part || '{"run_id": null, "replaced": null}' END) AS r
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = ANY (%(ids)s::uuid[])
+       AND NOT EXISTS (SELECT 1 FROM ledger_categorization AS c WHERE c.company_id = %(company)s AND c.id = r.id)
+"""
+_RESTORE_FILE_LINKS = """
+    INSERT INTO ledger_filetransaction (company_id, id, file_id, transaction_id)
+    SELECT %(company)s, gen_random_uuid(), f.id, b.transaction_id
+      FROM ledger_transactionbefore AS b
+      JOIN ledger_file AS f ON f.company_id = %(company)s AND f.id = ANY (b.file_ids)
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = ANY (%(ids)s::uuid[])
+"""
+
+
+def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID]) -> None:
+    """Restore deleted rows, then categorizations in place of the assigned ones, then totals and periods."""
+    if not ids:
+        return
+    params = build_run_params(run) | {"ids": ids}
+    with connection.cursor() as cursor:
+        cursor.execute(_RESTORE_TRANSACTIONS, params)
+        delete_postings(company=change.company, transaction_ids=ids)
+        for statement in (_DELETE_ASSIGNED, _RESTORE_CATEGORIZATIONS, _RESTORE_FILE_LINKS):
+            cursor.execute(statement, params)
+    snapshots = TransactionBefore.objects.for_company(change.company.id).filter(run=run, transaction_id__in=ids)
+    for auto_assigned in (True, False):
+        transaction_ids = list(snapshots.filter(auto_assigned=auto_assigned).values_list("transaction_id", flat=True))
+        recompute_totals(change, transaction_ids, automatic=auto_assigned)
+    recompute_periods(change, ids)  # a file may have set an invoice date meanwhile
+
+
+def build_run_params(run: CategorizationRun) -> dict[str, Any]:
+    """Return the SQL parameters of a run."""
+    return {"company": run.company_id, "run": run.id, "time": run.created_time, "actor": run.created_user_id}
+
+
+def prune_undo_runs(*, now: datetime) -> int:
+    """Delete runs that are too old to be undone, and return how many there were."""
+    count, _ = (
+        CategorizationRun.objects.exclude(act=BulkOperation.RULES).filter(created_time__lt=now - UNDO_PERIOD).delete()
+    )
+    return count

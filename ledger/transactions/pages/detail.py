@@ -1,0 +1,182 @@
+"""Pages: one transaction with its details, the form to edit it, and its deletion."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+
+from companies.audit.pages import find_actor_names
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
+from companies.permissions import Permission
+from ledger.models import BulkOperation, Categorization, File, Source, Transaction, TransactionIsInitialBalance
+from ledger.transactions.actions import transactions
+from ledger.transactions.actions.bulk_undo import record_undo
+from ledger.transactions.pages.edit_conflicts import describe_changes, describe_current_values
+from ledger.transactions.pages.imported_text import translate_description, translate_notes
+from ledger.transactions.pages.labels import (
+    DATE_RULE_LABELS,
+    LINE_LABELS,
+    SOURCE_LABELS,
+    describe_assigners,
+    load_visible_names,
+)
+from ledger.transactions.pages.return_urls import (
+    build_return_query,
+    build_transactions_return_url,
+    redirect_to_transaction,
+)
+from ledger.transactions.pages.transaction_form import (
+    bind_transaction_form,
+    build_transaction_form_values,
+    find_reconciled_day,
+    list_fixed_fields,
+    render_transaction_form,
+)
+from ledger.transactions.pages.transaction_history import list_transaction_history
+from ledger.transactions.queries.settled_occurrences import get_settled_occurrences
+
+MAX_UNATTACHED_FILES = 20  # files offered for linking
+
+
+@company_page(reads=Permission.TRANSACTIONS_READ)
+def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
+    """Show a transaction with its categorizations, files and history."""
+    row = get_transaction_or_404(page, transaction_id)
+    categorizations = list(list_transaction_categorizations(row))
+    ledger_names, assigner_names = (
+        load_visible_names(page),
+        describe_assigners(page.company, [part.source_note for part in categorizations]),
+    )
+    user_ids = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
+    entries = list_transaction_history(
+        page, row, ledger_names, categorizations=categorizations, assigner_names=assigner_names
+    )
+    actors = find_actor_names(page, user_ids | {each.actor for each in entries if each.actor})
+    return page.render(
+        "ledger/transactions/transaction.html",
+        tab="transactions",
+        row=row,
+        then=page.request.GET.get("then", ""),
+        kept=build_return_query(page),
+        back=build_transactions_return_url(page, page.request.GET.get("then", "")),
+        title=row.from_to or translate_description(row) or _("Transaction"),
+        description=translate_description(row),
+        notes=translate_notes(row),
+        account=ledger_names.get_account_name(row.account_id),
+        source=SOURCE_LABELS[Source(row.source)],
+        parts=[
+            build_categorization_line(part, ledger_names) | {"assigner": assigner_names.get(part.source_note or "")}
+            for part in categorizations
+        ],
+        rest=row.amount_value - row.categorized_value,
+        may_split=not row.is_initial,
+        may_link=not row.is_initial and (row.is_open or any(part.counter_id is None for part in categorizations)),
+        settles=get_settled_occurrences(company_id=row.company_id, transaction_ids=[row.id]).get(row.id),
+        sees_plans=page.has_permission(Permission.PLANNING_READ),
+        files=list(list_attached_files(page, row)),
+        loose=list(list_unattached_files(page)),
+        keeps=page.has_permission(Permission.FILES_WRITE),
+        history=[(actors.get(each.actor or "", _("The service")), each) for each in entries],
+        sees_history=page.has_permission(Permission.AUDIT_READ),
+        sees_files=page.has_permission(Permission.FILES_READ),
+        writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
+        reconciled_until=find_reconciled_day(row) if page.has_permission(Permission.TRANSACTIONS_WRITE) else None,
+        creator=actors.get(row.created_user_id or "", _("the service")),
+        changer=actors.get(row.last_updated_user_id or "", _("the service")),
+        assignee=actors.get(row.assigned_user_id or ""),
+    )
+
+
+def list_transaction_categorizations(row: Transaction) -> Any:
+    """Return a transaction's categorizations in order, with related rows."""
+    rows = Categorization.objects.for_company(row.company_id).filter(transaction_id=row.id)
+    return rows.select_related("category", "counterparty", "counter__transaction").order_by("position", "id")
+
+
+def build_categorization_line(categorization: Categorization, ledger_names: Any) -> dict[str, Any]:
+    """Return a categorization as a template row."""
+    partner = categorization.counter.transaction if categorization.counter else None
+    return {
+        "part": categorization,
+        "category": ledger_names.category(categorization.category_id),
+        "lines": [(LINE_LABELS[line], value) for line, value in categorization.split.items()],  # type: ignore[index]
+        "counterparty": ledger_names.counterparty(categorization.counterparty) if categorization.counterparty else "",
+        "findable": ledger_names.sees_counterparties,
+        "rule": DATE_RULE_LABELS[categorization.rule],  # type: ignore[index]
+        "partner": partner,
+        "partner_account": ledger_names.account(partner.account_id) if partner else "",
+    }
+
+
+def list_attached_files(page: CompanyPage, row: Transaction) -> Any:
+    """Return the transaction's files, if the user may see files."""
+    if not page.has_permission(Permission.FILES_READ):
+        return ()
+    return File.objects.for_company(page.company.id).for_transaction(row.id).order_by("-created_time", "-id")
+
+
+def list_unattached_files(page: CompanyPage) -> Any:
+    """Return the latest files without a transaction."""
+    if not page.has_permission(Permission.FILES_WRITE):
+        return ()
+    return (
+        File.objects.for_company(page.company.id).unattached().order_by("-created_time", "-id")[:MAX_UNATTACHED_FILES]
+    )
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
+def edit_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
+    """Edit a transaction's own fields, as PUT does; fields fixed by a transfer or initial balance are not offered."""
+    row = get_transaction_or_404(page, transaction_id)
+    fixed_names = list_fixed_fields(row, linked=row.transferred_value != 0)
+    if not page.is_post:
+        return render_transaction_form(
+            page, BoundForm(values=build_transaction_form_values(row)), row=row, fixed=fixed_names
+        )
+    form = bind_transaction_form(page, row)
+    if form.is_valid:
+        with page.handle_errors(form):
+            transactions.update_transaction(
+                company=page.company, stamp=page.audit_context, transaction_id=row.id, values=form.data
+            )
+            return redirect_to_transaction(page, row.id, _("The transaction was changed."))
+    form.values = {**build_transaction_form_values(row), **form.values}
+    if page.is_outdated:
+        row = get_transaction_or_404(page, row.id)
+        form.errors = {
+            "row": " ".join((describe_changes(page, [row]), describe_current_values(page, row, form.values)))
+        }
+    return render_transaction_form(page, form, row=row, fixed=fixed_names)
+
+
+@company_page(writes=Permission.TRANSACTIONS_WRITE)
+def delete_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
+    """Delete a transaction, as DELETE does; the list offers to undo it."""
+    with page.handle_errors():
+        rows = Transaction.objects.for_company(page.company.id).filter(id=transaction_id)
+        with record_undo(
+            company=page.company, stamp=page.audit_context, operation=BulkOperation.DELETE, rows=rows
+        ) as run:
+            transactions.delete_transaction(
+                company=page.company, stamp=page.audit_context, transaction_id=transaction_id
+            )
+        messages.success(page.request, _("The transaction was deleted."))
+        return redirect(build_transactions_return_url(page, page.request.POST.get("then", ""), run=str(run.id)))
+    return page.redirect("transaction", transaction_id=transaction_id)
+
+
+def get_transaction_or_404(page: CompanyPage, transaction_id: UUID) -> Transaction:
+    """Return the transaction with this id. Raises Http404."""
+    return get_object_or_404(Transaction.objects.for_company(page.company.id), id=transaction_id)
+
+
+def reject_initial_balance(page: CompanyPage, row: Transaction) -> HttpResponse | None:
+    """Return a redirect with an error message if the transaction is an initial balance, else None."""
+    if not row.is_initial:
+        return None
+    messages.error(page.request, TransactionIsInitialBalance().detail)
+    return redirect_to_transaction(page, row.id)

@@ -1,0 +1,45 @@
+"""Texts that the service itself wrote into transactions, translated for the user; they are stored in English."""
+
+import re
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from companies.locales import get_current_locale
+from ledger.models import Source, Transaction
+
+INITIAL_BALANCE_TEXT = "Initial balance"
+NOTE_TEMPLATES: dict[str, Any] = {  # lines written by statement imports, by their first words
+    "Value date": _("Value date {text}"),
+    "Amount": _("Amount {text}"),
+    "End-to-end": _("End-to-end {text}"),
+    "Mandate": _("Mandate {text}"),
+    "Check": _("Check {text}"),
+    "Number": _("Number {text}"),
+}
+NOTE_LINE = re.compile(rf"({'|'.join(NOTE_TEMPLATES)}) (.+)")
+ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def translate_description(row: Transaction) -> str:
+    """Return the description, translated if the service wrote it."""
+    return str(_("Initial balance")) if row.is_initial and row.description == INITIAL_BALANCE_TEXT else row.description
+
+
+def translate_notes(row: Transaction) -> str:
+    """Return the notes, with lines from bank statements translated."""
+    if row.source != Source.BANK:
+        return row.notes or ""
+    return "\n".join(translate_note_line(line) for line in (row.notes or "").split("\n"))
+
+
+def translate_note_line(line: str) -> str:
+    """Translate a line of notes if a bank statement wrote it."""
+    match = NOTE_LINE.fullmatch(line)
+    if match is None:
+        return line
+    text = match[2]
+    if match[1] == "Value date" and ISO_DAY.fullmatch(text):
+        text = get_current_locale().format_day(date.fromisoformat(text))
+    return str(NOTE_TEMPLATES[match[1]]).format(text=text)

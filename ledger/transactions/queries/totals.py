@@ -1,0 +1,135 @@
+"""Totals of transaction lists: counts and amounts, by currency or in the base currency."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Count, F, Func, Max, Sum
+from django.db.models.expressions import CombinedExpression
+
+from companies.models import Company, IdIn
+from ledger.models import EXPENSE_LINES, Categorization
+from ledger.money.calc.fx import RateLookupError, convert
+from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
+from ledger.money.rates import get_rate_table
+from ledger.recognition.actions.postings import MissingRateError
+from ledger.transactions.filters import TransactionFilter
+
+ZERO = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionTotal:
+    """A number of transactions and their amount in the base currency."""
+
+    count: int
+    amount: Decimal
+
+
+def compute_total(filterset: TransactionFilter, *, company: Company) -> TransactionTotal:
+    """Return the total of all transactions that match the filters, on all pages; one statement.
+
+    Whole amounts at the rate of their day. With the flow filter, without transferred amounts; with a part of
+    the change of cash, what counts in it; with months of recognition, what counts there, signed as in the
+    profit and loss.
+
+    Raises:
+        MissingRateError.
+    """
+    try:
+        if filterset.posting_conditions:
+            total = sum_recognized_shares(filterset, company=company)
+        else:
+            total = total_in_base_currency(
+                filterset.qs, get_counted_amount(filterset.form.cleaned_data), company=company
+            )
+    except RateLookupError as error:
+        raise MissingRateError.from_missing_rate(error) from None
+    return TransactionTotal(total.count, round_half_up(total.amount, company.base_currency))
+
+
+def get_counted_amount(filters: Mapping[str, Any]) -> F | CombinedExpression:
+    """Return the expression for what of a transaction counts in a list with these filters, in its currency."""
+    if filters.get("cashPart"):
+        return F("counted")
+    return F("amount_value") - F("transferred_value") if filters.get("flow") else F("amount_value")
+
+
+def total_in_base_currency(rows: Any, amount: Any, *, company: Company) -> TransactionTotal:
+    """Convert amounts at the rate of their day and return their total in the base currency."""
+    count, total, rates = 0, ZERO, get_rate_table()
+    by_day = rows.order_by().values_list("date", "amount_currency").annotate(Count("id"), total=Sum(amount))
+    for day, currency, rows_of_day, value in by_day:
+        base_amount = convert(value, source=currency, target=company.base_currency, day=day, rates=rates)
+        count, total = count + rows_of_day, MONEY_CONTEXT.add(total, base_amount)
+    return TransactionTotal(count, total)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencySums:
+    """A number of transactions and their sums per currency, which are never added."""
+
+    count: int
+    amounts: list[tuple[Decimal, str]]
+    latest: datetime | None = None  # the last change of any of them
+
+    @property
+    def word(self) -> str:
+        """The same as one token, which a confirmation form sends back to prove that nothing has changed."""
+        latest = f"{self.latest.timestamp():.6f}" if self.latest else ""
+        amounts = (f"{amount.normalize():f}{currency}" for amount, currency in self.amounts)
+        return "_".join((str(self.count), latest, *amounts))
+
+
+def sum_by_currency(rows: Any) -> CurrencySums:
+    """Return the sums of all rows; one statement."""
+    groups = rows.order_by("amount_currency").values_list("amount_currency")
+    by_currency = list(groups.annotate(Count("id"), Sum("amount_value"), Max("last_updated_time")))
+    return CurrencySums(
+        sum(count for _, count, _, _ in by_currency),
+        [(amount, currency) for currency, _, amount, _ in by_currency],
+        max((time for _, _, _, time in by_currency), default=None),
+    )
+
+
+def sum_recognized_shares(filterset: TransactionFilter, *, company: Company) -> TransactionTotal:
+    """Return the recognized total; each month is rounded, as in the profit and loss."""
+    ids = filterset.qs.values("id")
+    categorizations = Categorization.objects.for_company(company.id).filter(IdIn("transaction_id", ids))
+    shares = filterset.postings.filter(IdIn("categorization_id", categorizations.values("id")))
+    rows_found = Func(ArraySubquery(ids), function="cardinality")
+    by_month = shares.values_list("month").annotate(Sum("counted"), rows=rows_found)
+    count, total = 0, ZERO
+    for _month, amount, rows in by_month:
+        count, total = rows, total + round_half_up(amount, company.base_currency)
+    return TransactionTotal(count, -total if filterset.posting_conditions.get("pl_type") in EXPENSE_LINES else total)
+
+
+def list_recognized_shares(filterset: TransactionFilter, *, company: Company) -> dict[UUID, Decimal]:
+    """Return transaction id -> recognized amount in the filtered months, signed; they add up to the total.
+
+    Each amount is a difference of rounded running totals of its month, so all rows are read, in two statements.
+    """
+    categorizations = Categorization.objects.for_company(company.id).filter(
+        IdIn("transaction_id", filterset.qs.values("id"))
+    )
+    shares = filterset.postings.filter(IdIn("categorization_id", categorizations.values("id")))
+    transaction_of = dict(categorizations.values_list("id", "transaction_id"))
+    sign = -1 if filterset.posting_conditions.get("pl_type") in EXPENSE_LINES else 1
+    shares_by_transaction: dict[UUID, Decimal] = defaultdict(Decimal)
+    rows = shares.order_by("month", "categorization_id").values_list("month", "categorization_id", "counted")
+    for _month, month_rows in groupby(rows, itemgetter(0)):
+        previous_total = exact_total = ZERO
+        for _, categorization_id, amount in month_rows:
+            exact_total = MONEY_CONTEXT.add(exact_total, amount)
+            rounded_total = round_half_up(exact_total, company.base_currency)
+            shares_by_transaction[transaction_of[categorization_id]] += sign * (rounded_total - previous_total)
+            previous_total = rounded_total
+    return shares_by_transaction

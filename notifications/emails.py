@@ -1,0 +1,63 @@
+"""Notification emails: a fixed text and a link, for the types that a user chose.
+
+An email holds no data of users or banks but the company's name, and no amounts, since others may read it.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from companies import mailer
+from companies.locales import get_user_locale, use_locale
+from companies.models import Company, User
+from notifications.models import NotificationType
+
+EMAIL_SUBJECTS = {
+    NotificationType.CASH_BELOW_ZERO: _("Cash is forecast to fall below zero"),
+    NotificationType.BALANCE_MISMATCH: _("The bank’s balance differs from the books"),
+    NotificationType.IMPORT_FINISHED: _("An import was stored"),
+    NotificationType.IMPORT_UNDONE: _("An import was taken back"),
+    NotificationType.MEMBER_JOINED: _("Somebody joined the company"),
+    NotificationType.API_KEY_CREATED: _("An API key was created"),
+    NotificationType.API_KEY_CREATOR_LEFT: _("The creator of an API key left"),
+    NotificationType.APP_CONNECTED: _("An app was connected"),
+    NotificationType.APP_REVOKED: _("An app was disconnected"),
+    NotificationType.WEBHOOK_DISABLED: _("A webhook was disabled"),
+}
+"""Each kind as the choice and the mail's subject say it."""
+
+
+def update_email_preferences(*, user: User, kinds: Iterable[str]) -> None:
+    """Store which notification types a user wants by email, for all their companies; unknown types are ignored."""
+    chosen_kinds = {*kinds}
+    user.mailed = [kind.value for kind in EMAIL_SUBJECTS if kind.value in chosen_kinds]
+    user.save(update_fields=["mailed"])
+
+
+def queue_notification_emails(*, company_id: UUID, kind: NotificationType, recipients: Iterable[UUID]) -> None:
+    """Queue emails to the recipients who chose this type, after the transaction commits."""
+    users = [*User.objects.filter(pk__in=list(recipients), is_active=True, mailed__contains=[kind.value])]
+    if users:
+        company = Company.objects.only("name").get(pk=company_id)
+        transaction.on_commit(lambda: send_notification_emails(users, kind, company))
+
+
+def send_notification_emails(users: list[User], kind: NotificationType, company: Company) -> None:
+    """Send one email to each user, in their language, so that nobody sees other addresses."""
+    for user in users:
+        with use_locale(get_user_locale(user)):
+            subject, name = str(EMAIL_SUBJECTS[kind]), mailer.format_quoted_name(company.name)
+            message = gettext(
+                "{told}, in the company {name}. The notification says more:\n\n{notifications}\n\n"
+                "Which notifications come by mail you choose here:\n\n{choice}"
+            ).format(
+                told=subject,
+                name=name,
+                notifications=f"{settings.APP_URL}/companies/{company.pk}/notifications",
+                choice=f"{settings.APP_URL}/profile/notifications",
+            )
+        mailer.send_email_later(to=[user.email], subject=f"{subject}: {name}", message=message)

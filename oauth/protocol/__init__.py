@@ -1,0 +1,1 @@
+"""Protocol values: parameters, redirect URIs, scopes and token formats."""

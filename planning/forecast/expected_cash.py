@@ -1,0 +1,121 @@
+"""Expected cash of a company: sums of open occurrences after a cutover, and of overdue ones.
+
+An occurrence is open while it is neither settled nor skipped. An open one of a past day is overdue for
+sixty days, then it lapses. A planned total is open by the part that is not booked, and lapses when its
+month ends. Up to the cutover, overdue and due amounts are expected on the day after it. Occurrences on
+transit accounts are left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from companies.models import Company
+from ledger.money.calc.fx import RateTable
+from ledger.money.calc.money import MONEY_CONTEXT
+from planning.calc.recurrence import OVERDUE_PERIOD, RecurrenceRule, is_overdue, occurrences
+from planning.forecast.queries import Expectations, find_expectations_in_window, find_transit_account_ids
+
+ONE_DAY = timedelta(days=1)
+ZERO = Decimal(0)
+
+
+@dataclass(slots=True)
+class ExpectedCash:
+    """Sums (in, out), both ≥ 0, by (day, currency), and the number and net amounts of overdue occurrences."""
+
+    cutover: date
+    today: date
+    sums: dict[tuple[date, str], tuple[Decimal, Decimal]] = field(default_factory=dict)
+    overdue_count: int = 0
+    overdue: defaultdict[str, Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
+
+    def add_occurrences(self, day: date, currency: str, amount: Decimal, *, count: int) -> None:
+        """Add occurrences of one day, all in or all out, with their sum."""
+        if day <= self.cutover:
+            if is_overdue(day, today=self.today):
+                self.overdue_count += count
+                self.overdue[currency] = MONEY_CONTEXT.add(self.overdue[currency], amount)
+            elif day != self.today:
+                return
+            day = self.cutover + ONE_DAY
+        inflow, outflow = self.sums.get((day, currency), (ZERO, ZERO))
+        self.sums[day, currency] = (inflow, outflow - amount) if amount < 0 else (inflow + amount, outflow)
+
+
+def find_expectations_after_cutover(
+    *,
+    company: Company,
+    cutover: date,
+    end: date,
+    today: date,
+    rates: RateTable,
+    excluded_account_ids: Collection[UUID] | None = None,
+) -> Expectations:
+    """Return everything that can be expected up to `end`.
+
+    Two statements, however many planned transactions there are; one fewer where `excluded_account_ids`, the
+    transit accounts, are given, and one more where there are planned totals.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    start = get_first_expected_day(cutover=cutover, today=today)
+    excluded_account_ids = find_transit_account_ids(company) if excluded_account_ids is None else excluded_account_ids
+    return find_expectations_in_window(
+        company, start, end, today=today, rates=rates, excluded_account_ids=excluded_account_ids
+    )
+
+
+def group_expectations_by_account(expectations: Expectations) -> dict[UUID | None, Expectations]:
+    """Group expectations by account; None is the key of those without one."""
+    grouped: defaultdict[UUID | None, Expectations] = defaultdict(lambda: ([], []))
+    for planned in expectations[0]:
+        grouped[planned.account_id][0].append(planned)
+    for flow in expectations[1]:
+        grouped[flow.account_id][1].append(flow)
+    return dict(grouped)
+
+
+def get_first_expected_day(*, cutover: date, today: date) -> date:
+    """Return the first day whose occurrences can be expected or overdue."""
+    return min(cutover + ONE_DAY, today - OVERDUE_PERIOD)
+
+
+def sum_overdue_cash(expectations: Expectations, *, today: date) -> ExpectedCash:
+    """Return the overdue amounts on all accounts and without one, as the cash plan lists them."""
+    yesterday = today - ONE_DAY
+    return sum_expected_cash(expectations, cutover=yesterday, end=yesterday, today=today)
+
+
+def sum_expected_cash(
+    expectations: Expectations,
+    *,
+    cutover: date,
+    end: date,
+    today: date,
+    accounts: Collection[UUID | None] | None = None,
+) -> ExpectedCash:
+    """Sum what is expected up to `end` on the given accounts; None means all accounts and none.
+
+    Rules of one schedule and currency are added up first, so that each schedule is expanded once.
+    """
+    unchanged_rules, flows = expectations
+    expected_cash = ExpectedCash(cutover=cutover, today=today)
+    start = get_first_expected_day(cutover=cutover, today=today)
+    schedules: dict[tuple[RecurrenceRule, str, bool], tuple[Decimal, int]] = {}
+    for planned in unchanged_rules:
+        if accounts is None or planned.account_id in accounts:
+            key = (planned.recurrence_rule(), planned.currency, planned.amount < 0)
+            amount, count = schedules.get(key, (ZERO, 0))
+            schedules[key] = (amount + planned.amount, count + 1)
+    for (rule, currency, _), (amount, count) in schedules.items():
+        for day in occurrences(rule, window_start=start, window_end=end):
+            expected_cash.add_occurrences(day, currency, amount, count=count)
+    for flow in flows:
+        if accounts is None or flow.account_id in accounts:
+            expected_cash.add_occurrences(flow.date, flow.currency, flow.amount, count=1)
+    return expected_cash

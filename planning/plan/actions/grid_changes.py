@@ -1,0 +1,338 @@
+"""Changes of the plan grid: save cells, fill or clear rows, and undo the last change."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from companies.change import TIME_FIELDS, CompanyChange, change_company
+from companies.errors import ConflictError
+from companies.models import AuditContext, AuditEntry, Company
+from ledger.calc.months import add_months, count_months_between, list_months
+from ledger.models import Category
+from ledger.money.calc.fx import RateLookupError, RateTable
+from ledger.money.calc.money import round_half_up
+from ledger.recognition.actions.postings import MissingRateError
+from planning.body_checks import BodyChecks
+from planning.calc.plan_adjustment import compute_adjustment
+from planning.calc.plan_postings import MAX_AMOUNT
+from planning.forecast.queries import ResultKey, sum_planned_results_in_base
+from planning.models import PlanItem
+from planning.plan.actions import plan_items
+
+ZERO = Decimal(0)
+CREATION_FIELDS = {"created_time", "created_user_id"}
+
+
+class NothingToTakeBack(ConflictError):
+    """There is no such change of the plan by you."""
+
+    code = "nothing_to_take_back"
+
+
+class PlanChangedSince(ConflictError):
+    """The plan was changed there since: nothing was taken back."""
+
+    code = "plan_changed_since"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """A row of the plan grid: a category on a line of the profit and loss."""
+
+    pl_type: str
+    category_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCell:
+    """A changed cell: the new amount and the amount shown before, both in the base currency.
+
+    `pointer` is the JSON pointer of its errors.
+    """
+
+    row: PlanRow
+    month: dt.date
+    amount: Decimal
+    previous_amount: Decimal
+    pointer: str
+
+    @property
+    def key(self) -> ResultKey:
+        return self.month, self.row.pl_type, self.row.category_id
+
+
+def save_plan_cells(
+    *,
+    company: Company,
+    stamp: AuditContext,
+    cells: Sequence[PlanCell],
+    rates: RateTable,
+    cleared_rows: Sequence[PlanRow] = (),
+    months: Sequence[dt.date] = (),
+) -> None:
+    """Save changed cells and clear rows, all or nothing.
+
+    A cell is saved as an adjustment item of its month: amounts of other items stay. Rows are cleared in
+    `months`, which are consecutive.
+
+    Raises:
+        MissingRateError: a currency has no exchange rate.
+        ValidationFailed: at the cells, for amounts out of range, unknown rows and concurrent changes.
+    """
+    with change_company(company, stamp=stamp) as change:
+        store_plan_cells(change, cells, rates)
+        for row in cleared_rows:
+            clear_row_between(change, row, first=months[0], last=months[-1])
+        store_plan_cells(
+            change, build_clearing_cells(company, cleared_rows, months, rates) if cleared_rows else [], rates
+        )
+
+
+def store_plan_cells(change: CompanyChange, cells: Sequence[PlanCell], rates: RateTable) -> None:
+    """Create, update or delete the adjustment items of cells."""
+    company = change.company
+    checks = BodyChecks(company)
+    check_plan_rows(checks, cells)
+    planned_amounts = get_planned_amounts(company, cells, rates)
+    items = find_adjustment_items(company, cells)
+    amounts = [compute_item_amount(checks, cell, planned_amounts, items.get(cell.key)) for cell in cells]
+    checks.raise_if_invalid()
+    for cell, amount in zip(cells, amounts, strict=True):
+        save_adjustment_item(change, cell, items.get(cell.key), amount)
+
+
+def check_plan_rows(checks: BodyChecks, cells: Sequence[PlanCell]) -> None:
+    """Check that the categories belong to the company and can post to their lines."""
+    category_ids = {cell.row.category_id for cell in cells}
+    categories = {row.id: row for row in Category.objects.for_company(checks.company.id).filter(id__in=category_ids)}
+    for cell in cells:
+        category = categories.get(cell.row.category_id)
+        if category is None:
+            checks.add_error(cell.pointer, "unknown_id", _("There is no such category in this company."))
+        elif cell.row.pl_type not in category.pl_types:
+            message = _("{name} does not post to this line.").format(name=category.name)
+            checks.add_error(cell.pointer, "pl_type_not_allowed", message)
+
+
+def get_planned_amounts(company: Company, cells: Sequence[PlanCell], rates: RateTable) -> dict[ResultKey, Decimal]:
+    """Return what is planned in the months of the cells, in the base currency.
+
+    Raises:
+        MissingRateError: a currency has no exchange rate.
+    """
+    if not cells:
+        return {}
+    months = list_months(min(cell.month for cell in cells), max(cell.month for cell in cells))
+    try:
+        return sum_planned_results_in_base(company, months, rates)
+    except RateLookupError as missing:
+        raise MissingRateError(
+            _("There is no exchange rate for {currency}.").format(currency=missing.currency)
+        ) from None
+
+
+def find_adjustment_items(company: Company, cells: Sequence[PlanCell]) -> dict[ResultKey, PlanItem]:
+    """Return the one-month item in the base currency of each cell; the first where there are several."""
+    rows = PlanItem.objects.for_company(company.id).filter(
+        frequency=0, amount_currency=company.base_currency, month__in={cell.month for cell in cells}
+    )
+    items: dict[ResultKey, PlanItem] = {}
+    for item in rows.order_by("id"):
+        item.company = company
+        items.setdefault((item.month, item.pl_type, item.category_id), item)
+    return items
+
+
+def compute_item_amount(
+    checks: BodyChecks, cell: PlanCell, planned_amounts: dict[ResultKey, Decimal], item: PlanItem | None
+) -> Decimal:
+    """Compute the amount of a cell's adjustment item; add errors for concurrent changes and bad amounts."""
+    base, current_amount = checks.company.base_currency, planned_amounts.get(cell.key, ZERO)
+    if round_half_up(current_amount, base) != cell.previous_amount:
+        checks.add_error(cell.pointer, "concurrent_change", _("Somebody changed this meanwhile."))
+    others = current_amount - (item.amount_value if item else ZERO)
+    amount = compute_adjustment(cell.amount, others=others, currency=base)
+    if abs(amount) > MAX_AMOUNT:
+        checks.add_error(cell.pointer, "out_of_range", _("This is too far from what rules bring here."))
+    return amount
+
+
+def save_adjustment_item(change: CompanyChange, cell: PlanCell, item: PlanItem | None, amount: Decimal) -> None:
+    """Create, update or delete the adjustment item of a cell."""
+    if item is None:
+        if amount:
+            change.create(
+                PlanItem(
+                    company=change.company,
+                    month=cell.month,
+                    pl_type=cell.row.pl_type,
+                    category_id=cell.row.category_id,
+                    amount_type="fixed",
+                    amount_value=amount,
+                    amount_currency=change.company.base_currency,
+                    frequency=0,
+                ),
+                "planItem.created",
+            )
+    elif amount:
+        change.update(item, "planItem.updated", amount_value=amount)
+    else:
+        change.delete(item, "planItem.deleted")
+
+
+def fill_plan_row(*, company: Company, stamp: AuditContext, values: dict[str, Any], replaces: bool) -> PlanItem:
+    """Create a plan item; with `replaces`, first clear its row from its month on.
+
+    Raises:
+        ValidationFailed: the values do not fit together.
+    """
+    with change_company(company, stamp=stamp) as change:
+        if replaces:
+            clear_row_from(change, PlanRow(values["pl_type"], values["category_id"]), first=values["month"])
+        return plan_items.create_plan_item(company=company, stamp=stamp, values=values)
+
+
+def clear_row_from(change: CompanyChange, row: PlanRow, *, first: dt.date) -> None:
+    """Clear a row from a month on: later items are deleted, earlier ones end before it."""
+    items = PlanItem.objects.for_company(change.company.id).filter(pl_type=row.pl_type, category=row.category_id)
+    for item in items.order_by("id"):
+        item.company = change.company
+        age_months = count_months_between(item.month, first)
+        if age_months <= 0:
+            change.delete(item, "planItem.deleted")
+        elif item.frequency and (item.duration is None or item.duration > age_months):
+            change.update(item, "planItem.updated", duration=age_months)
+
+
+def clear_row_between(change: CompanyChange, row: PlanRow, *, first: dt.date, last: dt.date) -> None:
+    """Clear a row in the months from `first` to `last`.
+
+    Items within these months and items of a fixed amount are cut out; what they post before and after stays. An
+    item whose amount changes over time and that reaches beyond the months stays.
+    """
+    items = PlanItem.objects.for_company(change.company.id).filter(pl_type=row.pl_type, category=row.category_id)
+    for item in items.filter(month__lte=last).order_by("id"):
+        item.company = change.company
+        end = get_last_posting_month(item)
+        age_months = count_months_between(item.month, first)
+        inside = age_months <= 0 and end is not None and end <= last
+        if (end is not None and end < first) or not (inside or item.amount_type == "fixed"):
+            continue
+        if not inside:
+            create_continuation_item(change, item, after=last)
+        if age_months <= 0:
+            change.delete(item, "planItem.deleted")
+        else:
+            change.update(item, "planItem.updated", duration=age_months)
+
+
+def get_last_posting_month(item: PlanItem) -> dt.date | None:
+    """Return the last month in which an item may post; None if it has no end."""
+    if not item.frequency:
+        return item.month
+    months_left = count_months_between(item.month, dt.date.max)
+    return None if item.duration is None or item.duration > months_left else add_months(item.month, item.duration - 1)
+
+
+def create_continuation_item(change: CompanyChange, item: PlanItem, *, after: dt.date) -> None:
+    """Create an item that posts what `item` posts after a month, where it does."""
+    age_months = (count_months_between(item.month, after) // item.frequency + 1) * item.frequency
+    if age_months > count_months_between(item.month, dt.date.max) or (
+        item.duration is not None and item.duration <= age_months
+    ):
+        return
+    values = {field.attname: field.value_from_object(item) for field in PlanItem._meta.concrete_fields}
+    values = {
+        name: value
+        for name, value in values.items()
+        if name not in TIME_FIELDS | CREATION_FIELDS | {"id", "company_id"}
+    }
+    values["month"] = add_months(item.month, age_months)
+    values["duration"] = None if item.duration is None else item.duration - age_months
+    change.create(PlanItem(company=change.company, **values), "planItem.created")
+
+
+def build_clearing_cells(
+    company: Company, rows: Sequence[PlanRow], months: Sequence[dt.date], rates: RateTable
+) -> list[PlanCell]:
+    """Return cells with amount 0 for everything that is still planned in the rows.
+
+    Raises:
+        MissingRateError: a currency has no exchange rate.
+    """
+    cells = [PlanCell(row, month, ZERO, ZERO, "#/") for row in rows for month in months]
+    planned_amounts = get_planned_amounts(company, cells, rates)
+    return [
+        replace(cell, previous_amount=round_half_up(planned_amounts[cell.key], company.base_currency))
+        for cell in cells
+        if planned_amounts.get(cell.key)
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- undo
+
+
+def find_last_plan_change(*, company: Company, actor: str | None) -> dt.datetime | None:
+    """Return when the actor last changed the plan; None if never, or if it was changed again since."""
+    entries_of_actor = AuditEntry.objects.for_company(company.id).filter(actor=actor, entity_type="planItem")
+    changed_time = entries_of_actor.order_by("-time").values_list("time", flat=True).first()
+    if changed_time is None:
+        return None
+    entries = dict(entries_of_actor.filter(time=changed_time).order_by("id").values_list("entity_id", "after"))
+    updated_times = dict(
+        PlanItem.objects.for_company(company.id).filter(id__in=entries).values_list("id", "last_updated_time")
+    )
+    item_times = {str(item_id): moment for item_id, moment in updated_times.items()}
+    is_unchanged = all(
+        item_times.get(item_id) == (None if after is None else changed_time) for item_id, after in entries.items()
+    )
+    return changed_time if is_unchanged else None
+
+
+def undo_last_plan_change(*, company: Company, stamp: AuditContext, changed_time: dt.datetime) -> None:
+    """Undo what the author of `stamp` changed in the plan at a time, as recorded in the audit log.
+
+    Raises:
+        NothingToTakeBack: there is no such change.
+        PlanChangedSince: an item was changed again since.
+    """
+    with change_company(company, stamp=stamp) as change:
+        log = AuditEntry.objects.for_company(company.id).filter(
+            time=changed_time, actor=stamp.actor, entity_type="planItem"
+        )
+        entries = list(log.order_by("-id"))
+        if not entries:
+            raise NothingToTakeBack
+        for entry in entries:
+            reverse_plan_entry(change, entry, changed_time=changed_time)
+
+
+def reverse_plan_entry(change: CompanyChange, entry: AuditEntry, *, changed_time: dt.datetime) -> None:
+    """Reverse one audit entry of a plan item."""
+    item = change.lock_or_none(PlanItem, entry.entity_id)
+    if entry.after is None:
+        if item is not None:
+            raise PlanChangedSince
+        change.create(PlanItem(company=change.company, **parse_logged_columns(entry.before)), "planItem.created")
+        return
+    if item is None or item.last_updated_time != changed_time:
+        raise PlanChangedSince
+    if entry.before is None:
+        change.delete(item, "planItem.deleted")
+    else:
+        change.update(item, "planItem.updated", **parse_logged_columns(entry.before))
+
+
+def parse_logged_columns(logged_values: dict[str, Any] | None) -> dict[str, Any]:
+    """Convert values of the audit log to columns of a plan item."""
+    fields = {field.attname: field for field in PlanItem._meta.concrete_fields}
+    return {
+        name: fields[name].to_python(value)
+        for name, value in (logged_values or {}).items()
+        if name not in TIME_FIELDS | CREATION_FIELDS
+    }

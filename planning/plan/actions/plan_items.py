@@ -1,0 +1,106 @@
+"""Create, update and delete items of the financial plan."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from companies.change import change_company
+from companies.models import AuditContext, Company
+from ledger.models import Category
+from ledger.money.calc.money import get_minor_units
+from planning.body_checks import BodyChecks
+from planning.models import PlanItem
+
+MAX_RELATIVE_CHANGE_DECIMALS = 10  # decimals of the column
+
+
+def create_plan_item(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> PlanItem:
+    """Create a plan item from the values that its serializer parsed.
+
+    Raises:
+        ValidationFailed: the values do not fit together.
+    """
+    with change_company(company, stamp=stamp) as change:
+        return change.create(
+            PlanItem(company=company, **validate_plan_item_values(company, values)), "planItem.created"
+        )
+
+
+def update_plan_item(
+    *, company: Company, stamp: AuditContext, item_id: UUID | str, build_values: Callable[[PlanItem], dict[str, Any]]
+) -> PlanItem:
+    """Update a plan item with the values that differ.
+
+    Args:
+        build_values: returns the complete new body, given the stored item.
+
+    Raises:
+        NotFoundError, StaleError: the item is gone or has another version.
+        ValidationFailed: the values do not fit together.
+    """
+    with change_company(company, stamp=stamp) as change:
+        item = change.lock(PlanItem, item_id)
+        change.update(item, "planItem.updated", **validate_plan_item_values(company, build_values(item)))
+    return item
+
+
+def delete_plan_item(*, company: Company, stamp: AuditContext, item_id: UUID | str) -> None:
+    """Delete a plan item.
+
+    Raises:
+        NotFoundError, StaleError: the item is gone or has another version.
+    """
+    with change_company(company, stamp=stamp) as change:
+        change.delete(change.lock(PlanItem, item_id), "planItem.deleted")
+
+
+def validate_plan_item_values(company: Company, values: dict[str, Any]) -> dict[str, Any]:
+    """Validate a complete body and return its columns.
+
+    Raises:
+        ValidationFailed: with every mistake of the body.
+    """
+    checks = BodyChecks(company)
+    checks.add_reference(Category, values["category_id"], "#/categoryId")
+    category = Category.objects.for_company(company.id).filter(id=values["category_id"]).first()
+    if category is not None and values["pl_type"] not in category.pl_types:
+        message = _("{name} posts to {lines} only.").format(name=category.name, lines=", ".join(category.pl_types))
+        checks.add_error("#/plType", "pl_type_not_allowed", message)
+    columns = build_amount_columns(checks, values["amount"])
+    checks.raise_if_invalid()
+    return {
+        "month": values["month"],
+        "pl_type": values["pl_type"],
+        "category_id": values["category_id"],
+        "duration": values.get("duration"),
+        "frequency": values.get("frequency", 1),
+        **columns,
+    }
+
+
+def build_amount_columns(checks: BodyChecks, amount: dict[str, Any]) -> dict[str, Any]:
+    """Return the amount columns of a plan item; add an error for each wrong amount."""
+    value, currency = amount["amount"]["value"], amount["amount"]["currency"]
+    if count_decimals(value) > get_minor_units(currency):
+        message = _("This has more decimals than {currency}.").format(currency=currency)
+        checks.add_error("#/amount/amount/value", "too_many_decimals", message)
+    relative_change = amount.get("relative_change")
+    if amount["type"] == "relative" and relative_change is None:
+        message = _("An amount of type relative needs a relativeChange.")
+        checks.add_error("#/amount/relativeChange", "required", message)
+    if relative_change is not None and count_decimals(relative_change) > MAX_RELATIVE_CHANGE_DECIMALS:
+        checks.add_error("#/amount/relativeChange", "too_many_decimals", _("This has more than 10 decimals."))
+    return {
+        "amount_type": amount["type"],
+        "amount_value": value,
+        "amount_currency": currency,
+        "relative_change": relative_change,
+    }
+
+
+def count_decimals(value: Decimal) -> int:
+    """Count the decimals that a number needs: 12.50 needs one."""
+    return max(-int(value.normalize().as_tuple().exponent), 0)

@@ -1,0 +1,284 @@
+"""The plan grid: lines, categories and months with their amounts, and the parsing of posted cells."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from companies.errors import DomainError, ValidationFailed
+from companies.models import Company
+from companies.pages.context import CompanyPage
+from ledger.calc.months import MONTHS_PER_YEAR, add_months, count_months_between, format_month, list_months
+from ledger.models import PlType
+from ledger.money.amounts import normalize_typed_amount, parse_api_amount
+from ledger.money.calc.money import InvalidAmount, format_amount, parse_amount, round_half_up
+from ledger.money.rates import get_rate_table
+from ledger.transactions.pages.labels import (
+    LINE_LABELS,
+    LedgerNames,
+    format_line_choice,
+    load_visible_names,
+    parse_line_choice,
+)
+from planning.forecast.queries import ResultKey, sum_planned_results_in_base
+from planning.plan.actions.grid_changes import PlanCell, PlanRow
+from planning.planned_transactions.serializers import PlanItemShape
+
+ROWS_PER_PAGE = 60  # of a page; with the longest amounts its form has half of the allowed size
+SYSTEM_CATEGORY_KEYS = {"transfer", "initialBalance"}  # categories that only the service posts to
+AMOUNT_SEPARATOR = "_"  # between the previous amounts of a row
+ZERO = Decimal(0)
+FIRST_MONTH = dt.date(1900, 1, 1)
+MAX_YEARS_AHEAD = 50  # that can be shown
+
+
+@dataclass(slots=True)
+class PlanGrid:
+    """A page of the plan; `typed` and `errors` hold the posted texts of changed cells and their errors."""
+
+    company: Company
+    months: list[dt.date]
+    rows: list[PlanRow]
+    amounts: Mapping[ResultKey, Decimal]
+    names: LedgerNames
+    page: int = 1
+    more: bool = False
+    typed: dict[ResultKey, str] = field(default_factory=dict)
+    errors: dict[ResultKey, str] = field(default_factory=dict)
+    general: str = ""
+
+    def add_error(self, error: DomainError) -> None:
+        """Show the errors of an exception at their cells."""
+        field_errors = error.errors if isinstance(error, ValidationFailed) else [("", "", error.detail)]
+        for pointer, _code, detail in field_errors:
+            key = parse_cell_pointer(pointer)
+            if key is None:
+                self.general = detail
+            else:
+                self.errors.setdefault(key, detail)
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Lines of the statement with their rows, for the template."""
+        lines = []
+        for line, label in LINE_LABELS.items():
+            rows = [self.build_row(place, row) for place, row in enumerate(self.rows) if row.pl_type == line]
+            if rows:
+                sums = [self.sum_line(line, month) for month in self.months]
+                lines.append({"label": label, "rows": rows, "sums": [*sums, sum(sums, ZERO)]})
+        return lines
+
+    def sum_line(self, line: str, month: dt.date) -> Decimal:
+        return sum((self.get_amount(row, month) for row in self.rows if row.pl_type == line), ZERO)
+
+    def get_amount(self, row: PlanRow, month: dt.date) -> Decimal:
+        return round_half_up(self.amounts.get((month, row.pl_type, row.category_id), ZERO), self.company.base_currency)
+
+    def format_cell(self, row: PlanRow, month: dt.date) -> str:
+        """Format an amount as it is typed; empty for zero."""
+        amount = self.get_amount(row, month)
+        return format_amount(amount, self.company.base_currency) if amount else ""
+
+    def build_row(self, place: int, row: PlanRow) -> dict[str, Any]:
+        amounts = [self.get_amount(row, month) for month in self.months]
+        return {
+            "place": place,
+            "key": format_line_choice(row.category_id, row.pl_type),
+            "name": self.names.get_category_name(row.category_id),
+            "was": AMOUNT_SEPARATOR.join(self.format_cell(row, month) for month in self.months),
+            "cells": [self.build_cell(place, number, row, month) for number, month in enumerate(self.months)],
+            "amounts": amounts,
+            "sum": sum(amounts, ZERO),
+        }
+
+    def build_cell(self, place: int, number: int, row: PlanRow, month: dt.date) -> dict[str, Any]:
+        key = (month, row.pl_type, row.category_id)
+        return {
+            "name": f"c{place}-{number}",
+            "month": month,
+            "text": self.typed.get(key, self.format_cell(row, month)),
+            "error": self.errors.get(key, ""),
+        }
+
+
+def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int = 1) -> PlanGrid:
+    """Build a page of a year of the plan, from a month on.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    months = list_months(start, add_months(start, MONTHS_PER_YEAR - 1))
+    amounts, names = sum_planned_results_in_base(visit.company, months, get_rate_table()), load_visible_names(visit)
+    rows = list_plan_rows(names, amounts)
+    first = (page_number - 1) * ROWS_PER_PAGE
+    return PlanGrid(
+        company=visit.company,
+        months=months,
+        rows=rows[first : first + ROWS_PER_PAGE],
+        amounts=amounts,
+        names=names,
+        page=page_number,
+        more=len(rows) > first + ROWS_PER_PAGE,
+    )
+
+
+def list_plan_rows(names: LedgerNames, amounts: Mapping[ResultKey, Decimal]) -> list[PlanRow]:
+    """List each category on each of its lines, and whatever else is planned; in the order of the statement."""
+    planned = {PlanRow(line, category_id) for _, line, category_id in amounts}
+    rows = [
+        PlanRow(line.value, category.id)
+        for line in LINE_LABELS
+        for category in names.categories.values()
+        if line in category.pl_types and (line != PlType.NEUTRAL and category.system_key not in SYSTEM_CATEGORY_KEYS)
+    ]
+    known_rows, places = set(rows), {line.value: place for place, line in enumerate(LINE_LABELS)}
+    rows += sorted(planned - known_rows, key=lambda row: str(row.category_id))
+    return sorted(rows, key=lambda row: places[row.pl_type])
+
+
+def parse_start_month(text: str, *, today: dt.date) -> tuple[dt.date, str]:
+    """Parse the first month to show; return (January of this year, message) if it is invalid."""
+    january = today.replace(month=1, day=1)
+    if not text:
+        return january, ""
+    shape = PlanItemShape(data={"month": text}, partial=True)
+    if not shape.is_valid():
+        return january, _("“{text}” is no month. This year is shown.").format(text=text[:20])
+    start: dt.date = shape.validated_data["month"]
+    last = get_last_start_month(today)
+    if not FIRST_MONTH <= start <= last:
+        message = _("The plan is shown from {first} to {last}. This year is shown.")
+        return january, message.format(first=FIRST_MONTH.year, last=last.year)
+    return start, ""
+
+
+def get_last_start_month(today: dt.date) -> dt.date:
+    return today.replace(year=min(today.year + MAX_YEARS_AHEAD, dt.date.max.year), month=1, day=1)
+
+
+def find_adjacent_years(start: dt.date, *, today: dt.date) -> dict[str, str]:
+    """Return the months that start the years before and after, where they can be shown."""
+    months = {}
+    if count_months_between(FIRST_MONTH, start) >= MONTHS_PER_YEAR:
+        months["before"] = format_month(add_months(start, -MONTHS_PER_YEAR))
+    if count_months_between(start, get_last_start_month(today)) >= MONTHS_PER_YEAR:
+        months["after"] = format_month(add_months(start, MONTHS_PER_YEAR))
+    return months
+
+
+# ---------------------------------------------------------------------------------------------- posted changes
+
+
+def build_cell_pointer(key: ResultKey) -> str:
+    month, line, category_id = key
+    return f"#/{format_line_choice(category_id, line)}/{format_month(month)}"
+
+
+def parse_cell_pointer(pointer: str) -> ResultKey | None:
+    """Return the cell of a JSON pointer; None if the pointer names no cell."""
+    parts = pointer.removeprefix("#/").split("/")
+    if len(parts) != 2:
+        return None
+    category_id, line = parse_line_choice(parts[0])
+    return dt.date.fromisoformat(f"{parts[1]}-01"), line or "", UUID(category_id)
+
+
+@dataclass(slots=True)
+class GridInput:
+    """Posted changes of the grid: cells to save, their texts, errors by pointer, and rows to clear."""
+
+    cells: list[PlanCell] = field(default_factory=list)
+    texts: dict[ResultKey, str] = field(default_factory=dict)
+    errors: list[tuple[str, str, str]] = field(default_factory=list)
+    cleared_rows: list[PlanRow] = field(default_factory=list)
+
+    def raise_if_invalid(self) -> None:
+        if self.errors:
+            raise ValidationFailed(self.errors)
+
+
+def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency: str) -> GridInput:
+    """Parse the posted grid and return the cells that changed.
+
+    `across` and `clear` name a row to copy from its first change on, or to clear.
+    """
+    grid_input = GridInput()
+    for place in range(ROWS_PER_PAGE):
+        row = parse_plan_row(posted.get(f"row{place}", ""))
+        if row is None:
+            continue
+        previous_texts = posted.get(f"was{place}", "").split(AMOUNT_SEPARATOR)
+        previous_texts = previous_texts if len(previous_texts) == len(months) else [""] * len(months)
+        texts = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
+        if posted.get("clear") == str(place):
+            grid_input.cleared_rows.append(row)
+            continue
+        if posted.get("across") == str(place):
+            texts = copy_across(texts, previous_texts, currency)
+        for month, text, before in zip(months, texts, previous_texts, strict=True):
+            collect_changed_cell(grid_input, row, month, text, before, currency)
+    return grid_input
+
+
+def parse_plan_row(text: str) -> PlanRow | None:
+    """Parse the name of a row; None if it is none."""
+    category_id, line = parse_line_choice(text)
+    try:
+        return PlanRow(PlType(line or "").value, UUID(category_id))
+    except ValueError:
+        return None
+
+
+def copy_across(texts: list[str], previous_texts: list[str], currency: str) -> list[str]:
+    """Copy the first changed, else the first amount of a row into all later months.
+
+    Returns the texts unchanged if it is no amount; the error is reported at its cell.
+    """
+    changed_places = (
+        place for place, text in enumerate(texts) if has_cell_changed(text, previous_texts[place], currency)
+    )
+    filled_places = (place for place, text in enumerate(texts) if text)
+    source = next(changed_places, next(filled_places, 0))
+    try:
+        parse_cell_amount(texts[source], currency)
+    except ValidationFailed:
+        return texts
+    return texts[:source] + [texts[source]] * (len(texts) - source)
+
+
+def has_cell_changed(text: str, previous_text: str, currency: str) -> bool:
+    if text == previous_text:
+        return False
+    try:
+        return parse_cell_amount(text, currency) != parse_cell_amount(previous_text, currency)
+    except ValidationFailed:
+        return True
+
+
+def parse_cell_amount(text: str, currency: str, pointer: str = "") -> Decimal:
+    if not text:
+        return ZERO
+    return parse_api_amount(normalize_typed_amount(text, currency=currency, pointer=pointer), currency, pointer=pointer)
+
+
+def collect_changed_cell(
+    grid_input: GridInput, row: PlanRow, month: dt.date, text: str, previous_text: str, currency: str
+) -> None:
+    if not has_cell_changed(text, previous_text, currency):
+        return
+    key = (month, row.pl_type, row.category_id)
+    grid_input.texts[key] = text
+    try:
+        amount = round_half_up(parse_cell_amount(text, currency, build_cell_pointer(key)), currency)
+    except ValidationFailed as error:
+        grid_input.errors += error.errors
+        return
+    try:
+        previous_amount = parse_amount(previous_text) if previous_text else ZERO
+    except InvalidAmount:
+        previous_amount = ZERO
+    grid_input.cells.append(PlanCell(row, month, amount, previous_amount, build_cell_pointer(key)))

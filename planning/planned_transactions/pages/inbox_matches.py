@@ -1,0 +1,74 @@
+"""Matches of open occurrences in the inbox, and the undo link after settling one."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from companies.models import parse_id
+from companies.pages.amount_formats import format_money
+from companies.pages.context import CompanyPage
+from companies.permissions import Permission
+from ledger.inbox.pages import InboxOffer, UndoForm
+from ledger.models import Transaction
+from ledger.transactions.pages.labels import LedgerNames, load_visible_names
+from planning.planned_transactions.pages.occurrences import format_local_day
+from planning.planned_transactions.pages.outlook import UpcomingOccurrence, list_matched_occurrences
+from planning.planned_transactions.serializers import parse_date_or_none
+
+MAX_OFFERS = 20
+
+
+def list_inbox_offers(page: CompanyPage) -> list[InboxOffer]:
+    """List the occurrences that a transaction matches, by date; empty without the permission to settle."""
+    if not (page.has_permission(Permission.TRANSACTIONS_READ) and page.has_permission(Permission.PLANNING_WRITE)):
+        return []
+    return list(islice(iter_settlement_offers(page), MAX_OFFERS))
+
+
+def get_settlement_undo(page: CompanyPage) -> UndoForm | None:
+    """Return the undo action of the occurrence that was just settled in the inbox; None without one."""
+    planned_id, _dot, day = page.request.GET.get("settled", "").partition(".")
+    if not (parse_id(planned_id) and parse_date_or_none(day) and page.has_permission(Permission.PLANNING_WRITE)):
+        return None
+    return UndoForm(reverse("occurrence-unsettle", args=[page.company.id, planned_id, day]), {"from": "inbox"})
+
+
+def iter_settlement_offers(page: CompanyPage) -> Iterator[InboxOffer]:
+    """Yield an offer for each open occurrence that a transaction matches."""
+    names = load_visible_names(page)
+    for upcoming in list_matched_occurrences(page):
+        if upcoming.match:
+            yield build_settlement_offer(page, upcoming, upcoming.match, names)
+
+
+def build_settlement_offer(
+    page: CompanyPage, upcoming: UpcomingOccurrence, transaction: Transaction, names: LedgerNames
+) -> InboxOffer:
+    """Build the inbox offer to settle an occurrence with a transaction."""
+    expected = upcoming.expected
+    counterparty_name = (transaction.from_to or transaction.description or _("A transaction"))[:60]
+    expected_text = _("expected {day}, {amount}").format(
+        day=format_local_day(expected.date), amount=format_money(upcoming.amount, expected.amount_currency)
+    )
+    return InboxOffer(
+        what=expected.name,
+        detail=f"{format_local_day(transaction.date)} {counterparty_name} · {names.get_account_name(transaction.account_id)} · {expected_text}",
+        amount=transaction.amount_value,
+        currency=transaction.amount_currency,
+        address=reverse("occurrence-settle", args=[page.company.id, upcoming.planned.id, expected.original_date]),
+        fields={"transactionId": str(transaction.id), "from": "inbox"},
+        button=_("Settle"),
+        label=_("Settle {name} of {day} with {who} of {booked}").format(
+            name=expected.name,
+            day=format_local_day(expected.date),
+            who=counterparty_name,
+            booked=format_local_day(transaction.date),
+        ),
+        refusal={
+            "id": str(transaction.id),
+            "other": str(upcoming.planned.id),
+            "day": expected.original_date.isoformat(),
+        },
+    )

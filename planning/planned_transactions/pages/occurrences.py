@@ -1,0 +1,242 @@
+"""Pages of single occurrences: edit, skip, restore, settle and unsettle."""
+
+import datetime as dt
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from companies.locales import get_current_locale
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm, bind_form, parse_form_amounts
+from companies.permissions import Permission
+from ledger.money.amounts import parse_api_amount
+from ledger.money.calc.money import format_amount
+from ledger.transactions.pages.labels import load_visible_names
+from ledger.transactions.pages.return_urls import build_inbox_url
+from planning.calc.recurrence import is_occurrence
+from planning.models import PlannedTransaction
+from planning.planned_transactions.actions import overrides
+from planning.planned_transactions.forms import apply_direction, find_direction_errors, split_signed_amount
+from planning.planned_transactions.pages.planned_transactions import (
+    get_planned_transaction_or_404,
+    list_hidden_fields,
+    list_visible_account_names,
+)
+from planning.planned_transactions.queries.occurrences import get_planned_occurrence
+from planning.planned_transactions.queries.transaction_matches import list_settlement_candidates
+from planning.planned_transactions.serializers import OccurrenceOverride, parse_date_or_none
+
+OTHER_FIELDS = {"name": "name", "accountId": "account_id", "categoryId": "category_id"}
+RETURN_PAGES = {"plan": "planned", "inbox": "inbox"}  # other pages with these buttons → URL names
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
+def edit_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
+    """Edit the date, amount, name, account or category of an occurrence."""
+    original = parse_day_or_404(day)
+    planned = get_planned_transaction_or_404(page, planned_id)
+    if not is_occurrence(planned.recurrence_rule(), original):
+        raise Http404
+    if page.request.method != "POST":
+        return render_occurrence_form(page, planned, original, build_occurrence_form(planned, original))
+    form = parse_occurrence_form(page.request.POST, currency=planned.amount_currency, hidden=list_hidden_fields(page))
+    if form.is_valid:
+        with page.handle_errors(form):
+            patch = {"skipped": None, **find_changed_values(planned, original, form.data)}
+            overrides.set_occurrence_override(
+                company=page.company,
+                stamp=page.audit_context,
+                planned_id=planned_id,
+                original_date=original,
+                patch=patch,
+            )
+            message = format_occurrence_message(_("{name} of {day} was changed."), planned, original)
+            return page.redirect_with_message(message, "planned-one", planned_id=planned_id)
+    return render_occurrence_form(page, planned, original, form)
+
+
+def render_occurrence_form(
+    page: CompanyPage, planned: PlannedTransaction, original: dt.date, form: BoundForm
+) -> HttpResponse:
+    return page.render(
+        "planning/occurrence.html",
+        status=400 if form.errors else 200,
+        tab="planned",
+        planned=planned,
+        original=original,
+        form=form,
+        seen=page.get_seen_version(planned),
+        differs=original in planned.overrides,
+        hidden=list_hidden_fields(page),
+        accounts=[(str(key), name) for key, name in list_visible_account_names(page).items()],
+        categories=load_visible_names(page).list_category_choices(),
+    )
+
+
+def build_occurrence_form(planned: PlannedTransaction, original: dt.date) -> BoundForm:
+    """Build the form of an occurrence with its current values."""
+    patch: Mapping[str, Any] = planned.overrides[original].to_patch() if original in planned.overrides else {}
+    amount = format_amount(patch.get("amount_value", planned.amount_value), planned.amount_currency)
+    other_values = {at: str(patch.get(column) or getattr(planned, column) or "") for at, column in OTHER_FIELDS.items()}
+    return BoundForm(
+        values={"date": patch.get("date", original).isoformat(), **split_signed_amount(amount), **other_values}
+    )
+
+
+def parse_occurrence_form(posted: Mapping[str, Any], *, currency: str, hidden: set[str]) -> BoundForm:
+    """Parse the posted form of an occurrence; fields that it does not show are left out."""
+    shown_fields = [name for name in OTHER_FIELDS if name in posted and name not in hidden]
+    direction, amount = posted.get("direction", ""), posted.get("amountValue", "").strip()
+    amounts, amount_errors = parse_form_amounts({"amountValue": amount}, ["amountValue"], currency=currency)
+    texts = {
+        "date": posted.get("date", ""),
+        "amountValue": apply_direction(direction, amounts.get("amountValue", amount)),
+    }
+    texts |= {name: posted[name].strip() for name in shown_fields}
+    form = bind_form(OccurrenceOverride, texts, texts=("date", "amountValue", *shown_fields))
+    form.values = {**form.values, "date": posted.get("date", ""), "direction": direction, "amountValue": amount}
+    form.errors |= amount_errors | find_direction_errors(direction, amounts.get("amountValue", ""))
+    return form
+
+
+def find_changed_values(planned: PlannedTransaction, original: dt.date, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the posted values; None for each that equals the planned one.
+
+    Raises:
+        ValidationFailed: the amount is wrong.
+    """
+    values = dict(data)
+    if values.get("date") == original:
+        values["date"] = None
+    text = values.get("amount_value")
+    if text and parse_api_amount(text, planned.amount_currency, pointer="#/amountValue") == planned.amount_value:
+        values["amount_value"] = None
+    for column in OTHER_FIELDS.values():
+        if values.get(column) == getattr(planned, column):
+            values[column] = None
+    return values
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def skip_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
+    """Skip an occurrence."""
+    original = parse_day_or_404(day)
+    with page.handle_errors():
+        planned = overrides.set_occurrence_override(
+            company=page.company,
+            stamp=page.audit_context,
+            planned_id=planned_id,
+            original_date=original,
+            patch={"skipped": True},
+        )
+        return redirect_after_occurrence_change(
+            page, planned, format_occurrence_message(_("{name} of {day} is skipped."), planned, original)
+        )
+    return page.redirect("planned-one", planned_id=planned_id)
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def restore_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
+    """Reset an occurrence to the planned values."""
+    original = parse_day_or_404(day)
+    with page.handle_errors():
+        planned = overrides.delete_occurrence_override(
+            company=page.company, stamp=page.audit_context, planned_id=planned_id, original_date=original
+        )
+        return redirect_after_occurrence_change(
+            page, planned, format_occurrence_message(_("{name} of {day} is as planned again."), planned, original)
+        )
+    return page.redirect("planned-one", planned_id=planned_id)
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
+def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
+    """Choose the transaction that settles an occurrence."""
+    original = parse_day_or_404(day)
+    if page.is_post:
+        with page.handle_errors():
+            planned = overrides.settle_occurrence(
+                company=page.company,
+                stamp=page.audit_context,
+                planned_id=planned_id,
+                original_date=original,
+                transaction_id=page.request.POST.get("transactionId", ""),
+            )
+            message = format_occurrence_message(_("{name} of {day} is settled."), planned, original)
+            return redirect_after_occurrence_change(page, planned, message, settled=f"{planned.id}.{original}")
+        return page.redirect("planned-one", planned_id=planned_id)
+    planned = get_planned_transaction_or_404(page, planned_id)
+    if not is_occurrence(planned.recurrence_rule(), original):
+        raise Http404
+    occurrence = get_planned_occurrence(planned, original)
+    can_read_transactions = page.has_permission(Permission.TRANSACTIONS_READ)
+    names = load_visible_names(page)
+    rows = list_settlement_candidates(planned=planned, occurrence=occurrence) if can_read_transactions else []
+    return page.render(
+        "planning/settle.html",
+        tab="planned",
+        planned=planned,
+        original=original,
+        awaited=occurrence,
+        amount=Decimal(occurrence.amount_value),
+        rows=[(row, names.get_account_name(row.account_id)) for row in rows],
+    )
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
+    """Remove the settlement of an occurrence."""
+    original = parse_day_or_404(day)
+    with page.handle_errors():
+        planned = overrides.unsettle_occurrence(
+            company=page.company, stamp=page.audit_context, planned_id=planned_id, original_date=original
+        )
+        return redirect_after_occurrence_change(
+            page, planned, format_occurrence_message(_("{name} of {day} is expected again."), planned, original)
+        )
+    return page.redirect("planned-one", planned_id=planned_id)
+
+
+def redirect_after_occurrence_change(
+    visit: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = ""
+) -> HttpResponse:
+    """Redirect to the page of the button: the cash plan, the inbox or the planned transaction.
+
+    Args:
+        settled: the occurrence that was just settled, for the undo link of the inbox.
+    """
+    return_page = RETURN_PAGES.get(visit.request.POST.get("from", ""))
+    if return_page == "inbox":
+        messages.success(visit.request, message)
+        return redirect(build_inbox_url(visit, visit.request.POST.get("next"), settled=settled))
+    if return_page:
+        return visit.redirect_with_message(message, return_page)
+    return visit.redirect_with_message(message, "planned-one", planned_id=planned.id)
+
+
+def format_occurrence_message(text: str, planned: PlannedTransaction, original: dt.date) -> str:
+    """Format a message about an occurrence."""
+    return text.format(name=planned.name, day=format_local_day(original))
+
+
+def parse_day_or_404(text: str) -> dt.date:
+    """Parse the date of the URL.
+
+    Raises:
+        Http404: it is no date.
+    """
+    day = parse_date_or_none(text)
+    if day is None:
+        raise Http404
+    return day
+
+
+def format_local_day(day: dt.date) -> str:
+    """Format a day in the reader's locale."""
+    return get_current_locale().format_day(day)

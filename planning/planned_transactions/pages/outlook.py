@@ -1,0 +1,253 @@
+"""Upcoming, overdue and recent occurrences, with their account and the transaction that settles or matches
+them.
+"""
+
+import datetime as dt
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from heapq import merge
+from itertools import islice
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from companies.locales import get_current_locale
+from companies.models import Company
+from companies.pages.context import CompanyPage
+from companies.permissions import Permission
+from ledger.calc.months import add_months, get_last_day_of_month
+from ledger.models import Account, Transaction
+from planning.calc.recurrence import OVERDUE_PERIOD, Occurrence, OccurrenceState, occurrences
+from planning.calc.settlement_matching import OpenOccurrence
+from planning.models import PlannedTransaction, attach_overrides
+from planning.planned_transactions.queries.occurrences import (
+    OCCURRENCE_ORDER,
+    DueOccurrence,
+    PlannedOccurrence,
+    build_planned_occurrence,
+    get_planned_occurrence,
+    iter_due_occurrences,
+    sort_due_occurrences,
+)
+from planning.planned_transactions.queries.transaction_matches import MAX_MATCH_DAYS, match_open_occurrences
+
+MONTHS_AHEAD = 3
+MAX_OCCURRENCES_SHOWN = 50  # occurrences of one section; rendering them takes most of the page's time
+
+
+@dataclass(frozen=True, slots=True)
+class UpcomingOccurrence:
+    """An occurrence with its planned transaction, account name, and settling or matching transaction."""
+
+    planned: PlannedTransaction
+    expected: PlannedOccurrence
+    state: OccurrenceState
+    account: str
+    match: Transaction | None
+
+    @property
+    def amount(self) -> Decimal:
+        return Decimal(self.expected.amount_value)
+
+    @property
+    def amount_to_come(self) -> Decimal:
+        """The open amount; the whole amount of a settled or skipped occurrence."""
+        return Decimal(self.expected.open_amount_value) if self.state in ("due", "overdue") else self.amount
+
+    @property
+    def is_partly_booked(self) -> bool:
+        return self.amount_to_come != self.amount
+
+    def is_from(self, today: dt.date) -> bool:
+        """Return whether it takes place from a day on, settled or not."""
+        return self.expected.date >= today and self.state != "skipped"
+
+
+def get_outlook_window(today: dt.date) -> tuple[dt.date, dt.date]:
+    """Return the days from the first one that can be overdue to the end of the month three months ahead."""
+    return today - OVERDUE_PERIOD, get_last_day_of_month(add_months(today, MONTHS_AHEAD))
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What the cash plan shows: first overdue and upcoming occurrences, last settled or skipped ones."""
+
+    late: list[UpcomingOccurrence] = field(default_factory=list)
+    more_late: int = 0  # besides
+    coming: list[UpcomingOccurrence] = field(default_factory=list)
+    more: int = 0  # upcoming ones that are not shown
+    done: list[UpcomingOccurrence] = field(default_factory=list)
+
+
+def list_upcoming_occurrences(
+    page: CompanyPage, planned: PlannedTransaction, *, end: dt.date, accounts: Mapping[UUID, str]
+) -> list[UpcomingOccurrence]:
+    """Return the occurrences of a planned transaction from sixty days ago on, by date, skipped ones included.
+
+    `planned` has its overrides attached.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    start, _ = get_outlook_window(page.today)
+    dues = sort_due_occurrences(iter_due_occurrences([planned], start=start, end=end, today=page.today))
+    matching_transactions = find_matching_transactions(page, [planned])
+    return [to_upcoming_occurrence(due, accounts, matching_transactions) for due in dues]
+
+
+def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, str]) -> Outlook:
+    """Build the outlook of all planned transactions.
+
+    Only the occurrences that are shown are built: the days of rules without overrides are merged, and the first
+    of them taken, since hundreds of daily rules have a hundred thousand occurrences.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    start, _ = get_outlook_window(page.today)
+    rows = list_outlook_rules(page, end=end)
+    unchanged_rules = [planned for planned in rows if not (planned.overrides or planned.is_total)]
+    other_rules = [planned for planned in rows if planned.overrides or planned.is_total]
+    dues = sort_due_occurrences(iter_due_occurrences(other_rules, start=start, end=end, today=page.today))
+    overdue = [due for due in dues if due.state == "overdue"]
+    due_ahead = [due for due in dues if due.expected.date >= page.today and due.state != "skipped"]
+    done = [due for due in dues if due.expected.date < page.today and due.state in ("settled", "skipped")]
+    late: list[Iterable[DueOccurrence]] = [overdue]
+    ahead: list[Iterable[DueOccurrence]] = [due_ahead]
+    late_count, ahead_count = len(overdue), len(due_ahead)
+    for planned in unchanged_rules:
+        days = occurrences(planned.recurrence_rule(), window_start=start, window_end=end)
+        today_at = bisect_left(days, page.today)
+        late.append(iter_unchanged_dues(planned, days[:today_at], "overdue"))
+        ahead.append(iter_unchanged_dues(planned, days[today_at:], "due"))
+        late_count += today_at
+        ahead_count += len(days) - today_at
+    matching_transactions = find_matching_transactions(page, rows)
+    shown_late, shown_ahead = (
+        [
+            to_upcoming_occurrence(due, accounts, matching_transactions)
+            for due in islice(merge(*found, key=OCCURRENCE_ORDER), MAX_OCCURRENCES_SHOWN)
+        ]
+        for found in (late, ahead)
+    )
+    shown_done = [to_upcoming_occurrence(due, accounts, matching_transactions) for due in done[-MAX_OCCURRENCES_SHOWN:]]
+    return Outlook(shown_late, late_count - len(shown_late), shown_ahead, ahead_count - len(shown_ahead), shown_done)
+
+
+def list_outlook_rules(page: CompanyPage, *, end: dt.date) -> list[PlannedTransaction]:
+    """Return planned transactions that can have an occurrence from sixty days ago on, with overrides."""
+    start, _ = get_outlook_window(page.today)
+    rows = PlannedTransaction.objects.for_company(page.company.id).overlapping(page.company.id, start, end)
+    return attach_overrides(list(rows))
+
+
+def iter_unchanged_dues(
+    planned: PlannedTransaction, days: Iterable[dt.date], state: OccurrenceState
+) -> Iterator[DueOccurrence]:
+    """Yield the occurrences of a planned transaction without overrides."""
+    for day in days:
+        yield DueOccurrence(planned, build_planned_occurrence(planned, Occurrence(day, day)), state)
+
+
+def to_upcoming_occurrence(
+    due: DueOccurrence, accounts: Mapping[UUID, str], matching_transactions: Mapping[tuple[UUID, dt.date], Transaction]
+) -> UpcomingOccurrence:
+    account = accounts.get(due.expected.account_id, "") if due.expected.account_id else ""
+    match = matching_transactions.get((due.planned.id, due.expected.original_date))
+    return UpcomingOccurrence(due.planned, due.expected, due.state, account, match)
+
+
+def list_matched_occurrences(page: CompanyPage) -> list[UpcomingOccurrence]:
+    """Return the open occurrences that a transaction matches, by date."""
+    rows = list_outlook_rules(page, end=page.today + dt.timedelta(days=MAX_MATCH_DAYS))
+    by_id = {planned.id: planned for planned in rows}
+    matching_transactions = find_matching_transactions(page, rows)
+    dues = []
+    for planned_id, original_date in matching_transactions:
+        occurrence = get_planned_occurrence(by_id[planned_id], original_date)
+        state: OccurrenceState = "overdue" if occurrence.date < page.today else "due"
+        dues.append(DueOccurrence(by_id[planned_id], occurrence, state))
+    return [to_upcoming_occurrence(due, {}, matching_transactions) for due in sort_due_occurrences(dues)]
+
+
+def find_matching_transactions(
+    page: CompanyPage, rows: Iterable[PlannedTransaction]
+) -> dict[tuple[UUID, dt.date], Transaction]:
+    """Return transactions that could settle open occurrences up to ten days ahead.
+
+    Keys are (planned transaction id, original date). Empty without the permissions. The rows have their
+    overrides attached. Four statements.
+    """
+    if not (page.has_permission(Permission.TRANSACTIONS_READ) and page.has_permission(Permission.PLANNING_WRITE)):
+        return {}
+    start, last = get_outlook_window(page.today)[0], page.today + dt.timedelta(days=MAX_MATCH_DAYS)
+    open_occurrences = iter_open_occurrences(rows, start=start, end=last, today=page.today)
+    pairs = match_open_occurrences(company=page.company, open_occurrences=open_occurrences, days=(start, last))
+    transactions = Transaction.objects.for_company(page.company.id).in_bulk([pair.transaction.id for pair in pairs])
+    return {
+        (pair.occurrence.planned_id, pair.occurrence.original_date): transactions[pair.transaction.id] for pair in pairs
+    }
+
+
+def iter_open_occurrences(
+    rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date
+) -> Iterator[OpenOccurrence]:
+    """Yield the open occurrences of [start, end] that one transaction could settle."""
+    for planned in rows:
+        if planned.is_total:
+            continue
+        if planned.overrides:
+            dues = iter_due_occurrences([planned], start=start, end=end, today=today)
+            yield from (to_open_occurrence(due) for due in dues if due.is_matchable)
+            continue
+        amount, currency, account_id = planned.amount_value, planned.amount_currency, planned.account_id
+        for day in occurrences(planned.recurrence_rule(), window_start=start, window_end=end):
+            yield OpenOccurrence(planned.id, day, day, amount, currency, account_id)
+
+
+def to_open_occurrence(due: DueOccurrence) -> OpenOccurrence:
+    expected = due.expected
+    amount = Decimal(expected.amount_value)
+    return OpenOccurrence(
+        due.planned.id, expected.original_date, expected.date, amount, expected.amount_currency, expected.account_id
+    )
+
+
+def list_account_names(company: Company) -> dict[UUID, str]:
+    return dict(Account.objects.for_company(company.id).in_display_order().values_list("id", "name"))
+
+
+def describe_recurrence(planned: PlannedTransaction) -> str:
+    """Describe how often a planned transaction recurs: "every 3 months on the last day, 12 times"."""
+    if planned.frequency is None:
+        return _("once")
+    interval_text = format_recurrence_interval(planned.frequency, planned.interval, last_day=planned.last_day_of_month)
+    if planned.end_date:
+        return _("{often}, until {day}").format(
+            often=interval_text, day=get_current_locale().format_day(planned.end_date)
+        )
+    return (
+        _("{often}, {count} times").format(often=interval_text, count=planned.end_count)
+        if planned.end_count
+        else interval_text
+    )
+
+
+def format_recurrence_interval(frequency: str, count: int, *, last_day: bool) -> str:
+    """Format an interval: "every day", "every 3 months on the last day"."""
+    if last_day:
+        texts = {
+            "month": ngettext("every month on the last day", "every {count} months on the last day", count),
+            "year": ngettext("every year on the last day", "every {count} years on the last day", count),
+        }
+    else:
+        texts = {
+            "day": ngettext("every day", "every {count} days", count),
+            "week": ngettext("every week", "every {count} weeks", count),
+            "month": ngettext("every month", "every {count} months", count),
+            "year": ngettext("every year", "every {count} years", count),
+        }
+    return texts[frequency].format(count=count)

@@ -1,0 +1,210 @@
+"""Pages of planned transactions: list, detail, create, edit and delete."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from companies.models import Currency
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
+from companies.permissions import Permission
+from ledger.calc.months import add_months
+from ledger.calc.recognition import DateRule
+from ledger.money.calc.fx import RateLookupError
+from ledger.transactions.pages.counterparty_lookup import list_counterparty_suggestions
+from ledger.transactions.pages.labels import DATE_RULE_LABELS, load_visible_names, to_choices
+from planning.models import Frequency, PlannedSource, PlannedTransaction, SettledBy, attach_overrides
+from planning.planned_transactions import forms
+from planning.planned_transactions.actions import planned_transactions
+from planning.planned_transactions.pages import outlook
+from planning.planned_transactions.queries.occurrences import MAX_WINDOW_YEARS, find_next_occurrence
+from planning.planned_transactions.queries.settled_totals import NOTHING_SETTLED, load_settled_amounts
+
+MONTHS_PER_YEAR = 12  # also the lookahead of the detail page
+FREQUENCY_LABELS = {
+    Frequency.DAY: gettext_lazy("Every day"),
+    Frequency.WEEK: gettext_lazy("Every week"),
+    Frequency.MONTH: gettext_lazy("Every month"),
+    Frequency.YEAR: gettext_lazy("Every year"),
+}
+
+SETTLED_BY_LABELS = {
+    SettledBy.TRANSACTION: (
+        gettext_lazy("One transaction"),
+        gettext_lazy("Rent, a salary run, an invoice: one payment settles it."),
+    ),
+    SettledBy.CATEGORY: (
+        gettext_lazy("Everything booked in its category that month"),
+        gettext_lazy("A month’s total, such as all subscription payments. Needs a category."),
+    ),
+}
+
+
+@company_page(reads=Permission.PLANNING_READ)
+def show_planned_transactions(page: CompanyPage) -> HttpResponse:
+    """List planned transactions, latest first, each with its next occurrence."""
+    accounts = list_visible_account_names(page)
+    rows, cursor = page.paginate(PlannedTransaction.objects.for_company(page.company.id), order=("-id",))
+    missing_currency, settled = "", NOTHING_SETTLED
+    try:
+        settled = load_settled_amounts(
+            rows, start=page.today, end=add_months(page.today, MAX_WINDOW_YEARS * MONTHS_PER_YEAR)
+        )
+    except RateLookupError as error:
+        missing_currency = error.currency
+    rule_rows = [
+        {
+            "row": row,
+            "next": find_next_occurrence(row, today=page.today, settled=settled),
+            "words": outlook.describe_recurrence(row),
+            "account": accounts.get(row.account_id, "") if row.account_id else "",
+        }
+        for row in attach_overrides(rows)
+    ]
+    can_write = page.has_permission(Permission.PLANNING_WRITE)
+    return page.render(
+        "planning/rules.html", tab="planned", rules=rule_rows, cursor=cursor, writes=can_write, missing=missing_currency
+    )
+
+
+def list_visible_account_names(page: CompanyPage) -> dict[UUID, str]:
+    """Return the names of accounts by id; empty without the permission to read them."""
+    return outlook.list_account_names(page.company) if page.has_permission(Permission.ACCOUNTS_READ) else {}
+
+
+@company_page(reads=Permission.PLANNING_READ)
+def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpResponse:
+    """Show a planned transaction, its occurrences within a year, and its overrides."""
+    planned = get_planned_transaction_or_404(page, planned_id)
+    names, accounts = load_visible_names(page), list_visible_account_names(page)
+    end = add_months(page.today, MONTHS_PER_YEAR)
+    upcoming, missing_currency = [], ""
+    try:
+        upcoming = outlook.list_upcoming_occurrences(page, planned, end=end, accounts=accounts)
+    except RateLookupError as error:
+        missing_currency = error.currency
+    return page.render(
+        "planning/rule.html",
+        tab="planned",
+        planned=planned,
+        words=outlook.describe_recurrence(planned),
+        account=names.get_account_name(planned.account_id) if planned.account_id else "",
+        category=names.get_category_name(planned.category_id) if planned.category_id else "",
+        counterparty=names.get_counterparty_name(planned.counterparty) if planned.counterparty else "",
+        late=[each for each in upcoming if each.state == "overdue"],
+        coming=[each for each in upcoming if each.is_from(page.today)][: outlook.MAX_OCCURRENCES_SHOWN],
+        sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
+        differing=list(planned.overrides.values()),
+        missing=missing_currency,
+        writes=page.has_permission(Permission.PLANNING_WRITE),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- new and changed
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
+def create_planned_transaction_page(page: CompanyPage) -> HttpResponse:
+    """Create a planned transaction."""
+    if page.request.method != "POST":
+        return render_planned_transaction_form(
+            page, forms.build_blank_planned_form(startDate=page.today.isoformat(), frequency="month")
+        )
+    form = forms.parse_planned_form(page, planned=None, hidden=list_hidden_fields(page))
+    if form.is_valid:
+        with page.handle_errors(form):
+            values = forms.resolve_new_counterparty(page, form)
+            planned = planned_transactions.create_planned_transaction(
+                company=page.company, stamp=page.audit_context, source=PlannedSource.MANUAL, values=values
+            )
+            message = _("{name} was planned.").format(name=planned.name)
+            return page.redirect_with_message(message, "planned-one", planned_id=planned.id)
+    return render_planned_transaction_form(page, form)
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
+def edit_planned_transaction_page(page: CompanyPage, planned_id: UUID) -> HttpResponse:
+    """Edit a planned transaction; overrides of its occurrences stay."""
+    planned = get_planned_transaction_or_404(page, planned_id)
+    if page.request.method != "POST":
+        return render_planned_transaction_form(page, forms.build_planned_form(planned), planned=planned)
+    form = forms.parse_planned_form(page, planned=planned, hidden=list_hidden_fields(page))
+    if form.is_valid:
+        with page.handle_errors(form):
+            values = forms.resolve_new_counterparty(page, form)
+            changed = planned_transactions.update_planned_transaction(
+                company=page.company,
+                stamp=page.audit_context,
+                planned_id=planned_id,
+                build_values=lambda stored: values,
+            )
+            message = _("{name} was saved.").format(name=changed.name)
+            return page.redirect_with_message(message, "planned-one", planned_id=planned_id)
+    return render_planned_transaction_form(page, form, planned=planned)
+
+
+def list_hidden_fields(page: CompanyPage) -> set[str]:
+    """Return the form fields whose values the user may not read."""
+    permission_by_field = {
+        "accountId": Permission.ACCOUNTS_READ,
+        "categoryId": Permission.CATEGORIES_READ,
+        "counterparty": Permission.COUNTERPARTIES_READ,
+    }
+    return {name for name, permission in permission_by_field.items() if not page.has_permission(permission)}
+
+
+def render_planned_transaction_form(
+    page: CompanyPage, form: BoundForm, *, planned: PlannedTransaction | None = None
+) -> HttpResponse:
+    names = load_visible_names(page)
+    if planned is None and not page.is_post:
+        form.values = {**form.values, "accountId": names.get_only_account_id()}
+    return page.render(
+        "planning/plan_form.html",
+        status=400 if form.errors else 200,
+        tab="planned",
+        form=form,
+        planned=planned,
+        seen=page.get_seen_version(planned) if planned else "",
+        hidden=list_hidden_fields(page),
+        accounts=[(str(key), name) for key, name in list_visible_account_names(page).items()],
+        categories=names.list_category_choices(),
+        currencies=Currency.values,
+        frequencies=FREQUENCY_LABELS,
+        settled_by=[(value, label, hint) for value, (label, hint) in SETTLED_BY_LABELS.items()],
+        date_rules=to_choices(DATE_RULE_LABELS),
+        attempts=[("true", _("Yes")), ("false", _("No"))],
+        counterparties=list_counterparty_suggestions(page),
+        more_open=any(has_value_to_show(form, name) for name in forms.ADVANCED_FIELDS),
+    )
+
+
+def has_value_to_show(form: BoundForm, name: str) -> bool:
+    """Return whether an advanced field has an error or a value other than the default."""
+    return name in form.errors or form.values.get(name, "") not in ("", DateRule.TRANSACTION_DATE.value)
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def delete_planned_transaction_page(page: CompanyPage, planned_id: UUID) -> HttpResponse:
+    """Delete a planned transaction."""
+    with page.handle_errors():
+        planned = planned_transactions.delete_planned_transaction(
+            company=page.company, stamp=page.audit_context, planned_id=planned_id
+        )
+        return page.redirect_with_message(_("{name} is planned no longer.").format(name=planned.name), "planned")
+    return page.redirect("planned")
+
+
+def get_planned_transaction_or_404(page: CompanyPage, planned_id: UUID) -> PlannedTransaction:
+    """Return the planned transaction of the URL with its overrides.
+
+    Raises:
+        Http404: there is none.
+    """
+    rows = PlannedTransaction.objects.for_company(page.company.id).with_counterparty()
+    row = get_object_or_404(rows, id=planned_id)
+    row.company = page.company
+    return attach_overrides([row])[0]

@@ -1,0 +1,93 @@
+"""Planned transactions as plain values for the forecast, with the overrides of their occurrences."""
+
+import datetime as dt
+from collections.abc import Collection, Iterator
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from planning.calc.recurrence import Overrides, RecurrenceRule
+from planning.models import build_patch
+
+
+class PlannedRule(NamedTuple):
+    """The columns of a planned transaction that the forecast needs, without a model instance.
+
+    `category_id` and `counterparty_id` are set for planned totals only.
+    """
+
+    id: UUID
+    account_id: UUID | None
+    amount: Decimal
+    currency: str
+    start: dt.date
+    frequency: str | None
+    interval: int
+    last_day_of_month: bool
+    end_date: dt.date | None
+    end_count: int | None
+    category_id: UUID | None = None
+    counterparty_id: UUID | None = None
+
+    @property
+    def is_total(self) -> bool:
+        """Whether its occurrences stand for a month's total in its category."""
+        return self.category_id is not None
+
+    def recurrence_rule(self) -> RecurrenceRule:
+        """Return its recurrence; the columns from `start` to `end_count` are in the order of the rule's fields."""
+        return RecurrenceRule(*self[4:10])  # type: ignore[arg-type]
+
+
+# Planned transactions that can have an occurrence in the window, as in `overlapping`, with all their overrides.
+_RULES_IN_WINDOW = """
+    SELECT p.id, p.account_id, p.amount_value, p.amount_currency, p.start_date, p.frequency, p.interval,
+           p.last_day_of_month, p.end_date, p.end_count,
+           CASE WHEN p.settled_by = 'category' THEN p.category_id END,
+           CASE WHEN p.settled_by = 'category' THEN p.counterparty_id END,
+           o.original_date, o.skipped, o.date, o.amount_value, o.account_id, o.category_id, o.name, o.transaction_id
+      FROM planning_plannedtransaction AS p
+      LEFT JOIN planning_plannedoverride AS o ON o.company_id = p.company_id AND o.planned_id = p.id
+     WHERE p.company_id = %(company)s AND (%(rules)s::uuid[] IS NULL OR p.id = ANY (%(rules)s::uuid[])) AND (
+           %(settled_by)s::text IS NULL OR p.settled_by = %(settled_by)s) AND (
+           p.start_date <= %(end)s AND (
+               p.start_date >= %(start)s OR p.frequency IS NOT NULL AND (p.end_date IS NULL OR p.end_date >= %(start)s))
+           OR p.id IN (SELECT planned_id FROM planning_plannedoverride
+                        WHERE company_id = %(company)s AND date BETWEEN %(start)s AND %(end)s))
+     ORDER BY p.id
+"""
+RULE_COLUMN_COUNT = len(PlannedRule.__annotations__)  # of the rule; the columns of the override follow
+
+
+def iter_planned_rules(
+    company_id: UUID,
+    start: dt.date,
+    end: dt.date,
+    *,
+    rules: Collection[UUID] | None = None,
+    settled_by: str | None = None,
+) -> Iterator[tuple[PlannedRule, Overrides]]:
+    """Yield the planned transactions that can have an occurrence in [start, end], each with its overrides.
+
+    One statement.
+
+    Args:
+        rules: ids to read; None: all.
+        settled_by: `transaction` or `category` to read those only.
+    """
+    parameters: dict[str, Any] = {
+        "company": company_id,
+        "start": start,
+        "end": end,
+        "rules": None if rules is None else list(rules),
+        "settled_by": settled_by,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_RULES_IN_WINDOW, parameters)
+        fetched_rows = cursor.fetchall()
+    for columns, rows in groupby(fetched_rows, key=lambda row: row[:RULE_COLUMN_COUNT]):
+        override_rows = (row[RULE_COLUMN_COUNT:] for row in rows)
+        yield PlannedRule(*columns), {day: patch for day, *values in override_rows if (patch := build_patch(values))}

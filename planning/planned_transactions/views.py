@@ -1,0 +1,300 @@
+"""Endpoints of planned transactions and plan items."""
+
+import datetime as dt
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ListSerializer
+
+from companies.api.fields import DateField
+from companies.api.openapi.schema import PAGING_PARAMETERS
+from companies.api.pagination import paginate_by_keyset
+from companies.api.serializers import SUCCESS, StrictSerializer, Success
+from companies.api.viewsets import CompanyViewSet
+from companies.errors import NotFoundError
+from companies.permissions import Permission
+from ledger.money.calc.fx import RateLookupError
+from ledger.recognition.actions.postings import MissingRateError
+from ledger.recognition.service_periods import PERIOD_ERRORS
+from planning.models import PlanItem, PlannedSource, PlannedTransaction, attach_overrides
+from planning.plan.actions import plan_items
+from planning.planned_transactions import serializers as shapes
+from planning.planned_transactions.actions import overrides, planned_transactions
+from planning.planned_transactions.queries import transaction_matches
+from planning.planned_transactions.queries.occurrences import MAX_OCCURRENCES, list_due_occurrences, list_occurrences
+
+SETTLEMENT_ERRORS = (*PERIOD_ERRORS, MissingRateError)  # a settlement can move the service periods of its transaction
+WINDOW_PARAMETERS = [
+    OpenApiParameter("startDate", dt.date, required=True, description="first day, YYYY-MM-DD"),
+    OpenApiParameter("endDate", dt.date, required=True, description="last day, at most ten years later"),
+]
+READ, WRITE = Permission.PLANNING_READ, Permission.PLANNING_WRITE
+CRUD_PERMISSIONS = {"list": READ, "retrieve": READ, "create": WRITE, "update": WRITE, "destroy": WRITE}
+
+
+class OccurrenceWindow(StrictSerializer):
+    start_date = DateField()
+    end_date = DateField()
+
+
+class PlanningViewSet(CompanyViewSet):
+    def handle_exception(self, exc: Exception) -> Response:
+        """Answer a missing exchange rate as an API error."""
+        return super().handle_exception(MissingRateError(str(exc)) if isinstance(exc, RateLookupError) else exc)
+
+    def merge_body(self, shape: Any, row: Any) -> dict[str, Any]:
+        """Return the stored resource with the fields of the request, parsed."""
+        body = self.request.data
+        return self.parse_body(shape, data={**shape(row).data, **body} if isinstance(body, Mapping) else body)
+
+
+class PlannedTransactionViewSet(PlanningViewSet):
+    schema_tags = ["Planned transactions"]
+    resource = PlannedTransaction
+    refuses = {
+        **dict.fromkeys(("create", "update"), (*overrides.UNSUITABLE_TRANSACTION_ERRORS, *SETTLEMENT_ERRORS)),
+        "put_override": [overrides.NotAnOccurrence, *overrides.UNSUITABLE_TRANSACTION_ERRORS, *SETTLEMENT_ERRORS],
+        "settle": [
+            overrides.NotAnOccurrence,
+            overrides.OccurrenceSettled,
+            *overrides.UNSUITABLE_TRANSACTION_ERRORS,
+            *SETTLEMENT_ERRORS,
+        ],
+        "unsettle": [overrides.OccurrenceNotSettled, *SETTLEMENT_ERRORS],
+        **dict.fromkeys(("destroy", "delete_override"), SETTLEMENT_ERRORS),
+        **dict.fromkeys(("occurrences", "due"), (MissingRateError,)),
+    }
+    permission_for = {
+        **CRUD_PERMISSIONS,
+        **dict.fromkeys(("occurrences", "due", "matches"), READ),
+        **dict.fromkeys(("put_override", "delete_override", "settle", "unsettle"), WRITE),
+    }
+
+    @extend_schema(parameters=PAGING_PARAMETERS, responses=shapes.PlannedTransactionShape(many=True))
+    def list(self, request: Request, company_id: str) -> Response:
+        """The rules, latest first; not their dated occurrences."""
+        self.allow_parameters("limit", "cursor")
+        rows = PlannedTransaction.objects.for_company(self.company.id).with_counterparty()
+        rows_of_page, headers = paginate_by_keyset(request, rows, order=("-id",))
+        serializer = shapes.PlannedTransactionShape(attach_overrides(rows_of_page), many=True)
+        return Response(serializer.data, headers=headers)
+
+    @extend_schema(
+        request=shapes.PlannedTransactionShape,
+        responses={201: shapes.PlannedTransactionShape},
+    )
+    def create(self, request: Request, company_id: str) -> Response:
+        """Plans something: once, or as often as `recurrence` says. Occurrence *i* is counted from `startDate`, and
+        clamped to the end of its month."""
+        source = PlannedSource.MANUAL if self.caller.kind == "session" else PlannedSource.API
+        values = self.parse_body(shapes.PlannedTransactionShape)
+        planned = planned_transactions.create_planned_transaction(
+            company=self.company, stamp=self.audit_context, source=source, values=values
+        )
+        location = f"/companies/{self.company.id}/planned_transactions/{planned.id}"
+        return self.respond_with_one(planned, shapes.PlannedTransactionShape, status=201, location=location)
+
+    @extend_schema(responses=shapes.PlannedTransactionShape)
+    def retrieve(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
+        """One rule, with its overrides; not its dated occurrences."""
+        return self.respond_with_one(
+            self.get_planned_transaction(planned_transaction_id), shapes.PlannedTransactionShape
+        )
+
+    @extend_schema(request=shapes.PlannedTransactionShape(partial=True), responses=shapes.PlannedTransactionShape)
+    def update(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
+        """Changes the fields that are sent. `overrides` is replaced as a whole; one whose date the changed rule no
+        longer names stays, without effect."""
+        planned = planned_transactions.update_planned_transaction(
+            company=self.company,
+            stamp=self.audit_context,
+            planned_id=planned_transaction_id,
+            build_values=partial(self.merge_body, shapes.PlannedTransactionShape),
+        )
+        return self.respond_with_one(planned, shapes.PlannedTransactionShape)
+
+    @extend_schema(responses={200: Success})
+    def destroy(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
+        """Ends the expectation, with all its overrides. Transactions that settled it stay."""
+        planned_transactions.delete_planned_transaction(
+            company=self.company, stamp=self.audit_context, planned_id=planned_transaction_id
+        )
+        return Response(SUCCESS)
+
+    @extend_schema(
+        parameters=WINDOW_PARAMETERS,
+        responses=shapes.OccurrenceShape(many=True),
+        operation_id="listOccurrences",
+    )
+    def occurrences(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
+        """The occurrences that fall into the window once overrides are applied, by date. Skipped ones are absent."""
+        planned = self.get_planned_transaction(planned_transaction_id)
+        self.allow_parameters("startDate", "endDate")
+        window = self.parse_body(OccurrenceWindow, data=request.query_params.dict())
+        planned_occurrences = list_occurrences(
+            planned, window_start=window["start_date"], window_end=window["end_date"]
+        )
+        return Response(shapes.OccurrenceShape(planned_occurrences, many=True).data)
+
+    @extend_schema(
+        operation_id="setOccurrenceOverride",
+        request=shapes.OccurrenceOverride,
+        responses=shapes.PlannedTransactionShape,
+    )
+    def put_override(
+        self, request: Request, company_id: str, planned_transaction_id: str, original_date: str
+    ) -> Response:
+        """Says what differs about the occurrence of this date. Fields that are not sent stay as they are; null takes
+        one away, and DELETE all. `not_an_occurrence` where the rule does not name the date."""
+        changed = overrides.set_occurrence_override(
+            company=self.company,
+            stamp=self.audit_context,
+            planned_id=planned_transaction_id,
+            original_date=self.parse_path_date(original_date),
+            patch=self.parse_body(shapes.OccurrenceOverride),
+        )
+        return self.respond_with_one(changed, shapes.PlannedTransactionShape)
+
+    @extend_schema(operation_id="deleteOccurrenceOverride", responses={200: shapes.PlannedTransactionShape})
+    def delete_override(
+        self, request: Request, company_id: str, planned_transaction_id: str, original_date: str
+    ) -> Response:
+        """The occurrence of this date is as the rule says again."""
+        changed = overrides.delete_occurrence_override(
+            company=self.company,
+            stamp=self.audit_context,
+            planned_id=planned_transaction_id,
+            original_date=self.parse_path_date(original_date),
+        )
+        return self.respond_with_one(changed, shapes.PlannedTransactionShape)
+
+    @extend_schema(
+        parameters=WINDOW_PARAMETERS,
+        responses=ListSerializer(child=shapes.DueShape(), max_length=MAX_OCCURRENCES),
+        operation_id="listDueOccurrences",
+    )
+    def due(self, request: Request, company_id: str) -> Response:
+        """The occurrences of all rules that fall into the window, by date, each with what became of it: `settled`,
+        `skipped`, `due` (from today on) or `overdue` (of the last 60 days). What is open for longer lapses, with
+        `settledBy` category when its month ends, and is absent. At most 10,000; a window that holds more is
+        `window_too_long`."""
+        self.allow_parameters("startDate", "endDate")
+        window = self.parse_body(OccurrenceWindow, data=request.query_params.dict())
+        due_occurrences = list_due_occurrences(
+            self.company, window_start=window["start_date"], window_end=window["end_date"], today=self.today
+        )
+        return Response(shapes.DueShape(due_occurrences, many=True).data)
+
+    @extend_schema(
+        request=OccurrenceWindow,
+        responses=ListSerializer(child=shapes.MatchShape(), max_length=MAX_OCCURRENCES),
+        operation_id="matchPlannedTransactions",
+    )
+    def matches(self, request: Request, company_id: str) -> Response:
+        """The transactions that could settle the open occurrences of the window: on the plan's account (on any where it
+        names none), in its direction, within 10 % of its amount and 10 days. The nearest day comes first, then the
+        nearest amount; each occurrence and each transaction is in one pair at most. Amounts of another currency are
+        compared at the rate of the transaction's day. What somebody refused in the inbox is left out, and so are plans
+        with `settledBy` category. Needs `transactions:read` too."""
+        window = self.parse_body(OccurrenceWindow)
+        self.require_permission(Permission.TRANSACTIONS_READ)
+        proposals = transaction_matches.propose_matches(
+            company=self.company, window_start=window["start_date"], window_end=window["end_date"]
+        )
+        return Response(shapes.MatchShape(proposals, many=True).data)
+
+    @extend_schema(request=shapes.SettleRequest, responses=shapes.PlannedTransactionShape)
+    def settle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
+        """Says that the transaction is what was expected on `date`: the occurrence leaves the forecast. 200 also where
+        it settles this very one already.
+
+        In this order: 404; 400 `unknown_id`, `not_an_occurrence`; 409 `occurrence_settled` by another transaction,
+        `transaction_is_initial_balance`, `transaction_pending`; 400 `wrong_direction`; 409 `occurrence_skipped`,
+        `transaction_settles_another`."""
+        values = self.parse_body(shapes.SettleRequest)
+        settled = overrides.settle_occurrence(
+            company=self.company,
+            stamp=self.audit_context,
+            planned_id=planned_transaction_id,
+            original_date=values["date"],
+            transaction_id=values["transaction_id"],
+        )
+        return self.respond_with_one(settled, shapes.PlannedTransactionShape)
+
+    @extend_schema(request=shapes.UnsettleRequest, responses=shapes.PlannedTransactionShape)
+    def unsettle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
+        """The occurrence of this date is expected again, and its transaction may settle another. What else differs
+        about it stays."""
+        planned = overrides.unsettle_occurrence(
+            company=self.company,
+            stamp=self.audit_context,
+            planned_id=planned_transaction_id,
+            original_date=self.parse_body(shapes.UnsettleRequest)["date"],
+        )
+        return self.respond_with_one(planned, shapes.PlannedTransactionShape)
+
+    def get_planned_transaction(self, row_id: str) -> PlannedTransaction:
+        return attach_overrides([self.get_row(PlannedTransaction.objects.with_counterparty(), row_id)])[0]
+
+    def parse_path_date(self, text: str) -> dt.date:
+        """Parse the date of the path.
+
+        Raises:
+            NotFoundError: it is no date.
+        """
+        day = shapes.parse_date_or_none(text)
+        if day is None:
+            raise NotFoundError
+        return day
+
+
+class PlanItemViewSet(PlanningViewSet):
+    schema_tags = ["Plan items"]
+    resource = PlanItem
+    permission_for = CRUD_PERMISSIONS
+
+    @extend_schema(parameters=PAGING_PARAMETERS, responses=shapes.PlanItemShape(many=True))
+    def list(self, request: Request, company_id: str) -> Response:
+        """The lines of the financial plan, latest first."""
+        self.allow_parameters("limit", "cursor")
+        return self.respond_with_page(
+            PlanItem.objects.for_company(self.company.id), shapes.PlanItemShape, order=("-id",)
+        )
+
+    @extend_schema(
+        request=shapes.PlanItemShape,
+        responses={201: shapes.PlanItemShape},
+    )
+    def create(self, request: Request, company_id: str) -> Response:
+        """Adds a line to the financial plan. `frequency` is the months between its postings (1 by default, 0 posts
+        once), `duration` the months it lives from `month` on (null has no end)."""
+        values = self.parse_body(shapes.PlanItemShape)
+        item = plan_items.create_plan_item(company=self.company, stamp=self.audit_context, values=values)
+        location = f"/companies/{self.company.id}/plan_items/{item.id}"
+        return self.respond_with_one(item, shapes.PlanItemShape, status=201, location=location)
+
+    @extend_schema(responses=shapes.PlanItemShape)
+    def retrieve(self, request: Request, company_id: str, plan_item_id: str) -> Response:
+        """One line of the plan, with the rule by which it is posted."""
+        return self.respond_with_one(self.get_row(PlanItem.objects, plan_item_id), shapes.PlanItemShape)
+
+    @extend_schema(request=shapes.PlanItemShape(partial=True), responses=shapes.PlanItemShape)
+    def update(self, request: Request, company_id: str, plan_item_id: str) -> Response:
+        """Changes the fields that are sent; `amount` as a whole."""
+        item = plan_items.update_plan_item(
+            company=self.company,
+            stamp=self.audit_context,
+            item_id=plan_item_id,
+            build_values=partial(self.merge_body, shapes.PlanItemShape),
+        )
+        return self.respond_with_one(item, shapes.PlanItemShape)
+
+    @extend_schema(responses={200: Success})
+    def destroy(self, request: Request, company_id: str, plan_item_id: str) -> Response:
+        """Takes the line out of the plan, with all its postings."""
+        plan_items.delete_plan_item(company=self.company, stamp=self.audit_context, item_id=plan_item_id)
+        return Response(SUCCESS)

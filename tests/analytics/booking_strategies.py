@@ -1,0 +1,149 @@
+"""Hypothesis strategies for companies with any accounts, transactions in several currencies and transfers.
+
+Their totals are computed here a second time, day by day in the plainest way.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.money import round_half_up
+from tests.ledger.conftest import Books
+
+TYPES = ["bank", "bank", "cash", "creditCard", "loan", "transit", "other"]
+CURRENCIES = ["EUR", "USD", "GBP"]
+ZERO = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Booking:
+    account: int
+    day: date
+    amount: Decimal
+    currency: str
+    kind: str = "flow"  # or pending, initial, leg
+    financed: Decimal = ZERO  # what of a flow is categorized as financing
+    other_leg: int | None = None  # the place of the other leg of a transfer among the bookings
+
+
+@dataclass
+class DrawnBookings:
+    """What was drawn; ``ids`` are the accounts once they are made."""
+
+    base: str
+    types: list[str]
+    bookings: list[Booking]
+    ids: list[str] = field(default_factory=list)
+
+    def made(self, api: Any) -> "DrawnBookings":
+        """All of it over HTTP."""
+        books = Books(api)
+        self.ids = [
+            books.account(name=f"{kind} {n}", type=kind, defaultCurrency=self.base) for n, kind in enumerate(self.types)
+        ]
+        rows = [self.row(each, n) for n, each in enumerate(self.bookings) if each.kind != "initial"]
+        assert api.post("transactions/import", {"transactions": rows, "duplicates": "keep"}).status_code == 200
+        made = {row["externalId"]: row["id"] for row in api.get("transactions", {"limit": 1000}).json()}
+        for n, booking in enumerate(self.bookings):
+            if booking.financed:
+                part = {"categoryId": books.category("financing"), "plSplit": {"neutral": float(booking.financed)}}
+                assert books.split(made[f"b{n}"], part).status_code == 200
+        legs = [n for n, each in enumerate(self.bookings) if each.kind == "leg"]
+        for out, into in zip(legs[::2], legs[1::2], strict=True):
+            assert books.link(made[f"b{out}"], made[f"b{into}"]).status_code == 200
+        for each in self.bookings:
+            if each.kind == "initial":
+                body = {"date": str(each.day), "amountValue": f"{each.amount:.2f}"}
+                answer = api.put(f"accounts/{self.ids[each.account]}/initial_balance", body)
+                assert answer.status_code == 200, answer.content
+        return self
+
+    def row(self, booking: Booking, number: int) -> dict[str, Any]:
+        return {
+            "accountId": self.ids[booking.account], "date": str(booking.day), "fromTo": "x", "description": "y",
+            "amountValue": f"{booking.amount:.2f}", "amountCurrency": booking.currency,
+            "pending": booking.kind == "pending", "externalId": f"b{number}",
+        }  # fmt: skip
+
+    def is_cash(self, account: int) -> bool:
+        return self.types[account] in {"bank", "cash"}
+
+    def cash(self, day: date, rates: RateTable) -> Decimal:
+        """The accounts that count as cash at the end of a day, each rounded."""
+        return sum((self.on(n, day, rates) for n in range(len(self.types)) if self.is_cash(n)), start=ZERO)
+
+    def on(self, account: int, day: date, rates: RateTable) -> Decimal:
+        held = [each for each in self.booked() if each.account == account and each.day <= day]
+        return round_half_up(sum((self.worth(each, day, rates) for each in held), start=ZERO), self.base)
+
+    def booked(self) -> list[Booking]:
+        return [each for each in self.bookings if each.kind != "pending"]
+
+    def flows(self, first: date, last: date) -> list[Booking]:
+        """What came in and went out, on all accounts but transit ones."""
+        return [
+            each
+            for each in self.bookings
+            if each.kind == "flow" and first <= each.day <= last and self.types[each.account] != "transit"
+        ]
+
+    def cash_part(self, booking: Booking, first: date, last: date) -> str | None:
+        """Return the part of the change of cash that a booking on a cash account counts in, all but its `financed`."""
+        if booking.kind == "pending" or not self.is_cash(booking.account) or not first <= booking.day <= last:
+            return None
+        if booking.kind == "initial":
+            return "openingBalances"
+        if booking.other_leg is None:
+            return "operatingInflow" if booking.amount > 0 else "operatingOutflow"
+        other = self.bookings[booking.other_leg]
+        if self.is_cash(other.account):
+            return "exchangeResult" if first <= other.day <= last else "otherTransfers"
+        return {"creditCard": "cards", "loan": "financing"}.get(self.types[other.account], "otherTransfers")
+
+    def worth(self, booking: Booking, day: date, rates: RateTable) -> Decimal:
+        return convert(booking.amount, source=booking.currency, target=self.base, day=day, rates=rates)
+
+    def in_base(self, bookings: list[Booking], rates: RateTable) -> Decimal:
+        """Each at its own day's rate, not rounded."""
+        return sum((self.worth(each, each.day, rates) for each in bookings), start=ZERO)
+
+
+def split_booking(booking: Booking, halves: int) -> Booking:
+    """Return the booking with so many halves of it categorized as financing."""
+    if booking.kind != "flow" or not halves:
+        return booking
+    share = booking.amount if halves == 2 else round_half_up(booking.amount / 2, "EUR")
+    return replace(booking, financed=share)
+
+
+@st.composite
+def draw_bookings(draw: Any, *, first: date, days: int, currencies: list[str] | None = None) -> DrawnBookings:
+    """Bookings within so many days from the first."""
+    known = currencies or CURRENCIES
+    dates = st.integers(0, days - 1).map(lambda n: first + timedelta(days=n))
+    types = draw(st.lists(st.sampled_from(TYPES), min_size=1, max_size=4))
+    accounts = st.integers(0, len(types) - 1)
+    cents = st.integers(-90_000, 90_000).filter(bool).map(lambda n: Decimal(n) / 100)
+    booked = st.builds(
+        Booking, accounts, dates, cents, st.sampled_from(known), st.sampled_from(["flow", "flow", "flow", "pending"])
+    )
+    bookings = [split_booking(each, draw(st.sampled_from([0, 0, 1, 2]))) for each in draw(st.lists(booked, max_size=8))]
+    if len(types) > 1:
+        for _ in range(draw(st.integers(0, 3))):
+            source, target = draw(st.lists(accounts, min_size=2, max_size=2, unique=True))
+            day, amount, currency = draw(dates), abs(draw(cents)), draw(st.sampled_from(known))
+            arrival = min(day + timedelta(days=draw(st.integers(0, 9))), first + timedelta(days=days - 1))
+            place = len(bookings)
+            bookings += [
+                Booking(source, day, -amount, currency, "leg", other_leg=place + 1),
+                Booking(target, arrival, amount, currency, "leg", other_leg=place),
+            ]
+    base = draw(st.sampled_from(known))
+    bookings += [
+        Booking(each, draw(dates), draw(cents), base, "initial") for each in draw(st.sets(accounts, max_size=2))
+    ]
+    return DrawnBookings(base=base, types=types, bookings=bookings)

@@ -1,0 +1,296 @@
+"""Nightly work in parts: those who name the same round share the companies, and each company is done once."""
+
+import io
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from analytics.queries import company_metrics
+from companies import hooks
+from companies.maintenance import company_batches
+from companies.models import Company, IdempotencyRecord, LastRound
+from ledger.models import DayMovement
+from ledger.money.calc.fx import RateLookupError
+from ledger.recognition.actions import account_movements
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+COMPANY_COUNT = 12
+PROCESS_COUNT = 3
+
+
+class Killed(BaseException):
+    """Ends a run in the middle of a company, as a signal would."""
+
+
+@pytest.fixture
+def many(db):
+    """The companies' ids, in the order in which they are done."""
+    made = [factories.make_company(name=f"Company {number}") for number in range(COMPANY_COUNT)]
+    return sorted(company.id for company in made)
+
+
+@pytest.fixture
+def handled(monkeypatch):
+    """The companies whose metrics were computed, as often as they were."""
+    found = []
+    kept = company_metrics.store_company_metrics
+
+    def counting(*, company, stamp):
+        kept(company=company, stamp=stamp)
+        found.append(company.id)
+
+    monkeypatch.setattr(company_metrics, "store_company_metrics", counting)
+    return found
+
+
+def run_command(command, *words, **options):
+    output = io.StringIO()
+    try:
+        call_command(command, *words, stdout=output, stderr=output, **options)
+    finally:
+        if threading.current_thread() is not threading.main_thread():
+            connection.close()
+    return output.getvalue()
+
+
+def run_concurrently(command, **options):
+    """What each of several says that run at the same time, with connections of their own."""
+    with ThreadPoolExecutor(PROCESS_COUNT) as pool:
+        return [each.result() for each in [pool.submit(run_command, command, **options) for _ in range(PROCESS_COUNT)]]
+
+
+def sum_numbers(texts):
+    """The sum of the numbers in what was said."""
+    return sum(int(word) for text in texts for word in text.split() if word.isdigit())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_who_name_one_round_do_each_company_once(many, handled):
+    told = run_concurrently("refresh_metrics", round="monday")
+    assert sorted(handled) == many
+    assert sum_numbers(told) == COMPANY_COUNT
+    assert not Company.objects.filter(computed_metrics_time=None).exists()
+
+
+def test_the_same_round_has_nothing_left_and_another_has_all(many, handled):
+    for name, done in (("monday", COMPANY_COUNT), ("monday", 0), ("tuesday", COMPANY_COUNT), ("tuesday", 0)):
+        assert f"Metrics of {done} companies" in run_command("refresh_metrics", round=name)
+    assert sorted(handled) == sorted(many * 2)
+    assert LastRound.objects.count() == COMPANY_COUNT
+
+
+def test_without_a_round_every_run_does_every_company_and_leaves_no_mark(many, handled):
+    for _ in range(2):
+        assert f"Metrics of {COMPANY_COUNT} companies" in run_command("refresh_metrics")
+    assert not LastRound.objects.exists()
+
+
+def test_a_run_that_ends_in_the_middle_leaves_its_company_to_the_next(many, handled, monkeypatch):
+    counting = company_metrics.store_company_metrics
+
+    def killed(*, company, stamp):
+        counting(company=company, stamp=stamp)
+        if company.id == many[4]:
+            raise Killed
+
+    monkeypatch.setattr(company_metrics, "store_company_metrics", killed)
+    with pytest.raises(Killed):
+        run_command("refresh_metrics", round="monday")
+    assert Company.objects.exclude(computed_metrics_time=None).count() == 4, "nothing of the fifth is stored"
+    monkeypatch.setattr(company_metrics, "store_company_metrics", counting)
+    assert f"Metrics of {COMPANY_COUNT - 4} companies" in run_command("refresh_metrics", round="monday")
+    assert sorted(handled) == sorted([*many, many[4]])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_batch_takes_over_a_company_of_a_dead_process(many, handled, monkeypatch):
+    counting, at_it, die = company_metrics.store_company_metrics, threading.Event(), threading.Event()
+
+    def hanging(*, company, stamp):
+        if company.id == many[0] and not at_it.is_set():
+            at_it.set()
+            assert die.wait(60)
+            raise Killed
+        counting(company=company, stamp=stamp)
+
+    monkeypatch.setattr(company_metrics, "store_company_metrics", hanging)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(run_command, "refresh_metrics", round="monday")
+        assert at_it.wait(60)
+        second = pool.submit(run_command, "refresh_metrics", round="monday")
+        while len(handled) < COMPANY_COUNT - 1:
+            assert not second.done(), second.result()
+        assert sorted(handled) == many[1:]
+        die.set()
+        assert f"Metrics of {COMPANY_COUNT} companies" in second.result()
+        assert isinstance(first.exception(), Killed)
+    assert sorted(handled) == many
+
+
+def test_a_company_that_went_wrong_is_still_to_be_done(many, handled, monkeypatch):
+    counting = company_metrics.store_company_metrics
+
+    def lacking(*, company, stamp):
+        if company.id == many[4]:
+            raise RateLookupError("USD")
+        counting(company=company, stamp=stamp)
+
+    monkeypatch.setattr(company_metrics, "store_company_metrics", lacking)
+    for _ in range(2):
+        with pytest.raises(CommandError, match="1 companies failed"):
+            run_command("refresh_metrics", round="monday")
+    monkeypatch.setattr(company_metrics, "store_company_metrics", counting)
+    assert "Metrics of 1 companies" in run_command("refresh_metrics", round="monday")
+    assert sorted(handled) == many
+
+
+@pytest.mark.django_db(transaction=True)
+def test_derived_rows_are_rebuilt_and_proved_by_several_each_company_once(books, bank, acme, globex, monkeypatch):
+    books.book(bank, "-10.00", "2026-01-05")
+    seen = []
+    for name in ("rebuild", "differences"):
+        kept = getattr(account_movements, name)
+        monkeypatch.setattr(account_movements, name, lambda company, kept=kept: seen.append(company) or kept(company))
+    DayMovement.objects.all().delete()
+    for text in run_concurrently("rebuild_derived", round="monday"):
+        assert "rebuilt" in text
+    assert sorted(seen) == sorted([acme.id, globex.id])
+    for text in run_concurrently("rebuild_derived", check=True, round="monday"):
+        assert "exact" in text
+    assert sorted(seen) == sorted([acme.id, globex.id] * 2)
+
+
+def test_a_proof_that_fails_fails_for_everybody_who_asks_in_its_round(books, bank, acme):
+    books.book(bank, "-10.00", "2026-01-05")
+    DayMovement.objects.all().delete()
+    for _ in range(2):
+        with pytest.raises(CommandError):
+            run_command("rebuild_derived", check=True, round="monday")
+    run_command("rebuild_derived", round="monday")
+    assert "exact" in run_command("rebuild_derived", check=True, round="monday")
+
+
+@pytest.mark.parametrize("name", ["", "x" * 41])
+def test_a_round_has_a_name_of_at_most_forty_characters(name):
+    with pytest.raises(CommandError, match="--round"):
+        call_command("refresh_metrics", "--round", name)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_prune_deletes_expired_rows_once(now):
+    for number in range(20):
+        IdempotencyRecord.objects.create(
+            credential="apiKey:x", method="POST", path="/companies", key=str(number), request_digest=b"", status=201,
+            body=b"{}", created_time=now - timedelta(days=2),
+        )  # fmt: skip
+    assert sum_numbers(run_concurrently("prune")) == 20
+    assert not IdempotencyRecord.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_prune_waits_for_rows_locked_by_another_process(monkeypatch, now):
+    """The first run is at its only part and is told to end once the second one waits."""
+    at_it, go_on, order = threading.Event(), threading.Event(), []
+
+    def slow(*, now):
+        if not at_it.is_set():
+            at_it.set()
+            assert go_on.wait(60)
+        order.append("slow")
+        return 1
+
+    def quick(*, now):
+        order.append("quick")
+        go_on.set()
+        return 1
+
+    monkeypatch.setattr(hooks.prune_expired, "functions", [slow, quick])
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(run_command, "prune")
+        assert at_it.wait(60)
+        second = pool.submit(run_command, "prune")
+        assert (sum_numbers([first.result()]), sum_numbers([second.result()])) == (2, 2)
+    assert order[0] == "quick", "the second goes on with what is free"
+
+
+def test_ids_come_in_order_however_many_are_read_at_once(many, monkeypatch):
+    monkeypatch.setattr(company_batches, "ID_BATCH_SIZE", 5)
+    assert list(company_batches.iter_company_ids(Company.objects.all())) == many
+
+
+def test_any_failure_of_one_company_is_named_and_the_others_are_done(many, handled, monkeypatch, caplog):
+    store = company_metrics.store_company_metrics
+
+    def fails_for_one(*, company, stamp):
+        if company.id == many[3]:
+            Company.objects.filter(id=company.id).update(computed_active_customer_count=10**30)  # a database error
+        store(company=company, stamp=stamp)
+
+    monkeypatch.setattr(company_metrics, "store_company_metrics", fails_for_one)
+    told = io.StringIO()
+    with pytest.raises(CommandError, match="1 companies failed"):
+        call_command("refresh_metrics", "--round", "monday", stdout=told, stderr=told)
+    assert str(many[3]) in told.getvalue()
+    assert f"Metrics of {COMPANY_COUNT - 1} companies" in told.getvalue()
+    assert any(str(many[3]) in record.getMessage() for record in caplog.records)
+    monkeypatch.undo()
+    assert "Metrics of 1 companies" in run_command("refresh_metrics", round="monday")
+
+
+def test_a_rebuild_goes_on_past_a_company_that_fails(many, monkeypatch):
+    rebuild = account_movements.rebuild_account_movements
+    rebuilt = []
+
+    def fails_for_one(company_id):
+        if company_id == many[0]:
+            raise ZeroDivisionError
+        rebuilt.append(company_id)
+        rebuild(company_id)
+
+    monkeypatch.setattr(hooks.rebuild_derived_tables, "functions", [fails_for_one])
+    told = io.StringIO()
+    with pytest.raises(CommandError, match="1 companies failed"):
+        call_command("rebuild_derived", stdout=told, stderr=told)
+    assert f"{many[0]} ZeroDivisionError" in told.getvalue()
+    assert len(rebuilt) == COMPANY_COUNT - 1
+
+
+def test_pruning_goes_on_past_a_kind_that_fails(db, monkeypatch):
+    called = []
+
+    def fail(*, now):
+        raise ZeroDivisionError
+
+    def succeed(*, now):
+        called.append(now)
+        return 1
+
+    monkeypatch.setattr(hooks.prune_expired, "functions", [fail, succeed])
+    with pytest.raises(CommandError, match=re.escape(f"{__name__}.")):
+        run_command("prune")
+    assert len(called) == 1
+
+
+def test_the_metrics_of_a_company_with_many_large_subscriptions_are_stored(api, acme, stamp):
+    events = [
+        {
+            "customerExternalId": "c",
+            "subscriptionExternalId": f"s{n}",
+            "effectiveDate": "2024-01-01",
+            "amountValue": "999999999999999.00",
+            "amountCurrency": "EUR",
+        }
+        for n in range(101)
+    ]
+    factories.make_customer(acme, external_id="c")
+    answer = api.post("subscription_events/import", {"events": events})
+    assert (answer.status_code, answer.json()["count"]) == (200, 101), answer.content
+    assert "Metrics of" in run_command("refresh_metrics", company=str(acme.id))
+    acme.refresh_from_db()
+    assert acme.computed_committed_mrr_eur > 10**17

@@ -1,0 +1,238 @@
+"""Revenue and expense bars, and profit and loss beside its plan, over HTTP."""
+
+import json
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
+from ledger.money.calc.fx import convert
+from ledger.money.calc.money import round_half_up
+from ledger.money.rates import get_rate_table
+from tests import factories
+from tests.ledger.conftest import Books
+from tests.run_date import TODAY
+
+pytestmark = pytest.mark.django_db
+RUNNING = get_first_day_of_month(TODAY)
+EXAMPLES = json.loads((Path(__file__).parents[2] / "data" / "revrec_examples.json").read_text())
+
+
+def book_categorized(books, account, amount, day, key, line, *, part=None, rule=None, **values):
+    made = books.book(account, amount, day, **values)
+    parts = {"categoryId": books.category(key), "plSplit": {line: float(part or amount)}}
+    answer = books.split(made["id"], parts | ({"usingDateRule": rule} if rule else {}))
+    assert answer.status_code == 200, answer.content
+    return made["id"]
+
+
+def query_bars(ask, first, last):
+    """Month -> what is not zero."""
+    rows = ask("revenueExpensesBar", startDate=first, endDate=last)
+    return {row["month"]: {name: value for name, value in row.items() if value and name != "month"} for row in rows}
+
+
+def test_revenue_is_split_by_its_category_and_expenses_are_positive(ask, books, bank):
+    for key in ("revenueRecurring", "revenueOneOff", "revenueUsage", "revenueOther"):
+        book_categorized(books, bank, "100.00", "2024-01-31", key, "revenue")
+    book_categorized(books, bank, "-30.00", "2024-01-10", "hosting", "cogs")
+    book_categorized(books, bank, "4.00", "2024-01-12", "hosting", "cogs")
+    book_categorized(books, bank, "-20.00", "2024-02-10", "marketing", "cac")
+    book_categorized(books, bank, "-7.00", "2024-02-10", "productDevelopment", "pd")
+    book_categorized(books, bank, "-6.00", "2024-02-10", "officeAndAdmin", "ga")
+    book_categorized(books, bank, "-5.00", "2024-02-10", "interest", "no")
+    rows = ask("revenueExpensesBar", startDate="2024-01-15", endDate="2024-03-01")
+    assert list(rows[0]) == [
+        "month",
+        "revenueRecurring",
+        "revenueOneOff",
+        "revenueUsage",
+        "revenueOther",
+        "cogs",
+        "cac",
+        "pd",
+        "ga",
+    ]
+    assert query_bars(ask, "2024-01-15", "2024-03-01") == {
+        "2024-01": {
+            "revenueRecurring": 100,
+            "revenueOneOff": 100,
+            "revenueUsage": 100,
+            "revenueOther": 100,
+            "cogs": 26,
+        },
+        "2024-02": {"cac": 20, "pd": 7, "ga": 6},
+        "2024-03": {},
+    }
+
+
+def test_a_category_of_ones_own_is_other_revenue(api, ask, books, bank):
+    own = api.post("categories", {"name": "Royalties", "plTypes": ["revenue"]}).json()["id"]
+    made = books.book(bank, "12.00", "2024-01-10")
+    assert books.split(made["id"], {"categoryId": own, "plSplit": {"revenue": 12}}).status_code == 200
+    assert query_bars(ask, "2024-01-01", "2024-01-31") == {"2024-01": {"revenueOther": 12}}
+
+
+def test_a_quarter_paid_up_front_becomes_three_bars(ask, books, bank):
+    book_categorized(books, bank, "91.00", "2024-01-02", "revenueRecurring", "revenue", rule={"type": "quarter"})
+    assert query_bars(ask, "2023-12-01", "2024-04-30") == {
+        "2023-12": {},
+        "2024-01": {"revenueRecurring": 31},
+        "2024-02": {"revenueRecurring": 29},
+        "2024-03": {"revenueRecurring": 31},
+        "2024-04": {},
+    }
+
+
+@pytest.mark.parametrize("example", [each for each in EXAMPLES if "byDay" in each], ids=lambda each: each["start"])
+def test_published_amounts_are_recognised_in_the_published_months(make_api, example):
+    api = make_api(factories.make_company(name="Published", base_currency=example["currency"]))
+    books = Books(api)
+    rule = {"type": "servicePeriod", "startDate": example["start"], "endDate": example["end"]}
+    account = books.account(defaultCurrency=example["currency"])
+    book_categorized(books, account, example["amount"], example["start"], "revenueRecurring", "revenue", rule=rule)
+    rows = api.post("data/revenueExpensesBar", {"startDate": example["start"], "endDate": example["end"]}).json()
+    found = {row["month"]: Decimal(str(row["revenueRecurring"])) for row in rows}
+    assert {month: found[month] for month in example["byDay"]} == {
+        month: Decimal(amount) for month, amount in example["byDay"].items()
+    }
+    assert sum(found.values()) == Decimal(example["amount"])
+
+
+def test_amounts_are_worth_what_they_were_on_the_transactions_day(ask, books, bank):
+    rule = {"type": "servicePeriod", "startDate": "2024-03-01", "endDate": "2024-03-31"}
+    book_categorized(books, bank, "100.00", "2024-01-02", "revenueOneOff", "revenue", rule=rule, amountCurrency="USD")
+    worth = convert(Decimal(100), source="USD", target="EUR", day=date(2024, 1, 2), rates=get_rate_table())
+    assert query_bars(ask, "2024-03-01", "2024-03-31")["2024-03"]["revenueOneOff"] == float(round_half_up(worth, "EUR"))
+
+
+@given(
+    cents=st.integers(1, 10**7),
+    start=st.dates(date(2022, 1, 1), date(2023, 12, 31)),
+    days=st.integers(0, 500),
+    base=st.sampled_from(["EUR", "JPY"]),
+)
+@settings(max_examples=12)
+def test_the_months_of_an_amount_add_up_to_it(db, make_api, cents, start, days, base):
+    api = make_api(factories.make_company(name="Any", base_currency=base))
+    books = Books(api)
+    amount = str(Decimal(cents) / 100) if base == "EUR" else str(cents)
+    end = date.fromordinal(start.toordinal() + days)
+    rule = {"type": "custom", "startDate": str(start), "endDate": str(end)}
+    book_categorized(books, books.account(), amount, str(start), "revenueUsage", "revenue", rule=rule)
+    rows = api.post("data/revenueExpensesBar", {"startDate": str(start), "endDate": str(end)}).json()
+    assert sum(Decimal(str(row["revenueUsage"])) for row in rows) == Decimal(amount)
+
+
+# Profit and loss
+
+
+def query_statement(ask, first, last, **more):
+    rows = ask("profitAndLoss", startMonth=first, endMonth=last, **more)
+    return [
+        (row["month"], row["plType"], row["categoryName"], row["actual"], row["planned"], row["percentage"])
+        for row in rows
+    ]
+
+
+def create_plan_item(api, books, key, line, month, amount, currency="EUR", **more):
+    body = {
+        "month": month,
+        "plType": line,
+        "categoryId": books.category(key),
+        "amount": {"type": "fixed", "amount": {"value": amount, "currency": currency}},
+    }
+    answer = api.post("plan_items", body | more)
+    assert answer.status_code == 201, answer.content
+
+
+def test_actual_stands_beside_planned(api, ask, books, bank):
+    this, following = f"{RUNNING:%Y-%m}", f"{add_months(RUNNING, 1):%Y-%m}"
+    names = {each["systemKey"]: each["name"] for each in api.get("categories").json()}
+    book_categorized(books, bank, "250.00", str(RUNNING), "revenueRecurring", "revenue")
+    book_categorized(books, bank, "-30.00", str(RUNNING), "hosting", "cogs")
+    book_categorized(books, bank, "-5.00", str(RUNNING), "interest", "no")
+    create_plan_item(api, books, "revenueRecurring", "revenue", this, 1000)
+    create_plan_item(api, books, "marketing", "cac", following, 100, frequency=0)
+    assert query_statement(ask, this, following) == [
+        (this, "revenue", names["revenueRecurring"], 250, 1000, 25),
+        (this, "cogs", names["hosting"], 30, 0, None),
+        (this, "no", names["interest"], -5, 0, None),
+        (following, "revenue", names["revenueRecurring"], 0, 1000, 0),
+        (following, "cac", names["marketing"], 0, 100, 0),
+    ]
+
+
+def test_past_months_have_percentages_where_the_company_shows_them(api, ask, books, bank):
+    book_categorized(books, bank, "50.00", "2024-01-10", "revenueOneOff", "revenue")
+    create_plan_item(api, books, "revenueOneOff", "revenue", "2024-01", 150, duration=1)
+    assert [row[3:] for row in query_statement(ask, "2024-01", "2024-02")] == [(50, 150, None)]
+    api.put("", {"plShowPlanningPercentageForPastMonths": True})
+    assert [row[3:] for row in query_statement(ask, "2024-01", "2024-02")] == [(50, 150, 33.33)]
+
+
+def test_empty_categories_are_shown_where_they_are_wanted(api, ask):
+    assert query_statement(ask, "2024-01", "2024-01") == []
+    every = query_statement(ask, "2024-01", "2024-02", showAllCategories=True)
+    categories = api.get("categories").json()
+    assert len(every) == 2 * sum(len(each["plTypes"]) for each in categories)
+    assert {row[3:] for row in every} == {(0, 0, None)}
+    api.put("", {"plShowAllCategories": True})
+    assert query_statement(ask, "2024-01", "2024-02") == every
+    assert query_statement(ask, "2024-01", "2024-02", showAllCategories=False) == []
+
+
+def test_plans_are_at_the_latest_rate_of_their_month(api, ask, books):
+    create_plan_item(api, books, "revenueUsage", "revenue", "2024-02", 100, "USD", duration=1)
+    (row,) = query_statement(ask, "2024-01", "2024-03")
+    worth = convert(
+        Decimal(100), source="USD", target="EUR", day=get_last_day_of_month(date(2024, 2, 1)), rates=get_rate_table()
+    )
+    assert Decimal(str(row[4])) == round_half_up(worth, "EUR")
+
+
+def test_transfers_pending_ones_and_initial_balances_are_no_results(api, ask, books, bank):
+    savings = books.account(name="Savings")
+    out, into = books.book(bank, "-200.00", "2024-01-03"), books.book(savings, "200.00", "2024-01-03")
+    assert books.link(out["id"], into["id"]).status_code == 200
+    book_categorized(books, bank, "50.00", "2024-01-10", "revenueOneOff", "revenue", pending=True)
+    api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "1000.00"})
+    assert query_statement(ask, "2024-01", "2024-01") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "pointer", "code"),
+    [
+        ("revenueExpensesBar", {"startDate": "2024-02-01", "endDate": "2024-01-01"}, "#/endDate", "end_before_start"),
+        ("revenueExpensesBar", {"startDate": "2000-01-01", "endDate": "2010-01-02"}, "#/endDate", "window_too_long"),
+        ("revenueExpensesBar", {"startDate": 5, "endDate": "2020-01-02"}, "#/startDate", "invalid_value"),
+        ("profitAndLoss", {"startMonth": "2024-01"}, "#/endMonth", "required"),
+        ("profitAndLoss", {"startMonth": "2024-02", "endMonth": "2024-01"}, "#/endMonth", "end_before_start"),
+        ("profitAndLoss", {"startMonth": "2000-01", "endMonth": "2020-01"}, "#/endMonth", "window_too_long"),
+        ("profitAndLoss", {"startMonth": "2024-1", "endMonth": "2024-02"}, "#/startMonth", "invalid_month"),
+        (
+            "profitAndLoss",
+            {"startMonth": "2024-01", "endMonth": "2024-02", "showAllCategories": "yes"},
+            "#/showAllCategories",
+            "invalid_value",
+        ),
+    ],
+)
+def test_a_wrong_question_is_refused(api, query, body, pointer, code):
+    refused = api.post(f"data/{query}", body)
+    assert refused.status_code == 400, refused.content
+    assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
+
+
+def test_asking_needs_permission_and_stays_in_the_company(make_api, acme, globex_api, ask, books, bank):
+    book_categorized(books, bank, "50.00", "2024-01-10", "revenueOneOff", "revenue")
+    window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
+    months = {"startMonth": "2024-01", "endMonth": "2024-01"}
+    assert make_api(acme, "balances:read").post("data/revenueExpensesBar", window).status_code == 403
+    assert make_api(acme, "balances:read").post("data/profitAndLoss", months).status_code == 403
+    assert globex_api.post("data/revenueExpensesBar", window).json()[0]["revenueOneOff"] == 0
+    assert globex_api.post("data/profitAndLoss", months).json() == []

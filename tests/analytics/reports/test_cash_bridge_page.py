@@ -1,0 +1,112 @@
+"""The page that says why the cash changed as it did: the figures of the bridge, each with its sign."""
+
+import csv
+import re
+from datetime import date, timedelta
+from decimal import Decimal
+from html import unescape
+
+import pytest
+from django.test import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from companies.pages.amount_formats import format_money
+from companies.permissions import Role
+from ledger.money.rates import get_rate_table
+from tests import factories
+from tests.analytics.booking_strategies import draw_bookings
+
+pytestmark = pytest.mark.django_db
+YEAR = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
+
+
+def get_page_text(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def test_page_leads_from_opening_to_closing_cash(viewer, acme, books, bank):
+    card = books.account(name="Card", type="creditCard")
+    books.book(bank, "1000.00", "2023-12-31")
+    books.book(bank, "300.00", "2024-02-02")
+    books.book(card, "-45.00", "2024-02-04")
+    out, into = books.book(bank, "-40.00", "2024-02-06"), books.book(card, "40.00", "2024-02-06")
+    assert books.link(out["id"], into["id"]).status_code == 200
+    seen = get_page_text(viewer.get(f"/app/companies/{acme.id}/change-of-cash", YEAR))
+    for line in ("Opening cash €1,000.00", "without transfers and financing. €300.00",
+                 "Card settlements Transfers to and from credit cards. −€40.00", "Closing cash €1,260.00"):  # fmt: skip
+        assert line in seen
+    compared = get_page_text(
+        viewer.get(f"/app/companies/{acme.id}/change-of-cash", YEAR | {"comparison": "previousYear"})
+    )
+    assert "1 Jan 2023 – 31 Dec 2023" in compared
+    assert "Closing cash €1,260.00 €1,000.00" in compared
+
+
+def test_each_amount_leads_to_the_transactions_behind_it(viewer, acme, books, bank):
+    card = books.account(name="Card", type="creditCard")
+    books.book(bank, "1000.00", "2023-12-31", fromTo="Before")
+    books.book(bank, "300.00", "2024-02-02", fromTo="Sale")
+    books.book(bank, "-20.00", "2024-02-03", fromTo="Rent")
+    books.book(card, "-45.00", "2024-02-04", fromTo="Lunch")
+    out = books.book(bank, "-40.00", "2024-02-06", fromTo="Settlement")
+    assert books.link(out["id"], books.book(card, "40.00", "2024-02-06")["id"]).status_code == 200
+    page = viewer.get(f"/app/companies/{acme.id}/change-of-cash", YEAR).content.decode()
+    links = {label: unescape(href) for href, label in re.findall(r'<a href="([^"]+)"\s+aria-label="([^:"]+): ', page)}
+    behind = {label: get_page_text(viewer.get(href)) for label, href in links.items()}
+    names = ("Before", "Sale", "Rent", "Lunch", "Settlement")
+    shown = {label: {name for name in names if f" {name} " in behind[label]} for label in behind}
+    assert shown == {
+        "Opening cash": {"Before"},
+        "Opening balances": set(),
+        "Operating inflow": {"Sale"},
+        "Operating outflow": {"Rent"},
+        "Card settlements": {"Settlement"},
+        "Financing": set(),
+        "Exchange result": set(),
+        "Other transfers": set(),
+        "Closing cash": {"Before", "Sale", "Rent", "Settlement"},
+    }
+    assert "€1,000.00 in 1 transaction" in behind["Opening cash"]
+    assert "Change of cash: Card settlements" in behind["Card settlements"]
+
+
+def test_a_span_begins_on_one_day_on_every_page(viewer, acme, books, bank):
+    books.book(bank, "1.00", "2020-01-01")
+    change = get_page_text(viewer.get(f"/app/companies/{acme.id}/change-of-cash?months=12"))
+    first = re.search(r"From opening cash to closing cash, (.*?) to ", change)[1]
+    overview = viewer.get(f"/app/companies/{acme.id}/overview/cash-balance.csv?months=12")
+    days = overview.content.decode().splitlines()[1:]
+    assert first in {f"{date.fromisoformat(line.split(',')[0]):%-d %b %Y}" for line in (days[0], days[-1])}
+
+
+START = date(2024, 1, 1)
+
+
+@given(drawn=draw_bookings(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
+@settings(max_examples=15)
+def test_the_overview_opens_and_closes_with_the_cash_of_its_change_whatever_was_booked(
+    db, make_api, drawn, first, length
+):
+    """What flowed on the first day is part of the change, on the accounts' card as in the bridge."""
+    company = factories.make_company(name="Any", base_currency=drawn.base)
+    drawn.made(make_api(company))
+    owner = factories.make_member(company, "any@example.com", role=Role.OWNER)
+    visitor = Client()
+    visitor.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
+    start = START + timedelta(days=first)
+    end = start + timedelta(days=length)
+    days = {"startDate": str(start), "endDate": str(end)}
+    path, rates = f"/app/companies/{company.id}", get_rate_table()
+    bridge = make_api(company).post("data/cashBridge", days).json()
+    opening, closing = (Decimal(str(bridge[name])) for name in ("opening", "closing"))
+    _, *rows = csv.reader(visitor.get(f"{path}/overview/accounts.csv", days).content.decode().splitlines())
+    told = {name: (Decimal(value), Decimal(change)) for name, value, change in rows}
+    for number, kind in enumerate(drawn.types):
+        assert told[f"{kind} {number}"][0] == drawn.on(number, end, rates)
+    cash = [told[f"{kind} {number}"] for number, kind in enumerate(drawn.types) if drawn.is_cash(number)]
+    assert sum(value for value, _ in cash) == closing
+    assert sum(change for _, change in cash) == closing - opening - Decimal(str(bridge["openingBalances"]))
+    assert f"Opening cash {format_money(opening, drawn.base)} " in get_page_text(
+        visitor.get(f"{path}/change-of-cash", days)
+    )

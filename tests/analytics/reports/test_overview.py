@@ -1,0 +1,521 @@
+"""The page of a company and the cards on the home page: what is shown to whom."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from companies.models import Membership
+from companies.permissions import Role
+from ledger.accounts import actions
+from ledger.models import Account
+from ledger.transactions.actions import transactions
+from tests import factories
+from tests.run_date import TODAY
+
+pytestmark = pytest.mark.django_db
+MONTH = TODAY.replace(day=1)
+CASH = ["Cash balance", "Cash flow"]
+RESULTS = ["Revenue and expenses", "Plan against actual"]
+RECURRING = ["Committed MRR", "Committed MRR from start to end"]
+TITLES = [*CASH, *RESULTS, *RECURRING]
+
+
+def sign_in(user):
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def get_overview(user, company, query=""):
+    answer = sign_in(user).get(f"/app/companies/{company.id}{query}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def find_section(html, title):
+    """The section under a heading."""
+    return next(part for part in html.split("<section")[1:] if f">{title}</h2>" in part).split("</section>")[0]
+
+
+def parse_table_rows(html):
+    """The table's rows: first cell -> the others."""
+    found = re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', re.sub(r"</?a\b[^>]*>", "", html))
+    return {name: re.findall(r"<td>(.*?)</td>", cells) for name, cells in found}
+
+
+def parse_key_figures(html):
+    """Key figure -> its text and what is said of it."""
+    found = re.findall(r"<dt>([^<]+)</dt>((?:\s*<dd[^>]*>[^<]*</dd>)+)", html)
+    return {name: re.findall(r">([^<]*)</dd>", rest) for name, rest in found}
+
+
+@pytest.fixture
+def bank(books):
+    return books.account()
+
+
+def create_transaction(api, bank, amount, day, currency="EUR"):
+    answer = api.post(
+        "transactions", {"accountId": bank, "date": str(day), "amountValue": amount, "amountCurrency": currency}
+    )
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+# ---------------------------------------------------------------------------------------------- what is shown
+
+
+def test_cash_is_what_the_accounts_that_count_hold_today(api, alice, acme, bank):
+    create_transaction(api, bank, "1000.00", TODAY - timedelta(days=40))
+    create_transaction(api, bank, "-250.50", TODAY - timedelta(days=3))
+    html = get_overview(alice, acme)
+    assert parse_key_figures(html)["Cash"][0] == "€750"
+    assert parse_key_figures(html)["Change in 30 days"] == ["−€251", "25.1 % of €1k"]
+    table = parse_table_rows(find_section(html, "Cash balance"))
+    assert table[f"{TODAY:%-d %b %Y}"] == ["749.50", "–", "0.00"]
+    assert table[f"{TODAY - timedelta(days=4):%-d %b %Y}"] == ["1,000.00", "–", "0.00"]
+
+
+def test_cash_flow_shows_what_came_and_what_is_planned_apart(api, alice, acme, bank):
+    create_transaction(api, bank, "500.00", MONTH)
+    planned = {"accountId": bank, "name": "Rent", "startDate": str(get_next_month()), "amountValue": "-80.00"}
+    assert api.post("planned_transactions", planned).status_code == 201
+    flow = find_section(get_overview(alice, acme), "Cash flow")
+    assert parse_table_rows(flow)[f"{MONTH:%b %Y}"] == ["500.00", "0.00", "0.00", "0.00", "500.00"]
+    assert parse_table_rows(flow)[f"{get_next_month():%b %Y}"] == ["0.00", "0.00", "0.00", "80.00", "−80.00"]
+    assert flow.count('class="bar s-inflow"') == 1
+    assert flow.count('class="bar s-planned-outflow"') == 1
+    assert flow.count('class="now"') == 1
+
+
+def get_next_month():
+    return (MONTH + timedelta(days=32)).replace(day=1)
+
+
+def test_revenue_and_expenses_stand_side_by_side(api, alice, acme, bank, books):
+    categories = {row["systemKey"]: row["id"] for row in api.get("categories").json()}
+    for amount, key in (("300.00", "revenueRecurring"), ("-120.00", "hosting")):
+        selection = {"mode": "ids", "ids": [create_transaction(api, bank, amount, MONTH)]}
+        body = {"selection": selection, "categoryId": categories[key]}
+        assert api.post("transactions/categorize", body).status_code == 200
+    shown = find_section(get_overview(alice, acme), "Revenue and expenses")
+    assert parse_table_rows(shown)[f"{MONTH:%b %Y}"] == [
+        "300.00", "300.00", "0.00", "0.00", "0.00", "120.00", "120.00", "0.00", "0.00", "0.00", "180.00",
+    ]  # fmt: skip
+    assert re.findall(r"</svg>([^<]+)</li>", shown) == ["Recurring", "Cost of revenue"]
+
+
+def test_committed_revenue_counts_from_the_day_it_was_agreed(api, alice, acme):
+    customer = factories.make_customer(acme)
+    subscription = api.post("subscriptions", {"customerId": str(customer.id)}).json()["id"]
+    event = {
+        "subscriptionId": subscription, "effectiveDate": str(get_next_month()), "committedDate": str(TODAY),
+        "amountValue": "90.00", "amountCurrency": "EUR",
+    }  # fmt: skip
+    assert api.post("subscription_events", event).status_code == 201
+    html = get_overview(alice, acme)
+    assert parse_key_figures(html)["MRR"] == ["€0", "in effect at the end of the month"]
+    assert parse_key_figures(html)["Committed MRR"][0] == "€90"
+    assert parse_key_figures(html)["Customers under contract"] == ["1", "+1 this month"]
+    assert parse_table_rows(find_section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["90.00", "1"]
+
+
+def test_runway_is_cash_over_what_the_last_whole_months_burnt(api, alice, acme, bank):
+    create_transaction(api, bank, "10000.00", MONTH - timedelta(days=300))
+    for back in (5, 35, 66):
+        create_transaction(api, bank, "-500.00", MONTH - timedelta(days=back))
+    assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
+        "17 months",
+        "at −€500 a month without financing, 3-month average",
+    ]
+
+
+def test_cash_below_zero_lasts_no_month_whatever_came_in(api, alice, acme, bank):
+    create_transaction(api, bank, "300.00", MONTH - timedelta(days=5))
+    create_transaction(api, bank, "-400.00", TODAY)
+    assert parse_key_figures(get_overview(alice, acme))["Runway"] == ["0 months", "cash is below zero"]
+
+
+def test_a_figure_too_long_to_be_read_at_a_glance_is_told_in_short(api, alice, acme, bank):
+    create_transaction(api, bank, "123456789.50", TODAY)
+    assert parse_key_figures(get_overview(alice, acme))["Cash"][0] == "€123,456,790"
+    create_transaction(api, bank, "987654321012345.67", TODAY)
+    html = get_overview(alice, acme)
+    assert parse_key_figures(html)["Cash"][0] == "€988T"
+    assert parse_table_rows(find_section(html, "Accounts"))["All accounts"][0] == "987,654,444,469,135.17"
+
+
+def test_axes_have_no_room_for_a_currency_of_letters(alice):
+    zurich = factories.make_company(name="Zurich", base_currency="CHF")
+    member = factories.make_member(zurich, "ueli@zurich.example")
+    bank = actions.create_account(company=zurich, stamp=factories.make_stamp(), values={"type": "bank", "name": "Main"})
+    values = {"account_id": bank.id, "date": TODAY, "amount_value": "12500"}
+    transactions.create_transaction(company=zurich, stamp=factories.make_stamp(), values=values)
+    html = get_overview(member, zurich)
+    assert parse_key_figures(html)["Cash"][0] == "CHF\u202f12,500"
+    ticks = re.findall(r"<text[^>]*>([^<]+)</text>", find_section(html, "Cash balance").split('class="plot"')[0])
+    assert ticks
+    assert not any("CHF" in tick for tick in ticks)
+
+
+def test_nobody_runs_out_who_earns_more_than_they_spend(api, alice, acme, bank):
+    create_transaction(api, bank, "300.00", MONTH - timedelta(days=5))
+    assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
+        "No burn",
+        "+€300 a month without financing, 1-month average",
+    ]
+
+
+@pytest.mark.parametrize("amount", ["0.01", "-999999999999999.99", "999999999999999.99"])
+def test_any_amount_can_be_drawn(api, alice, acme, bank, amount):
+    create_transaction(api, bank, amount, TODAY)
+    assert "<path" in find_section(get_overview(alice, acme), "Cash balance")
+
+
+def test_yen_have_no_decimals(alice):
+    tokyo = factories.make_company(name="Tokyo", base_currency="JPY")
+    member = factories.make_member(tokyo, "yuki@tokyo.example")
+    html = get_overview(member, tokyo)
+    assert parse_key_figures(html)["Cash"][0] == "¥0"
+    assert parse_table_rows(find_section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["0", "0"]
+
+
+def test_a_company_without_anything_has_its_page(alice, acme):
+    html = get_overview(alice, acme)
+    assert [title for title in TITLES if f"{title}</h2>" in html] == TITLES
+    assert parse_table_rows(find_section(html, "Accounts")) == {"All accounts": ["0.00", "0.00"]}
+    assert parse_key_figures(html)["Runway"] == ["–", "no movements yet"]
+
+
+def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, books):
+    assert "not in revenue and expenses yet" not in get_overview(alice, acme)
+    done = create_transaction(api, bank, "-70.00", MONTH)
+    books.split(done, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}})
+    create_transaction(api, bank, "-120.00", MONTH)
+    create_transaction(api, bank, "30.00", TODAY)
+    html = get_overview(alice, acme)
+    notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
+    address, label = re.findall(r'<a href="([^"]+)">([^<]+)</a>', notice)[0]
+    assert (label, notice.partition("</a>, ")[2]) == (
+        "2 open transactions", "not in revenue and expenses yet: €30 in and €120 out.",
+    )  # fmt: skip
+    listed = sign_in(alice).get(address.replace("&amp;", "&"))
+    assert listed.status_code == 200
+    assert "120.00" in listed.content.decode()
+    assert "70.00" not in listed.content.decode()
+    blind = factories.make_member(acme, "dora@acme.example", role=Role.VIEWER, permissions=["financials:read"])
+    assert "2 open transactions, not in" in get_overview(blind, acme)
+
+
+def test_what_is_left_of_a_split_transaction_is_told_apart_from_the_whole_amounts_of_the_list(
+    api, alice, acme, bank, books
+):
+    half = create_transaction(api, bank, "-30.00", MONTH)
+    books.split(half, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -20}})
+    create_transaction(api, bank, "-7.00", MONTH)
+    notice = get_overview(alice, acme).split('<p class="notice" role="status">')[1].split("</p>")[0]
+    assert notice.partition("</a>, ")[2] == (
+        "not in revenue and expenses yet: €17 out. 1 is split in part: its rest counts here, the whole amount in the "
+        "list."
+    )
+    address = re.search(r'href="([^"]+)"', notice)[1]
+    assert read_list_total(alice, f"{address}&amp;total=true") == ("−€37.00", 2)
+
+
+def test_where_there_is_nothing_to_draw_it_says_so_and_where_numbers_come_from(api, alice, acme, bank):
+    create_transaction(api, bank, "1000.00", TODAY)
+    html = get_overview(alice, acme)
+    drawn = {title for title in TITLES if 'class="plot"' in find_section(html, title)}
+    assert drawn == {*CASH}
+    assert "Categories are given under Transactions." in find_section(html, "Revenue and expenses")
+    assert "Subscriptions are made under Recurring revenue, or imported." in find_section(html, "Committed MRR")
+    assert parse_table_rows(find_section(html, "Committed MRR"))  # the numbers are there all the same
+
+
+@pytest.mark.parametrize(("months", "shown"), [(6, 6), (12, 12), (24, 24)])
+def test_one_chooses_how_far_to_look_back(alice, acme, months, shown):
+    html = get_overview(alice, acme, f"?months={months}")
+    assert len(parse_table_rows(find_section(html, "Committed MRR"))) == shown
+    assert len(parse_table_rows(find_section(html, "Cash flow"))) == shown + 6
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("months=13", "There is no such span."),
+        ("months=-1", "There is no such span."),
+        ("comparison=lastWeek", "There is no such comparison"),
+        ("startDate=2026-02-31", "“2026-02-31” is no day."),
+        ("startDate=%00", "is no day."),
+        ("startDate=2099-01-01&endDate=2099-02-01", "A period starts between 1900 and today."),
+        ("startDate=0001-01-01", "A period starts between 1900 and today."),
+        ("startDate=2020-01-01&endDate=2019-01-01", "A period ends after it starts."),
+        ("startDate=2010-01-01&endDate=2025-01-01", "A period has 10 years at most."),
+        ("endDate=9999-12-31", "A period has 10 years at most."),
+    ],
+)
+def test_invalid_period_shows_a_message_and_the_default(alice, acme, query, said):
+    html = unescape(get_overview(alice, acme, f"?{query}"))
+    assert said in html
+    assert len(parse_table_rows(find_section(html, "Committed MRR"))) == 12
+
+
+def test_any_days_can_be_shown_and_are_kept_in_every_link(api, alice, acme, bank):
+    create_transaction(api, bank, "100.00", "2024-03-10")
+    create_transaction(api, bank, "-30.00", "2024-04-02")
+    html = get_overview(alice, acme, "?startDate=2024-03-05&endDate=2024-04-20&comparison=previousYear")
+    assert parse_key_figures(html)["Cash on 20 Apr 2024"][0] == "€70"
+    assert "Lowest ahead" not in parse_key_figures(html)
+    assert parse_table_rows(find_section(html, "Cash flow")) == {
+        "Mar 2024": ["100.00", "0.00", "0.00", "0.00", "100.00"],
+        "Apr 2024": ["0.00", "30.00", "0.00", "0.00", "−30.00"],
+    }  # fmt: skip
+    assert [*parse_table_rows(find_section(html, "Committed MRR"))] == ["Mar 2024", "Apr 2024"]
+    assert "cash-flow.csv?startDate=2024-03-05&endDate=2024-04-20&comparison=previousYear" in unescape(html)
+    assert 'href="?months=6&comparison=previousYear"' in unescape(html)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "days", "cells"),
+    [
+        ("previousYear", "1 Nov 2025 to 30 Nov 2025", ["1,000.00", "27.00", "+973.00"]),
+        ("previousPeriod", "1 Oct 2026 to 31 Oct 2026", ["1,000.00", "38.00", "+962.00"]),
+    ],
+)
+def test_the_month_under_way_counts_whole_beside_others(
+    api, alice, acme, bank, books, monkeypatch, comparison, days, cells
+):
+    noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    monkeypatch.setattr("analytics.reports.overview.timezone.now", lambda: noon)
+    for day, amount in (
+        ("2026-11-05", 100), ("2026-11-28", 900), ("2026-10-22", 30), ("2026-10-23", 8), ("2026-09-30", 4),
+        ("2025-11-22", 20), ("2025-11-23", 7),
+    ):  # fmt: skip
+        made = create_transaction(api, bank, f"{amount}.00", day)
+        part = {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": amount}}
+        assert books.split(made, part).status_code == 200
+    html = get_overview(alice, acme, f"?startDate=2026-11-01&endDate=2026-12-31&comparison={comparison}")
+    compared = find_section(html, "Revenue and expenses compared")
+    assert days in compared
+    assert days.replace("31 Oct", "22 Oct").replace("30 Nov", "22 Nov") in find_section(
+        html, "Cash and cash flow compared"
+    )
+    row = next(row for row in compared.split("<tr") if "Revenue</th>" in row)
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", row) == cells
+
+
+@pytest.mark.parametrize(("comparison", "then"), [("previousYear", "2023-03-11"), ("previousPeriod", "2024-01-20")])
+def test_a_period_is_compared_with_the_one_before_or_a_year_before(api, alice, acme, bank, books, comparison, then):
+    create_transaction(api, bank, "10.00", "2023-01-01")
+    for amount, day in (("100.00", "2024-03-10"), ("40.00", then)):
+        part = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": float(amount)}}
+        books.split(create_transaction(api, bank, amount, day), part)
+    create_transaction(api, bank, "-25.00", "2024-03-12")
+    html = get_overview(alice, acme, f"?startDate=2024-03-01&endDate=2024-04-30&comparison={comparison}")
+    assert parse_table_rows(find_section(html, "Cash and cash flow compared")) == {
+        "Money in": ["100.00", "40.00", "+60.00"], "Money out": ["25.00", "0.00", "+25.00"],
+        "Net": ["75.00", "40.00", "+35.00"], "Cash at the end": ["125.00", "50.00", "+75.00"],
+    }  # fmt: skip
+    assert parse_table_rows(find_section(html, "Revenue and expenses compared"))["Revenue"] == [
+        "100.00",
+        "40.00",
+        "+60.00",
+    ]
+    assert "compared" not in get_overview(alice, acme, "?startDate=2024-03-01&endDate=2024-04-30")
+
+
+def read_list_total(user, address):
+    """What the page of an address comes to, and how many rows it says."""
+    answer = sign_in(user).get(unescape(address))
+    assert answer.status_code == 200
+    amount, count = re.search(
+        r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong> in (\d+) ', answer.content.decode()
+    ).groups()
+    return amount, int(count)
+
+
+def list_row_links(html, name):
+    """The addresses of the cells of a table's row."""
+    row = re.search(rf'<th scope="row">(?:<a [^>]*>)?{name}(?:</a>)?</th>(.*?)</tr>', html)[1]
+    return [(found := re.search(r'href="([^"]+)"', cell)) and found[1] for cell in row.split("</td>")[:-1]]
+
+
+def test_each_bar_leads_to_the_rows_that_it_adds_up(api, alice, acme, bank, books):
+    transit = books.account(name="Transit", type="transit")
+    api.put(f"accounts/{bank}/initial_balance", {"date": str(MONTH), "amountValue": "5000.00"})
+    for account, amount in ((bank, "300.00"), (bank, "20.00"), (bank, "-120.00"), (transit, "77.00")):
+        create_transaction(api, account, amount, MONTH)
+    out, into = (
+        create_transaction(api, bank, "-9.00", MONTH),
+        create_transaction(api, books.account(name="Other"), "9.00", MONTH),
+    )
+    assert books.link(out, into).status_code == 200
+    html = get_overview(alice, acme)
+    inflow, outflow, *_ = list_row_links(find_section(html, "Cash flow"), f"{MONTH:%b %Y}")
+    assert read_list_total(alice, inflow) == ("€320.00", 2)
+    assert read_list_total(alice, outflow) == ("−€120.00", 1)
+
+
+def test_each_part_of_revenue_and_expenses_leads_to_what_counts_in_it(api, alice, acme, bank, books):
+    for amount, key, line in (
+        ("300.00", "revenueRecurring", "revenue"),
+        ("7.00", "revenueOther", "revenue"),
+        ("-120.00", "hosting", "cogs"),
+    ):
+        part = {"categoryId": books.category(key), "plSplit": {line: float(amount)}}
+        books.split(create_transaction(api, bank, amount, MONTH), part)
+    shown = find_section(get_overview(alice, acme), "Revenue and expenses")
+    cells = dict(zip(parse_table_rows(shown)[f"{MONTH:%b %Y}"], list_row_links(shown, f"{MONTH:%b %Y}"), strict=False))
+    assert read_list_total(alice, cells["300.00"]) == ("€300.00", 1)
+    assert read_list_total(alice, cells["7.00"]) == ("€7.00", 1)
+    assert read_list_total(alice, cells["120.00"]) == ("€120.00", 1)
+
+
+def test_each_day_of_the_line_leads_to_what_moved_on_it_or_is_expected(api, alice, acme, bank):
+    tomorrow, later = TODAY + timedelta(days=1), TODAY + timedelta(days=9)
+    create_transaction(api, bank, "100.00", TODAY)
+    create_transaction(api, bank, "-30.00", tomorrow)
+    for name, day, amount in (("Late rent", TODAY - timedelta(days=3), "-80.00"), ("New rent", later, "-90.00")):
+        planned = {"accountId": bank, "name": name, "startDate": str(day), "amountValue": amount}
+        assert api.post("planned_transactions", planned).status_code == 201
+    html = get_overview(alice, acme)
+    shown = find_section(html, "Cash balance")
+    address = {day: re.search(rf'href="([^"]+)">{day:%-d %b %Y}<', shown)[1] for day in (TODAY, tomorrow, later)}
+    opened = {day: sign_in(alice).get(unescape(url)).content.decode() for day, url in address.items()}
+    assert "€100.00" in opened[TODAY]
+    assert "in €0.00, out €110.00, net −€110.00" in opened[tomorrow]
+    assert f"overdue since {TODAY - timedelta(days=3):%-d %b %Y}" in opened[tomorrow]
+    assert "out €90.00" in opened[later]
+    assert "New rent" in opened[later]
+    table = parse_table_rows(shown)
+    assert [table[f"{day:%-d %b %Y}"][1] for day in (tomorrow, later)] == ["−10.00", "−100.00"]
+    assert parse_key_figures(html)["Lowest ahead"] == [
+        "−€100",
+        f"on {later:%-d %b %Y}; below zero from {tomorrow:%-d %b %Y}",
+    ]
+    assert "1 overdue payment" in html
+
+
+def test_an_account_that_does_not_agree_with_its_bank_is_named(alice, acme, bank):
+    told = {
+        "balanceMismatchSince": "2026-01-31T00:00:00Z", "balanceMismatchReportedBalances": [120.5],
+        "balanceMismatchCalculatedBalance": 100,
+    }  # fmt: skip
+    Account.objects.filter(id=bank).update(bank_connection=told)
+    html = get_overview(alice, acme)
+    place = f"/app/companies/{acme.id}/accounts/{bank}#reconciliation"
+    assert f'<a href="{place}">Main does not agree with its bank</a>' in html
+    assert "since 31 Jan 2026: the bank says €120.50, the transactions come to €100.00." in html
+
+
+# ---------------------------------------------------------------------------------------------- how it is made
+
+
+def test_a_chart_says_what_it_is_and_its_numbers_stand_below(api, alice, acme, bank):
+    create_transaction(api, bank, "1000.00", TODAY)
+    html = get_overview(alice, acme)
+    for title in CASH:
+        shown = find_section(html, title)
+        assert re.search(r'<svg class="plot"[^>]+role="img"\s+aria-labelledby="([\w-]+)-title \1-desc"', shown)
+        assert f">{title}</title>" in shown
+        assert re.search(r"<desc id=[^>]+>[^<]{20,}</desc>", shown)
+        assert '<th scope="col">' in shown
+        assert f'<caption class="sr">{title} in EUR</caption>' in shown
+    assert len(re.findall(r'id="([\w-]+)"', html)) == len(set(re.findall(r'id="([\w-]+)"', html)))
+
+
+def test_nothing_on_the_page_needs_a_laxer_policy(alice, acme):
+    answer = sign_in(alice).get(f"/app/companies/{acme.id}")
+    html = answer.content.decode()
+    assert "unsafe" not in answer["Content-Security-Policy"]
+    assert not re.search(r"\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=)", html)
+    assert answer["Cache-Control"] == "private, no-cache"
+
+
+def test_texts_of_users_stay_texts(api, alice, acme, bank):
+    acme.name = "<b>Acme</b>"
+    acme.save(update_fields=["name"])
+    assert "<b>Acme" not in get_overview(alice, acme)
+
+
+def test_the_page_asks_as_many_questions_with_many_transactions_as_with_one(
+    api, alice, acme, bank, django_assert_max_num_queries
+):
+    items = [{"accountId": bank, "date": str(TODAY - timedelta(days=n % 300)), "fromTo": "", "description": "",
+              "amountValue": "1.00", "amountCurrency": "EUR"} for n in range(1000)]  # fmt: skip
+    assert api.post("transactions/import", {"transactions": items}).status_code == 200
+    client = sign_in(alice)
+    client.get(f"/app/companies/{acme.id}")
+    with django_assert_max_num_queries(25):
+        client.get(f"/app/companies/{acme.id}")
+
+
+# ---------------------------------------------------------------------------------------------- to whom
+
+
+@pytest.mark.parametrize(
+    ("permission", "hidden"),
+    [
+        ("balances:read", {*CASH}),
+        ("financials:read", {*RESULTS}),
+        ("subscriptions:read", {*RECURRING}),
+    ],
+)
+def test_sections_that_one_may_not_see_say_so(api, acme, bank, permission, hidden):
+    create_transaction(api, bank, "4711.00", TODAY)
+    others = [name for name in ("balances:read", "financials:read", "subscriptions:read") if name != permission]
+    dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=others)
+    html = get_overview(dan, acme)
+    assert f"it needs the permission {permission}." in html
+    shown = {title for title in TITLES if f">{title} in EUR</caption>" in html}
+    assert shown == set(TITLES) - hidden
+    assert ("4,711" in html) is (permission != "balances:read")
+
+
+def test_another_company_is_not_found(carol, acme, globex):
+    client = sign_in(carol)
+    assert client.get(f"/app/companies/{globex.id}").status_code == 200
+    for company_id in (acme.id, "nonsense"):
+        assert client.get(f"/app/companies/{company_id}").status_code == 404
+
+
+def test_strangers_sign_in_first(acme):
+    answer = Client().get(f"/app/companies/{acme.id}")
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/app/sign-in?next=%2Fapp%2Fcompanies%2F")
+
+
+def test_the_home_page_tells_cash_and_recurring_revenue(api, alice, acme, bank):
+    create_transaction(api, bank, "12345.00", TODAY)
+    assert parse_key_figures(sign_in(alice).get("/app/").content.decode()) == {
+        "Cash": ["€12.3k"],
+        "Committed MRR": ["€0"],
+    }
+
+
+def test_the_home_page_tells_nothing_that_one_may_not_see(api, acme, bank):
+    create_transaction(api, bank, "12345.00", TODAY)
+    dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["company:read"])
+    html = sign_in(dan).get("/app/").content.decode()
+    assert "Acme" in html
+    assert parse_key_figures(html) == {}
+    Membership.objects.filter(user=dan).update(permissions=["balances:read"])
+    assert list(parse_key_figures(sign_in(dan).get("/app/").content.decode())) == ["Cash"]
+
+
+def test_an_address_with_a_slash_at_its_end_leads_to_the_page(alice, carol, acme):
+    for query in ("", "?months=6&comparison=previousYear"):
+        answer = sign_in(alice).get(f"/app/companies/{acme.id}/{query}")
+        assert (answer.status_code, answer["Location"]) == (302, f"/app/companies/{acme.id}{query}")
+    assert sign_in(carol).get(f"/app/companies/{acme.id}/").status_code == 404
+
+
+@pytest.mark.parametrize(("role", "led"), [(Role.EDITOR, True), (Role.VIEWER, False)])
+def test_where_nothing_is_planned_who_may_plan_is_led_to_the_plan(acme, role, led):
+    person = factories.make_member(acme, "dan@example.com", role=role)
+    part = find_section(get_overview(person, acme), "Plan against actual")
+    assert "what is planned stands in the financial plan" in part
+    assert (f'<a href="/app/companies/{acme.id}/plan">Fill in the financial plan</a>' in part) == led

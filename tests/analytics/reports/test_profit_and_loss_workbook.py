@@ -1,0 +1,211 @@
+"""The profit and loss as a workbook: what its formulas come to is what the page and the API show."""
+
+import io
+import re
+import zipfile
+from collections import defaultdict
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import openpyxl
+import pytest
+
+from ledger.transactions.pages.labels import LINE_LABELS
+
+pytestmark = pytest.mark.django_db
+
+YEAR = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
+WORDS = {label: line.value for line, label in LINE_LABELS.items()}
+CELL = re.compile(r"([A-Z]+)(\d+)")
+TERM = re.compile(r"([+-])([A-Z]+\d+)")
+
+
+def download_workbook(api, **asked):
+    answer = api.get("exports/profitAndLoss.xlsx", asked)
+    assert answer.status_code == 200, answer.content
+    assert answer["Content-Disposition"] == 'attachment; filename="profitAndLoss.xlsx"'
+    return b"".join(answer.streaming_content)
+
+
+def evaluate_cell(sheet, cell):
+    """What a cell comes to, by its formula: a SUM of a range, or terms added up."""
+    value = sheet[cell].value
+    if not isinstance(value, str):
+        return Decimal(str(value or 0))
+    if ranged := re.fullmatch(r"=SUM\(([A-Z]+\d+)(?::([A-Z]+\d+))?\)", value):
+        first, last = ranged[1], ranged[2] or ranged[1]
+        return sum(evaluate_cell(sheet, each.coordinate) for row in sheet[f"{first}:{last}"] for each in row)
+    assert re.fullmatch(r"=0([+-][A-Z]+\d+)*", value), value
+    return sum(evaluate_cell(sheet, at) * (1 if sign == "+" else -1) for sign, at in TERM.findall(value))
+
+
+def read_workbook(content):
+    """{sheet: {(line, category, period): amount}} by formulas; lines and sums have no category."""
+    book, shown = (openpyxl.load_workbook(io.BytesIO(content), data_only=known) for known in (False, True))
+    found = {}
+    for sheet in book.worksheets:
+        cells, line = {}, ""
+        head = [each.value for each in sheet[1]]
+        for row in sheet.iter_rows(min_row=2):
+            name = row[0].value
+            line = name if row[0].font.bold else line
+            for period, cell in zip(head[1:], row[1:], strict=True):
+                amount = evaluate_cell(sheet, cell.coordinate)
+                assert amount == Decimal(str(shown[sheet.title][cell.coordinate].value)), cell.coordinate
+                cells[line, "" if row[0].font.bold else name, period] = amount
+        found[sheet.title] = cells
+    return found
+
+
+@pytest.fixture
+def year(api, books, bank):
+    """Sales, hosting, advertising and interest over some months, a plan, and a category that would be calculated."""
+    made = api.post("categories", {"name": "=Extra", "plTypes": ["ga"]}).json()["id"]
+    hosting = books.category("hosting")
+    for month, amount, line, category in (
+        (1, "1000.10", "revenue", books.category("revenueRecurring")), (2, "-119.37", "cogs", hosting),
+        (2, "-20.05", "ga", made), (5, "400.00", "revenue", books.category("revenueOneOff")),
+        (5, "-0.07", "cogs", hosting),
+    ):  # fmt: skip
+        row = books.book(bank, amount, f"2024-{month:02}-15")["id"]
+        part = {"categoryId": category, "plSplit": {line: float(amount)}}
+        assert books.split(row, part).status_code == 200
+    price = {"type": "fixed", "amount": {"value": 50.5, "currency": "EUR"}}
+    item = {
+        "month": "2024-01",
+        "plType": "cogs",
+        "categoryId": hosting,
+        "duration": 12,
+        "frequency": 1,
+        "amount": price,
+    }
+    assert api.post("plan_items", item).status_code == 201
+
+
+@pytest.mark.parametrize("interval", ["month", "quarter", "year"])
+@pytest.mark.parametrize("comparison", [None, "previousPeriod"])
+def test_its_formulas_come_to_what_the_statement_shows(api, year, interval, comparison):
+    asked = {"interval": interval} | ({"comparison": comparison} if comparison else {})
+    found = read_workbook(download_workbook(api, **YEAR, **asked))
+    told = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | asked).json()
+    sheets = {"Actual": "actual", "Plan": "planned"} | ({"Before": "comparisonActual"} if comparison else {})
+    assert list(found) == list(sheets)
+    for sheet, field in sheets.items():
+        cells = found[sheet]
+        expected, lines = defaultdict(Decimal), defaultdict(Decimal)
+        for row in told:
+            amount = Decimal(str(row[field]))
+            expected[row["plType"], row["categoryName"]] += amount
+            lines[row["plType"]] += amount
+        totals = {(line, name): amount for (line, name, period), amount in cells.items() if period == "Together"}
+        for (line, name), amount in expected.items():
+            label = next(label for label, word in WORDS.items() if word == line)
+            assert totals[label, f"'{name}" if name.startswith("=") else name] == amount
+            assert totals[label, ""] == lines[line]
+        left = lines["revenue"] - lines["cogs"]
+        assert totals["Gross profit", ""] == left
+        left -= lines["cac"] + lines["pd"] + lines["ga"]
+        assert totals["Operating result", ""] == left
+        assert totals["Result", ""] == left + lines["no"]
+
+
+def test_each_month_is_a_column(api, year):
+    actual = read_workbook(download_workbook(api, **YEAR))["Actual"]
+    assert actual["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
+    assert actual["Result", "", "Feb 2024"] == Decimal("-139.42")
+    assert actual["Cost of revenue", "Hosting", "May 2024"] == Decimal("0.07")
+
+
+def test_workbook_shows_comparison_months(api, year, monkeypatch):
+    monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
+    asked = {"startDate": "2024-02-01", "endDate": "2024-03-10", "comparison": "previousPeriod", "toDate": "true"}
+    found = read_workbook(download_workbook(api, **asked))
+    assert {period for _, _, period in found["Actual"]} == {"Feb 2024", "Mar 2024, to 10 Mar", "Together"}
+    assert {period for _, _, period in found["Before"]} == {"Jan 2024", "Feb 2024, to 10 Feb", "Together"}
+    assert found["Before"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
+
+
+def test_a_name_that_looks_like_markup_leaves_the_workbook_whole(api, books, bank):
+    made = api.post("categories", {"name": "<r>&</r>", "plTypes": ["ga"]}).json()["id"]
+    row = books.book(bank, "-20.05", "2024-02-15")["id"]
+    assert books.split(row, {"categoryId": made, "plSplit": {"ga": -20.05}})
+    names = {category for _, category, _ in read_workbook(download_workbook(api, **YEAR))["Actual"]}
+    assert "'<r>&</r>" in names
+
+
+def test_what_the_calendar_has_no_period_before_has_no_name(api, year):
+    asked = {"startDate": "0001-12-01", "endDate": "0002-01-31", "comparison": "previousYear"}
+    found = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **asked)))
+    heads = {sheet.title: [cell.value for cell in sheet[1]][1:] for sheet in found}
+    assert heads["Actual"] == ["Dec 1", "Jan 2", "Together"]
+
+
+def test_months_that_lie_ahead_are_not_there(api, year, monkeypatch):
+    monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
+    actual = read_workbook(download_workbook(api, **YEAR))["Actual"]
+    assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024 (in progress)", "Together"}
+    ahead = read_workbook(download_workbook(api, startDate="2025-01-01", endDate="2025-12-31"))["Actual"]
+    assert set(ahead.values()) == {0}
+
+
+def test_the_year_up_to_today_is_shown_unless_asked(api, books, bank):
+    actual = read_workbook(download_workbook(api))["Actual"]
+    assert any(period.startswith(f"{date.today():%b %Y}") for _, _, period in actual)
+    assert len({period for _, _, period in actual}) == 13
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"startDate": "2024-02-30"}, "invalid_date"),
+        ({"endDate": "x"}, "invalid_value"),
+        ({"startDate": "2024-02-01", "endDate": "2024-01-31"}, "end_before_start"),
+        ({"startDate": "1990-01-01", "endDate": "2024-01-31"}, "window_too_long"),
+        ({"interval": "week"}, "invalid_choice"),
+        ({"comparison": "x"}, "invalid_choice"),
+        ({"toDate": "yes"}, "invalid_choice"),
+        ({"colour": "red"}, "unknown_parameter"),
+    ],
+)
+def test_invalid_export_parameters_return_an_error_code(api, asked, code):
+    answer = api.get("exports/profitAndLoss.xlsx", asked)
+    assert (answer.status_code, [each["code"] for each in answer.json()["errors"]]) == (400, [code])
+
+
+def test_workbook_needs_the_statement_permission(acme, make_api, globex_api, year):
+    assert make_api(acme, "transactions:read").get("exports/profitAndLoss.xlsx").status_code == 403
+    assert make_api(acme, "financials:read").get("exports/profitAndLoss.xlsx").status_code == 200
+    assert not any(read_workbook(download_workbook(globex_api, **YEAR))["Actual"].values())
+
+
+def test_its_rows_details_need_the_permission_of_transactions(acme, make_api, books, bank, year):
+    """Whoever may see the statement alone gets lines and categories, and neither a transaction nor a link to one."""
+    sale = books.book(bank, "77.00", "2024-06-03", fromTo="Secret Ltd", description="Secret project")["id"]
+    part = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 77}}
+    assert books.split(sale, part).status_code == 200
+    reader = make_api(acme, "financials:read")
+    content = download_workbook(reader, **YEAR)
+    assert read_workbook(content)["Actual"]["Gross profit", "", "Jun 2024"] == 77
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        said = b"".join(book.read(part) for part in book.namelist())
+    assert not [word for word in (b"Secret", sale.encode(), b"/transactions", b"hyperlink") if word in said]
+    told = reader.post("data/profitAndLoss", {"startMonth": "2024-06", "endMonth": "2024-06"}).json()
+    (behind,) = {row["transactionsUrl"] for row in told if row["actual"]}
+    assert reader.get(behind).status_code == 403
+    both = make_api(acme, "financials:read", "transactions:read")
+    assert [row["id"] for row in both.get(behind).json()] == [sale]
+
+
+def test_no_category_is_calculated(api, year):
+    book = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **YEAR)))
+    assert "'=Extra" in [row[0].value for row in book["Actual"].iter_rows()]
+
+
+def test_the_page_offers_what_it_shows(browser_of, alice, acme, api, year):
+    browser = browser_of(alice, acme).client
+    page = f"/app/companies/{acme.id}/profit-and-loss"
+    asked = {**YEAR, "interval": "quarter"}
+    shown = browser.get(page, asked).content.decode()
+    (link,) = re.findall(rf'href="({page}\.xlsx\?[^"]+)"', shown)
+    file = b"".join(browser.get(link.replace("&amp;", "&")).streaming_content)
+    assert read_workbook(file) == read_workbook(download_workbook(api, **asked))

@@ -1,0 +1,373 @@
+"""Recurring revenue on pages: each figure that of the API to the cent, and everything that a member may do there."""
+
+import re
+from html import unescape
+
+import pytest
+
+from analytics.queries.customers import PAGE_SIZE
+from companies.models import AuditEntry
+from companies.pages.amount_formats import format_money
+from companies.permissions import Role
+from ledger.calc.months import add_months, format_month, get_first_day_of_month
+from tests import factories
+from tests.analytics.queries.test_recurring_revenue import build_event, import_events
+from tests.run_date import TODAY
+
+pytestmark = pytest.mark.django_db
+RUNNING = get_first_day_of_month(TODAY)
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def told(api):
+    """Customers who came, grew, shrank, left and came back."""
+    import_events(
+        api,
+        build_event("a", "100.00", "2023-03-01", customerName="Initech", productExternalId="p", productName="Team"),
+        build_event("a", "150.00", "2024-07-01"),
+        build_event("b", "200.00", "2023-05-01", customerName="Hooli", currency="USD"), build_event("b", "0.00", "2024-03-15"),
+        build_event("c", "300.00", "2023-12-31", customerName="Globex"), build_event("c", "250.00", "2024-12-31"),
+        build_event("c/2", "33.33", "2024-02-01", interval="week"),
+        build_event("d", "80.00", "2024-05-01", customerName="Umbrella"), build_event("d", "0.00", "2024-06-01"),
+        build_event("d", "70.00", "2024-11-01"),
+    )  # fmt: skip
+    return {each["name"]: each["id"] for each in api.get("counterparties").json()}
+
+
+def build_page_path(company, path=""):
+    return f"/app/companies/{company.id}/recurring-revenue{path}"
+
+
+def get_page_text(answer):
+    assert answer.status_code in (200, 400), answer.status_code
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def parse_table_rows(answer, section):
+    """The rows of a section's table, as texts."""
+    html = answer.content.decode()
+    part = html[html.index(f'aria-labelledby="{section}-heading"') :]
+    body = re.search(r"<tbody>(.*?)</tbody>", part, re.DOTALL)[1]
+    cells = (re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in re.findall(r"<tr.*?</tr>", body, re.S))
+    return [[unescape(re.sub(r"<[^>]+>", " ", cell)).strip() for cell in row] for row in cells]
+
+
+def format_number(value):
+    return f"{value:,.2f}".replace("-", "−")
+
+
+MOVEMENT_TYPES = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
+
+
+@pytest.mark.parametrize("measure", ["mrr", "cmrr", "arr", "carr"])
+def test_every_figure_of_the_movements_is_the_apis(viewer, api, acme, told, measure):
+    asked = {"startMonth": "2023-11", "endMonth": "2024-12", "mrrType": measure}
+    rows = api.post("data/monthlyData", asked).json()
+    found = parse_table_rows(viewer.get(build_page_path(acme), asked), "mrr-movements")
+    assert [row[1:] for row in found] == [
+        [*(format_number(row[name]) for name in ("start", *MOVEMENT_TYPES, "end")), f"{row['endCount']:,}"]
+        for row in rows
+    ]
+    assert [row[0] for row in found][:3] == ["Nov 2023", "Dec 2023", "Jan 2024"]
+
+
+def test_a_product_is_looked_at_alone(viewer, api, acme, told):
+    product = api.get("products").json()[0]["id"]
+    asked = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
+    rows = api.post("data/monthlyData", asked | {"productIds": [product]}).json()
+    found = parse_table_rows(viewer.get(build_page_path(acme), asked | {"productId": product}), "mrr-movements")
+    assert [row[-2] for row in found] == [format_number(row["end"]) for row in rows]
+    assert found[-1][-2] == "150.00"
+
+
+def test_the_bridge_leads_from_the_first_to_the_last_month_with_each_customer_once(viewer, api, acme, told):
+    asked = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
+    rows = api.post("data/monthlyData", asked).json()
+    found = dict((row[0], row[1:]) for row in parse_table_rows(viewer.get(build_page_path(acme), asked), "mrr-bridge"))  # noqa: C402
+    assert found["Start"] == [format_number(rows[0]["start"]), "3"]
+    assert found["End"] == [format_number(rows[-1]["end"]), "3"]
+    assert found["New"] == ["70.00", "1"], "who came, left and came back is new once"
+    assert found["Churn"][1] == "1"
+
+
+def test_the_summary_says_how_it_differs_from_the_rows_by_month(viewer, acme, told):
+    seen = get_page_text(viewer.get(build_page_path(acme), {"endMonth": "2024-12"}))
+    assert "each customer counts once, as they were before and at the end." in seen
+    assert "The rows by month below count every step between" in seen
+    assert "of the customers twelve months before" in seen
+    assert "what twelve months won by what they lost" in seen
+
+
+def test_the_summary_is_the_apis_to_the_cent(viewer, api, acme, told):
+    found = api.post("data/recurringRevenueSummary", {"month": "2024-12"}).json()
+    seen = get_page_text(viewer.get(build_page_path(acme), {"endMonth": "2024-12"}))
+    for name in ("mrr", "arr", "arpa"):
+        assert f"{name.upper()} {format_money(str(found[name]), 'EUR')} " in seen
+    assert f"Customers {found['customers']} who pay" in seen
+    for name, label in (
+        ("netRevenueRetention", "Net revenue retention"),
+        ("grossRevenueRetention", "Gross revenue retention"),
+        ("customerChurnRate", "Customer churn"),
+        ("revenueChurnRate", "Revenue churn"),
+    ):
+        assert f"{label} {found[name]:.2f} %" in seen
+    assert f"Quick ratio {found['quickRatio']:.2f} " in seen
+
+
+@pytest.mark.parametrize(
+    ("comparison", "month", "named"),
+    [("previousYear", "2023-12", "Dec 2023"), ("previousPeriod", "2024-09", "Sep 2024")],
+)
+def test_the_summary_is_compared_with_that_of_another_month(viewer, api, acme, told, comparison, month, named):
+    asked = {"startMonth": "2024-10", "endMonth": "2024-12", "comparison": comparison}
+    found = api.post("data/recurringRevenueSummary", {"month": month}).json()
+    seen = get_page_text(viewer.get(build_page_path(acme), asked))
+    assert f"at the end of the month, {format_money(str(found['mrr']), 'EUR')} in {named}" in seen
+    assert f"who pay, {found['customers']} in {named}" in seen
+
+
+@pytest.mark.parametrize("measure", ["revenue", "customers"])
+def test_cohorts_are_the_apis(viewer, api, acme, told, measure):
+    asked = {"startMonth": "2023-12", "endMonth": "2024-12", "measure": measure}
+    found = parse_table_rows(viewer.get(build_page_path(acme), asked), "cohorts")
+    for row, cohort in zip(found, api.post("data/cohorts", asked).json(), strict=True):
+        start = format_number(cohort["start"]) if measure == "revenue" else str(cohort["start"])
+        marks = [] if not cohort["start"] else [
+            f"{mark['percentage']:,.2f} % {format_number(mark['value']) if measure == 'revenue' else mark['value']}"
+            for mark in cohort["values"]
+        ]  # fmt: skip
+        assert row[1:] == [start, *marks]
+
+
+def test_the_period_stays_in_the_address_and_shortcuts_keep_the_rest(viewer, acme, told):
+    html = viewer.get(build_page_path(acme), {"mrrType": "arr", "measure": "customers"}).content.decode()
+    start = format_month(add_months(RUNNING, -5))
+    assert f"?startMonth={start}&amp;endMonth={format_month(RUNNING)}&amp;mrrType=arr&amp;measure=customers" in html
+    chosen = viewer.get(build_page_path(acme), {"startMonth": start}).content.decode()
+    assert re.search(r'<a href="[^"]*" aria-current="true">6<', chosen)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"startMonth": "2024-13"}, "startMonth is no month"),
+        ({"endMonth": "soon"}, "endMonth is no month"),
+        ({"startMonth": "2024-05", "endMonth": "2024-03"}, "The last month lies before the first"),
+        ({"startMonth": "1990-05", "endMonth": "2024-03"}, "At most 20 years"),
+        ({"mrrType": "xrr"}, "There is no such mrrType"),
+        ({"measure": "hats"}, "There is no such measure"),
+        ({"comparison": "rivals"}, "There is no such comparison"),
+        ({"productId": UNKNOWN_ID}, "There is no such productId"),
+    ],
+)
+def test_a_wrong_question_gives_way_to_the_usual_one_with_a_sentence(viewer, acme, told, asked, said):
+    answer = viewer.get(build_page_path(acme), asked)
+    assert answer.status_code == 200
+    assert said in get_page_text(answer)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"startMonth": "0001-01", "endMonth": "0001-02", "comparison": "previousYear"}, {"endMonth": "9999-12"}]
+)
+def test_the_ends_of_the_calendar_are_shown_too(viewer, acme, told, asked):
+    assert viewer.get(build_page_path(acme), asked).status_code == 200
+
+
+def test_the_numbers_behind_a_chart_are_a_file(viewer, api, acme, told):
+    answer = viewer.get(build_page_path(acme, "/mrr-movements.csv"), {"startMonth": "2024-01", "endMonth": "2024-01"})
+    assert answer.content.decode().splitlines()[1].startswith("2024-01,")
+    assert viewer.get(build_page_path(acme, "/other.csv")).status_code == 404
+
+
+def test_a_company_without_customers_says_so(viewer, acme):
+    answer = viewer.get(build_page_path(acme))
+    assert "No subscription yet" in get_page_text(answer)
+    assert f'href="{build_page_path(acme, "/customers")}">Customers</a></div>' in answer.content.decode()
+    assert "Net revenue retention" not in get_page_text(answer)
+    assert "No customers yet" in get_page_text(viewer.get(build_page_path(acme, "/customers")))
+    assert "No products yet" in get_page_text(viewer.get(build_page_path(acme, "/products")))
+
+
+# ---------------------------------------------------------------------------------------------- customers
+
+
+def list_customer_names(answer):
+    return re.findall(r'/customers/[0-9a-f-]{36}">([^<]+)<', answer.content.decode())
+
+
+def test_customers_are_listed_by_what_they_pay_and_found_by_name(viewer, api, acme, told):
+    answer = viewer.get(build_page_path(acme, "/customers"))
+    assert list_customer_names(answer) == ["Globex", "Initech", "Umbrella", "Hooli"]
+    seen = get_page_text(answer)
+    assert "Initech a Mar 2023 1 subscription €150.00" in seen
+    assert "Hooli b May 2023 1 subscription €0.00" in seen
+    total = sum(float(each.replace(",", "")) for each in re.findall(r"€([\d,]+\.\d\d)", seen))
+    assert round(total, 2) == api.post("data/recurringRevenueSummary", {}).json()["mrr"]
+    assert list_customer_names(viewer.get(build_page_path(acme, "/customers"), {"sort": "name"})) == [
+        "Globex",
+        "Hooli",
+        "Initech",
+        "Umbrella",
+    ]
+    assert list_customer_names(viewer.get(build_page_path(acme, "/customers"), {"q": "OOL"})) == ["Hooli"]
+    assert list_customer_names(viewer.get(build_page_path(acme, "/customers"), {"q": "d"})) == ["Umbrella"]
+    assert "No customer matches" in get_page_text(viewer.get(build_page_path(acme, "/customers"), {"q": "%"}))
+
+
+def test_the_list_is_paged_and_takes_as_many_statements_for_many(viewer, acme, told, django_assert_max_num_queries):
+    for n in range(PAGE_SIZE + 1):
+        factories.make_customer(acme, f"Customer {n:02}")
+    with django_assert_max_num_queries(25):
+        first = viewer.get(build_page_path(acme, "/customers"), {"sort": "name"})
+    assert len(list_customer_names(first)) == PAGE_SIZE
+    following = re.search(r'href="(\?[^"]*page=2)"', first.content.decode())[1].replace("&amp;", "&")
+    assert len(list_customer_names(viewer.get(build_page_path(acme, "/customers") + following))) == 5
+    assert viewer.get(build_page_path(acme, "/customers"), {"page": "0"}).status_code == 404
+
+
+def test_a_customers_months_are_those_of_the_api_for_them_alone(viewer, api, globex_api, acme, told):
+    """What the page of one customer says is what a company answers that has no other."""
+    import_events(globex_api, build_event("c", "300.00", "2023-12-31"), build_event("c", "250.00", "2024-12-31"),
+         build_event("c/2", "33.33", "2024-02-01", interval="week"))  # fmt: skip
+    asked = {"startMonth": "2023-11", "endMonth": "2024-12"}
+    rows = globex_api.post("data/monthlyData", asked | {"mrrType": "mrr"}).json()
+    answer = viewer.get(build_page_path(acme, f"/customers/{told['Globex']}"), asked)
+    assert [row[1] for row in parse_table_rows(answer, "mrr")] == [format_number(row["end"]) for row in rows]
+    assert "€394.43 a month, a customer since December 2023" in get_page_text(answer)
+
+
+def test_a_customers_page_shows_subscriptions_and_events_retracted_ones_too(viewer, api, acme, told):
+    event = api.get("subscription_events", {"customerId": told["Umbrella"]}).json()[0]
+    api.delete(f"subscription_events/{event['id']}")
+    seen = get_page_text(viewer.get(build_page_path(acme, f"/customers/{told['Umbrella']}")))
+    assert "No product d ended €0.00" in seen
+    assert "1 Nov 2024 1 Nov 2024 €70.00 a month retracted" in seen
+    assert "Retract" not in seen.replace("retracted", ""), "nobody who may not write"
+    assert viewer.get(build_page_path(acme, f"/customers/{UNKNOWN_ID}")).status_code == 404
+
+
+def test_events_of_all_customers_are_listed_latest_first(viewer, api, acme, told):
+    found = get_page_text(viewer.get(build_page_path(acme, "/events")))
+    assert "1 Nov 2024 Umbrella No product €70.00 a month 1 Jun 2024 Umbrella No product €0.00 a month" in found
+    assert "1 Mar 2023 Initech Team €100.00 a month" in found
+    assert "1 Feb 2024 Globex No product €33.33 a week" in found
+    api.delete(f"subscription_events/{api.get('subscription_events').json()[0]['id']}")
+    assert "Umbrella No product retracted €70.00" in get_page_text(viewer.get(build_page_path(acme, "/events")))
+
+
+def test_names_are_for_those_who_may_see_counterparties(browser_of, acme, told):
+    held = ["subscriptions:read", "company:read"]
+    blind = browser_of(factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme).client
+    for path in ("/customers", f"/customers/{told['Hooli']}", "/customers?q=Hooli&sort=name", "/events"):
+        seen = blind.get(build_page_path(acme, path)).content.decode()
+        assert "Hooli" not in seen.replace("q=Hooli", "")
+        assert "not shown to your role" in seen
+
+
+# ---------------------------------------------------------------------------------------------- forms
+
+
+def test_a_customer_is_added_changed_and_deleted(owner, api, acme):
+    answer = owner.post(build_page_path(acme, "/customers/new"), {"name": " Initech ", "externalId": ""})
+    assert answer.status_code == 303
+    made = api.get("counterparties").json()[0]
+    assert (made["name"], made["type"], made["externalId"]) == ("Initech", "customer", None)
+    assert answer["Location"] == build_page_path(acme, f"/customers/{made['id']}")
+    place = build_page_path(acme, f"/customers/{made['id']}")
+    assert owner.post(f"{place}/edit", {"name": "Initrode", "externalId": "cus_1"}).status_code == 303
+    assert api.get("counterparties").json()[0]["externalId"] == "cus_1"
+    refused = owner.post(build_page_path(acme, "/customers/new"), {"name": "Other", "externalId": "cus_1"})
+    assert (refused.status_code, "has this externalId" in get_page_text(refused)) == (400, True)
+    assert owner.post(build_page_path(acme, "/customers/new"), {"name": "", "externalId": ""}).status_code == 400
+    assert owner.post(f"{place}/delete").status_code == 303
+    assert api.get("counterparties").json() == []
+
+
+PRICE = {"amountValue": "99.00", "amountCurrency": "EUR", "interval": "month", "intervalCount": "3"}
+PRICE |= {"effectiveDate": str(RUNNING), "committedDate": ""}
+
+
+def test_a_subscription_is_added_at_a_price_changed_ended_and_deleted(owner, api, acme):
+    customer = factories.make_customer(acme)
+    product = api.post("products", {"name": "Team"}).json()["id"]
+    place = build_page_path(acme, f"/customers/{customer.id}")
+    answer = owner.post(f"{place}/subscriptions/new", {"productId": product, "externalId": "s", **PRICE})
+    assert (answer.status_code, answer["Location"]) == (303, place)
+    made = api.get("subscriptions").json()[0]
+    assert (made["productId"], made["currentAmountValue"], made["intervalCount"]) == (product, "99.00", 3)
+    seen = get_page_text(owner.get(place))
+    assert "Team s active €99.00 every 3 months" in seen
+    assert "€33.00 a month, a customer since" in seen
+    one = build_page_path(acme, f"/subscriptions/{made['id']}")
+    assert 'value="99.00"' in owner.get(f"{one}/events/new").content.decode()
+    assert owner.post(f"{one}/events/new", PRICE | {"amountValue": "120", "intervalCount": "1"}).status_code == 303
+    assert api.get(f"subscriptions/{made['id']}").json()["currentAmountValue"] == "120.00"
+    ends = {"amountCurrency": "EUR", "effectiveDate": str(RUNNING), "committedDate": ""}
+    assert owner.post(f"{one}/events/new?end=1", ends).status_code == 303
+    assert api.get(f"subscriptions/{made['id']}").json()["status"] == "ended"
+    assert owner.post(f"{one}/edit", {"productId": "", "externalId": "t"}).status_code == 303
+    changed = api.get(f"subscriptions/{made['id']}").json()
+    assert (changed["productId"], changed["externalId"]) == (None, "t")
+    said = owner.post(f"{one}/delete", follow=True)
+    assert "Events of the subscription count" in get_page_text(said)
+    for event in api.get("subscription_events").json():
+        assert owner.post(build_page_path(acme, f"/events/{event['id']}/retract")).status_code == 303
+    assert "was deleted" in get_page_text(owner.post(f"{one}/delete", follow=True))
+    assert api.get("subscriptions").json() == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "said"),
+    [
+        ({"amountValue": "-1"}, "amountValue", "never worth less"),
+        ({"amountValue": "1.234"}, "amountValue", "fewer decimals"),
+        ({"amountValue": "much"}, "amountValue", "Write an amount such as"),
+        ({"amountValue": ""}, "amountValue", ""),
+        ({"amountCurrency": "XXX"}, "amountCurrency", ""),
+        ({"interval": "hour"}, "interval", ""),
+        ({"intervalCount": "0"}, "intervalCount", ""),
+        ({"intervalCount": "many"}, "intervalCount", ""),
+        ({"effectiveDate": "soon"}, "effectiveDate", ""),
+        ({"productId": UNKNOWN_ID}, "productId", "no such record"),
+    ],
+)
+def test_invalid_subscription_shows_field_errors(owner, acme, wrong, field, said):
+    customer = factories.make_customer(acme)
+    before = AuditEntry.objects.for_company(acme.id).count()
+    place = build_page_path(acme, f"/customers/{customer.id}/subscriptions/new")
+    answer = owner.post(place, {"productId": "", "externalId": "", **PRICE} | wrong)
+    assert answer.status_code == 400
+    error = re.search(rf'id="{field}-error">([^<]+)<', answer.content.decode())
+    assert error
+    assert said in error[1]
+    assert AuditEntry.objects.for_company(acme.id).count() == before
+
+
+def test_products_and_groups_are_added_renamed_and_deleted(owner, viewer, api, acme):
+    assert owner.post(build_page_path(acme, "/product-groups/new"), {"name": "Plans", "order": "1"}).status_code == 303
+    group = api.get("product_groups").json()[0]["id"]
+    sent = {"name": "Team", "productGroupId": group, "order": "-2", "externalIds": "a\r\n b \r\n"}
+    assert owner.post(build_page_path(acme, "/products/new"), sent).status_code == 303
+    made = api.get("products").json()[0]
+    assert (made["productGroupId"], made["order"], made["externalIds"]) == (group, -2, ["a", "b"])
+    seen = get_page_text(viewer.get(build_page_path(acme, "/products")))
+    assert "Plans Team a b 0 €0.00" in seen
+    assert "New product" not in seen
+    place = build_page_path(acme, f"/products/{made['id']}")
+    assert owner.post(f"{place}/edit", sent | {"name": "Teams", "externalIds": ""}).status_code == 303
+    assert api.get("products").json()[0]["nameManuallyEdited"]
+    assert owner.post(f"{place}/edit", sent | {"order": "x"}).status_code == 400
+    shelf = build_page_path(acme, f"/product-groups/{group}")
+    assert "Products remain" in get_page_text(owner.post(f"{shelf}/delete", follow=True))
+    assert owner.post(f"{shelf}/edit", {"name": "Tariffs", "order": ""}).status_code == 303
+    assert owner.post(f"{place}/delete").status_code == 303
+    assert owner.post(f"{shelf}/delete").status_code == 303
+    assert (api.get("products").json(), api.get("product_groups").json()) == ([], [])
+
+
+def test_a_page_takes_no_more_statements_for_more_events(viewer, acme, told, django_assert_max_num_queries):
+    for path in ("", "/customers", f"/customers/{told['Globex']}", "/products", "/events"):
+        viewer.get(build_page_path(acme, path))
+        with django_assert_max_num_queries(25):
+            viewer.get(build_page_path(acme, path), {"months": "24"})

@@ -1,0 +1,154 @@
+"""Every report takes a period by its address, or says what it does not take; and says one thing of one fact."""
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+
+from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
+from tests.analytics.reports.test_overview import create_transaction, parse_key_figures, sign_in
+from tests.run_date import TODAY
+
+pytestmark = pytest.mark.django_db
+MONTH = get_first_day_of_month(TODAY)
+NEXT = add_months(MONTH, 1)
+
+
+@pytest.fixture
+def shown(alice, acme):
+    """A page of the company as its markup."""
+
+    def got(path=""):
+        answer = sign_in(alice).get(f"/app/companies/{acme.id}{path}")
+        assert answer.status_code == 200
+        return unescape(answer.content.decode())
+
+    return got
+
+
+def extract_text(html):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def create_planned_transaction(api, account, name, start, amount, **more):
+    body = {"accountId": account, "name": name, "startDate": str(start), "amountValue": amount}
+    assert api.post("planned_transactions", body | more).status_code == 201
+
+
+def test_the_cash_plan_reaches_as_far_as_the_period(api, bank, shown):
+    create_planned_transaction(api, bank, "Rent", NEXT, "-100.00", recurrence={"frequency": "month"})
+    far = get_last_day_of_month(add_months(MONTH, 9))
+    html = shown(f"/planned?startDate={TODAY}&endDate={far}")
+    assert f"{add_months(NEXT, 8):%b %Y}" in extract_text(html)
+    assert f'value="{far}"' in html
+    assert f"{add_months(NEXT, 8):%b %Y}" not in extract_text(shown("/planned"))
+    assert f"{add_months(NEXT, 5):%b %Y}" in extract_text(shown("/planned?months=12"))
+    assert 'name="comparison"' not in html
+
+
+def test_a_period_that_lies_wholly_ahead_and_one_without_an_end_show_what_is_to_come(api, bank, shown):
+    create_planned_transaction(api, bank, "Rent", NEXT, "-100.00", recurrence={"frequency": "month"})
+    far = get_last_day_of_month(add_months(MONTH, 9))
+    ahead = shown(f"/planned?startDate={NEXT}&endDate={far}")
+    assert f"{add_months(NEXT, 8):%b %Y}" in extract_text(ahead)
+    assert "A period starts between" not in extract_text(ahead)
+    alone = shown("/planned?startDate=2024-01-01")
+    assert f'value="{get_last_day_of_month(add_months(MONTH, 3))}"' in alone
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("comparison=previousYear", "Nothing is compared on this page."),
+        ("startDate=2024-01-01&endDate=2024-03-31", "What is planned lies ahead"),
+        (f"startDate={TODAY}&endDate={TODAY + timedelta(days=900)}", "The plan is shown for 2 years at most."),
+        ("months=7", "There is no such span."),
+    ],
+)
+def test_cash_plan_names_invalid_parameters(api, bank, shown, query, said):
+    create_planned_transaction(api, bank, "Rent", NEXT, "-100.00", recurrence={"frequency": "month"})
+    seen = extract_text(shown(f"/planned?{query}"))
+    assert said in seen
+    assert "Rent" in seen
+
+
+def test_an_accounts_page_offers_no_comparison_and_says_so_where_one_is_asked_for(bank, shown):
+    assert 'name="comparison"' not in shown(f"/accounts/{bank}")
+    html = shown(f"/accounts/{bank}?months=6&comparison=previousYear")
+    assert "Nothing is compared on this page." in html
+    assert "comparison=previousYear" not in html
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "last"),
+    [
+        ("startDate=2024-03-05&endDate=2024-06-20", "2024-03", "2024-06"),
+        ("months=6&endDate=2024-06-20", "2024-01", "2024-06"),
+        ("months=24", f"{add_months(MONTH, -23):%Y-%m}", f"{MONTH:%Y-%m}"),
+        ("startMonth=2024-02&startDate=2023-01-01&endMonth=2024-04", "2024-02", "2024-04"),
+    ],
+)
+def test_recurring_revenue_takes_the_period_of_other_reports(shown, query, first, last):
+    html = shown(f"/recurring-revenue?{query}")
+    assert re.search(rf'name="startMonth"[^>]*value="{first}"', html)
+    assert re.search(rf'name="endMonth"[^>]*value="{last}"', html)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("startDate=2024-02-31", "startDate is no day"),
+        ("months=7", "There is no such months"),
+        ("startDate=2024-03-20&endDate=2024-03-01", "A period ends after it starts."),
+    ],
+)
+def test_recurring_revenue_names_invalid_parameters(shown, query, said):
+    assert said in shown(f"/recurring-revenue?{query}")
+
+
+def test_months_of_the_cash_plan_are_of_cash_alone_as_its_line(api, books, bank, shown):
+    loan = books.account(name="Loan", type="loan")
+    create_planned_transaction(api, bank, "Rent", NEXT, "-100.00")
+    create_planned_transaction(api, loan, "Drawn", NEXT, "5000.00")
+    create_planned_transaction(api, None, "Grant", NEXT, "30.00")
+    books.book(loan, "700.00", str(TODAY + timedelta(days=40)))
+    body = {"endDate": str(get_last_day_of_month(NEXT)), "interval": "month"}
+    (point,) = [
+        each for each in api.post("data/forecastBalanceTimeSeries", body).json()["projected"]
+        if each["date"] == str(NEXT)
+    ]  # fmt: skip
+    assert point["value"] == -70
+    assert f"{NEXT:%b %Y} €30.00 €100.00 −€70.00" in extract_text(shown("/planned"))
+
+
+def test_inbox_overview_and_cash_plan_count_the_same_as_overdue(api, books, bank, shown):
+    loan = books.account(name="Loan", type="loan")
+    for account, days in ((bank, 3), (bank, 30), (loan, 5), (None, 60), (bank, 61)):
+        create_planned_transaction(api, account, "Late", TODAY - timedelta(days=days), "-10.00")
+    assert "4 expected payments overdue" in extract_text(shown("/inbox"))
+    overview = extract_text(shown())
+    assert "4 overdue payments" in overview
+    assert "−€40 together" in overview
+    assert len(re.findall(r"Late overdue", extract_text(shown("/planned")))) == 4
+
+
+def test_the_runway_says_of_which_day_it_is_where_the_period_is_over(api, bank, books, shown):
+    books.book(bank, "100.00", "2024-03-10")
+    assert f"Runway on {TODAY:%-d %b %Y}" in parse_key_figures(shown("?startDate=2024-03-01&endDate=2024-04-30"))
+    assert "Runway" in parse_key_figures(shown())
+
+
+@pytest.mark.parametrize("path", ["", "/profit-and-loss"])
+def test_uncategorized_notice_covers_the_months_shown(path, api, bank, shown):
+    """The period ends on the 20th, revenue and expenses with the last day of its month."""
+    last = MONTH - timedelta(days=1)
+    create_transaction(api, bank, "-500.00", last)
+    html = shown(f"{path}?startDate={add_months(MONTH, -3)}&endDate={last.replace(day=20)}")
+    notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
+    assert "1 open transaction<" in notice
+    assert f"endDate={last}" in notice
+
+
+def test_the_plan_is_a_link_away_from_the_statement_beside_it(acme, shown):
+    assert f'href="/app/companies/{acme.id}/plan"' in shown("/profit-and-loss")

@@ -1,0 +1,152 @@
+"""Valid request bodies of every operation, and a row of everything for their ids."""
+
+import os
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+# Requests that each fuzzing test makes up for an operation; 0 in the suite: the same few each time (make fuzz).
+FUZZ = int(os.environ.get("FUZZ") or 0)
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
+
+DAYS = {"startDate": "2024-01-01", "endDate": "2024-03-31"}
+MONEY = {"amountValue": "-1.00", "amountCurrency": "EUR"}
+PLANNED = {"accountId": "accounts", "name": "Rent", "startDate": "2024-01-31", "amountValue": "-1.00"}
+RULE = {"frequency": "month", "interval": 1, "lastDayOfMonth": True, "end": {"type": "count", "count": 3}}
+PRICE = {"value": 10.5, "currency": "EUR"}
+EVENT = {"effectiveDate": "2024-01-01", "committedDate": "2024-01-01", "amountValue": "10.00", "amountCurrency": "EUR"}
+IDS = {"mode": "ids", "ids": ["transactions"]}
+# A body that each operation takes; where the name of a list stands for an id, a row of it is put.
+PNG_BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="
+BODIES: dict[str, dict[str, Any]] = {
+    "": {"name": "Acme", "baseCurrency": "USD", "domain": "a.example", "dataStartDate": "2020-01-01"},
+    "logo": {"imageBase64": PNG_BASE64},
+    "members": {"email": "z@acme.example", "role": "viewer", "permissions": ["accounts:read"]},
+    "api_keys": {"name": "x", "permissions": ["accounts:read"], "expiresTime": "2999-01-01T00:00:00Z"},
+    "accounts": {"type": "bank", "name": "x", "accountGroupId": "account_groups", "order": 1, "defaultCurrency": "EUR",
+                 "expectedAnnualReturn": 1, "importSettings": {"csv": {"flipSign": True}},
+                 "defaultCategoryId": "categories"},
+    "accounts/{}/change_group": {"accountGroupId": "account_groups"},
+    "accounts/{}/initial_balance": {"date": "2024-01-01", "amountValue": "1.00"},
+    "account_groups": {"name": "x", "order": 1, "archived": True},
+    "transactions": {"accountId": "accounts", "date": "2024-01-01", "fromTo": "x", "description": "x", "notes": "x",
+                     "pending": False, "externalId": "e", **MONEY},
+    "transactions/{}/categorizations": {"categorizations": {"a": {"categoryId": "categories", "plSplit": {"ga": -0.5},
+        "usingDateRule": {"type": "servicePeriod", **DAYS}, "passThroughTax": -0.1,
+        "counterparty": {"type": "customer", "id": "counterparties"}}}},
+    "transactions/import": {"transactions": [{"accountId": "accounts", "date": "2024-05-01", "fromTo": "x",
+        "externalId": "i", "categoryId": "categories", "plType": "ga", **MONEY}], "onError": "skip",
+        "duplicates": "skip"},
+    "transactions/batch_delete": {"transactionIds": ["transactions"]},
+    "transactions/categorize": {"selection": IDS, "categoryId": "categories", "plType": "ga", "passThroughTax": -0.1,
+                                "usingDateRule": {"type": "month"}},
+    "transactions/uncategorize": {"selection": {"mode": "filter", "filter": {"q": "x", **DAYS}, "excludedIds": []}},
+    "transactions/categorization_status": {"transactionIds": ["transactions"]},
+    "transactions/link_transfer": {"sourceTransactionId": "transactions", "targetTransactionId": "transactions",
+                                   "sourceCategorizationId": None, "force": True},
+    "transactions/unlink_transfer": {"transactionId": "transactions", "categorizationId": UNKNOWN_ID},
+    "transactions/proposals": {"transactionIds": ["transactions"]},
+    "transactions/transfer_proposals": DAYS,
+    "categorization_rules": {"name": "x", "order": 5, "conditions": {"text": {"operator": "wholeWord", "value": "rule"},
+        "accountIds": ["accounts"], "minAmount": "0.50", "counterpartyId": "counterparties"},
+        "action": {"categoryId": "categories", "plType": "ga", "usingDateRule": {"type": "month"},
+        "counterparty": {"type": "customer", "id": "counterparties"}, "passThroughTaxPercent": 19}},
+    "categorization_rules/order": {"ids": ["categorization_rules"]},
+    "categorization_rules/preview": {"selection": IDS},
+    "categorization_rules/from_transaction": {"transactionId": "transactions"},
+    "categorization_rules/apply": {"selection": IDS},
+    "categories": {"name": "x", "emoji": "x", "plTypes": ["ga"], "order": 1},
+    "counterparties": {"type": "customer", "name": "x", "externalId": "x"},
+    "files": {},
+    "statements": {"accountId": "accounts"},
+    "planned_transactions": {**PLANNED, "recurrence": RULE, "categoryId": "categories", "invoiceDate": "2024-01-01",
+                             "usingDateRule": {"type": "month"}, "passThroughTaxAmount": "-0.10",
+                             "externalData": {"attempted": True, "attemptCount": 1}},
+    "planned_transactions/matches": DAYS,
+    "planned_transactions/{}/settle": {"date": "2024-02-29", "transactionId": "transactions"},
+    "planned_transactions/{}/unsettle": {"date": "2024-02-29"},
+    "planned_transactions/{}/overrides/{}": {"skipped": True, "date": "2024-02-02", "amountValue": "1.00"},
+    "plan_items": {"month": "2024-01", "plType": "ga", "categoryId": "categories", "duration": 3, "frequency": 1,
+                   "amount": {"type": "relative", "amount": PRICE, "relativeChange": 0.1}},
+    "products": {"name": "x", "productGroupId": "product_groups", "order": 1, "externalIds": ["p"]},
+    "product_groups": {"name": "x", "order": 1},
+    "subscriptions": {"customerId": "counterparties", "productId": "products", "externalId": "s"},
+    "subscription_events": {"subscriptionId": "subscriptions", "interval": "month", "intervalCount": 1, **EVENT},
+    "subscription_events/import": {"events": [{"subscriptionId": "subscriptions", **EVENT}], "onError": "skip"},
+    "data/monthlyData": {"mrrType": "mrr", "startMonth": "2024-01", "endMonth": "2024-03", "productIds": ["products"]},
+    "data/profitAndLoss": {"startMonth": "2024-01", "endMonth": "2024-03", "showAllCategories": True,
+                           "interval": "quarter", "comparison": "previousYear", "toDate": True},
+    "data/forecastCashFlowTimeSeries": {"endDate": "2026-12-31", "interval": "week", "cutoverDate": "2024-01-01"},
+    "data/forecastBalanceTimeSeries": {"endDate": "2026-12-31", "interval": "month", "cutoverDate": "2024-01-01",
+                                       "accountIds": ["accounts"]},
+    "data/recurringRevenueSummary": {"month": "2024-03"},
+    "data/cohorts": {"startMonth": "2024-01", "endMonth": "2024-03", "measure": "revenue"},
+    "notifications/batch_delete": {"notificationIds": [UNKNOWN_ID]},
+    "webhook_endpoints": {"url": "https://hooks.example.com/", "types": ["transaction.created"], "enabled": False,
+                          "description": "x"},
+}  # fmt: skip
+# What is sent as a file to those that take one.
+STATEMENT = b":20:X\n:28C:1\n:60F:C240501EUR0,00\n:61:240501D1,00NTRFNONREF\n:86:x\n:62F:C240531EUR0,00\n-\n"
+FILES = {"files": b"a,b\n3,4\n", "statements": STATEMENT}
+# What may be there once only: not as in the rows that are there already.
+SECOND_ROW_VALUES = {"externalId": "another", "externalIds": ["another"], "email": "another@acme.example"}
+# Rows to work on, in the order in which they can be made.
+ROWS = [
+    "account_groups", "categories", "accounts", "counterparties", "transactions", "product_groups", "products",
+    "subscriptions", "subscription_events", "plan_items", "planned_transactions", "members", "api_keys",
+    "categorization_rules", "webhook_endpoints",
+]  # fmt: skip
+
+
+@pytest.fixture
+def ids(api) -> dict[str, str]:
+    return create_all_rows(api)
+
+
+def create_all_rows(api: Any) -> dict[str, str]:
+    """Makes one row of everything, so that the calls get past the 404: the name of its list → its id."""
+    ids: dict[str, str] = {}
+    for name in ROWS:
+        made = api.post(name, fill_ids(BODIES[name], ids))
+        assert made.status_code == 201, (name, made.content)
+        ids[name] = made.json()["id"]
+    tested = api.post(f"webhook_endpoints/{ids['webhook_endpoints']}/test")
+    ids["webhook_deliveries"] = tested.json()["id"]
+    applied = api.post("categorization_rules/apply", fill_ids(BODIES["categorization_rules/apply"], ids))
+    ids["categorization_runs"] = applied.json()["runId"]
+    body = fill_ids(BODIES["transactions/import"], ids)
+    ids["imports"] = api.post("transactions/import", body).json()["importId"]
+    paper = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
+    made = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
+    assert made.status_code == 201, made.content
+    ids["files"] = made.json()["id"]
+    return ids
+
+
+def fill_ids(body: Any, ids: dict[str, str]) -> Any:
+    if isinstance(body, dict):
+        return {name: fill_ids(value, ids) for name, value in body.items()}
+    if isinstance(body, list):
+        return [fill_ids(value, ids) for value in body]
+    return ids.get(body, body) if isinstance(body, str) else body
+
+
+def build_form(path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The body with the file that the operation takes."""
+    return {"file": SimpleUploadedFile("b.csv", FILES[path], content_type="text/csv"), **body}
+
+
+def get_request_body(path: str) -> dict[str, Any]:
+    """The body that an operation takes."""
+    return BODIES.get(path) or BODIES.get(path.removesuffix("/{}")) or (DAYS if path.startswith("data/") else {})
+
+
+def build_path(path: str, ids: dict[str, str]) -> str:
+    row = ids.get(path.partition("/")[0], UNKNOWN_ID)
+    return path.replace("{}", row, 1).replace("{}", get_second_id(path, ids))
+
+
+def get_second_id(path: str, ids: dict[str, str]) -> str:
+    """Of an address with two: a delivery, or the day of an occurrence."""
+    return ids.get("webhook_deliveries", UNKNOWN_ID) if "/deliveries/" in path else "2024-01-31"

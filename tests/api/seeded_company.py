@@ -1,0 +1,114 @@
+"""A company with a row of everything, created once for all tests of a module to save time.
+
+Each nullable object is both null and filled. Each test's own transaction lies within the one that created
+it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.test import override_settings
+
+from companies.auth import api_keys
+from companies.models import AuditContext
+from companies.permissions import ALL_PERMISSIONS, Role
+from ledger.models import Account
+from tests import factories
+from tests.api.request_bodies import create_all_rows
+from tests.conftest import Api
+
+CONNECTION = {
+    "type": "bankProviderA",
+    "countryCode": "DE",
+    "status": "active",
+    "integrationId": "i-1",
+    "lastSyncTime": "2026-01-01T00:00:00Z",
+    "bankProviderAAccount": {"id": 7, "iban": "DE00", "institution": {"id": 1, "name": "Bank"}},
+}
+PARSED = {"amount": {"value": 1.5, "currency": "EUR"}, "date": "2024-01-01", "type": "invoice"}
+
+TEXTS = {name: {"operator": "contains", "value": "seeded"} for name in ("fromTo", "description")}
+
+
+@dataclass
+class Seeded:
+    """The company's caller, the name of each list → the id of a row in it, and where its files are."""
+
+    api: Api
+    rows: dict[str, str]
+    storages: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Seeded]:
+    location = str(tmp_path_factory.mktemp("seeded"))
+    files = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
+    storages = {**django_settings.STORAGES, "default": files, "assets": files}
+    with django_db_blocker.unblock(), override_settings(STORAGES=storages), transaction.atomic():
+        company = factories.make_company(name="Acme")
+        factories.make_member(company, "owner@acme.example", role=Role.OWNER)
+        stamp = AuditContext(time=datetime.now(tz=UTC))
+        key = api_keys.create_api_key(
+            company=company, stamp=stamp, name="seeded", permissions=ALL_PERMISSIONS, creator=None
+        )
+        api = Api(company, key=key.text)
+        yield Seeded(api=api, rows=make_rows(api), storages=storages)
+        transaction.set_rollback(True)
+
+
+def make_rows(api: Api) -> dict[str, str]:
+    """Make a row of everything, and beside it one in which each nullable object is in its other state."""
+    rows = create_all_rows(api)
+    create_row(api, "accounts", {"type": "cash", "name": "Plain"})
+    till = create_row(api, "accounts", {"type": "cash", "name": "Till", "importSettings": {"csv": None}})
+    vault = create_row(api, "accounts", {"type": "cash", "name": "Vault"})
+    accounts = Account.objects.for_company(api.company.id)
+    accounts.filter(id=rows["accounts"]).update(bank_connection=CONNECTION)
+    without_institution = {**CONNECTION, "bankProviderAAccount": {"id": 8}}
+    accounts.filter(id=till).update(bank_connection=without_institution)
+    accounts.filter(id=vault).update(bank_connection={"type": "statementFile", "status": "active"})
+    update_row(api, f"accounts/{till}/initial_balance", {"date": "2024-01-01", "amountValue": "5.00"})
+    for parsed in (PARSED, {"type": "invoice"}):
+        update_row(api, f"files/{upload_file(api)}", {"parseData": parsed})
+    create_row(
+        api, "categorization_rules", {"name": "y", "conditions": TEXTS, "action": {"categoryId": rows["categories"]}}
+    )
+    once = {"accountId": till, "name": "Once", "startDate": "2024-02-01", "amountValue": "-7.00"}
+    party = {"type": "customer", "id": rows["counterparties"]}
+    planned = create_row(api, "planned_transactions", {**once, "counterparty": party, "autoSettle": False})
+    paid = {"accountId": till, "date": "2024-02-01", "amountValue": "-7.00"}
+    settled = {"date": "2024-02-01", "transactionId": create_row(api, "transactions", paid)}
+    assert api.post(f"planned_transactions/{planned}/settle", settled).status_code == 200
+    return rows
+
+
+def create_row(api: Api, path: str, body: dict[str, Any]) -> str:
+    answer = api.post(path, body)
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+def update_row(api: Api, path: str, body: dict[str, Any]) -> None:
+    answer = api.put(path, body)
+    assert answer.status_code == 200, answer.content
+
+
+def upload_file(api: Api) -> str:
+    answer = api.client.post(
+        api.path("files"), {"file": SimpleUploadedFile("c.csv", b"a,b\n5,6\n")}, headers=api.headers
+    )
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+@pytest.fixture
+def stocked(seeded: Seeded, quick_and_private: None, settings: Any) -> Seeded:
+    """The same for one test, whose changes are undone: with a browser of its own."""
+    settings.STORAGES = seeded.storages
+    return Seeded(Api(seeded.api.company, key=seeded.api.key), dict(seeded.rows), seeded.storages)

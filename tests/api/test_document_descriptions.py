@@ -1,0 +1,263 @@
+"""The document tells callers and generators of clients what they need, of every operation and every type."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drf_spectacular.generators import SchemaGenerator
+
+from analytics.query_window import MAX_BAR_COUNT, MAX_WINDOW_DAYS, MAX_WINDOW_MONTHS
+from companies.api import limits
+from config import gunicorn
+from config.field_descriptions import COMPONENT_DESCRIPTIONS, list_description_keys
+from config.field_texts import FIELD_DESCRIPTIONS
+from config.openapi_metadata import ENUM_PATHS
+from tests.api.test_document import resolve_reference
+
+DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+OPERATIONS = [
+    (method.upper(), path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()
+]
+each_operation = pytest.mark.parametrize(
+    ("method", "path", "operation"), OPERATIONS, ids=[operation["operationId"] for _, _, operation in OPERATIONS]
+)
+APPS = {"companies", "ledger", "planning", "analytics", "notifications", "oauth", "config"}
+TAGS = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
+COMMON_STATUSES = {400, 401, 406, 429, 500, 503, 507}
+ID = "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11"
+
+
+@each_operation
+def test_an_operation_is_named_summed_up_and_described(method, path, operation):
+    assert re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", operation["operationId"])
+    assert re.fullmatch(r"[A-Z][A-Za-z ]{5,50}", operation["summary"])
+    described = operation["description"].partition("Permission:")[0].strip()
+    assert len(described) > 10
+    assert described != operation["summary"]
+    assert len(operation["tags"]) == 1
+    assert set(operation["tags"]) <= set(TAGS)
+
+
+@each_operation
+def test_an_operation_tells_every_refusal_with_its_codes(method, path, operation):
+    expected = set(COMMON_STATUSES)
+    if path != "/companies":
+        expected |= {403, 404}
+    if method != "GET":
+        expected |= {403, 409, 411, 413, 415}
+    if method in ("PUT", "DELETE"):
+        expected.add(412)
+    assert expected <= {int(status) for status in operation["responses"]}
+    for status, answer in operation["responses"].items():
+        if int(status) < 400:
+            continue
+        media = resolve_reference(answer)["content"]["application/problem+json"]
+        assert media["schema"] == {"$ref": "#/components/schemas/Problem"}
+        assert media["examples"], status
+        for code, example in media["examples"].items():
+            assert example["value"]["status"] == int(status)
+            assert f"- `{code}`: " in resolve_reference(answer)["description"]
+
+
+def test_a_summary_is_of_one_operation_only():
+    summaries = [operation["summary"] for _, _, operation in OPERATIONS]
+    assert len(set(summaries)) == len(summaries)
+
+
+def test_every_group_is_described_and_used():
+    assert all(TAGS.values())
+    assert set(TAGS) == {tag for _, _, operation in OPERATIONS for tag in operation["tags"]}
+
+
+def test_types_are_called_as_callers_think_of_them():
+    names = set(DOCUMENT["components"]["schemas"])
+    assert {"Account", "AccountRequest", "AccountUpdate", "Transaction", "Problem", "Currency"} <= names
+    assert not [name for name in names if "Shape" in name or "Patched" in name or name.endswith("RequestRequest")]
+
+
+def test_words_that_fields_share_have_one_type_with_a_name():
+    schemas = DOCUMENT["components"]["schemas"]
+    named = {name for name, schema in schemas.items() if "enum" in schema}
+    assert named == set(ENUM_PATHS)
+    inline = [
+        (name, word)
+        for name, schema in schemas.items()
+        for word, each in schema.get("properties", {}).items()
+        if "enum" in each or "enum" in each.get("items", {})
+    ]
+    assert inline == []
+
+
+def test_the_base_of_all_shapes_is_not_described_to_callers():
+    texts = [schema.get("description", "") for schema in DOCUMENT["components"]["schemas"].values()]
+    assert any(texts)
+    assert not [text for text in texts if "stored row" in text]
+
+
+def test_every_field_of_an_answer_is_always_there():
+    schemas = DOCUMENT["components"]["schemas"]
+    for name in ("Account", "Transaction", "Category", "PlannedTransaction", "File", "AuditEntry"):
+        assert set(schemas[name]["required"]) == set(schemas[name]["properties"]), name
+    lines = ["cac", "cogs", "ga", "neutral", "no", "pd", "revenue"]
+    assert (schemas["PlSplit"]["required"], schemas["PlSplit"]["properties"]["cogs"]["type"]) == (lines, "number")
+    assert sorted(schemas["DateRule"]["required"]) == ["endDate", "invoiceDate", "startDate", "type"]
+    assert "required" not in schemas["PlSplitRequest"]
+
+
+# ---------------------------------------------------------------------------------------------- limits that are stated
+
+
+def test_the_server_takes_no_longer_lines_than_are_stated():
+    assert gunicorn.limit_request_line == gunicorn.limit_request_field_size == limits.MAX_LINE_LENGTH
+
+
+@pytest.mark.django_db
+def test_the_longest_windows_have_as_many_days_and_months_as_are_stated(api):
+    ten_years = {"startDate": "2000-01-01", "endDate": "2010-01-01"}
+    flows = api.post("data/cashFlowTimeSeries", ten_years).json()
+    assert len(flows["inflow"]) == MAX_WINDOW_DAYS
+    assert len(api.post("data/revenueExpensesBar", ten_years).json()) == MAX_BAR_COUNT
+    twenty = {"mrrType": "mrr", "startMonth": "2000-01", "endMonth": "2019-12"}
+    assert len(api.post("data/monthlyData", twenty).json()) == MAX_WINDOW_MONTHS
+    longer = api.post("data/monthlyData", twenty | {"endMonth": "2020-01"})
+    assert longer.json()["errors"][0]["code"] == "window_too_long"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("spelled", [ID.replace("-", ""), f"{{{ID}}}", f"urn:uuid:{ID}"])
+def test_an_id_has_one_spelling_in_bodies_and_filters_too(api, spelled):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "x"}).json()["id"]
+    wrong = api.post("accounts", {"type": "bank", "name": "x", "accountGroupId": spelled.replace(ID, vendor)})
+    assert wrong.json()["errors"][0]["code"] == "unknown_id"
+    for path, name in (
+        ("transactions", "counterpartyId"),
+        ("transactions", "accountId"),
+        ("subscriptions", "customerId"),
+    ):
+        text = spelled.replace(ID, vendor).replace(ID.replace("-", ""), vendor.replace("-", ""))
+        assert api.get(path, {name: text}).json()["errors"][0]["code"] == "invalid_filter"
+        assert api.get(path, {name: vendor}).status_code == 200
+
+
+@pytest.mark.django_db
+def test_texts_of_a_refusal_are_no_longer_than_stated_whatever_was_sent(api):
+    body = api.post("accounts", {"type": "y" * 10_000, "name": "x"}).json()
+    assert max(len(each["detail"]) for each in body["errors"]) <= limits.MAX_DETAIL_LENGTH
+    keys = {"k" * 5_000: {"skipped": True}}
+    planned = {"accountId": None, "name": "x", "startDate": "2026-01-01", "amountValue": "1.00", "overrides": keys}
+    pointers = [each["pointer"] for each in api.post("planned_transactions", planned).json()["errors"]]
+    assert [len(each) for each in pointers] == [limits.MAX_POINTER_LENGTH]
+
+
+@pytest.mark.django_db
+def test_no_more_faults_are_told_than_stated(api):
+    wrong = api.post("notifications/batch_delete", {"notificationIds": [1] * 5_000})
+    assert len(wrong.json()["errors"]) == limits.MAX_ERRORS
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "parameter", "longest"),
+    [
+        ("audit_log", "actor", 64),
+        ("audit_log", "entityType", 40),
+        ("audit_log", "entityId", 64),
+        ("subscriptions", "externalId", 200),
+        ("transactions", "q", 500),
+    ],
+)
+def test_a_filter_takes_texts_as_long_as_stated(api, path, parameter, longest):
+    assert api.get(path, {parameter: "x" * longest}).status_code == 200
+    assert api.get(path, {parameter: "x" * (longest + 1)}).status_code == 400
+
+
+@pytest.mark.django_db
+def test_a_time_and_a_list_are_as_long_as_stated(api):
+    time = "2026-01-31T12:00:00.123456+05:30:15.123456"
+    assert len(time) <= limits.MAX_TIME_LENGTH
+    assert api.get("transactions", {"updatedSince": time}).status_code == 200
+    assert api.get("transactions", {"accountId": [ID] * 201}).json()["errors"][0]["code"] == "invalid_filter"
+    many = {"name": "x", "plTypes": ["ga"] * 101}
+    assert api.post("categories", many).json()["errors"][0]["code"] == "too_long"
+
+
+# ---------------------------------------------------------------------------------------------- whom it speaks to
+
+# Words for whoever builds the service. What our own code calls its things is found besides, where no shape is named so.
+INTERNAL_TERMS = re.compile(
+    r"``|\b(Django|DRF|ORM|SQL|PostgreSQL|psycopg|serializers?|query ?sets?|view ?sets?|docstring|middleware|self|"
+    r"kwargs|TODO|FIXME|service\.md|decisions\.md)\b"
+)
+INTERNAL_CLASS = re.compile(r"(?<=[a-z,] )(?:[A-Z][a-z]+)+\b(?!-)")
+
+
+def list_descriptions(part: Any, where: str = "#") -> Iterator[tuple[str, str]]:
+    """Every text of the document for people, with where it stands; not the examples, which are data."""
+    if isinstance(part, list):
+        for position, each in enumerate(part):
+            yield from list_descriptions(each, f"{where}/{position}")
+    elif isinstance(part, dict):
+        for name, each in part.items():
+            if name in {"description", "summary"} and isinstance(each, str):
+                yield where, each
+            elif name not in {"example", "examples"}:
+                yield from list_descriptions(each, f"{where}/{name}")
+
+
+def list_internal_names() -> set[str]:
+    """Classes and modules of ours that the document does not know under the same name."""
+    ours = [each for name, each in sys.modules.items() if name.partition(".")[0] in APPS]
+    classes = {name for each in ours for name, value in vars(each).items() if isinstance(value, type)}
+    return classes - set(DOCUMENT["components"]["schemas"])
+
+
+def test_no_description_speaks_of_how_the_service_is_built():
+    names, found = list_internal_names(), []
+    modules = {
+        f"{each.rpartition('.')[2]}." for each in sys.modules if each.partition(".")[0] in APPS and "." in each
+    } - {"api.", "recurrence."}  # the last is a field too
+    for where, text in list_descriptions(DOCUMENT):
+        of_builders = INTERNAL_TERMS.findall(text)
+        of_classes = set(INTERNAL_CLASS.findall(text)) & names
+        of_modules = {each for each in re.findall(r"\b([a-z_]+\.)[a-z_]+\b", text) if each in modules}
+        if of_builders or of_classes or of_modules:
+            found.append((where, of_builders, of_classes, of_modules, text[:80]))
+    assert not found, found
+
+
+def test_ids_of_ours_are_uuids_in_a_transaction():
+    known = DOCUMENT["components"]["schemas"]["Transaction"]["properties"]
+    told = {name: known[name].get("format") for name in ("id", "accountId", "createdVendorId", "integrationId")}
+    assert set(told.values()) == {"uuid"}
+
+
+# ---------------------------------------------------------------------------------------------- fields
+
+
+def list_fields() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for component, schema in DOCUMENT["components"]["schemas"].items():
+        for name, field in schema.get("properties", {}).items():
+            yield component, name, field
+
+
+def test_field_has_a_description():
+    missing = [f"{component}.{name}" for component, name, field in list_fields() if not field.get("description")]
+    assert missing == []
+
+
+def test_shared_description_is_used_and_short():
+    """No text without a field; no text that is longer than a sentence or two."""
+    used = {key for component, name, _ in list_fields() for key in (name, *list_description_keys(component, name))}
+    assert set(FIELD_DESCRIPTIONS) | set(COMPONENT_DESCRIPTIONS) <= used
+    texts = [*FIELD_DESCRIPTIONS.values(), *COMPONENT_DESCRIPTIONS.values()]
+    assert [text for text in texts if not text.endswith(".") or len(text.split()) > 25] == []
+
+
+def test_guide_for_apps_names_the_redirect_uri_of_the_reference(client):
+    page = client.get("/docs").content.decode()
+    path = re.search(r'data-redirect="([^"]+)"', page)[1]
+    guide = (Path(__file__).parents[2] / "docs" / "oauth.md").read_text(encoding="utf-8")
+    assert f"http://127.0.0.1:8000{path}" in guide

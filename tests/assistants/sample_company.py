@@ -1,0 +1,68 @@
+"""A small company for assistant tests: two accounts, transactions, a category, a customer and a plan."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from tests.run_date import TODAY
+
+
+def format_day(days: int) -> str:
+    return str(TODAY + timedelta(days=days))
+
+
+@dataclass
+class SampleCompany:
+    api: Any
+
+    def __post_init__(self) -> None:
+        self.bank = self.made("accounts", {"name": "Bank", "type": "bank", "currency": "EUR"})
+        self.savings = self.made("accounts", {"name": "Savings", "type": "bank", "currency": "EUR"})
+        self.rent = self.book(self.bank, -10, "-950.00", fromTo="Landlord")
+        self.fee = self.book(self.bank, -40, "-12.50", fromTo="Bank fee")
+        self.sale = self.book(self.bank, -20, "2000.00", fromTo="Initech")
+        self.away = self.book(self.bank, -5, "-300.00", description="to savings")
+        self.back = self.book(self.savings, -4, "300.00", description="from bank")
+        self.office = self.made("categories", {"name": "Office", "plTypes": ["ga"]})
+        self.plan = self.made(
+            "planned_transactions",
+            {"accountId": self.bank, "name": "Rent", "startDate": format_day(-10), "amountValue": "-950.00"},
+        )
+
+    def made(self, path: str, body: dict[str, Any]) -> str:
+        answer = self.api.post(path, body)
+        assert answer.status_code == 201, answer.content
+        return answer.json()["id"]
+
+    def book(self, account: str, days: int, amount: str, **texts: str) -> str:
+        return self.made(
+            "transactions", {"accountId": account, "date": format_day(days), "amountValue": amount} | texts
+        )
+
+    def read(self, transaction_id: str) -> dict[str, Any]:
+        return self.api.get(f"transactions/{transaction_id}").json()
+
+    def writing(self) -> dict[str, dict[str, Any]]:
+        """What each writing tool is asked here."""
+        return {
+            "categorize": {"selection": {"mode": "ids", "ids": [self.rent, self.fee]}, "categoryId": self.office},
+            "create_rule": {
+                "name": "Rent",
+                "conditions": {"fromTo": {"operator": "contains", "value": "landlord"}},
+                "action": {"categoryId": self.office},
+            },
+            "link_transfer": {"sourceTransactionId": self.away, "targetTransactionId": self.back},
+            "plan_payment": {
+                "name": "Insurance",
+                "startDate": format_day(30),
+                "amountValue": "-120.00",
+                "accountId": self.bank,
+                "recurrence": {"frequency": "month"},
+            },
+            "settle_planned": {"plannedTransactionId": self.plan, "date": format_day(-10), "transactionId": self.rent},
+        }
+
+    def state(self) -> Any:
+        """All that any tool could change, as the API shows it."""
+        lists = ("transactions", "categorization_rules", "planned_transactions", "categories")
+        return {path: self.api.get(path).json() for path in lists}

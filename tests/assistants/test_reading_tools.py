@@ -1,0 +1,217 @@
+"""Reading tools over HTTP: each is its endpoint under another name."""
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.assistants.sample_company import SampleCompany, format_day
+from tests.run_date import TODAY
+
+pytestmark = pytest.mark.django_db
+
+MONTH = f"{TODAY:%Y-%m}"
+# Tool → what it is asked, and the call of the API that asks the same.
+TOOL_CALLS: dict[str, tuple[dict[str, Any], str, str, Any]] = {
+    "list_companies": ({}, "GET", "/companies", None),
+    "get_balances": (
+        {"startDate": format_day(-60), "endDate": format_day(0), "accountTypes": ["bank"]},
+        "POST",
+        "data/accountBalanceByAccount",
+        {"startDate": format_day(-60), "endDate": format_day(0), "accountTypes": ["bank"]},
+    ),
+    "get_cash_flow": (
+        {"startDate": format_day(-60), "endDate": format_day(0), "interval": "month"},
+        "POST",
+        "data/cashFlowTimeSeries",
+        {"startDate": format_day(-60), "endDate": format_day(0), "interval": "month"},
+    ),
+    "get_forecast": (
+        {"endDate": format_day(60)},
+        "POST",
+        "data/forecastBalanceTimeSeries",
+        {"endDate": format_day(60), "interval": "month"},
+    ),
+    "get_profit_and_loss": (
+        {"startMonth": format_day(-60)[:7], "endMonth": MONTH, "showAllCategories": True},
+        "POST",
+        "data/profitAndLoss",
+        {"startMonth": format_day(-60)[:7], "endMonth": MONTH, "showAllCategories": True},
+    ),
+    "get_recurring_revenue": ({"month": MONTH}, "POST", "data/recurringRevenueSummary", {"month": MONTH}),
+    "search_transactions": (
+        {"q": "a", "direction": "out", "open": True, "limit": 1, "sort": "amount"},
+        "GET",
+        "transactions",
+        {"q": "a", "direction": "out", "open": "true", "limit": 1, "sort": "amount"},
+    ),
+    "list_open_transactions": (
+        {"endDate": format_day(-8)},
+        "GET",
+        "transactions",
+        {"open": "true", "endDate": format_day(-8)},
+    ),
+    "list_categories": ({}, "GET", "categories", None),
+    "list_planned": ({"limit": 5}, "GET", "planned_transactions", {"limit": 5}),
+    "list_due": (
+        {"startDate": format_day(-60), "endDate": format_day(60)},
+        "GET",
+        "planned_transactions/due",
+        {"startDate": format_day(-60), "endDate": format_day(60)},
+    ),
+}
+
+
+@pytest.fixture
+def books(api):
+    return SampleCompany(api)
+
+
+@pytest.fixture
+def tools(assistant):
+    return {tool["name"]: tool for tool in assistant.result("tools/list")["tools"]}
+
+
+def test_the_table_has_every_tool_that_reads(tools):
+    assert {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]} == set(TOOL_CALLS)
+
+
+@pytest.mark.parametrize("name", TOOL_CALLS)
+def test_a_tool_answers_what_its_endpoint_answers(name, books, api, assistant, tools):
+    arguments, method, path, sent = TOOL_CALLS[name]
+    answer = api.get(path, sent) if method == "GET" else api.post(path, sent)
+    assert answer.status_code == 200
+    expected = answer.json()
+    assert expected  # of nothing it would be true whatever the tool does
+    found = assistant.call(name, **arguments)
+    if name == "get_profit_and_loss":
+        sums = {(row["plType"], row["categoryId"]): sum(row["actual"]) for row in found["items"]}
+        assert sums == sum_by_category(expected)
+    elif name == "get_balances":
+        assert {row["accountId"]: row for row in found["items"]} == expected
+        assert found["totals"]["value"] == sum(row["value"] for row in expected.values())
+    else:
+        told = tools[name]["outputSchema"]
+        rows = isinstance(expected, list)
+        assert (found["items"] if rows else found) == shorten(expected, told["properties"]["items"] if rows else told)
+    Draft202012Validator(tools[name]["outputSchema"]).validate(found)
+    Draft202012Validator(tools[name]["inputSchema"]).validate(arguments)
+
+
+def sum_by_category(rows):
+    keys = {(row["plType"], row["categoryId"]) for row in rows}
+    return {key: sum(row["actual"] for row in rows if (row["plType"], row["categoryId"]) == key) for key in keys}
+
+
+def shorten(value, schema):
+    """What the schema names and is not null."""
+    if isinstance(value, list):
+        return [shorten(part, schema["items"]) for part in value]
+    if not isinstance(value, dict) or ("properties" not in schema and "additionalProperties" not in schema):
+        return value
+    named = schema.get("properties") or dict.fromkeys(value, schema.get("additionalProperties"))
+    return {name: shorten(part, named[name]) for name, part in value.items() if name in named and part is not None}
+
+
+def test_list_is_totalled(books, assistant):
+    found = assistant.call("search_transactions", accountId=[books.bank], limit=1)
+    assert (found["totalCount"], found["totalAmount"]) == (4, "737.50")
+    due = assistant.call("list_due", startDate=format_day(-60), endDate=format_day(60), limit=1)
+    assert (len(due["items"]), due["totalCount"]) == (1, 1)
+
+
+def test_balances_are_limited_and_totalled(books, api, assistant):
+    for number in range(30):
+        account = books.made("accounts", {"name": f"Account {number}", "type": "bank", "currency": "EUR"})
+        books.book(account, -3, f"{number + 1}.25")
+    asked = {"startDate": format_day(-60), "endDate": format_day(0)}
+    rows = api.post("data/accountBalanceByAccount", asked).json().values()
+    found = assistant.call("get_balances", **asked)
+    assert [row["value"] for row in found["items"]] == sorted((row["value"] for row in rows), reverse=True)[:20]
+    assert (found["totalCount"], found["totals"]["value"]) == (32, sum(row["value"] for row in rows))
+    assert len(assistant.call("get_balances", **asked, limit=500)["items"]) == 32
+
+
+def test_a_list_is_read_page_by_page(books, assistant):
+    ids, cursor = [], {}
+    for _ in range(3):
+        page = assistant.call("search_transactions", limit=2, **cursor)
+        ids += [row["id"] for row in page["items"]]
+        cursor = {"cursor": page.get("nextCursor")}
+    assert sorted(ids) == sorted([books.rent, books.fee, books.sale, books.away, books.back])
+    assert cursor == {"cursor": None}
+
+
+def test_a_filter_that_repeats_is_heard_whole(books, assistant):
+    asked = {"accountId": [books.savings, books.bank]}
+    assert len(assistant.call("search_transactions", **asked)["items"]) == 5
+    assert len(assistant.call("search_transactions", accountId=[books.savings])["items"]) == 1
+
+
+def test_the_company_may_be_named_or_left_out(books, acme, assistant):
+    assert assistant.call("list_categories", companyId=str(acme.id)) == assistant.call("list_categories")
+
+
+def test_amounts_keep_all_their_digits(books, assistant):
+    books.book(books.bank, -3, "-90071992547409.93")
+    found = assistant.call("search_transactions", maxAmount="-90071992547409.92")
+    assert [row["amountValue"] for row in found["items"]] == ["-90071992547409.93"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "status", "code"),
+    [
+        ("get_balances", {"startDate": "yesterday", "endDate": format_day(0)}, 400, "validation_failed"),
+        ("get_balances", {}, 400, "validation_failed"),
+        (
+            "get_balances",
+            {"startDate": format_day(0), "endDate": format_day(0), "account": "x"},
+            400,
+            "unknown_argument",
+        ),
+        ("search_transactions", {"q": {"a": 1}, "limit": 0}, 400, "validation_failed"),
+        ("search_transactions", {"limit": "many"}, 400, "validation_failed"),
+        ("list_categories", {"companyId": "no id"}, 404, "not_found"),
+        ("list_categories", {"companyId": 7}, 404, "not_found"),
+        ("list_categories", {"companyId": "../../companies"}, 404, "not_found"),
+        ("list_categories", {"confirm": "x"}, 400, "unknown_argument"),
+    ],
+)
+def test_bad_arguments_are_refused_as_a_tools_error(books, assistant, name, arguments, status, code):
+    told = assistant.refusal(name, **arguments)
+    assert (told["status"], told["code"]) == (status, code)
+
+
+def test_an_error_says_which_argument_and_which_request(books, assistant):
+    told = assistant.refusal("get_balances", startDate="yesterday", endDate=format_day(0))
+    assert told["errors"][0]["pointer"] == "#/startDate"
+    assert told["requestId"]
+
+
+def test_another_company_is_as_if_it_were_not_there(books, globex, globex_api, assistant):
+    unknown = assistant.refusal("list_categories", companyId="0190a5b4-7d5c-7000-8000-000000000000")
+    foreign = assistant.refusal("list_categories", companyId=str(globex.id))
+    for told in (unknown, foreign):
+        told.pop("requestId"), told.pop("instance")
+    assert foreign == unknown
+    assert str(globex.id) not in json.dumps(assistant.call("list_companies"))
+
+
+def test_the_list_of_tools_is_small_and_the_same_for_everybody(books, assistant, globex_api):
+    mine = assistant.ask("tools/list")
+    assistant.key = globex_api.key
+    assert assistant.ask("tools/list").content == mine.content
+    assert len(mine.content) <= 24 * 1024
+    assert len(mine.json()["result"]["tools"]) <= 16
+    for word in ("Acme", "Globex", "Landlord", books.bank):
+        assert word.encode() not in mine.content
+
+
+def test_every_tool_has_its_schemas_and_hints(tools):
+    for tool in tools.values():
+        Draft202012Validator.check_schema(tool["inputSchema"])
+        Draft202012Validator.check_schema(tool["outputSchema"])
+        assert tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object"
+        assert set(tool["annotations"]) >= {"readOnlyHint", "destructiveHint", "idempotentHint"}
+        assert tool["description"]

@@ -1,0 +1,181 @@
+"""Writing tools over HTTP: nothing by the first call, what it said by the second, and only if nothing has changed."""
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from companies.models import AuditEntry
+from tests.assistants.conftest import Assistant
+from tests.assistants.sample_company import SampleCompany, format_day
+
+pytestmark = pytest.mark.django_db
+
+WRITING_TOOLS = ("categorize", "create_rule", "link_transfer", "plan_payment", "settle_planned")
+
+
+@pytest.fixture
+def books(api):
+    return SampleCompany(api)
+
+
+def change_subject(books, name):
+    """Something that the tool's act is about becomes another."""
+    if name == "create_rule":
+        books.made("categorization_rules", books.writing()["create_rule"])
+    elif name == "plan_payment":
+        books.made("planned_transactions", books.writing()["plan_payment"])
+    else:
+        row = books.away if name == "link_transfer" else books.rent
+        assert books.api.put(f"transactions/{row}", {"notes": "seen"}).status_code == 200
+
+
+def test_the_table_has_every_tool_that_writes(assistant):
+    tools = assistant.result("tools/list")["tools"]
+    assert {tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]} == set(WRITING_TOOLS)
+
+
+@pytest.mark.parametrize("name", WRITING_TOOLS)
+def test_the_first_call_changes_nothing_and_the_second_does_it(name, books, acme, assistant):
+    arguments, before = books.writing()[name], books.state()
+    entries = AuditEntry.objects.filter(company_id=acme.id).count()
+    first = assistant.call(name, **arguments)
+    assert (first["done"], books.state()) == (False, before)
+    assert AuditEntry.objects.filter(company_id=acme.id).count() == entries
+    second = assistant.call(name, **arguments, confirm=first["digest"])
+    assert (second["done"], second["digest"]) == (True, first["digest"])
+    assert books.state() != before
+    assert AuditEntry.objects.filter(company_id=acme.id).count() > entries
+
+
+@pytest.mark.parametrize("name", WRITING_TOOLS)
+def test_tool_returns_the_endpoint_answer(name, books, assistant):
+    tools = {tool["name"]: tool for tool in assistant.result("tools/list")["tools"]}
+    arguments = books.writing()[name]
+    found = assistant.call(name, **arguments)
+    Draft202012Validator(tools[name]["inputSchema"]).validate(arguments)
+    Draft202012Validator(tools[name]["outputSchema"]).validate(found)
+    paths = {
+        "categorize": "transactions/categorize",
+        "create_rule": "categorization_rules",
+        "link_transfer": "transactions/link_transfer",
+        "plan_payment": "planned_transactions",
+        "settle_planned": f"planned_transactions/{books.plan}/settle",
+    }
+    expected = books.api.post(paths[name], arguments).json()
+    passing = {"id", "createdTime", "lastUpdatedTime"}
+    assert {k: v for k, v in found["answer"].items() if k not in passing} == {
+        k: v for k, v in expected.items() if k not in passing
+    }
+
+
+def test_first_call_of_categorize_tells_what_would_change(books, assistant, acme, make_api):
+    other = books.made("categories", {"name": "Rent", "plTypes": ["ga"]})
+    books.api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [books.rent]}, "categoryId": other})
+    arguments = books.writing()["categorize"]
+    first = assistant.call("categorize", **arguments)
+    rent, fee = ({"categoryName": "Office", "amountValue": amount} for amount in ("-950.00", "-12.50"))
+    told = {row["transactionId"]: (row["fromTo"], row["before"], row["after"]) for row in first["changes"]}
+    assert told == {
+        books.rent: ("Landlord", [rent | {"categoryName": "Rent"}], [rent]),
+        books.fee: ("Bank fee", [], [fee]),
+    }
+    assert "changes" not in assistant.call("categorize", **arguments, confirm=first["digest"])
+    blind = Assistant(make_api(acme, "transactions:write").key)
+    assert "changes" not in blind.call("categorize", **arguments)
+
+
+@pytest.mark.parametrize("name", WRITING_TOOLS)
+def test_confirmation_is_rejected_after_a_change(name, books, assistant):
+    arguments = books.writing()[name]
+    digest = assistant.call(name, **arguments)["digest"]
+    change_subject(books, name)
+    before = books.state()
+    told = assistant.refusal(name, **arguments, confirm=digest)
+    assert (told["status"], told["code"]) == (409, "digest_differs")
+    assert books.state() == before
+
+
+@pytest.mark.parametrize("name", WRITING_TOOLS)
+def test_confirmation_works_once(name, books, assistant):
+    arguments = books.writing()[name]
+    digest = assistant.call(name, **arguments)["digest"]
+    assistant.call(name, **arguments, confirm=digest)
+    before = books.state()
+    assert assistant.refusal(name, **arguments, confirm=digest)["code"] == "digest_differs"
+    assert books.state() == before
+
+
+@pytest.mark.parametrize("wrong", ["", "0" * 32, 7, ["x"], {"a": 1}, True, "ü"])
+def test_a_wrong_digest_is_refused(books, assistant, wrong):
+    before = books.state()
+    assert assistant.refusal("categorize", **books.writing()["categorize"], confirm=wrong)["code"] == "digest_differs"
+    assert books.state() == before
+
+
+def test_a_digest_is_of_its_arguments_its_tool_and_its_caller(books, acme, assistant, make_api):
+    arguments = books.writing()["categorize"]
+    digest = assistant.call("categorize", **arguments)["digest"]
+    other = arguments | {"selection": {"mode": "ids", "ids": [books.rent]}}
+    assert assistant.refusal("categorize", **other, confirm=digest)["code"] == "digest_differs"
+    someone = Assistant(make_api(acme).key)
+    assert someone.refusal("categorize", **arguments, confirm=digest)["code"] == "digest_differs"
+    told = assistant.refusal("plan_payment", **books.writing()["plan_payment"], confirm=digest)
+    assert told["code"] == "digest_differs"
+
+
+def test_the_order_of_arguments_does_not_matter(books, assistant):
+    arguments = books.writing()["categorize"]
+    digest = assistant.call("categorize", **arguments)["digest"]
+    turned = dict(reversed(arguments.items()))
+    assert assistant.call("categorize", **turned, confirm=digest)["done"]
+
+
+def test_a_filter_that_meanwhile_finds_more_is_refused(books, assistant):
+    arguments = {"selection": {"mode": "filter", "filter": {"q": "Landlord"}}, "categoryId": books.office}
+    first = assistant.call("categorize", **arguments)
+    assert first["answer"]["affected"] == 1
+    books.book(books.bank, -1, "-1.00", fromTo="Landlord")
+    assert assistant.refusal("categorize", **arguments, confirm=first["digest"])["code"] == "digest_differs"
+
+
+def test_confirmation_ignores_unrelated_changes(books, assistant):
+    arguments = books.writing()["categorize"]
+    digest = assistant.call("categorize", **arguments)["digest"]
+    assert books.api.put(f"transactions/{books.sale}", {"notes": "seen"}).status_code == 200
+    assert assistant.call("categorize", **arguments, confirm=digest)["done"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "status", "code"),
+    [
+        ("categorize", {"categoryId": "0190a5b4-7d5c-7000-8000-000000000000"}, 400, "validation_failed"),
+        ("categorize", {"selection": {"mode": "all"}}, 400, "confirmation_required"),
+        ("categorize", {"selection": "all"}, 400, "validation_failed"),
+        ("categorize", {"selection": {"mode": "ids", "ids": 7}}, 400, "validation_failed"),
+        ("categorize", {"selection": {"mode": "filter", "filter": {"no": "such"}}}, 400, "validation_failed"),
+        ("create_rule", {"conditions": {}}, 400, "validation_failed"),
+        ("create_rule", {"action": None}, 400, "validation_failed"),
+        ("link_transfer", {"targetTransactionId": "nothing"}, 404, "not_found"),
+        ("link_transfer", {"targetTransactionId": 7}, 400, "validation_failed"),
+        ("plan_payment", {"amountValue": "much"}, 400, "validation_failed"),
+        ("settle_planned", {"plannedTransactionId": "x/../y"}, 404, "not_found"),
+        ("settle_planned", {"plannedTransactionId": None}, 404, "not_found"),
+        ("settle_planned", {"date": format_day(-9)}, 400, "validation_failed"),
+    ],
+)
+def test_bad_arguments_are_refused_by_the_first_call(books, assistant, name, changes, status, code):
+    before = books.state()
+    told = assistant.refusal(name, **(books.writing()[name] | changes))
+    codes = {told["code"], *(each["code"] for each in told.get("errors", []))}
+    assert told["status"] == status
+    assert code in codes
+    assert books.state() == before
+
+
+@pytest.mark.parametrize("name", WRITING_TOOLS)
+def test_another_companys_rows_are_unknown(name, books, globex, globex_api, assistant):
+    theirs = Assistant(globex_api.key)
+    before = books.state()
+    assert theirs.refusal(name, **books.writing()[name])["status"] in (400, 404)
+    told = assistant.refusal(name, **books.writing()[name], companyId=str(globex.id))
+    assert (told["status"], told["code"]) == (404, "not_found")
+    assert books.state() == before

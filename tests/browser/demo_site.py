@@ -1,0 +1,226 @@
+"""Every page below /app, from the URL configuration, on a running server with a demo company.
+
+New pages are included automatically; a new kind of id in a URL needs an entry in ``LIST_OF_PARAMETER``.
+"""
+
+import json
+import re
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import get_resolver
+from playwright.sync_api import Browser, BrowserContext
+
+from tests.machine import Machine, create_prepared_machine, find_free_port
+from tests.url_routes import list_url_routes
+
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+ROUTES = sorted(dict.fromkeys(route for route, _ in list_url_routes(get_resolver()) if re.match(r"app(/|$)", route)))
+SIGNED_OUT = (
+    "app/sign-in",
+    "app/password-reset",
+    "app/invitations",
+)  # and all that begins so: there is nothing to see after signing in
+DEMO_SIZE = ("--months", "14", "--transactions", "600")
+
+LIST_OF_PARAMETER = {  # parameter -> list of the API whose first entry has it as its id, below the company
+    "account_id": "accounts",
+    "api_key_id": "api_keys",
+    "category_id": "categories",
+    "counterparty_id": "counterparties",
+    "file_id": "files",
+    "group_id": "account_groups",
+    "import_id": "imports",
+    "key_id": "api_keys",
+    "member_id": "members",
+    "membership_id": "members",
+    "notification_id": "notifications?recipientUserId=all",
+    "plan_item_id": "plan_items",
+    "planned_id": "planned_transactions",
+    "planned_transaction_id": "planned_transactions",
+    "event_id": "subscription_events",
+    "product_group_id": "product_groups",
+    "product_id": "products",
+    "rule_id": "categorization_rules",
+    "subscription_id": "subscriptions",
+    "transaction_id": "transactions",
+}
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
+FORMS = ("consent_id", "run_id", "delivery_id", "view_id", "passkey_id")  # stand in addresses of forms only
+GIVEN_VALUES = {"chart": "mrr", "name": "transactions.csv"} | dict.fromkeys(FORMS, UNKNOWN_ID)
+PASSWORD_RESET_SCRIPT = """
+from django.contrib.auth.tokens import default_token_generator as tokens
+from django.utils.http import urlsafe_base64_encode as encoded
+from companies.models import User
+user = User.objects.get(email="vera.board@example.com")
+print(encoded(str(user.pk).encode()), tokens.make_token(user))
+"""
+INVITATION_SCRIPT = """
+from companies.membership.inviting import digest
+from companies.models import Membership, Stamp
+from django.utils import timezone
+from datetime import timedelta
+now = timezone.now()
+owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
+row = Membership(
+    company_id=owner.company_id, role="viewer", invited_email=f"new{{now.timestamp()}}@example.com",
+    token_digest=digest("walked"), expires_time=now + timedelta(days=7),
+).stamp_new(Stamp(time=now, actor=str(owner.user_id)))
+row.save(force_insert=True)
+print(row.company_id, row.id, "walked")
+"""
+EMAIL_CHANGE_SCRIPT = """
+from companies.models import EmailChange, User
+from companies.security.readdressing import digest
+from django.utils import timezone
+from datetime import timedelta
+until = timezone.now() + timedelta(days=1)
+row = {{"email": "new@example.com", "token_digest": digest("walked"), "expires_time": until}}
+EmailChange.objects.update_or_create(user=User.objects.get(email="{email}"), defaults=row)
+print("walked")
+"""
+UPLOAD_SCRIPT = """
+from django.core.files.base import ContentFile
+from companies.models import Membership
+from ledger.importing import uploads
+owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
+file = ContentFile(b"Date,Amount,Text\\n2026-01-05,-4.50,Coffee\\n2026-01-06,nothing,Tea\\n")
+print(uploads.keep(company_id=owner.company_id, user_id=owner.user_id, file=file))
+"""
+
+
+@dataclass
+class DemoSite:
+    """A running server, and how to get into its demonstration company."""
+
+    machine: Machine
+    url: str
+    company_id: str
+    email: str
+    password: str
+    key: str
+    known: dict[str, str] = field(default_factory=dict)  # what stood for parameters and routes that were asked for
+
+    def ask(self, path: str, body: Any = None) -> Any:
+        sent = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/companies/{self.company_id}/{path}", sent)
+        request.add_header("Authorization", f"Bearer {self.key}")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def value(self, parameter: str) -> str:
+        """What stands for a parameter of an address."""
+        if parameter not in self.known:
+            self.known[parameter] = self.look_up(parameter)
+        return self.known[parameter]
+
+    def look_up(self, parameter: str) -> str:
+        if parameter == "company_id":
+            return self.company_id
+        if parameter in GIVEN_VALUES:
+            return GIVEN_VALUES[parameter]
+        if parameter == "upload_id":
+            made = UPLOAD_SCRIPT.format(company=self.company_id, email=self.email)
+            return self.machine.run("shell", "-v", "0", "-c", made).stdout.strip()
+        if parameter == "day":
+            window = f"startDate={date.today()}&endDate={date.today() + timedelta(days=400)}"
+            rule = self.ask("planned_transactions")[0]["id"]
+            return self.ask(f"planned_transactions/{rule}/occurrences?{window}")[0]["originalDate"]
+        if parameter == "customer_id":
+            return str(self.ask("subscriptions")[0]["customerId"])
+        if parameter == "endpoint_id":
+            return self.endpoint()
+        if parameter not in LIST_OF_PARAMETER:
+            raise LookupError(f"Say in tests/browser/walk.py which list of the API has a {parameter}.")
+        return self.ask(LIST_OF_PARAMETER[parameter])[0]["id"]
+
+    def endpoint(self) -> str:
+        """Of webhooks: the demonstration has none, for it would be called."""
+        there = self.ask("webhook_endpoints")
+        made = there[0] if there else self.ask("webhook_endpoints", {"url": "https://a.example/", "enabled": False})
+        return str(made["id"])
+
+    def address(self, route: str) -> str:
+        """The path of a route, its parameters filled."""
+        if route not in self.known:
+            self.known[route] = self.fill_in(route)
+        return self.known[route]
+
+    def fill_in(self, route: str) -> str:
+        if "<uidb64>" in route:
+            names = ("uidb64", "token")
+            values = dict(
+                zip(
+                    names, self.machine.run("shell", "-v", "0", "-c", PASSWORD_RESET_SCRIPT).stdout.split(), strict=True
+                )
+            )
+        elif route.startswith("app/invitations"):
+            made = self.machine.run(
+                "shell", "-v", "0", "-c", INVITATION_SCRIPT.format(company=self.company_id, email=self.email)
+            )
+            values = dict(zip(("company_id", "member_id", "token"), made.stdout.split(), strict=True))
+        elif route.startswith("app/profile/email/"):
+            made = self.machine.run("shell", "-v", "0", "-c", EMAIL_CHANGE_SCRIPT.format(email=self.email))
+            values = {"token": made.stdout.strip()}
+        else:
+            values = {name: self.value(name) for name in PARAMETER.findall(route)}
+        return "/" + PARAMETER.sub(lambda found: values[found[1]], route)
+
+    def consent(self) -> str:
+        """Where an app asks for access."""
+        made = self.machine.run(
+            "register_app", "--name", "Forecaster", "--redirect-uri", "http://127.0.0.1/callback", "--scopes",
+            "svc:read offline_access",
+        )  # fmt: skip
+        question = {
+            "response_type": "code",
+            "client_id": json.loads(made.stdout)["client_id"],
+            "redirect_uri": "http://127.0.0.1/callback",
+            "scope": "svc:read offline_access",
+            "state": "s",
+            "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+            "code_challenge_method": "S256",
+        }
+        return f"/auth/oauth2/authorize?{urlencode(question)}"
+
+    def signed_in(self, browser: Browser) -> Any:
+        """The cookies of the company's owner."""
+        context = browser.new_context(base_url=self.url)
+        page = context.new_page()
+        page.goto("/app/sign-in")
+        page.get_by_label("E-mail address").fill(self.email)
+        page.get_by_label("Password").fill(self.password)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/app/")
+        state = context.storage_state()
+        context.close()
+        return state
+
+
+@contextmanager
+def serve_demo_site(size: tuple[str, ...] = DEMO_SIZE) -> Iterator[DemoSite]:
+    """``up`` with one worker on an empty database, and a demonstration company in it."""
+    port = find_free_port()
+    with create_prepared_machine() as machine, machine.up(port, "--workers", "1"):
+        made = json.loads(machine.run("demo", "--json", *size, PORT=port).stdout)
+        yield DemoSite(
+            machine, f"http://127.0.0.1:{port}", made["companyId"], made["email"], made["password"], made["apiKey"]
+        )
+
+
+def is_page(context: BrowserContext, path: str) -> bool:
+    """Whether a browser is shown something there: no file to download, and no address that only takes a form.
+
+    AssertionError where the address leads nowhere: then FOUND names the wrong ids.
+    """
+    answer = context.request.get(path, max_redirects=0)
+    assert answer.status in {200, 301, 302, 405}, (path, answer.status)
+    if "/set-password" in answer.headers.get("location", ""):
+        return True  # the mailed address leads on to one without its secret
+    return answer.status == 200 and answer.headers["content-type"].startswith("text/html")

@@ -1,0 +1,313 @@
+"""Who belongs to a company: by e-mail, with a role or permissions of their own, and never without an owner."""
+
+import threading
+from datetime import UTC, datetime
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from companies.models import AuditContext, AuditEntry, Membership, User
+from companies.permissions import Role
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    """Alice, the only owner of Acme."""
+    Membership.objects.filter(company=acme).exclude(user=alice).delete()
+    return browser_of(alice, acme)
+
+
+@pytest.fixture
+def admin(browser_of, acme):
+    return browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
+
+
+def find_member_id(caller, email):
+    return next(each["id"] for each in caller.get("members").json() if each["email"] == email)
+
+
+def test_a_member_is_invited_by_e_mail_and_read_back(owner, alice):
+    made = owner.post("members", {"email": "dora@acme.example", "role": "editor"})
+    assert made.status_code == 201
+    body = made.json()
+    assert set(body) == {
+        "id", "companyId", "userId", "email", "name", "role", "permissions", "status", "joinedTime",
+        "expiresTime", "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
+    }  # fmt: skip
+    assert (body["email"], body["role"], body["permissions"]) == ("dora@acme.example", "editor", None)
+    assert body["name"] is None
+    assert body["createdUserId"] == str(alice.id)
+    assert made["Location"].endswith(f"/members/{body['id']}")
+    assert body in owner.get("members").json()
+
+
+def test_nobody_is_a_member_twice(owner, mailoutbox):
+    for email in ("alice@acme.example", "ALICE@ACME.example"):
+        answer = owner.post("members", {"email": email, "role": "viewer"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "already_member")
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "code"),
+    [
+        ({"email": "nobody"}, "#/email", "invalid_value"),
+        ({"email": ""}, "#/email", "must_not_be_empty"),
+        ({"email": None}, "#/email", "must_not_be_null"),
+        ({"email": 1}, "#/email", "invalid_value"),
+        ({"email": "a\0@b.example"}, "#/email", "invalid_characters"),
+        ({"email": "a@b.example\n"}, "#/email", "invalid_value"),
+        ({"email": "x" * 250 + "@b.example"}, "#/email", "too_long"),
+        ({"role": "boss"}, "#/role", "invalid_choice"),
+        ({"role": None}, "#/role", "must_not_be_null"),
+        ({"role": 1}, "#/role", "invalid_choice"),
+        ({"permissions": "all"}, "#/permissions", "invalid_value"),
+        ({"permissions": ["all"]}, "#/permissions/0", "invalid_choice"),
+    ],
+)
+def test_a_wrong_member_is_refused_and_not_stored(owner, change, pointer, code):
+    answer = owner.post("members", {"email": "dora@acme.example", "role": "viewer"} | change)
+    assert answer.status_code == 400
+    assert (pointer, code) in [(e["pointer"], e["code"]) for e in answer.json()["errors"]], answer.json()
+    assert Membership.objects.filter(company=owner.company).count() == 1
+    assert User.objects.filter(email__startswith="dora").count() == 0
+
+
+def test_a_list_of_permissions_stands_in_place_of_the_roles_and_null_brings_those_back(
+    owner, invited, browser_of, acme
+):
+    made = invited(owner, "d@acme.example", role="editor", permissions=["accounts:read"])
+    made.accept()
+    dora = browser_of(User.objects.find_by_email("d@acme.example"), acme)
+    assert dora.get("accounts").status_code == 200
+    assert dora.get("members").status_code == dora.post("accounts", {}).status_code == 403
+    assert dora.get("/companies").json()[0]["permissions"] == ["accounts:read"]
+    assert owner.put(f"members/{made.id}", {"permissions": []}).json()["permissions"] == []
+    assert dora.get("accounts").status_code == 403
+    assert owner.put(f"members/{made.id}", {"permissions": None}).json()["permissions"] is None
+    assert dora.post("account_groups", {"name": "x"}).status_code == 201
+
+
+def test_a_member_can_be_sent_back_whole(owner):
+    made = owner.post("members", {"email": "d@acme.example", "role": "editor"}).json()
+    answer = owner.put(f"members/{made['id']}", made | {"role": "viewer", "colour": "red"})
+    assert answer.status_code == 200, answer.content
+    assert answer["Ignored-Fields"] == "colour"
+    assert answer.json()["role"] == "viewer"
+    assert owner.put(f"members/{made['id']}", {}).json() == answer.json()
+    assert AuditEntry.objects.filter(action="member.updated").count() == 1
+
+
+def test_a_stale_member_is_neither_changed_nor_removed(owner):
+    made = owner.post("members", {"email": "d@acme.example", "role": "editor"})
+    path = f"members/{made.json()['id']}"
+    assert owner.put(path, {"role": "viewer"}, if_match='"x"').status_code == 412
+    assert owner.delete(path, if_match='"x"').status_code == 412
+    assert owner.put(path, {"role": "viewer"}, if_match=made["ETag"]).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- owners
+
+
+@pytest.mark.parametrize(
+    "change", [{"role": "admin"}, {"role": "viewer"}, {"permissions": []}, {"permissions": ["members:manage"]}, None]
+)
+def test_the_last_owner_stays_one(owner, alice, change):
+    path = f"members/{find_member_id(owner, alice.email)}"
+    answer = owner.put(path, change) if change else owner.delete(path)
+    assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
+    stored = Membership.objects.get(user=alice)
+    assert (stored.role, stored.permissions) == ("owner", None)
+
+
+@pytest.mark.parametrize("change", [{"role": "admin"}, None])
+def test_a_key_is_told_that_the_last_owner_stays(owner, api, alice, change):
+    path = f"members/{find_member_id(owner, alice.email)}"
+    answer = api.put(path, change) if change else api.delete(path)
+    assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
+
+
+def test_one_of_two_owners_may_go_but_not_the_other(owner, invited, alice):
+    made = invited(owner, "d@acme.example", role="owner")
+    made.accept()
+    second = made.id
+    assert owner.put(f"members/{second}", {"role": "viewer"}).status_code == 200
+    assert owner.delete(f"members/{find_member_id(owner, alice.email)}").json()["code"] == "last_owner"
+    owner.put(f"members/{second}", {"role": "owner"})
+    assert owner.delete(f"members/{find_member_id(owner, alice.email)}").status_code == 200
+    assert owner.get("members").status_code == 404
+
+
+def test_an_owner_with_permissions_of_their_own_does_not_count_as_one(owner, invited, alice):
+    invited(owner, "d@acme.example", role="owner", permissions=["accounts:read"]).accept()
+    assert owner.delete(f"members/{find_member_id(owner, alice.email)}").json()["code"] == "last_owner"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("leave", ["delete", "put"])
+def test_of_two_owners_who_leave_at_once_one_stays(owner, alice, acme, leave):
+    for round_ in range(5):
+        other = factories.make_member(acme, f"o{round_}@acme.example", role=Role.OWNER)
+        ids = {user: Membership.objects.get(company=acme, user=user).id for user in (alice, other)}
+        gate, statuses = threading.Barrier(2), []
+
+        def go(user, ids=ids, gate=gate, statuses=statuses):
+            client = Client()
+            client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+            path = f"/companies/{acme.id}/members/{ids[user]}"
+            gate.wait()
+            call = (
+                client.delete(path)
+                if leave == "delete"
+                else client.put(path, {"role": "viewer"}, content_type="application/json")
+            )
+            statuses.append((call.status_code, call.json().get("code")))
+            connection.close()
+
+        threads = [threading.Thread(target=go, args=(user,)) for user in (alice, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(statuses, key=str) == [(200, None), (409, "last_owner")]
+        owners = Membership.objects.filter(company=acme, role=Role.OWNER, permissions=None)
+        assert owners.count() == 1
+        Membership.objects.filter(company=acme).delete()
+        factories.make_member(acme, alice.email, role=Role.OWNER)
+
+
+def test_an_admin_neither_makes_nor_changes_nor_removes_owners(owner, admin, alice):
+    owners_id = find_member_id(owner, alice.email)
+    dora = admin.post("members", {"email": "d@acme.example", "role": "editor"}).json()["id"]
+    for answer in (
+        admin.post("members", {"email": "e@acme.example", "role": "owner"}),
+        admin.put(f"members/{dora}", {"role": "owner"}),
+        admin.put(f"members/{find_member_id(owner, 'admin@acme.example')}", {"role": "owner"}),
+        admin.put(f"members/{owners_id}", {"role": "viewer"}),
+        admin.put(f"members/{owners_id}", {}),
+        admin.delete(f"members/{owners_id}"),
+        admin.put(f"members/{dora}", {"permissions": ["company:manage"]}),
+        admin.post("members", {"email": "e@acme.example", "role": "viewer", "permissions": ["company:manage"]}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+    assert {m["email"]: m["role"] for m in owner.get("members").json()} == {
+        "alice@acme.example": "owner", "admin@acme.example": "admin", "d@acme.example": "editor",
+    }  # fmt: skip
+    assert not User.objects.filter(email="e@acme.example").exists()
+
+
+def test_an_admin_manages_everyone_else(owner, admin):
+    made = admin.post("members", {"email": "d@acme.example", "role": "admin"}).json()["id"]
+    assert admin.put(f"members/{made}", {"role": "viewer"}).json()["role"] == "viewer"
+    assert admin.delete(f"members/{made}").json() == {"success": True}
+    assert len(owner.get("members").json()) == 2
+
+
+def test_nobody_hands_out_what_they_do_not_hold(make_api, acme):
+    caller = make_api(acme, "members:manage", "accounts:read")
+    assert caller.post("members", {"email": "d@acme.example", "role": "viewer"}).status_code == 403
+    body = {"email": "d@acme.example", "role": "viewer", "permissions": ["accounts:read"]}
+    assert caller.post("members", body).status_code == 201
+
+
+def test_a_removed_member_loses_everything_at_once(owner, browser_of, acme):
+    dora = factories.make_member(acme, "d@acme.example", role=Role.EDITOR)
+    hers = browser_of(dora, acme)
+    assert hers.get("accounts").status_code == 200
+    assert owner.delete(f"members/{find_member_id(owner, dora.email)}").status_code == 200
+    assert hers.get("accounts").status_code == 404
+    assert owner.delete(f"members/{dora.id}").status_code == 404
+
+
+def test_another_companys_member_cannot_be_reached(owner, carol, globex):
+    theirs = Membership.objects.get(user=carol, company=globex).id
+    assert owner.put(f"members/{theirs}", {"role": "viewer"}).status_code == 404
+    assert owner.delete(f"members/{theirs}").status_code == 404
+
+
+def test_a_member_is_found_at_its_location(owner):
+    made = owner.post("members", {"email": "d@acme.example", "role": "editor"})
+    read = owner.get(made["Location"])
+    assert (read.json(), read["ETag"]) == (made.json(), made["ETag"])
+    assert owner.get("members/x").status_code == 404
+
+
+# ---------------------------------------------------------------------------------------------- strangers
+
+
+def list_members(caller):
+    return {member["email"]: (member["userId"], member["name"]) for member in caller.get("members").json()}
+
+
+def sign_in(user):
+    answer = Client().post("/app/sign-in", {"username": user.email, "password": "correct horse battery"})
+    assert answer.status_code == 303
+
+
+def create_old_membership(company, user, by):
+    """A membership as they came about before there were invitations."""
+    stamp = AuditContext(time=datetime.now(tz=UTC), actor=str(by.id))
+    Membership(company=company, user=user, role=Role.VIEWER).mark_created(stamp).save(force_insert=True)
+
+
+def test_member_added_before_invitations_is_shown_by_address(owner, browser_of, acme, alice):
+    carla = factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
+    sign_in(carla)
+    create_old_membership(acme, carla, by=alice)
+    assert list_members(owner) == {
+        "alice@acme.example": (str(alice.id), alice.name),
+        "carla@globex.example": (None, None),
+    }
+    assert [each["status"] for each in owner.get("members").json()] == ["active", "active"]
+    assert browser_of(carla, acme).get("accounts").status_code == 200
+    sign_in(carla)
+    assert list_members(owner)["Carla@Globex.example"] == (str(carla.id), "Carla Coe")
+
+
+def test_no_page_log_or_notification_tells_of_a_stranger(owner, acme, alice):
+    carla = factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
+    create_old_membership(acme, carla, by=alice)
+    staff = Client()
+    staff.force_login(
+        User.objects.create_superuser("chief@example.com", "correct horse battery"),
+        backend="django.contrib.auth.backends.ModelBackend",
+    )
+    form = {"email": "Carla@Globex.example", "name": "Carla Coe-Dee", "is_active": "on"}
+    assert staff.post(f"/admin/companies/user/{carla.pk}/change/", form).status_code == 303
+    owner.post("accounts", {"name": "Main", "type": "bank"})
+    base = f"/app/companies/{acme.id}"
+    shown = [owner.get(path).content.decode() for path in ("members", "audit_log", "notifications")]
+    shown += [owner.get(f"{base}/{page}").content.decode() for page in ("settings/members", "settings/activity")]
+    shown += [owner.get(f"{base}/transactions/new").content.decode()]
+    for text in shown:
+        assert "Carla" not in text
+        assert str(carla.id) not in text
+    assert "carla@globex.example" in shown[3]
+    assert "not signed in yet" in shown[3]
+
+
+def test_founder_is_listed_as_a_member(browser_of, acme):
+    user = factories.UserFactory(email="founder@acme.example", name="Fay")
+    sign_in(user)
+    caller = browser_of(user, acme)
+    company_id = caller.post("/companies", {"name": "New"}).json()["id"]
+    (member,) = caller.get(f"/companies/{company_id}/members").json()
+    assert (member["userId"], member["name"]) == (str(user.id), "Fay")
+
+
+@pytest.mark.parametrize("change", [{"name": "Alice Ash"}, {"email": "a@acme.example"}])
+def test_a_members_etag_changes_with_the_person(owner, alice, change):
+    path = f"members/{find_member_id(owner, alice.email)}"
+    before = owner.get(path)
+    assert owner.get(path, if_none_match=before["ETag"]).status_code == 304
+    for name, value in change.items():
+        setattr(alice, name, value)
+    alice.save()
+    after = owner.get(path, if_none_match=before["ETag"])
+    assert after.status_code == 200
+    assert after["ETag"] != before["ETag"]
+    factories.make_member(owner.company, "second@acme.example", role=Role.OWNER)
+    assert owner.put(path, {"role": "admin"}, if_match=before["ETag"]).status_code == 200  # the membership is the same

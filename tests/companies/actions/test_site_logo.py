@@ -1,0 +1,206 @@
+"""The logo of a company's website: shown while it has none of its own, and whatever the site is, it harms nobody."""
+
+import io
+import struct
+from datetime import timedelta
+
+import pytest
+from django.core.files.storage import storages
+from django.core.management import CommandError, call_command
+from PIL import Image
+
+from companies.actions import logo
+from companies.actions import site_logo as site_logos
+from companies.models import Company
+from tests.companies.actions.test_logo import build_lying_png, build_png, encode_image
+from tests.tls import serve_https
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+
+def build_image(kind="PNG", size=(32, 32)):
+    out = io.BytesIO()
+    Image.new("RGB", size, (200, 30, 30)).save(out, format=kind)
+    return out.getvalue()
+
+
+def build_icon(raw, size=32):
+    """An icon whose list says 32 pixels, whatever the picture says."""
+    head = struct.pack("<HHH", 0, 1, 1) + struct.pack("<BBBBHHII", size, size, 0, 0, 1, 32, len(raw), 22)
+    return head + raw
+
+
+class WebSite:
+    """What lies at each path; anything else is 404."""
+
+    def __init__(self):
+        self.pages, self.asked = {}, []
+
+    def answer(self, path):
+        self.asked.append(path)
+        found = self.pages.get(path, (404, {}, b""))
+        return found if isinstance(found, tuple) else (200, {"Content-Type": "text/html"}, found)
+
+
+@pytest.fixture(autouse=True)
+def answers_are_documented():
+    """The sites of these tests lie on ports of this machine, which no domain that the API takes does."""
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch, settings, acme):
+    """Acme's website on this machine, reached as any other."""
+    made = WebSite()
+    settings.LOGOS_FROM_DOMAINS = settings.OUTBOUND_ALLOW_PRIVATE = True
+    with serve_https(made.answer, where=tmp_path) as (host, pem):
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+        Company.objects.filter(id=acme.id).update(domain=host)
+        yield made
+
+
+def refresh_logo(acme, now):
+    """Whether there is a new logo now; the company is read anew."""
+    acme.refresh_from_db()
+    found = site_logos.refresh_site_logo(company=acme, now=now)
+    acme.refresh_from_db()
+    return found
+
+
+def list_logo_files():
+    try:
+        return storages["assets"].listdir("logos")[1]
+    except FileNotFoundError:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("page", "path", "raw"),
+    [
+        (b"", "/favicon.ico", build_icon(build_image())),
+        (b"", "/favicon.ico", build_image("ICO")),
+        (b'<link rel="icon" href="/a/icon.png">', "/a/icon.png", build_image()),
+        (b"<LINK HREF='icon.png?x=1&amp;y=2' REL='shortcut icon'>", "/icon.png?x=1&y=2", build_image()),
+        (b'<link rel=icon type="image/svg+xml" href=/x.svg><link rel=icon href=/b.jpg>', "/b.jpg", build_image("JPEG")),
+        (b'<link rel="icon" href="/gone.png"><link rel="icon" href="/c.png">', "/c.png", build_image()),
+        (b'<link rel="icon" href="/d.png">' + b"x" * 300_000, "/d.png", build_image()),
+    ],
+    ids=["ico", "ico of Pillow", "link", "shortcut", "no drawing", "the next one", "a long page"],
+)
+def test_the_picture_that_the_site_names_is_shown_as_a_png(site, acme, client, owner, now, page, path, raw):
+    site.pages = {"/": page, path: raw}
+    assert refresh_logo(acme, now)
+    served = client.get(f"/assets/{acme.logo_path}")
+    image = Image.open(io.BytesIO(b"".join(served.streaming_content)))
+    assert (served["Content-Type"], image.format, image.size) == ("image/png", "PNG", (32, 32))
+    assert f"/assets/{acme.site_logo_path}" in owner.get("/app/").content.decode()
+    assert acme.custom_logo_path is None
+
+
+HOSTILE = {
+    "a redirect": (302, {"Location": "/other.png"}, b""),
+    "huge": b"\x89PNG\r\n\x1a\n" + b"x" * 200_000,
+    "a drawing with a script": (200, {"Content-Type": "image/png"}, SCRIPT),
+    "a bomb": build_lying_png(50_000, 50_000),
+    "more pixels than an icon has": build_png(2000, 10),
+    "a bomb in an icon": build_icon(build_lying_png(30_000, 30_000)),
+    "a bitmap in an icon that lies": build_icon(
+        struct.pack("<IiiHHIIiiII", 40, 30_000, 60_000, 1, 1, 0, 0, 0, 0, 0, 0)
+    ),
+    "an icon of nothing": b"\0\0\1\0\xff\xff",
+    "words": b"<html>no icon</html>",
+    "nothing": b"",
+    "an error": (500, {}, build_image()),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_site_without_a_usable_icon_keeps_the_letter_mark(site, acme, owner, now, name):
+    site.pages = {"/": b'<link rel="icon" href="/icon.png">', "/icon.png": HOSTILE[name], "/other.png": build_image()}
+    assert not refresh_logo(acme, now)
+    assert (acme.logo_path, list_logo_files()) == (None, [])
+    assert "/other.png" not in site.asked
+    assert owner.get("/app/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "href",
+    ["http://127.0.0.1/x.png", "file:///etc/passwd", "data:image/png;base64,AAAA", "https://me@localhost/x", "//[", ""],
+)
+def test_a_link_that_leads_elsewhere_is_not_followed(site, acme, now, href):
+    site.pages = {"/": f'<link rel="icon" href="{href}">'.encode(), "/favicon.ico": build_image()}
+    assert refresh_logo(acme, now)
+
+
+def test_a_private_address_is_not_called(site, settings, acme, now):
+    settings.OUTBOUND_ALLOW_PRIVATE = False
+    site.pages = {"/favicon.ico": build_image()}
+    assert not refresh_logo(acme, now)
+    assert site.asked == []
+
+
+def test_without_the_setting_nothing_is_fetched_or_shown(site, settings, acme, now):
+    site.pages = {"/favicon.ico": build_image()}
+    assert refresh_logo(acme, now)
+    settings.LOGOS_FROM_DOMAINS = False
+    assert acme.logo_path is None
+    asked = len(site.asked)
+    assert not refresh_logo(acme, now + timedelta(days=60))
+    assert len(site.asked) == asked
+
+
+def test_site_logo_is_refreshed_after_thirty_days(site, acme, now):
+    site.pages = {"/favicon.ico": build_image()}
+    assert refresh_logo(acme, now)
+    first = acme.logo_path
+    assert not refresh_logo(acme, now + timedelta(days=29))
+    assert acme.logo_path == first
+    assert refresh_logo(acme, now + timedelta(days=30))
+    assert acme.logo_path != first
+    assert list_logo_files() == [acme.logo_path.removeprefix("logos/")]
+    site.pages = {}
+    assert not refresh_logo(acme, now + timedelta(days=60))
+    assert (acme.logo_path, list_logo_files()) == (None, [])
+    site.pages = {"/favicon.ico": build_image()}
+    assert not refresh_logo(acme, now + timedelta(days=61)), "a site without a picture is left alone for a week"
+    assert refresh_logo(acme, now + timedelta(days=67))
+
+
+def test_a_logo_of_its_own_comes_before_it_and_another_domain_ends_it(site, api, acme, now):
+    site.pages = {"/favicon.ico": build_image()}
+    assert refresh_logo(acme, now)
+    own = api.put("logo", encode_image(build_png())).json()["customLogoPath"]
+    assert not refresh_logo(acme, now)
+    assert (acme.logo_path, acme.site_logo_path) == (own, None)
+    assert api.delete("logo").json()["customLogoPath"] is None
+    assert refresh_logo(acme, now + timedelta(days=30))
+    assert api.put("", {"domain": "other.example"}).status_code == 200
+    acme.refresh_from_db()
+    assert acme.logo_path is None
+
+
+def test_the_daily_command_fetches_it(site, acme, capsys):
+    site.pages = {"/favicon.ico": build_image()}
+    call_command("refresh_metrics")
+    acme.refresh_from_db()
+    assert acme.logo_path
+
+
+@pytest.mark.parametrize("raw", [b"\0\0\1\0", b"\0\0\1\0\1", b"\0\0\1\0\1\0", b""], ids=["four", "five", "six", "none"])
+def test_an_icon_that_is_cut_short_is_no_picture(raw):
+    with pytest.raises(logo.NotAPng):
+        site_logos.clean_site_picture(raw)
+
+
+def test_a_logo_that_fails_is_named_and_the_other_companies_are_done(acme, globex, monkeypatch):
+    def fail(*, company, now):
+        if company.id == acme.id:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(site_logos, "refresh_site_logo", fail)
+    told = io.StringIO()
+    with pytest.raises(CommandError, match="1 companies failed"):
+        call_command("refresh_metrics", stdout=io.StringIO(), stderr=told)
+    assert str(acme.id) in told.getvalue()
+    assert Company.objects.filter(computed_metrics_time=None).count() == 0

@@ -1,0 +1,90 @@
+"""What one person may start, send and store, in all companies together."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from companies import email_limits
+from companies.actions import companies as actions_companies
+from companies.actions import invitations
+from companies.auth import throttling
+from companies.permissions import ALL_PERMISSIONS
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+PDF = b"%PDF-1.4\n" + b" " * 300_000 + b"%%EOF\n"
+
+
+@pytest.fixture
+def alices(browser_of, alice, acme):
+    return browser_of(alice, acme)
+
+
+def test_a_person_starts_ten_companies_a_day(alices, browser_of, carol, globex, monkeypatch):
+    monkeypatch.setattr(actions_companies, "MAX_COMPANIES_PER_DAY", 10)
+    for n in range(10):
+        assert alices.post("/companies", {"name": f"Company {n}"}).status_code == 201
+    for n in range(100):  # other names, which cannot displace the count
+        throttling.consume_budget(f"companies:{n}", now=0.0, exact=True)
+    refused = alices.post("/companies", {"name": "One more"})
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_companies")
+    assert 0 < int(refused["Retry-After"]) <= 24 * 3600
+    page = alices.client.post("/app/companies/new", {"name": "One more", "baseCurrency": "EUR"})
+    assert page.status_code == 400
+    assert "You started ten companies today" in page.content.decode()
+    assert browser_of(carol, globex).post("/companies", {"name": "Hers"}).status_code == 201
+
+
+def test_a_person_sends_forty_invitations_a_day_in_all_companies(browser_of, alice, acme, monkeypatch):
+    monkeypatch.setattr(invitations, "MAX_INVITATIONS_PER_USER_PER_DAY", 40)
+    owned_companies = [acme, *(factories.make_company(name=f"Company {n}", owner=alice) for n in range(2))]
+    sent = [
+        browser_of(alice, owned_companies[n // 15]).post("members", {"email": f"p{n}@x.example", "role": "viewer"})
+        for n in range(41)
+    ]
+    assert [answer.status_code for answer in sent] == [201] * 40 + [429]
+    assert sent[-1].json()["code"] == "too_many_invitations"
+    key = (
+        browser_of(alice, owned_companies[2])
+        .post("api_keys", {"name": "k", "permissions": sorted(ALL_PERMISSIONS)})
+        .json()
+    )
+    headers = {"Authorization": f"Bearer {key['key']}"}
+    by_key = Client().post(
+        f"/companies/{owned_companies[2].id}/members",
+        {"email": "q@x.example", "role": "viewer"},
+        content_type="application/json",
+        headers=headers,
+    )
+    assert by_key.status_code == 429, "a key counts for the person who made it"
+
+
+def test_an_address_gets_five_letters_an_hour_whoever_sends_them(
+    browser_of, alice, carol, acme, globex, client, monkeypatch, mailoutbox, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(email_limits, "MAX_EMAILS_PER_HOUR", 5)
+    dora = factories.UserFactory(email="dora@dora.example")
+    for n in range(3):
+        client.post("/app/password-reset", {"email": ("dora@dora.example", "DORA@dora.example")[n % 2]})
+    for person, company in ((alice, acme), (carol, globex), (alice, factories.make_company(name="More", owner=alice))):
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = browser_of(person, company).post("members", {"email": "dora@dora.example", "role": "viewer"})
+        assert answer.status_code == 201, answer.content
+    client.post("/app/password-reset", {"email": "dora@dora.example"})
+    assert [letter.to for letter in mailoutbox if letter.to == [dora.email]] == [[dora.email]] * 5
+
+
+def upload_file(api):
+    file = SimpleUploadedFile("a.pdf", PDF, content_type="application/pdf")
+    return api.client.post(api.path("files"), {"file": file}, headers=api.headers)
+
+
+def test_the_companies_of_a_person_fill_four_quotas_together(browser_of, alice, carol, globex, settings):
+    settings.STORAGE_QUOTA_MB = 1
+    companies = [factories.make_company(name=f"Company {n}", owner=alice) for n in range(6)]
+    statuses = [upload_file(browser_of(alice, company)).status_code for company in companies for _ in range(3)]
+    assert statuses == [201] * 13 + [413] * 5
+    refused = upload_file(browser_of(alice, companies[-1]))
+    assert refused.json()["code"] == "quota_exceeded"
+    assert "all companies of this owner" in refused.json()["detail"]
+    assert upload_file(browser_of(carol, globex)).status_code == 201

@@ -1,0 +1,140 @@
+"""The audit log: one row a change, of who, when and what, that nobody can alter."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from companies.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+
+
+def get_last_entry(api, **filters):
+    return api.get("audit_log", filters | {"limit": "1"}).json()[0]
+
+
+def test_a_row_says_who_when_by_which_request_and_what(api):
+    group = api.post("account_groups", {"name": "Banks"}, x_request_id="req-1").json()
+    row = get_last_entry(api)
+    assert set(row) == {"id", "time", "actor", "action", "entityType", "entityId", "requestId", "before", "after"}
+    assert row["actor"] == f"apiKey:{api.key[4:40]}"
+    assert (row["action"], row["entityType"], row["entityId"]) == ("accountGroup.created", "accountGroup", group["id"])
+    assert row["requestId"] == "req-1"
+    assert row["time"] == group["createdTime"]
+    assert row["before"] is None
+    assert row["after"]["name"] == "Banks"
+
+
+def test_a_change_shows_before_and_after_in_the_names_of_the_wire(api):
+    api.put("", {"plShowAllCategories": True, "dataStartDate": "2024-01-01", "name": "Acme"})
+    row = get_last_entry(api)
+    assert row["before"] == {"plShowAllCategories": False, "dataStartDate": None}
+    assert row["after"] == {"plShowAllCategories": True, "dataStartDate": "2024-01-01"}
+
+
+CHANGES = [
+    ("account.created", lambda a, f: a.post("accounts", {"type": "bank", "name": "x"})),
+    ("account.updated", lambda a, f: a.put(f"accounts/{f['account']}", {"name": "y"})),
+    ("account.archived", lambda a, f: a.put(f"accounts/{f['account']}/archive")),
+    ("account.groupChanged", lambda a, f: a.put(f"accounts/{f['account']}/change_group", {"accountGroupId": f["group"]})),
+    ("account.deleted", lambda a, f: a.delete(f"accounts/{f['account']}")),
+    ("initialBalance.created", lambda a, f: a.put(f"accounts/{f['account']}/initial_balance", {"date": "2024-01-01", "amountValue": "1"})),
+    ("accountGroup.created", lambda a, f: a.post("account_groups", {"name": "x"})),
+    ("accountGroup.updated", lambda a, f: a.put(f"account_groups/{f['group']}", {"archived": True})),
+    ("accountGroup.deleted", lambda a, f: a.delete(f"account_groups/{f['group']}")),
+    ("member.invited", lambda a, f: a.post("members", {"email": "d@acme.example", "role": "viewer"})),
+    ("member.updated", lambda a, f: a.put(f"members/{f['member']}", {"role": "editor"})),
+    ("member.removed", lambda a, f: a.delete(f"members/{f['member']}")),
+    ("apiKey.created", lambda a, f: a.post("api_keys", {"name": "x", "permissions": ["accounts:read"]})),
+    ("apiKey.revoked", lambda a, f: a.delete(f"api_keys/{f['key']}")),
+    ("company.updated", lambda a, f: a.put("", {"name": "New"})),
+    ("import.finished", lambda a, f: a.post("transactions/import", {"transactions": [{"accountId": f["account"], "date": "2024-05-01", "amountValue": "1"}] * 3})),
+]  # fmt: skip
+
+
+@pytest.fixture
+def facts(api):
+    return {
+        "account": api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"],
+        "group": api.post("account_groups", {"name": "Banks"}).json()["id"],
+        "member": api.post("members", {"email": "e@acme.example", "role": "viewer"}).json()["id"],
+        "key": api.post("api_keys", {"name": "k", "permissions": ["accounts:read"]}).json()["id"],
+    }
+
+
+@pytest.mark.parametrize(("action", "change"), CHANGES, ids=[name for name, _ in CHANGES])
+def test_each_change_leaves_one_row(api, facts, action, change):
+    before = AuditEntry.objects.count()
+    assert change(api, facts).status_code in (200, 201)
+    rows = api.get("audit_log").json()
+    assert len(rows) == before + 1
+    assert rows[0]["action"] == action
+    for values in (rows[0]["before"], rows[0]["after"]):
+        assert not {name for name in values or {} if "_" in name or name in ("digest", "company")}
+
+
+def test_an_import_leaves_one_row_with_its_counts(api, facts):
+    row = {"accountId": facts["account"], "date": "2024-05-01", "amountValue": "1"}
+    answer = api.post("transactions/import", {"transactions": [row] * 5}).json()
+    logged = get_last_entry(api)
+    assert (logged["entityId"], logged["after"]["count"]) == (answer["importId"], 5)
+
+
+def test_refusals_and_changes_of_nothing_leave_none(api, facts):
+    before = AuditEntry.objects.count()
+    api.post("account_groups", {"name": 1})
+    api.put(f"account_groups/{facts['group']}", {})
+    api.put(f"accounts/{facts['account']}", {"name": "Main"})
+    api.put(f"accounts/{facts['account']}/unarchive")
+    api.put(f"members/{facts['member']}", {"role": "viewer"})
+    api.delete("logo")
+    assert AuditEntry.objects.count() == before
+
+
+def test_the_log_can_be_filtered(api, facts, browser_of, alice, acme, now):
+    browser_of(alice, acme).put("", {"name": "New"})
+    assert [row["action"] for row in api.get("audit_log", {"actor": str(alice.id)}).json()] == ["company.updated"]
+    assert {row["entityType"] for row in api.get("audit_log", {"entityType": "accountGroup"}).json()} == {
+        "accountGroup"
+    }
+    (row,) = api.get("audit_log", {"entityId": facts["group"]}).json()
+    assert row["action"] == "accountGroup.created"
+    whole = api.get("audit_log").json()
+    assert api.get("audit_log", {"since": row["time"]}).json() == [
+        each for each in whole if each["time"] >= row["time"]
+    ]
+    assert api.get("audit_log", {"since": (now + timedelta(days=1)).isoformat()}).json() == []
+    assert api.get("audit_log", {"actor": "nobody", "entityType": "accountGroup"}).json() == []
+
+
+def test_the_latest_change_comes_first_and_each_company_sees_its_own(api, facts, globex_api):
+    times = [row["time"] for row in api.get("audit_log").json()]
+    assert times == sorted(times, reverse=True)
+    theirs = {row["id"] for row in globex_api.get("audit_log").json()}
+    assert not theirs & {row["id"] for row in api.get("audit_log").json()}
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE companies_auditentry SET actor = 'me'", "DELETE FROM companies_auditentry"]
+)
+def test_the_database_refuses_to_alter_it(api, facts, statement):
+    before = api.get("audit_log").json()
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert api.get("audit_log").json() == before
+
+
+def test_the_database_refuses_to_empty_it():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "ALTER TABLE companies_auditentry ENABLE TRIGGER audit_is_never_emptied"
+        )  # see tests/conftest.py
+        with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+            cursor.execute("TRUNCATE companies_company CASCADE")
+
+
+def test_the_api_has_no_way_to_alter_it(api, facts):
+    row = get_last_entry(api)
+    assert api.delete("audit_log").status_code == api.put("audit_log", {}).status_code == 405
+    assert api.delete(f"audit_log/{row['id']}").status_code == 404

@@ -1,0 +1,446 @@
+"""Authenticator apps and recovery codes: set up, asked for, proven again, taken away."""
+
+import re
+import time
+from base64 import b32decode
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+from django_otp.oath import TOTP
+from django_otp.plugins.otp_totp import models as otp
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from companies.actions.members import build_password_link
+from companies.auth import emails
+from companies.models import AuditEntry, Membership, RecoveryCode, User
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+RFC_6238 = b"12345678901234567890".hex()  # the seed of its appendix B
+# Seconds and code of appendix B, whose eight digits end in the six that apps show.
+VECTORS = [(59, "287082"), (1111111109, "081804"), (1111111111, "050471"), (1234567890, "005924"),
+           (2000000000, "279037"), (20000000000, "353130")]  # fmt: skip
+FACTORS, ADD, SECOND = "/app/security/factors", "/app/security/factors/app", "/app/sign-in/second"
+
+
+def generate_code(seed: str, *, steps: int = 0) -> str:
+    """What an app shows now, or so many steps away."""
+    totp = TOTP(bytes.fromhex(seed))
+    totp.time = time.time() + 30 * steps
+    return f"{totp.token():06}"
+
+
+def find_seed(page) -> str:
+    shown = re.search(r"data-seed>([a-z2-7-]+)<", page.content.decode())[1]
+    return b32decode(shown.replace("-", "").upper()).hex()
+
+
+def list_recovery_codes(page) -> list[str]:
+    return re.search(r"data-codes[^>]*>([^<]+)<", page.content.decode())[1].split()
+
+
+def set_up_app(client: Client) -> tuple[str, list[str]]:
+    """(seed, recovery codes) of a new app."""
+    seed = find_seed(client.get(ADD))
+    done = client.post(ADD, {"code": generate_code(seed)})
+    assert done.status_code == 200, done.content.decode()
+    return seed, list_recovery_codes(done)
+
+
+def forget_used_codes() -> None:
+    """As if half a minute had passed since the last code."""
+    TOTPDevice.objects.update(last_t=-1, throttling_failure_count=0, throttling_failure_timestamp=None)
+
+
+def enter_password(client: Client, email: str, then: str = "/app/"):
+    return client.post("/app/sign-in", {"username": email, "password": PASSWORD, "next": then})
+
+
+def age_sign_in(client: Client, minutes: int) -> None:
+    """Whoever uses the client signed in that many minutes ago, with the second factor that they had then already."""
+    User.objects.filter(second_factor_since__isnull=False).update(
+        second_factor_since=timezone.now() - timedelta(days=1)
+    )
+    session = client.session
+    session["auth_time"] = session["seen_time"] = time.time() - 60 * minutes
+    session.save()
+
+
+@pytest.fixture
+def alices(alice) -> Client:
+    client = Client()
+    assert enter_password(client, alice.email).status_code == 303
+    return client
+
+
+@pytest.fixture
+def holder(alices, alice):
+    """Alice has an app: her browser, seed and codes, and what is spent forgotten."""
+    seed, codes = set_up_app(alices)
+    forget_used_codes()
+    alice.refresh_from_db()
+    return SimpleNamespace(client=alices, seed=seed, codes=codes, user=alice)
+
+
+# ---------------------------------------------------------------------------------------------- setting up
+
+
+def test_an_app_is_set_up_with_the_code_that_it_shows_and_ten_codes_are_shown_once(alices, alice):
+    page = alices.get(ADD)
+    assert "<svg" in page.content.decode()
+    assert find_seed(alices.get(ADD)) == find_seed(page)  # looked at again it is the same
+    seed, codes = set_up_app(alices)
+    assert (len(codes), len(set(codes)), len(codes[0].replace("-", ""))) == (10, 10, 24)
+    listed = alices.get(FACTORS).content.decode()
+    assert "10 of 10 are left" in listed
+    for secret in (seed, *codes):
+        assert secret not in listed
+    assert alice.second_factor_since is None
+    alice.refresh_from_db()
+    assert alice.second_factor_since is not None
+
+
+def test_codes_are_kept_as_digests(holder):
+    kept = b"".join(bytes(each.digest) for each in RecoveryCode.objects.for_user(holder.user.pk))
+    assert len(kept) == 10 * 32
+    assert not any(each.replace("-", "").encode() in kept for each in holder.codes)
+
+
+@pytest.mark.parametrize("wrong", ["", "000000", "12345", "1234567", "１２３４５６", "abcdef", "-12345"])
+def test_a_wrong_code_sets_nothing_up(wrong, alices, alice):
+    seed = find_seed(alices.get(ADD))
+    if wrong == generate_code(seed):
+        return  # pragma: no cover - one in a million
+    refused = alices.post(ADD, {"code": wrong})
+    assert refused.status_code == 400
+    assert "not the code that the app shows" in refused.content.decode()
+    assert not TOTPDevice.objects.exists()
+    assert find_seed(alices.get(ADD)) == seed
+
+
+def test_there_is_one_app(holder):
+    assert holder.client.get(ADD)["Location"] == FACTORS
+    assert "already" in holder.client.post(ADD, {"code": "123456"}, follow=True).content.decode()
+
+
+def test_with_the_first_factor_other_sessions_end(alice):
+    here, there = Client(), Client()
+    for client in (here, there):
+        enter_password(client, alice.email)
+    set_up_app(here)
+    assert there.get("/app/").status_code == 302
+    assert there.get("/companies").status_code == 401
+    assert here.get("/app/").status_code == 200
+    assert here.get("/companies").status_code == 200
+
+
+def test_with_the_last_factor_the_codes_go_and_the_password_is_enough(holder):
+    assert holder.client.post(f"{ADD}/remove").status_code == 303
+    assert not RecoveryCode.objects.exists()
+    holder.user.refresh_from_db()
+    assert holder.user.second_factor_since is None
+    assert enter_password(Client(), holder.user.email)["Location"] == "/app/"
+    assert holder.client.post(f"{ADD}/remove").status_code == 404
+    assert holder.client.post(f"{FACTORS}/codes").status_code == 404
+
+
+def test_new_codes_make_the_old_ones_void(holder):
+    fresh = list_recovery_codes(holder.client.post(f"{FACTORS}/codes"))
+    for typed, status in ((holder.codes[0], 400), (fresh[0], 303)):
+        client = Client()
+        enter_password(client, holder.user.email)
+        assert client.post(SECOND, {"code": typed}).status_code == status
+
+
+def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
+    told = []
+
+    def note(*, user, what, stamp):
+        told.append((user, what))
+        assert stamp.user_id == user.pk
+
+    monkeypatch.setattr(emails, "send_mfa_changed_email", note)
+    set_up_app(alices)
+    alices.post(f"{FACTORS}/codes")
+    alices.post(f"{ADD}/remove")
+    assert [what for user, what in told if user == alice] == [
+        "An authenticator app was added.", "New recovery codes were made.", "The authenticator app was removed."
+    ]  # fmt: skip
+
+
+def test_nobody_changes_a_factor_without_a_session():
+    for path in (FACTORS, ADD):
+        assert Client().get(path)["Location"].startswith("/app/sign-in")
+    for path in (ADD, f"{ADD}/remove", f"{FACTORS}/codes", f"{FACTORS}/passkeys", f"{FACTORS}/passkeys/options"):
+        assert Client().post(path)["Location"].startswith("/app/sign-in")
+
+
+# ---------------------------------------------------------------------------------------------- the second step
+
+
+def test_with_a_factor_the_password_alone_opens_nothing(holder):
+    client = Client()
+    first = enter_password(client, holder.user.email, then="/app/companies/new")
+    assert first["Location"].startswith(SECOND)
+    assert client.get("/app/").status_code == 302
+    assert client.get("/companies").status_code == 401
+    assert client.get("/admin/").status_code == 302
+    assert "One more step" in client.get(first["Location"]).content.decode()
+    done = client.post(SECOND, {"code": generate_code(holder.seed), "next": "/app/companies/new"})
+    assert (done.status_code, done["Location"]) == (303, "/app/companies/new")
+    assert client.get("/companies").status_code == 200
+
+
+def test_the_second_step_needs_the_first(holder):
+    answer = Client().post(SECOND, {"code": generate_code(holder.seed)})
+    assert answer["Location"].startswith("/app/sign-in?")
+
+
+def test_the_second_step_comes_within_ten_minutes_and_ends_with_the_password(holder):
+    for late in (True, False):
+        client = Client()
+        enter_password(client, holder.user.email)
+        if late:
+            session = client.session
+            session["second_step"] = session["second_step"] | {"time": time.time() - 601}
+            session.save()
+        else:
+            holder.user.set_password("another horse battery")
+            holder.user.save()
+        assert client.post(SECOND, {"code": generate_code(holder.seed)})["Location"].startswith("/app/sign-in?")
+        assert client.get("/companies").status_code == 401
+
+
+def test_a_code_is_taken_once(holder):
+    typed = generate_code(holder.seed)
+    for status in (303, 400):
+        client = Client()
+        enter_password(client, holder.user.email)
+        assert client.post(SECOND, {"code": typed}).status_code == status
+
+
+def test_the_code_that_set_the_app_up_signs_nobody_in(alices, alice):
+    seed = find_seed(alices.get(ADD))
+    typed = generate_code(seed)
+    assert alices.post(ADD, {"code": typed}).status_code == 200
+    client = Client()
+    enter_password(client, alice.email)
+    assert client.post(SECOND, {"code": typed}).status_code == 400
+
+
+@pytest.mark.parametrize(("steps", "status"), [(-2, 400), (-1, 303), (0, 303), (1, 303), (2, 400)])
+def test_a_clock_may_be_one_step_off_and_never_two(steps, status, holder, monkeypatch):
+    at = 30 * (int(time.time()) // 30) + 15  # the middle of a step
+    monkeypatch.setattr(otp, "time", SimpleNamespace(time=lambda: at))
+    monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: at))
+    for _ in range(2):  # nor is the skew added up
+        forget_used_codes()
+        client = Client()
+        enter_password(client, holder.user.email)
+        assert client.post(SECOND, {"code": generate_code(holder.seed, steps=steps)}).status_code == status
+
+
+@pytest.mark.parametrize(("at", "typed"), VECTORS)
+def test_codes_are_those_of_rfc_6238(at, typed, holder, monkeypatch):
+    TOTPDevice.objects.update(key=RFC_6238)
+    monkeypatch.setattr(otp, "time", SimpleNamespace(time=lambda: at))
+    client = Client()
+    enter_password(client, holder.user.email)
+    assert client.post(SECOND, {"code": typed}).status_code == 303
+
+
+def test_after_a_wrong_code_the_right_one_waits_a_moment(holder):
+    client = Client()
+    enter_password(client, holder.user.email)
+    for typed in ("000000", generate_code(holder.seed)):
+        refused = client.post(SECOND, {"code": typed})
+        assert (refused.status_code, "too soon after a wrong one" in refused.content.decode()) == (400, True)
+    TOTPDevice.objects.update(throttling_failure_timestamp=datetime.now(tz=UTC) - timedelta(seconds=5))
+    assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 303
+
+
+def test_ten_wrong_codes_lock_as_ten_wrong_passwords_do_and_a_right_password_between_helps_nothing(holder, caplog):
+    client = Client()
+    for number in range(10):
+        enter_password(client, holder.user.email)
+        answer = client.post(SECOND, {"code": f"{number:06}"})
+    assert answer.status_code == 429
+    assert f"A code of {holder.user.pk} was refused" in caplog.text
+    forget_used_codes()
+    assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 429
+    assert enter_password(Client(), holder.user.email).status_code == 429
+
+
+def test_wrong_codes_count_against_their_place(holder, settings):
+    settings.SIGN_IN_LIMIT = 5
+    client = Client(REMOTE_ADDR="192.0.2.77")
+    enter_password(client, holder.user.email)
+    said = [client.post(SECOND, {"code": "000000"}).status_code for _ in range(6)]
+    assert said == [400, 400, 400, 400, 429, 429]
+
+
+def test_a_recovery_code_works_once_in_whatever_way_it_is_typed(holder):
+    typed = holder.codes[3].upper().replace("-", " ")
+    for status in (303, 400):
+        client = Client()
+        enter_password(client, holder.user.email)
+        answer = client.post(SECOND, {"code": typed})
+        assert answer.status_code == status
+        if status == 303:
+            assert "9 are left" in client.get("/app/").content.decode()
+        else:
+            assert "was used already" in answer.content.decode()
+
+
+def test_nobodys_recovery_code_is_another_persons(holder, bob):
+    client = Client()
+    enter_password(client, bob.email)
+    set_up_app(client)
+    other = Client()
+    enter_password(other, bob.email)
+    assert other.post(SECOND, {"code": holder.codes[0]}).status_code == 400
+
+
+def test_a_new_password_by_mail_is_no_way_around_the_factor(holder):
+    link = build_password_link(holder.user).partition("/app/")[2]
+    client = Client()
+    form = client.get(f"/app/{link}", follow=True)
+    there = form.redirect_chain[-1][0]
+    client.post(there, {"new_password1": "another horse battery", "new_password2": "another horse battery"})
+    assert client.get("/companies").status_code == 401
+    answer = client.post("/app/sign-in", {"username": holder.user.email, "password": "another horse battery"})
+    assert answer["Location"].startswith(SECOND)
+
+
+# ---------------------------------------------------------------------------------------------- proving it again
+
+
+def test_after_ten_minutes_factors_are_changed_with_a_new_proof(holder):
+    age_sign_in(holder.client, 11)
+    for path in (f"{ADD}/remove", f"{FACTORS}/codes", f"{FACTORS}/passkeys"):
+        answer = holder.client.post(path, follow=True)
+        assert answer.redirect_chain[-1][0].startswith(SECOND)
+        assert "Nothing was changed yet" in answer.content.decode()
+    assert TOTPDevice.objects.exists()
+    asked = holder.client.post(f"{ADD}/remove", follow=True).redirect_chain[-1][0]
+    assert "Confirm it is you" in holder.client.get(asked).content.decode()
+    done = holder.client.post(SECOND, {"code": generate_code(holder.seed), "next": FACTORS})
+    assert done["Location"] == FACTORS
+    assert holder.client.post(f"{ADD}/remove")["Location"] == FACTORS
+    assert not TOTPDevice.objects.exists()
+
+
+def test_without_a_factor_the_proof_is_the_password(alices):
+    age_sign_in(alices, 11)
+    asked = alices.get(ADD, follow=True)
+    assert asked.redirect_chain[-1][0].startswith("/app/sign-in?again=1")
+    assert "Enter your password" in asked.content.decode()
+
+
+def test_a_changed_password_is_no_proof_where_there_is_a_factor(holder):
+    age_sign_in(holder.client, 11)
+    new = "another horse battery"
+    form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    assert holder.client.post("/app/password", form).status_code == 303
+    assert holder.client.get(ADD)["Location"].startswith("/app/sign-in?again=1")
+
+
+def test_changing_members_asks_again(holder, acme, bob):
+    row = Membership.objects.for_company(acme.id).get(user=bob)
+    members = f"/app/companies/{acme.id}/settings/members"
+    api = f"/companies/{acme.id}/members"
+    age_sign_in(holder.client, 11)
+    pages = [(members, {"email": "new@acme.example", "role": "viewer"}), (f"{members}/{row.id}", {"role": "editor"}),
+             (f"{members}/{row.id}/remove", {}), (f"{members}/{row.id}/resend", {})]  # fmt: skip
+    for path, form in pages:
+        assert holder.client.post(path, form)["Location"].startswith("/app/sign-in?again=1")
+    body = {"email": "new@acme.example", "role": "viewer"}
+    answers = [
+        holder.client.post(api, body, content_type="application/json"),
+        holder.client.put(f"{api}/{row.id}", {"role": "editor"}, content_type="application/json"),
+        holder.client.delete(f"{api}/{row.id}"),
+        holder.client.post(f"{api}/{row.id}/resend"),
+    ]
+    assert [(each.status_code, each.json()["code"]) for each in answers] == [(403, "sign_in_again")] * 4
+    assert not Membership.objects.for_company(acme.id).filter(user=None).exists()
+    assert Membership.objects.for_company(acme.id).get(user=bob).role == "viewer"
+    holder.client.post(SECOND, {"code": generate_code(holder.seed)})
+    assert holder.client.post(members, pages[0][1])["Location"] == members
+
+
+# ---------------------------------------------------------------------------------------------- who lost it
+
+
+def test_an_operator_lets_somebody_back_in(holder, acme, capsys):
+    call_command("restore_access", holder.user.email.upper())
+    assert "password alone" in capsys.readouterr().out
+    assert enter_password(Client(), holder.user.email)["Location"] == "/app/"
+    assert not RecoveryCode.objects.exists()
+    entry = AuditEntry.objects.for_company(acme.id).order_by("-number").first()
+    assert (entry.action, entry.before) == ("member.secondFactorRemoved", {"email": holder.user.email})
+    for email, told in ((holder.user.email, "no second factor"), ("nobody@acme.example", "nobody with this")):
+        with pytest.raises(CommandError, match=told):
+            call_command("restore_access", email)
+
+
+# ---------------------------------------------------------------------------------------------- staff
+
+
+def test_staff_need_a_second_factor_and_are_led_to_it(settings, holder, bob):
+    settings.STAFF_MFA = True
+    User.objects.update(is_staff=True, is_superuser=True)
+    assert holder.client.get("/admin/").status_code == 200
+    client = Client()
+    assert client.get("/admin/", follow=True).redirect_chain[-1][0] == "/app/sign-in?next=%2Fadmin%2F"
+    enter_password(client, bob.email)
+    led = client.get("/admin/", follow=True)
+    assert led.redirect_chain[-1][0] == FACTORS
+    assert "ask for a second factor" in led.content.decode()
+    set_up_app(client)
+    assert client.get("/admin/").status_code == 200
+
+
+def test_admin_asks_for_a_staff_account(holder):
+    led = holder.client.get("/admin/", follow=True)
+    assert led.status_code == 200
+    assert 'id="password"' in led.content.decode()
+
+
+def test_a_session_that_proved_a_factor_from_before_has_proved_none(holder):
+    other = Client()
+    enter_password(other, holder.user.email)
+    assert other.post(SECOND, {"code": holder.codes[0]}).status_code == 303
+    assert holder.client.post(f"{ADD}/remove").status_code in (302, 303)
+    set_up_app(holder.client)
+    assert other.get("/app/security").headers["Location"].startswith("/app/sign-in")
+    assert holder.client.get("/app/security").status_code == 200
+
+
+def test_whoever_guesses_codes_keeps_the_owner_out_for_a_minute_at_most(holder):
+    for count in (30, 31):
+        before = datetime.now(tz=UTC) - timedelta(seconds=65)
+        TOTPDevice.objects.update(throttling_failure_count=count, throttling_failure_timestamp=before)
+        client = Client()
+        enter_password(client, holder.user.email)
+        assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 303
+        forget_used_codes()
+
+
+def test_successful_sign_in_ends_the_code_lockout(holder):
+    TOTPDevice.objects.update(throttling_failure_count=7, throttling_failure_timestamp=datetime.now(tz=UTC))
+    client = Client()
+    enter_password(client, holder.user.email)
+    assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 400
+    assert client.post(SECOND, {"code": holder.codes[0]}).status_code == 303
+    again = Client()
+    enter_password(again, holder.user.email)
+    assert again.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 303
+
+
+def test_an_operator_who_lets_somebody_in_ends_their_sessions(holder):
+    call_command("restore_access", holder.user.email)
+    assert holder.client.get("/app/security").headers["Location"].startswith("/app/sign-in")

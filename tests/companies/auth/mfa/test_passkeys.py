@@ -1,0 +1,256 @@
+"""Passkeys over HTTP, with a device in software; in a real browser: tests/browser/test_passkeys.py."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from django.test import Client
+
+from companies.auth.mfa import devices
+from companies.models import Passkey
+from tests.authenticator import PRESENT, PasskeyDevice
+from tests.companies.auth.mfa.test_mfa import FACTORS, SECOND, age_sign_in, enter_password, list_recovery_codes
+
+pytestmark = pytest.mark.django_db
+ORIGIN = "https://app.example"
+ADD, SIGN_IN = f"{FACTORS}/passkeys", "/app/sign-in/passkey"
+
+
+@pytest.fixture(autouse=True)
+def named(settings):
+    """The pages have a host with a name."""
+    settings.APP_URL = f"{ORIGIN}/app"
+
+
+def get_options(client: Client, page: str, **query):
+    answer = client.post(f"{page}/options", query_params=query)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+    return json.loads(answer.content)
+
+
+def add_passkey(client: Client, device: PasskeyDevice, *, name: str = "Laptop", **wrong):
+    return client.post(ADD, {"name": name, "answer": device.made(get_options(client, ADD), **wrong)})
+
+
+@pytest.fixture
+def holder(alice):
+    """Alice has one passkey and nothing else."""
+    client, device = Client(), PasskeyDevice(ORIGIN)
+    enter_password(client, alice.email)
+    done = add_passkey(client, device)
+    assert len(list_recovery_codes(done)) == 10
+    alice.refresh_from_db()
+    return SimpleNamespace(client=client, device=device, user=alice, codes=list_recovery_codes(done))
+
+
+# ---------------------------------------------------------------------------------------------- setting up
+
+
+def test_a_passkey_is_asked_for_that_finds_its_user_and_knows_them(holder):
+    options = get_options(holder.client, ADD)
+    assert options["rp"] == {"id": "app.example", "name": "Tidebook"}
+    chosen = options["authenticatorSelection"]
+    assert (chosen["residentKey"], chosen["userVerification"]) == ("required", "required")
+    assert [each["id"] for each in options["excludeCredentials"]] == [json.loads(holder.device.answer({}))["id"]]
+    assert "Laptop" in holder.client.get(FACTORS).content.decode()
+
+
+WRONG_ANSWERS = {
+    "another site's origin": {"origin": "https://evil.example"},
+    "an origin that begins like ours": {"origin": f"{ORIGIN}.evil.example"},
+    "another site's id": {"rp": "evil.example"},
+    "another challenge": {"challenge": "AAAA"},
+    "an answer to another question": {"type": "payment.get"},
+    "nobody touched the device": {"flags": 0},
+    "nobody proved to be its owner": {"flags": PRESENT},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_ANSWERS.values(), ids=WRONG_ANSWERS)
+def test_a_new_passkey_is_refused_with(wrong, alice):
+    client = Client()
+    enter_password(client, alice.email)
+    refused = add_passkey(client, PasskeyDevice(ORIGIN), **wrong)
+    assert refused.status_code == 400
+    assert "The passkey was not accepted." in refused.content.decode()
+    alice.refresh_from_db()
+    assert (Passkey.objects.count(), alice.second_factor_since) == (0, None)
+
+
+GARBAGE = ["", "{}", "[]", "null", "1", '"x"', "{", '{"id": 1, "rawId": 1, "type": "public-key", "response": 1}',
+           '{"id": "a", "rawId": "a", "type": "public-key", "response": {}}', '{"rawId": "\\u0000"}', "x" * 20_000,
+           '{"id":"AAAA","rawId":"AAAA","type":"public-key","response":{"clientDataJSON":"AAAA",'
+           '"authenticatorData":"AAAA","signature":"AAAA","attestationObject":"oA","userHandle":5}}',
+           '{"id":"AAAA","rawId":"AAAA","type":"public-key","response":{"clientDataJSON":"e30",'
+           '"authenticatorData":"","signature":"","attestationObject":"/////w","userHandle":""}}',
+           "[" * 9_000]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", GARBAGE, ids=range(len(GARBAGE)))
+def test_what_no_browser_sends_is_refused_too(answer, holder):
+    get_options(holder.client, ADD)
+    assert holder.client.post(ADD, {"name": "x", "answer": answer}).status_code == 400
+    client = Client()
+    get_options(client, SIGN_IN)
+    assert client.post(SIGN_IN, {"answer": answer})["Location"].startswith("/app/sign-in?")
+    assert Passkey.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 101, "two\nlines", "\u200b"])
+def test_a_passkey_has_a_name_on_one_line(name, holder):
+    refused = add_passkey(holder.client, PasskeyDevice(ORIGIN), name=name)
+    assert (refused.status_code, "Give the passkey a name" in refused.content.decode()) == (400, True)
+
+
+def test_a_challenge_is_answered_once_and_only_for_its_purpose(holder):
+    other = PasskeyDevice(ORIGIN)
+    answer = other.made(get_options(holder.client, ADD))
+    assert holder.client.post(ADD, {"name": "Phone", "answer": answer}).status_code == 303
+    again = holder.client.post(ADD, {"name": "Phone", "answer": answer})
+    assert (again.status_code, Passkey.objects.count()) == (400, 2)
+    options = get_options(holder.client, SIGN_IN)
+    made = PasskeyDevice(ORIGIN).made(options | {"rp": {"id": "app.example"}, "user": {"id": "AAAA"}})
+    assert holder.client.post(ADD, {"name": "Phone", "answer": made}).status_code == 400
+
+
+def test_somebody_elses_passkey_is_not_set_up_again(holder, bob):
+    client = Client()
+    enter_password(client, bob.email)
+    refused = add_passkey(client, holder.device)
+    assert (refused.status_code, "set up already" in refused.content.decode()) == (400, True)
+
+
+def test_there_are_at_most_so_many(holder, monkeypatch):
+    monkeypatch.setattr(devices, "MAX_PASSKEYS", 2)
+    assert add_passkey(holder.client, PasskeyDevice(ORIGIN)).status_code == 303
+    assert add_passkey(holder.client, PasskeyDevice(ORIGIN)).status_code == 400
+
+
+def test_one_removes_ones_own_and_no_others(holder, bob):
+    client, row = Client(), Passkey.objects.get()
+    enter_password(client, bob.email)
+    assert client.post(f"{ADD}/{row.id}/remove").status_code == 404
+    assert holder.client.post(f"{ADD}/{row.id}/remove")["Location"] == FACTORS
+    assert not Passkey.objects.exists()
+    holder.user.refresh_from_db()
+    assert holder.user.second_factor_since is None
+
+
+def test_a_host_without_a_name_offers_none(settings, alice):
+    settings.APP_URL = "http://127.0.0.1:8000/app"
+    client = Client()
+    assert "data-passkey" not in client.get("/app/sign-in").content.decode()
+    enter_password(client, alice.email)
+    page = client.get(FACTORS).content.decode()
+    assert "data-passkey" not in page
+    assert "this one is a number" in page
+
+
+# ---------------------------------------------------------------------------------------------- signing in
+
+
+def test_a_passkey_alone_signs_in(holder):
+    client = Client()
+    options = get_options(client, SIGN_IN)
+    assert (options["allowCredentials"], options["userVerification"]) == ([], "required")  # it names nobody
+    answer = client.post(SIGN_IN, {"answer": holder.device.proves(options), "next": "/app/companies/new"})
+    assert (answer.status_code, answer["Location"]) == (303, "/app/companies/new")
+    assert client.get("/companies").status_code == 200
+    assert Passkey.objects.get().sign_count == 1
+    holder.user.refresh_from_db()
+
+
+def test_a_passkey_is_the_second_step_too(holder):
+    client = Client()
+    enter_password(client, holder.user.email)
+    options = get_options(client, SIGN_IN, known="1")
+    assert len(options["allowCredentials"]) == 1
+    assert client.post(SECOND, {"answer": holder.device.proves(options)})["Location"] == "/app/"
+    assert client.get("/companies").status_code == 200
+
+
+WRONG_ASSERTIONS = WRONG_ANSWERS | {
+    "a counter that stands still": {"count": 5},
+    "a counter that goes back": {"count": 4},
+    "another device's signature": {"key": ec.generate_private_key(ec.SECP256R1())},
+    "another person's handle": {"handle": b"x" * 16},
+    "an unknown passkey": {"id": b"y" * 32},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_ASSERTIONS.values(), ids=WRONG_ASSERTIONS)
+def test_a_proof_is_refused_with(wrong, holder, caplog):
+    Passkey.objects.update(sign_count=5)
+    holder.device.count = 5
+    client, told = Client(), set()
+    for page, first in ((SIGN_IN, None), (SECOND, holder.user.email)):
+        if first:
+            enter_password(client, first)
+        options = get_options(client, SIGN_IN)
+        answer = client.post(page, {"answer": holder.device.proves(options, **wrong)}, follow=True)
+        told.add("The passkey was not accepted. Try again, or another way." in answer.content.decode())
+        assert client.get("/companies").status_code == 401
+    assert told == {True}
+    assert "A passkey was refused" in caplog.text
+    assert Passkey.objects.get().sign_count == 5
+
+
+def test_a_proof_is_taken_once(holder):
+    client = Client()
+    answer = holder.device.proves(get_options(client, SIGN_IN))
+    assert client.post(SIGN_IN, {"answer": answer})["Location"] == "/app/"
+    client.post("/app/sign-out")
+    for other in (client, Client()):
+        assert other.post(SIGN_IN, {"answer": answer})["Location"].startswith("/app/sign-in?")
+        get_options(other, SIGN_IN)
+        assert other.post(SIGN_IN, {"answer": answer})["Location"].startswith("/app/sign-in?")
+
+
+def test_devices_that_do_not_count_are_taken(holder):
+    Passkey.objects.update(sign_count=0)
+    for _ in range(2):
+        client = Client()
+        proof = holder.device.proves(get_options(client, SIGN_IN), count=0)
+        assert client.post(SIGN_IN, {"answer": proof})["Location"] == "/app/"
+
+
+def test_another_persons_passkey_is_no_second_step_of_mine(holder, bob):
+    client, mine = Client(), PasskeyDevice(ORIGIN)
+    enter_password(client, bob.email)
+    add_passkey(client, mine)
+    other = Client()
+    enter_password(other, holder.user.email)
+    assert other.post(SECOND, {"answer": mine.proves(get_options(other, SIGN_IN))}).status_code == 400
+    assert other.get("/companies").status_code == 401
+
+
+def test_who_is_switched_off_gets_in_with_nothing(holder):
+    holder.user.is_active = False
+    holder.user.save()
+    client = Client()
+    proof = holder.device.proves(get_options(client, SIGN_IN))
+    assert client.post(SIGN_IN, {"answer": proof})["Location"].startswith("/app/sign-in?")
+
+
+def test_wrong_proofs_are_limited_by_place_and_so_are_challenges(holder, settings):
+    settings.SIGN_IN_LIMIT = 4
+    client = Client(REMOTE_ADDR="192.0.2.78")
+    assert [client.post(SIGN_IN, {"answer": "{}"}).status_code for _ in range(5)] == [303] * 4 + [429]
+    assert [client.post(f"{SIGN_IN}/options").status_code for _ in range(5)] == [200] * 4 + [429]
+
+
+def test_a_passkey_proves_again_who_one_is(holder):
+    age_sign_in(holder.client, 11)
+    assert holder.client.post(f"{FACTORS}/codes")["Location"].startswith("/app/sign-in?again=1")
+    options = get_options(holder.client, SIGN_IN, known="1")
+    assert holder.client.post(SECOND, {"answer": holder.device.proves(options), "next": FACTORS})["Location"] == FACTORS
+    assert len(list_recovery_codes(holder.client.post(f"{FACTORS}/codes"))) == 10
+
+
+def test_the_pages_run_scripts_of_our_own_alone(holder):
+    for client, path in ((Client(), "/app/sign-in"), (holder.client, SECOND), (holder.client, FACTORS)):
+        page = client.get(path)
+        assert "data-passkey" in page.content.decode()
+        assert "unsafe" not in page["Content-Security-Policy"]
+        assert "<script>" not in page.content.decode()

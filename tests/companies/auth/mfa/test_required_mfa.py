@@ -1,0 +1,212 @@
+"""A company that demands a second factor of its members."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from companies.models import AuditEntry, Company
+from tests import factories
+from tests.companies.auth.mfa.test_mfa import FACTORS, enter_password, set_up_app
+from tests.oauth.conftest import AUTHORIZE, application, flow, granted, signed_in
+
+pytestmark = pytest.mark.django_db
+assert all((application, flow, granted, signed_in))  # fixtures
+
+
+def require_mfa(company: Company, demanded: bool = True) -> None:
+    Company.objects.filter(id=company.id).update(require_second_factor=demanded)
+
+
+@pytest.fixture
+def demanding(acme) -> Company:
+    require_mfa(acme)
+    return acme
+
+
+def test_an_owner_who_has_one_demands_it_of_everybody(alice, acme):
+    client = Client()
+    enter_password(client, alice.email)
+    path = f"/companies/{acme.id}"
+    on = {"requireSecondFactor": True}
+    assert client.get(path).json()["requireSecondFactor"] is False
+    refused = client.put(path, on, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (409, "second_factor_missing")
+    set_up_app(client)
+    assert client.put(path, on, content_type="application/json").json()["requireSecondFactor"] is True
+    entry = AuditEntry.objects.for_company(acme.id).order_by("-number").first()
+    assert entry.after["require_second_factor"] is True
+    assert client.get(path).json()["requireSecondFactor"] is True
+    off = client.put(path, {"requireSecondFactor": False}, content_type="application/json")
+    assert off.json()["requireSecondFactor"] is False
+
+
+def test_mfa_requirement_is_set_by_owners(alice, acme, browser_of):
+    client = Client()
+    enter_password(client, alice.email)
+    page = f"/app/companies/{acme.id}/settings"
+    form = {"name": "Acme", "baseCurrency": "EUR", "timeZone": "UTC", "requireSecondFactor": "on"}
+    refused = client.post(page, form)
+    assert (refused.status_code, "Set up a second factor of your own" in refused.content.decode()) == (400, True)
+    set_up_app(client)
+    assert client.post(page, form).status_code == 303
+    acme.refresh_from_db()
+    assert acme.require_second_factor
+
+
+@pytest.mark.parametrize("role", ["admin", "editor"])
+def test_mfa_requirement_cannot_be_set_by_other_roles(role, acme, browser_of):
+    user = factories.make_member(acme, "eve@acme.example", role=role)
+    user.second_factor_since = timezone.now()
+    user.save()
+    client = browser_of(user, acme).client
+    session = client.session
+    session["factor"] = "app"
+    session.save()
+    answer = client.put(f"/companies/{acme.id}", {"requireSecondFactor": True}, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+    client.post(f"/app/companies/{acme.id}/settings", {"name": "Acme", "requireSecondFactor": "on"})
+    acme.refresh_from_db()
+    assert not acme.require_second_factor
+
+
+def test_a_key_neither_demands_it_nor_lets_it_go(api, acme):
+    for there in (False, True):
+        require_mfa(acme, there)
+        assert api.put("", {"requireSecondFactor": there}).status_code == 200  # as it is
+        answer = api.put("", {"requireSecondFactor": not there})
+        assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+        assert answer.json()["detail"].startswith("Only a member who signed in can change requireSecondFactor")
+
+
+def test_demanding_it_needs_a_recent_login(alice, acme, age_session):
+    client = Client()
+    enter_password(client, alice.email)
+    set_up_app(client)
+    alice.second_factor_since = timezone.now() - timedelta(days=1)
+    alice.save()
+    age_session(client)
+    path = f"/companies/{acme.id}"
+    refused = client.put(path, {"requireSecondFactor": True}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (403, "sign_in_again")
+    body = {"requireSecondFactor": False, "name": "Acme Inc"}
+    assert client.put(path, body, content_type="application/json").status_code == 200
+    form = {"name": "Acme Inc", "baseCurrency": "EUR", "timeZone": "UTC", "requireSecondFactor": "on"}
+    page = client.post(f"/app/companies/{acme.id}/settings", form)
+    assert page["Location"].startswith("/app/sign-in?again=1&next=%2Fapp%2F"), page["Location"]
+    acme.refresh_from_db()
+    assert not acme.require_second_factor
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_mfa_requirement_must_be_boolean(value, api):
+    assert api.put("", {"requireSecondFactor": value}).status_code == 400
+
+
+def test_members_without_one_wait(demanding, bob, browser_of):
+    caller = browser_of(bob, demanding)
+    for path in ("", "accounts", "transactions"):
+        answer = caller.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (403, "second_factor_required")
+    assert caller.post("account_groups", {"name": "x"}).json()["code"] == "second_factor_required"
+    (listed,) = caller.get("/companies").json()
+    assert (listed["name"], listed["role"], listed["permissions"]) == ("Acme", "viewer", [])
+    assert listed["computedCommittedMrrEur"] is None
+    home = caller.client.get("/app/").content.decode()
+    assert "set up a second factor" in home
+    assert "Cash" not in home
+    for path in ("", "/transactions", "/settings", "/settings/leave", "/settings/api-keys"):
+        page = caller.client.get(f"/app/companies/{demanding.id}{path}")
+        assert page.status_code == 403
+        assert FACTORS in page.content.decode()
+
+
+def test_with_one_they_go_on(demanding, bob):
+    client = Client()
+    enter_password(client, bob.email)
+    assert client.get(f"/companies/{demanding.id}").status_code == 403
+    set_up_app(client)
+    assert client.get(f"/companies/{demanding.id}").status_code == 200
+    assert client.get(f"/app/companies/{demanding.id}/transactions").status_code == 200
+
+
+def test_another_companys_demand_is_none_of_ours(demanding, carol, globex, browser_of):
+    assert browser_of(carol, globex).get("").status_code == 200
+    assert browser_of(carol, demanding).get("").status_code == 404  # not even that it demands one
+
+
+def test_keys_go_on(demanding, api):
+    assert api.get("").status_code == 200
+
+
+def test_tokens_wait_and_go_on(acme, signed_in, granted, alice):
+    path, token = f"/companies/{acme.id}/accounts", granted["access_token"]
+    assert signed_in.call(token, path).status_code == 200
+    require_mfa(acme)
+    refused = signed_in.call(token, path)
+    assert (refused.status_code, refused.json()["code"]) == (403, "second_factor_required")
+    assert signed_in.call(token).json()[0]["permissions"] == []
+    alice.second_factor_since = timezone.now()
+    alice.save()
+    assert signed_in.call(token, path).status_code == 200
+
+
+def test_consents_wait(demanding, signed_in):
+    page = signed_in.ask()
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert "It waits until you set up a second factor" in text
+    assert signed_in.decide(demanding, page=page).status_code == 400
+
+
+def test_a_standing_consent_gives_nothing_silently(acme, signed_in, granted):
+    assert "code=" in signed_in.ask(prompt="none")["Location"]
+    require_mfa(acme)
+    assert "error=consent_required" in signed_in.ask(prompt="none")["Location"]
+    assert "error=consent_required" in signed_in.ask(prompt="none", scope="openid")["Location"]
+
+
+def test_the_demand_costs_no_statement(acme, alice):
+    client, counts = Client(), []
+    enter_password(client, alice.email)
+    set_up_app(client)
+    for demanded in (False, True):
+        require_mfa(acme, demanded)
+        with CaptureQueriesContext(connection) as asked:
+            assert client.get(f"/companies/{acme.id}/account_groups").status_code == 200
+        counts.append(len(asked))
+    assert counts[0] == counts[1]
+
+
+# ---------------------------------------------------------------------------------------------- letting an app write
+
+
+def test_who_lets_an_app_write_proved_lately_who_they_are(signed_in):
+    signed_in.browser.get("/app/")
+    session = signed_in.browser.session
+    session["auth_time"] -= 11 * 60
+    session.save()
+    asked = signed_in.ask()
+    assert asked["Location"].startswith("/app/sign-in?")
+    assert "again=1" in asked["Location"]
+    assert AUTHORIZE.replace("/", "%2F") in asked["Location"]
+    assert signed_in.ask(scope="svc:read offline_access").status_code == 302
+    assert signed_in.ask(scope="svc:read").status_code == 200  # to look asks for no more than a session
+
+
+def test_a_page_that_stood_open_for_long_asks_before_it_gives(signed_in, acme):
+    page = signed_in.ask()
+    session = signed_in.browser.session
+    session["auth_time"] -= 11 * 60
+    session.save()
+    assert signed_in.decide(acme, page=page)["Location"].startswith("/app/sign-in?")
+    assert "access_denied" in signed_in.decide(acme, page=page, decision="deny")["Location"]
+
+
+def test_the_page_says_when_and_where_they_signed_in(signed_in):
+    text = signed_in.ask().content.decode()
+    assert "UTC from 127.0.0.1" in text
+    assert f"{timezone.now():%-d %b %Y}" in text

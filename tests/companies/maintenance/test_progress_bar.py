@@ -1,0 +1,112 @@
+"""Long work on the command line shows a bar to people at a terminal, and only its answer elsewhere."""
+
+import contextlib
+import doctest
+import io
+import json
+import os
+import pty
+import re
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import OutputWrapper
+
+from companies.maintenance import progress_bar
+
+DEMO = {"months": 1, "transactions": 60}
+
+
+class PseudoTerminal:
+    """A pseudo-terminal: what is written to ``end`` is what its reader sees."""
+
+    def __init__(self):
+        self.master, slave = pty.openpty()
+        self.end = os.fdopen(slave, "w")
+
+    def seen(self):
+        self.end.close()
+        found = b""
+        with contextlib.suppress(OSError):  # Linux tells the end of a terminal so
+            while part := os.read(self.master, 65536):
+                found += part
+        os.close(self.master)
+        return found.decode()
+
+
+@pytest.fixture
+def terminal():
+    return PseudoTerminal()
+
+
+def list_percentages(text):
+    return [int(share) for share in re.findall(r"(\d+)%", text)]
+
+
+@pytest.mark.django_db
+def test_at_a_terminal_the_demonstration_tells_how_far_it_is(terminal):
+    told = io.StringIO()
+    call_command("demo", stdout=told, stderr=terminal.end, **DEMO)
+    seen = terminal.seen()
+    assert list_percentages(seen) == sorted(list_percentages(seen))
+    assert len(set(list_percentages(seen))) >= 5
+    assert "Importing transactions" in seen
+    assert seen.endswith(progress_bar.CLEAR_LINE)  # nothing of it stays
+    assert "\n" not in seen
+    assert "█" not in told.getvalue()
+    assert "apiKey" in told.getvalue()
+
+
+@pytest.mark.django_db
+def test_json_output_has_no_progress_bar(terminal):
+    told = io.StringIO()
+    call_command("demo", json=True, stdout=told, stderr=terminal.end, **DEMO)
+    assert terminal.seen() == ""
+    assert set(json.loads(told.getvalue())) == {"companyId", "email", "password", "apiKey"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("command", ["demo", "rebuild_derived", "refresh_metrics", "update_rates"])
+def test_where_nobody_looks_nothing_is_drawn(command, acme):
+    said = io.StringIO()
+    call_command(command, stdout=io.StringIO(), stderr=said, **(DEMO if command == "demo" else {}))
+    assert said.getvalue() == ""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("command", "doing"),
+    [
+        ("rebuild_derived", "Rebuilding company 2 of 2"),
+        ("refresh_metrics", "Company 2 of 2"),
+        ("update_rates", "Loading rates"),
+    ],
+)
+def test_other_long_work_does_too(command, doing, terminal, acme, globex):
+    call_command(command, stdout=io.StringIO(), stderr=terminal.end)
+    assert doing in terminal.seen()
+
+
+def fail_after_quarter(stream):
+    with progress_bar.draw_progress_bar(stream) as tell:
+        tell("Working", 0.25)
+        raise ZeroDivisionError
+
+
+def test_the_bar_goes_when_the_work_fails(terminal):
+    with pytest.raises(ZeroDivisionError):
+        fail_after_quarter(OutputWrapper(terminal.end))
+    seen = terminal.seen()
+    assert " 25%  Working" in seen
+    assert seen.endswith(progress_bar.CLEAR_LINE)
+
+
+def test_a_bar_is_as_full_as_the_share():
+    assert doctest.testmod(progress_bar).failed == 0
+    assert [progress_bar.format_progress_bar(share).count("█") for share in (-1.0, 0.0, 0.25, 1.0, 2.0)] == [
+        0,
+        0,
+        7,
+        28,
+        28,
+    ]

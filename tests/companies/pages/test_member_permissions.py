@@ -1,0 +1,101 @@
+"""What members may do, as pages: each one's own list, and what oneself may."""
+
+import re
+import time
+from html import unescape
+
+import pytest
+
+from companies.models import AuditEntry, Membership
+from companies.permissions import Role
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def build_page_path(company, path=""):
+    return f"/app/companies/{company.id}/settings/{path}"
+
+
+def get_page_text(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def list_checked_permissions(answer):
+    return re.findall(r'name="permissions" value="([\w:]+)"[^>]*? checked', answer.content.decode())
+
+
+def get_membership(user, company):
+    return Membership.objects.for_company(company.id).get(user=user)
+
+
+def test_the_members_page_says_what_each_may_do(owner, bob, acme):
+    seen = get_page_text(owner.get(build_page_path(acme, "members")))
+    assert "Sees everything, changes 1 of 10" in seen
+    assert "Sees everything, changes everything, administers" in seen
+
+
+def test_a_member_gets_a_list_of_their_own_and_loses_it_again(owner, api, bob, acme):
+    address = build_page_path(acme, f"members/{get_membership(bob, acme).id}/permissions")
+    shown = list_checked_permissions(owner.get(address))
+    assert ("accounts:read" in shown, "accounts:write" in shown) == (True, False)
+    form = {"kind": "own", "permissions": ["accounts:read", "accounts:write", "audit:read"]}
+    assert owner.post(address, form).status_code == 303
+    assert api.get(f"members/{get_membership(bob, acme).id}").json()["permissions"] == form["permissions"]
+    assert sorted(list_checked_permissions(owner.get(address))) == form["permissions"]
+    assert owner.post(address, {"kind": "role"}).status_code == 303
+    assert get_membership(bob, acme).permissions is None
+    assert get_membership(bob, acme).role == Role.VIEWER
+
+
+@pytest.mark.parametrize(
+    "form", [{"kind": "some"}, {}, {"kind": "own", "permissions": ["accounts:eat"]}], ids=["kind", "nothing", "unknown"]
+)
+def test_unknown_permission_shows_a_field_error(owner, bob, acme, form):
+    entries = AuditEntry.objects.for_company(acme.id).count()
+    answer = owner.post(build_page_path(acme, f"members/{get_membership(bob, acme).id}/permissions"), form)
+    assert (answer.status_code, "field-error" in answer.content.decode()) == (400, True)
+    assert AuditEntry.objects.for_company(acme.id).count() == entries
+
+
+def test_nobody_gives_what_they_do_not_hold(browser_of, alice, bob, acme):
+    admin = factories.make_member(acme, "dana@acme.example", role=Role.ADMIN)
+    client = browser_of(admin, acme).client
+    form = {"kind": "own", "permissions": ["company:manage"]}
+    answer = client.post(build_page_path(acme, f"members/{get_membership(bob, acme).id}/permissions"), form)
+    assert (answer.status_code, "nobody gives what they do not hold" in get_page_text(answer)) == (400, True)
+    assert get_membership(bob, acme).permissions is None
+    last = client.post(build_page_path(acme, f"members/{get_membership(alice, acme).id}/permissions"), {"kind": "own"})
+    assert (last.status_code, get_membership(alice, acme).permissions) == (400, None)
+
+
+def test_everybody_sees_their_own_access(viewer, browser_of, acme):
+    seen = get_page_text(viewer.get(build_page_path(acme, "access")))
+    assert "You are viewer of Acme." in seen
+    assert "Accounts yes no" in seen
+    assert "Notifications yes yes" in seen
+    assert "Balances and cash flow yes –" in seen
+    assert "Read the audit log" not in seen
+    eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["audit:read"])
+    seen = get_page_text(browser_of(eve, acme).client.get(build_page_path(acme, "access")))
+    assert "with permissions of your own" in seen
+    assert "Accounts no no" in seen
+    assert "Read the audit log" in seen
+
+
+def test_ticks_beside_the_role_are_not_passed_over(owner, bob, acme):
+    address = build_page_path(acme, f"members/{get_membership(bob, acme).id}/permissions")
+    form = {"kind": "role", "permissions": [*list_checked_permissions(owner.get(address)), "transactions:write"]}
+    answer = owner.post(address, form)
+    assert (answer.status_code, "Choose a list of their own" in get_page_text(answer)) == (400, True)
+    assert get_membership(bob, acme).permissions is None
+
+
+def test_who_gives_permissions_proved_lately_who_they_are(owner, bob, acme):
+    session = owner.session
+    session["auth_time"] = session["seen_time"] = time.time() - 700
+    session.save()
+    form = {"kind": "own", "permissions": ["accounts:read", "members:manage"]}
+    answer = owner.post(build_page_path(acme, f"members/{get_membership(bob, acme).id}/permissions"), form)
+    assert answer.headers["Location"].startswith("/app/sign-in")
+    assert get_membership(bob, acme).permissions is None

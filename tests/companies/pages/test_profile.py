@@ -1,0 +1,241 @@
+"""The profile: a name, a locale, another address that its holder confirms, and which notifications come by mail."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from companies.actions import email_change
+from companies.models import AuditContext, AuditEntry, EmailChange, PersonalEntry, User
+from notifications import notify
+from notifications.emails import EMAIL_SUBJECTS
+from notifications.models import NotificationType
+from tests import factories
+from tests.companies.pages.test_user_pages import move_clock_ahead, sign_in
+from tests.companies.pages.test_user_security import open_browser
+
+pytestmark = pytest.mark.django_db
+PAGE, CHANGE, MAILED = "/app/profile", "/app/profile/email", "/app/profile/notifications"
+NEW_ADDRESS = "anna@new.example"
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Mails go out with the answer."""
+    monkeypatch.setattr("companies.mailer.submit_email", lambda letter: letter.to and letter.send())
+
+
+@pytest.fixture
+def desk(alice):
+    desk = open_browser()
+    sign_in(desk, alice)
+    return desk
+
+
+@pytest.fixture
+def post(desk, django_capture_on_commit_callbacks):
+    def sent(path, **values):
+        with django_capture_on_commit_callbacks(execute=True):
+            return desk.post(path, values)
+
+    return sent
+
+
+def find_link(mail):
+    return re.search(r"/app/profile/email/[\w-]+", mail.body)[0]
+
+
+def list_mails_to(box, address):
+    return [mail for mail in box if mail.to == [address]]
+
+
+def test_the_name_and_the_locale_are_saved_and_shown(post, desk, alice):
+    assert "Profile</a>" in desk.get("/app/").content.decode(), "the header leads there"
+    assert post(PAGE, name=" Anna Berg ", locale="de").status_code == 303
+    alice.refresh_from_db()
+    assert (alice.name, alice.locale) == ("Anna Berg", "de")
+    page = desk.get(PAGE).content.decode()
+    assert '<option value="de" selected>Deutsch: 10.000,00 · 31.12.2026</option>' in page
+    assert 'value="Anna Berg"' in page
+    assert 'data-locale="de"' in page
+    assert post(PAGE, name="", locale="").status_code == 303
+    alice.refresh_from_db()
+    assert (alice.name, alice.locale, alice.display_name) == ("", "", alice.email)
+
+
+def test_the_companies_of_a_person_are_told_what_they_see_of_them(post, api, alice, globex, mailoutbox):
+    factories.make_member(globex, alice.email)
+
+    def updates():
+        return AuditEntry.objects.filter(action="member.updated").order_by("company_id", "number")
+
+    post(PAGE, name="Anna Berg", locale="")
+    assert [entry.after for entry in updates()] == [{"name": "Anna Berg"}] * 2
+    assert {entry.company.name for entry in updates()} == {"Acme", "Globex"}
+    assert api.get("events?type=member.updated").json()[-1]["type"] == "member.updated"
+    post(PAGE, name="Anna Berg", locale="de")
+    assert len(updates()) == 2, "how somebody reads is nobody else's"
+    post(CHANGE, email=NEW_ADDRESS)
+    post(find_link(list_mails_to(mailoutbox, NEW_ADDRESS)[0]))
+    assert [entry.after for entry in updates()] == [{"name": "Anna Berg"}, {"email": NEW_ADDRESS}] * 2
+
+
+def test_profile_message_uses_the_chosen_language(post, desk):
+    post(PAGE, name="", locale="de")
+    assert "Das Profil wurde gespeichert." in desk.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"name": "x" * 201, "locale": ""}, "name"),
+        ({"name": "a\nb", "locale": ""}, "name"),
+        ({"locale": "xx"}, "locale"),
+    ],
+)
+def test_invalid_profile_shows_field_errors(post, alice, values, field):
+    answer = post(PAGE, **{"name": "", **values})
+    assert answer.status_code == 400
+    assert f'id="{field}-error"' in answer.content.decode()
+    before = alice.name
+    alice.refresh_from_db()
+    assert alice.name == before
+
+
+def test_an_address_changes_once_its_holder_opens_the_link(post, desk, alice, mailoutbox):
+    old = alice.email
+    mailoutbox.clear()
+    assert post(CHANGE, email=NEW_ADDRESS).status_code == 303
+    alice.refresh_from_db()
+    assert alice.email == old, "until then nothing changes"
+    (letter,), (told,) = list_mails_to(mailoutbox, NEW_ADDRESS), list_mails_to(mailoutbox, old)
+    assert NEW_ADDRESS in told.body
+    link = find_link(letter)
+    assert link not in told.body
+    assert NEW_ADDRESS in desk.get(link).content.decode()
+    alice.refresh_from_db()
+    assert alice.email == old, "programs that read mails open links"
+    mailoutbox.clear()
+    assert post(link).headers["Location"] == PAGE
+    alice.refresh_from_db()
+    assert (alice.email, alice.canonical_email) == (NEW_ADDRESS, NEW_ADDRESS)
+    (told,) = mailoutbox
+    assert (told.to, NEW_ADDRESS in told.body) == ([old], True)
+    entry = PersonalEntry.objects.for_user(alice).latest("time", "id")
+    assert (entry.event, entry.detail) == ("emailChanged", f"{old} became {NEW_ADDRESS}")
+    assert f"{old} became {NEW_ADDRESS}" in desk.get("/app/security").content.decode()
+    assert "has ended" in desk.post(link, follow=True).content.decode(), "it works once"
+
+
+def test_a_later_wish_ends_the_one_before_it(post, desk, alice, mailoutbox):
+    post(CHANGE, email=NEW_ADDRESS)
+    first = find_link(list_mails_to(mailoutbox, NEW_ADDRESS)[0])
+    post(CHANGE, email="other@new.example")
+    assert EmailChange.objects.count() == 1
+    assert "has ended" in desk.get(first, follow=True).content.decode()
+    desk.post(first)
+    alice.refresh_from_db()
+    assert alice.email != NEW_ADDRESS
+
+
+def test_the_link_is_of_no_use_to_anybody_else_and_not_for_long(post, desk, alice, carol, mailoutbox):
+    post(CHANGE, email=NEW_ADDRESS)
+    link, other = find_link(list_mails_to(mailoutbox, NEW_ADDRESS)[0]), open_browser(place="198.51.100.9")
+    assert other.get(link).headers["Location"].startswith("/app/sign-in")
+    sign_in(other, carol)
+    other.post(link)
+    EmailChange.objects.update(expires_time=timezone.now() - timedelta(seconds=1))
+    desk.post(link)
+    for user in (alice, carol):
+        user.refresh_from_db()
+        assert user.email != NEW_ADDRESS
+
+
+def test_an_address_that_is_taken_tells_nothing(post, desk, alice, carol, mailoutbox):
+    mailoutbox.clear()
+    free = post(CHANGE, email=NEW_ADDRESS)
+    taken = post(CHANGE, email=carol.email.upper())
+    assert (free.status_code, free.headers["Location"]) == (taken.status_code, taken.headers["Location"])
+    assert not [mail for mail in mailoutbox if mail.to[0].lower() == carol.email]
+    name, _, domain = carol.email.partition("@")
+    sent = f"{name.upper()}@{domain}"
+    page = " ".join(desk.get(PAGE).content.decode().split())
+    assert f"A link was mailed to {sent}" in page, "as of any other"
+
+
+def test_an_address_that_was_taken_meanwhile_stays_theirs(post, alice, mailoutbox):
+    old = alice.email
+    post(CHANGE, email=NEW_ADDRESS)
+    User.objects.create_user(NEW_ADDRESS.upper())
+    assert post(find_link(list_mails_to(mailoutbox, NEW_ADDRESS)[0])).status_code == 303
+    alice.refresh_from_db()
+    assert alice.email == old
+    assert User.objects.filter(canonical_email=NEW_ADDRESS).count() == 1
+
+
+def test_another_address_needs_a_new_proof(post, alice, monkeypatch, mailoutbox):
+    mailoutbox.clear()
+    move_clock_ahead(monkeypatch, minutes=20)
+    answer = post(CHANGE, email=NEW_ADDRESS)
+    assert answer.headers["Location"].startswith("/app/sign-in")
+    assert (EmailChange.objects.count(), mailoutbox) == (0, [])
+
+
+def test_invalid_email_address_shows_a_field_error(post):
+    for wrong in ("nobody", "ı@example.com", "a@b@", ""):
+        answer = post(CHANGE, email=wrong)
+        assert answer.status_code == 400
+        assert 'id="email-error"' in answer.content.decode()
+
+
+def test_nobody_has_many_addresses_written_to(post, mailoutbox):
+    mailoutbox.clear()
+    for number in range(7):
+        last = post(CHANGE, email=f"anna{number}@new.example")
+    assert last.status_code == 400
+    assert (
+        len([mail for mail in mailoutbox if mail.to[0].endswith("new.example")]) == email_change.MAX_REQUESTS_PER_HOUR
+    )
+
+
+def test_one_who_is_not_signed_in_sees_no_profile():
+    for path in (PAGE, MAILED):
+        assert Client().get(path).headers["Location"].startswith("/app/sign-in")
+
+
+# ---------------------------------------------------------------------------------------------- notifications by mail
+
+
+def notify_of_import(company, user):
+    stamp = AuditContext(time=timezone.now(), user_id=user.pk)
+    notify.notify_import_undone(company_id=company.id, stamp=stamp, import_id=company.id, deleted_count=3)
+
+
+def test_every_kind_can_be_chosen():
+    assert set(EMAIL_SUBJECTS) == set(NotificationType)
+
+
+def test_notifications_come_by_mail_to_those_who_chose_the_kind(
+    post, desk, alice, acme, mailoutbox, django_capture_on_commit_callbacks
+):
+    mailoutbox.clear()
+    with django_capture_on_commit_callbacks(execute=True):
+        notify_of_import(acme, alice)
+    assert mailoutbox == []
+    assert post(MAILED, mailed=["import.undone", "nothing"]).headers["Location"] == PAGE
+    alice.refresh_from_db()
+    assert alice.mailed == ["import.undone"]
+    assert re.search(r'value="import.undone" checked', desk.get(MAILED).content.decode())
+    with django_capture_on_commit_callbacks(execute=True):
+        notify_of_import(acme, alice)
+    (mail,) = mailoutbox
+    assert mail.to == [alice.email]
+    assert mail.subject == f"An import was taken back: “{acme.name}”"
+    assert f"/companies/{acme.id}/notifications" in mail.body
+    post(MAILED)
+    mailoutbox.clear()
+    with django_capture_on_commit_callbacks(execute=True):
+        notify_of_import(acme, alice)
+    assert mailoutbox == []

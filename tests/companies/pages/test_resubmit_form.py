@@ -1,0 +1,234 @@
+"""A form that came when the last proof was too old: what was typed waits, and is sent after the new one."""
+
+import re
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from companies.models import ApiKey, Membership
+from companies.permissions import Role
+from tests import factories
+from tests.companies.pages.test_user_pages import (
+    SIGN_IN_PATH,
+    find_new_key,
+    get_csrf_token,
+    move_clock_ahead,
+    sign_in,
+    visitor,
+)
+
+__all__ = ["visitor"]
+pytestmark = pytest.mark.django_db
+KEY = {"name": "Nightly <export>", "preset": "custom", "resource_accounts": "read", "expiry": "90"}
+LATE, NEWEST = "Nothing was changed yet. Confirm that it is you", "/app/send-again"
+
+
+@pytest.fixture
+def members(acme):
+    return f"/app/companies/{acme.id}/settings/members"
+
+
+@pytest.fixture
+def keys(acme):
+    return f"/app/companies/{acme.id}/settings/api-keys/new"
+
+
+@pytest.fixture
+def desk(visitor, alice, monkeypatch):
+    """Alice's browser, eleven minutes after she signed in."""
+    sign_in(visitor, alice)
+    move_clock_ahead(monkeypatch, minutes=11)
+    return visitor
+
+
+def post_late_form(desk, path, form, **headers):
+    """Sends a form as a browser does; the address that the proof leads to."""
+    sent = urlencode({**form, "csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile"))}, doseq=True)
+    answer = desk.post(path, sent, content_type="application/x-www-form-urlencoded", headers=headers)
+    assert answer["Location"].startswith(f"{SIGN_IN_PATH}?again=1&next=")
+    page = desk.get(answer["Location"])
+    assert LATE in page.content.decode()
+    return unescape(re.search(r'name="next" value="([^"]*)"', page.content.decode())[1])
+
+
+def get_text(answer):
+    return unescape(answer.content.decode())
+
+
+def parse_offered_form(page):
+    """(the address, the fields) of the form that is offered."""
+    found = re.search(r'<form method="post" action="([^"]+)" class="card panel stack">.*?</form>', get_text(page), re.S)
+    return found[1], dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', found[0]))
+
+
+def list_invited(acme):
+    return list(Membership.objects.for_company(acme.id).filter(user=None).values_list("invited_email", "role"))
+
+
+INVITATION = {"email": "dora@acme.example", "role": "editor"}
+
+
+def test_pending_form_is_sent_after_step_up(desk, alice, acme, members):
+    then = post_late_form(desk, members, INVITATION)
+    assert then.startswith(NEWEST)
+    assert list_invited(acme) == []
+    old_token = get_csrf_token(desk.get("/app/profile"))
+    assert sign_in(desk, alice, then=then)["Location"] == then
+    page = desk.get(then)
+    assert page["Cache-Control"] == "no-store"
+    assert "Send it now?" in get_text(page)
+    assert "Invite dora@acme.example as editor." in get_text(page)
+    assert f'href="{members}">Do not send it' in get_text(page)
+    assert "Acme" in get_text(page)
+    address, fields = parse_offered_form(page)
+    assert (address, fields["email"], fields["role"]) == (members, *INVITATION.values())
+    assert fields["csrfmiddlewaretoken"] != old_token
+    assert desk.post(address, fields)["Location"] == members
+    assert list_invited(acme) == [("dora@acme.example", "editor")]
+
+
+def test_a_key_is_made_once(desk, alice, keys):
+    then = post_late_form(desk, keys, KEY | {"once": "a-number-of-its-own"})
+    sign_in(desk, alice, then=then)
+    page = desk.get(then)
+    assert "Make the API key “Nightly <export>”." in get_text(page)
+    address, fields = parse_offered_form(page)
+    assert find_new_key(desk.post(address, fields)).startswith("svc_")
+    assert desk.post(address, fields).status_code == 400
+    row = ApiKey.objects.get()
+    assert (row.name, row.permissions) == ("Nightly <export>", ["accounts:read"])
+
+
+def test_every_value_of_a_field_is_sent_again(desk, alice, acme, members):
+    bob = factories.make_member(acme, "bob@acme.example", role=Role.EDITOR)
+    address = f"{members}/{Membership.objects.for_company(acme.id).get(user=bob).id}/permissions"
+    then = post_late_form(desk, address, {"kind": "own", "permissions": ["accounts:read", "members:manage"]})
+    sign_in(desk, alice, then=then)
+    page = get_text(desk.get(then))
+    assert re.findall(r'name="permissions" value="([^"]+)"', page) == ["accounts:read", "members:manage"]
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "said"),
+    [
+        ("{his}", {"role": "viewer"}, "Make bob@acme.example viewer."),
+        ("{his}/remove", {}, "Remove bob@acme.example from the company."),
+        ("{his}/resend", {}, "Send the invitation to bob@acme.example again."),
+        ("/app/profile/email", {"email": "anna@new.example"}, "Ask for anna@new.example as your new e-mail address."),
+    ],
+)
+def test_pending_form_shows_the_newest_request(path, form, said, desk, alice, acme, members):
+    bob = factories.make_member(acme, "bob@acme.example", role=Role.EDITOR)
+    post_late_form(desk, members, INVITATION)
+    then = post_late_form(
+        desk, path.format(his=f"{members}/{Membership.objects.for_company(acme.id).get(user=bob).id}"), form
+    )
+    sign_in(desk, alice, then=then)
+    page = get_text(desk.get(then))
+    assert said in page
+    assert "dora@acme.example" not in page
+
+
+def test_pending_form_is_shown_once_after_step_up(desk, alice, members):
+    then = post_late_form(desk, members, INVITATION)
+    assert desk.get(then)["Location"].startswith(f"{SIGN_IN_PATH}?again=1&next=")
+    sign_in(desk, alice, then=then)
+    assert desk.head(then).status_code == 405
+    assert "dora@acme.example" in get_text(desk.get(then))
+    again = desk.get(then)
+    assert again["Location"] == members
+    assert "is kept here any more" in get_text(desk.get(members))
+
+
+def test_after_a_quarter_of_an_hour_it_is_gone_from_the_session(desk, alice, members, monkeypatch):
+    then = post_late_form(desk, members, INVITATION)
+    assert "waiting" in desk.session
+    move_clock_ahead(monkeypatch, minutes=11 + 16)
+    desk.get("/app/")
+    assert "waiting" not in desk.session
+    sign_in(desk, alice, then=then)
+    assert desk.get(then)["Location"] == members
+
+
+def test_nobody_else_sees_it_in_the_same_browser(desk, acme, members):
+    other = factories.make_member(acme, "olga@acme.example", role=Role.OWNER)
+    then = post_late_form(desk, members, INVITATION)
+    assert sign_in(desk, other, then=then)["Location"] == then
+    assert "waiting" not in desk.session
+    assert desk.get(then)["Location"] == members
+    assert "dora@acme.example" not in get_text(desk.get(members))
+
+
+def test_pending_form_ends_with_the_session(desk, alice, members):
+    then = post_late_form(desk, members, INVITATION)
+    desk.post("/app/sign-out", {"csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile"))})
+    sign_in(desk, alice, then=then)
+    assert desk.get(then)["Location"] == members
+
+
+def test_pending_form_is_bound_to_its_session(desk, alice, members, client):
+    then = post_late_form(desk, members, INVITATION)
+    client.post(SIGN_IN_PATH, {"username": alice.email, "password": "correct horse battery"})
+    assert client.get(then)["Location"] == members
+
+
+@pytest.mark.parametrize(
+    ("form", "headers"),
+    [
+        (INVITATION | {"new_password1": "hunter2"}, {}),
+        (INVITATION | {"client_secret": "hunter2"}, {}),
+        (INVITATION, {"Sec-Fetch-Mode": "cors"}),
+    ],
+    ids=["a password", "a secret", "a script's"],
+)
+def test_unstorable_form_replaces_the_pending_one(form, headers, desk, members):
+    post_late_form(desk, members, INVITATION)
+    assert post_late_form(desk, members, form, **headers) == members
+    assert "waiting" not in desk.session, "nor the one before it"
+
+
+def test_pending_form_rejects_large_bodies(desk, members):
+    form = INVITATION | {"csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile")), "more": "x" * 64 * 1024}
+    answer = desk.post(members, urlencode(form), content_type="application/x-www-form-urlencoded")
+    assert answer.status_code in (400, 413)
+    assert "waiting" not in desk.session
+
+
+def test_a_form_with_a_file_is_not_kept(desk, members):
+    form = INVITATION | {
+        "csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile")),
+        "file": SimpleUploadedFile("a.txt", b"x"),
+    }
+    answer = desk.post(members, form)
+    assert "send-again" not in answer["Location"]
+    assert "then do it again." in get_text(desk.get(answer["Location"]))
+    assert "waiting" not in desk.session
+
+
+def test_pending_form_needs_a_signed_in_user(visitor, members):
+    sent = urlencode(INVITATION | {"csrfmiddlewaretoken": get_csrf_token(visitor.get(SIGN_IN_PATH))})
+    answer = visitor.post(members, sent, content_type="application/x-www-form-urlencoded")
+    assert "send-again" not in answer["Location"]
+    assert "fill in the form again" in get_text(visitor.get(answer["Location"]))
+    assert "waiting" not in visitor.session
+
+
+@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+def test_the_address_decides_neither_what_is_sent_nor_where_to(elsewhere, desk, alice, members):
+    then = post_late_form(desk, members, INVITATION)
+    sign_in(desk, alice)
+    page = desk.get(f"{NEWEST}?{urlencode({'next': elsewhere, 'address': elsewhere, 'email': 'eve@evil.example'})}")
+    assert then.startswith(NEWEST)
+    assert parse_offered_form(page)[0] == members
+    assert "evil.example" not in get_text(page)
+    assert desk.get(f"{NEWEST}?{urlencode({'next': elsewhere})}")["Location"] == "/app/"
+
+
+def test_pending_form_is_hidden_after_access_is_lost(desk, alice, acme, members):
+    factories.make_member(acme, "olga@acme.example", role=Role.OWNER)
+    then = post_late_form(desk, members, INVITATION)
+    Membership.objects.for_company(acme.id).filter(user=alice).delete()
+    sign_in(desk, alice, then=then)
+    assert desk.get(then).status_code == 404

@@ -1,0 +1,474 @@
+"""Security: where somebody is signed in, what their own log says, and what is told by mail."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from companies.auth import emails, password_validators, security_log, session_revocation, sessions
+from companies.models import AuditContext, PersonalEntry, PersonalEvent, Session, User
+from tests import factories
+from tests.companies.pages.test_user_pages import PASSWORD, move_clock_ahead, sign_in, submit_form
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.django_db
+PAGE, END = "/app/security", "/app/security/end"
+FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0"
+SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) Version/17.5 Mobile/15E148 Safari/604.1"
+OTHER = "staple battery 9"
+
+
+def open_browser(agent=FIREFOX, place="192.0.2.1"):
+    return Client(REMOTE_ADDR=place, headers={"User-Agent": agent})
+
+
+@pytest.fixture
+def desk(alice):
+    desk = open_browser()
+    sign_in(desk, alice)
+    return desk
+
+
+@pytest.fixture
+def phone(alice, desk):
+    phone = open_browser(SAFARI, "2001:db8::7")
+    sign_in(phone, alice)
+    return phone
+
+
+def get_security_page(client):
+    return client.get(PAGE).content.decode()
+
+
+def list_session_handles(client):
+    return re.findall(r'name="session" value="([0-9a-f]{32})"', get_security_page(client))
+
+
+def list_events(user):
+    return list(PersonalEntry.objects.for_user(user).order_by("time", "id").values_list("event", flat=True))
+
+
+# ---------------------------------------------------------------------------------------------- sessions
+
+
+def test_one_sees_where_one_is_signed_in_and_which_session_this_is(desk, phone):
+    page = " ".join(get_security_page(desk).split())
+    first, second = re.findall(r'<td data-label="Device".*?</td>', page)[:2]
+    assert "Firefox on Windows" in first
+    assert "192.0.2.1" in first
+    assert "This session" in first
+    assert "Safari on iPhone" in second
+    assert "2001:db8::7" in second
+    assert "This session" not in second
+    assert desk.get(PAGE)["Cache-Control"] == "private, no-cache"
+
+
+def test_nobody_sees_or_ends_the_sessions_of_somebody_else(desk, phone, carol):
+    hers = open_browser(place="198.51.100.9")
+    sign_in(hers, carol)
+    assert "192.0.2.1" not in get_security_page(hers)
+    assert list_session_handles(hers) == []
+    answer = hers.post(END, {"session": list_session_handles(desk)[0]}, follow=True)
+    assert "had ended already" in answer.content.decode()
+    hers.post(END, {"session": "others"})
+    assert phone.get(PAGE).status_code == desk.get(PAGE).status_code == 200
+
+
+def test_an_ended_session_opens_nothing_at_its_next_request(desk, phone, alice, acme):
+    (handle,) = list_session_handles(desk)
+    answer = desk.post(END, {"session": handle}, follow=True)
+    assert "Signed out: Safari on iPhone (2001:db8::7)." in answer.content.decode()
+    assert phone.get("/app/").status_code == 302
+    assert phone.get(f"/companies/{acme.id}").status_code == 401
+    assert desk.get("/app/").status_code == 200
+    assert list_session_handles(desk) == []
+    again = desk.post(END, {"session": handle}, follow=True).content.decode()
+    assert "That session had ended already." in again
+    assert list_events(alice)[-1] == PersonalEvent.SESSIONS_ENDED
+
+
+@pytest.mark.parametrize("wrong", ["", "x", "0" * 32, "é" * 32, "\x00"])
+def test_a_made_up_session_ends_nothing(wrong, desk, phone):
+    answer = desk.post(END, {"session": wrong}, follow=True)
+    assert "had ended already" in answer.content.decode()
+    assert phone.get("/app/").status_code == 200
+
+
+def test_all_others_end_at_once(desk, phone, alice):
+    third = open_browser(place="192.0.2.3")
+    sign_in(third, alice)
+    answer = desk.post(END, {"session": "others"}, follow=True)
+    assert "Signed out: 2 other sessions." in answer.content.decode()
+    assert {each.get("/app/").status_code for each in (phone, third)} == {302}
+    assert "Sign out everywhere else" not in get_security_page(desk)
+
+
+def test_ending_sessions_needs_a_recent_sign_in(desk, phone, monkeypatch):
+    (handle,) = list_session_handles(desk)
+    move_clock_ahead(monkeypatch, minutes=11)
+    for wanted in (handle, "others"):
+        answer = desk.post(END, {"session": wanted})
+        assert answer["Location"] == "/app/sign-in?again=1&next=%2Fapp%2Fsecurity"
+    assert phone.get("/app/").status_code == 200
+
+
+def test_the_session_that_asks_ends_like_by_signing_out(desk, alice):
+    (row,) = Session.objects.for_user(alice)
+    assert desk.post(END, {"session": row.handle})["Location"] == "/app/sign-in"
+    assert not Session.objects.for_user(alice).exists()
+
+
+def test_a_session_that_nobody_can_use_any_more_is_not_listed(desk, phone, alice, monkeypatch):
+    move_clock_ahead(monkeypatch, days=13)
+    assert desk.get("/app/").status_code == 200
+    move_clock_ahead(monkeypatch, days=15)
+    assert list_session_handles(desk) == []
+    assert "Firefox on Windows" in get_security_page(desk)
+
+
+def test_last_seen_is_written_at_most_every_ten_minutes_and_first_seen_never(desk, alice, monkeypatch):
+    (before,) = Session.objects.for_user(alice)
+    move_clock_ahead(monkeypatch, minutes=5)
+    with CaptureQueriesContext(connection) as asked:
+        desk.get("/app/password")
+    assert not [each for each in asked if each["sql"].startswith("UPDATE")]
+    move_clock_ahead(monkeypatch, minutes=11)
+    desk.get("/app/password", REMOTE_ADDR="192.0.2.99")
+    (after,) = Session.objects.for_user(alice)
+    assert after.started_time == before.started_time
+    assert after.seen_time - before.seen_time >= timedelta(minutes=11)
+    assert after.address == "192.0.2.99"
+
+
+def test_signing_in_again_keeps_when_the_session_began(desk, alice, monkeypatch):
+    (before,) = Session.objects.for_user(alice)
+    move_clock_ahead(monkeypatch, hours=1)
+    sign_in(desk, alice)
+    (after,) = Session.objects.for_user(alice)
+    assert after.session_key != before.session_key
+    assert after.started_time == before.started_time
+    assert after.auth_time > before.auth_time
+
+
+def test_somebody_has_so_many_sessions_and_the_longest_unused_ends(desk, phone, alice, monkeypatch):
+    monkeypatch.setattr(session_revocation, "MAX_SESSIONS", 2)
+    third = open_browser(place="192.0.2.3")
+    sign_in(third, alice)
+    assert desk.get("/app/").status_code == 302
+    assert phone.get("/app/").status_code == third.get("/app/").status_code == 200
+
+
+def test_many_sessions_are_folded(desk, alice):
+    for n in range(10):
+        sign_in(open_browser(place=f"198.51.100.{n}"), alice)
+    page = get_security_page(desk)
+    folded = page[page.index("<details") : page.index("</details>")]
+    assert "1 more" in folded
+    assert "198.51.100.0" in folded
+    assert len(list_session_handles(desk)) == 10
+
+
+def test_a_visitor_without_a_session_is_led_to_the_sign_in(client):
+    assert client.get(PAGE)["Location"] == "/app/sign-in?next=%2Fapp%2Fsecurity"
+    assert client.post(END, {"session": "others"}).status_code == 303
+    assert client.get(END).status_code == 405
+
+
+# ---------------------------------------------------------------------------------------------- the log
+
+
+def test_a_failure_stands_in_the_log_of_the_one_whose_address_it_was(desk, alice, bob):
+    sign_in(open_browser("curl/8.5.0", "203.0.113.5"), alice.email.upper(), password="wrong")
+    assert (list_events(alice), list_events(bob)) == ([PersonalEvent.SIGNED_IN, PersonalEvent.SIGN_IN_FAILED], [])
+    entry = PersonalEntry.objects.for_user(alice).get(event=PersonalEvent.SIGN_IN_FAILED)
+    assert (entry.device, entry.address, bool(entry.request_id)) == ("curl", "203.0.113.5", True)
+    page = get_security_page(desk)
+    assert "Sign-in failed" in page
+    assert "203.0.113.5" in page
+
+
+def try_failed_sign_in(email):
+    """(status, page, statements) of a try to sign in that fails."""
+    visitor = open_browser(place="203.0.113.6")
+    with CaptureQueriesContext(connection) as asked:
+        answer = visitor.post("/app/sign-in", {"username": email, "password": "wrong"})
+    text = re.sub(r'value="[^"]*"', "", answer.content.decode())
+    return answer.status_code, text, [re.sub(r"'[^']*'|\d+", "?", each["sql"]) for each in asked]
+
+
+def test_an_unknown_address_leaves_nothing_and_is_answered_by_the_same_statements(alice):
+    known, unknown = try_failed_sign_in(alice.email), try_failed_sign_in("nobody@acme.example")
+    assert known == unknown
+    assert PersonalEntry.objects.count() == 1
+
+
+def test_deactivated_user_gets_the_same_answer(alice, bob):
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    assert try_failed_sign_in(bob.email) == try_failed_sign_in(alice.email)
+
+
+def test_wrong_old_passwords_are_failures_too(desk, alice):
+    form = {"old_password": "wrong", "new_password1": OTHER, "new_password2": OTHER}
+    assert submit_form(desk, "/app/password", form).status_code == 400
+    assert list_events(alice) == [PersonalEvent.SIGNED_IN, PersonalEvent.SIGN_IN_FAILED]
+
+
+def test_a_lock_and_a_day_bound_what_a_guesser_can_write(alice, monkeypatch):
+    for _ in range(12):
+        sign_in(open_browser(), alice, password="wrong")
+    assert len(list_events(alice)) == 10
+    monkeypatch.setattr(security_log, "MAX_FAILURES_PER_DAY", 11)
+    for n in range(3):
+        sign_in(open_browser(place=f"192.0.2.{n + 10}"), alice, password="wrong")
+    assert len(list_events(alice)) == 11
+
+
+def test_the_log_is_read_in_pages_and_the_latest_come_first(desk, alice):
+    for n in range(25):
+        when = timezone.now() + timedelta(seconds=n + 1)
+        security_log.record_security_action(
+            user=alice, event=PersonalEvent.FACTOR_CHANGED, stamp=AuditContext(time=when), detail=f"entry {n:02}"
+        )
+    first = re.findall(r"entry (\d\d)", get_security_page(desk))
+    assert first == [f"{n:02}" for n in range(24, 4, -1)]
+    cursor = re.search(r'href="\?cursor=([^"#]+)', get_security_page(desk))[1]
+    second = desk.get(f"{PAGE}?cursor={cursor}").content.decode()
+    assert re.findall(r"entry (\d\d)", second) == ["04", "03", "02", "01", "00"]
+    assert "Signed in" in second
+    assert desk.get(PAGE, {"cursor": "nonsense"}).status_code == 404
+
+
+def test_entries_are_kept_for_ninety_days(alice, stamp):
+    for days in (91, 89):
+        when = datetime.now(tz=UTC) - timedelta(days=days)
+        security_log.record_security_action(
+            user=alice, event=PersonalEvent.PASSWORD_CHANGED, stamp=AuditContext(time=when), detail=f"{days}"
+        )
+    call_command("prune")
+    assert [entry.detail for entry in PersonalEntry.objects.for_user(alice)] == ["89"]
+
+
+# ---------------------------------------------------------------------------------------------- mails
+
+
+@pytest.fixture
+def told(mailoutbox, django_capture_on_commit_callbacks):
+    """Does something, and returns what was mailed of it."""
+
+    def told(act, *args, **kwargs):
+        mailoutbox.clear()
+        with django_capture_on_commit_callbacks(execute=True):
+            act(*args, **kwargs)
+        return list(mailoutbox)
+
+    return told
+
+
+def test_a_new_device_is_told_by_mail_and_is_new_once(told, alice):
+    desk = open_browser()
+    (mail,) = told(sign_in, desk, alice)
+    assert mail.to == [alice.email]
+    assert mail.subject == "New sign-in to your account"
+    assert "Firefox on Windows at the address 192.0.2.1 signed in to your account on " in mail.body
+    assert "/app/security" in mail.body
+    desk.post("/app/sign-out")
+    assert told(sign_in, desk, alice) == []
+    (other,) = told(sign_in, open_browser(), alice)
+    assert other.subject == mail.subject
+
+
+def test_the_cookie_of_the_device_is_nothing_that_scripts_or_other_sites_get(alice):
+    desk = open_browser()
+    sign_in(desk, alice)
+    cookie = desk.cookies["svc-device"]
+    assert cookie["httponly"]
+    assert cookie["samesite"] == "Lax"
+    assert cookie["max-age"] == 90 * 24 * 3600
+    assert PersonalEntry.objects.for_user(alice).get().browser not in ("", cookie.value)
+    assert "svc-device" not in Client().get("/app/sign-in").cookies
+
+
+@pytest.mark.parametrize("forged", ["", "x", "é" * 32, "x" * 4000])
+def test_a_cookie_that_we_did_not_make_is_a_new_device(forged, told, alice):
+    for _ in range(2):
+        desk = open_browser()
+        desk.cookies["svc-device"] = forged
+        assert len(told(sign_in, desk, alice)) == 1
+        assert desk.cookies["svc-device"].value != forged
+
+
+def test_a_device_that_two_people_use_is_new_to_each(told, alice, bob):
+    desk = open_browser()
+    assert len(told(sign_in, desk, alice)) == 1
+    desk.post("/app/sign-out")
+    (mail,) = told(sign_in, desk, bob)
+    assert mail.to == [bob.email]
+
+
+def test_a_device_that_was_away_for_ninety_days_is_new_again(told, alice):
+    desk = open_browser()
+    told(sign_in, desk, alice)
+    PersonalEntry.objects.update(time=datetime.now(tz=UTC) - timedelta(days=91))
+    assert len(told(sign_in, desk, alice)) == 1
+
+
+def test_a_strange_user_agent_says_nothing_in_a_mail(told, alice):
+    (mail,) = told(sign_in, open_browser("Call +1 555 or visit https://evil.example now"), alice)
+    assert "Unknown device at the address" in mail.body
+    assert "evil" not in mail.body
+
+
+def test_a_new_password_is_told_and_ends_what_was_signed_in(told, desk, phone, alice):
+    form = {"old_password": PASSWORD, "new_password1": OTHER, "new_password2": OTHER}
+    (mail,) = told(submit_form, desk, "/app/password", form)
+    assert (mail.subject, mail.to) == ("Your password was changed", [alice.email])
+    assert "by Firefox on Windows at the address 192.0.2.1" in mail.body
+    assert Session.objects.for_user(alice).count() == 1
+    assert (phone.get("/app/").status_code, desk.get("/app/").status_code) == (302, 200)
+    assert list_events(alice)[-1] == PersonalEvent.PASSWORD_CHANGED
+
+
+def test_a_password_set_by_the_mailed_link_is_told_and_ends_all_sessions(told, desk, alice):
+    (asked,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
+    link = re.search(r"/app(/password-reset/\S+)", asked.body)[0]
+    visitor = open_browser(SAFARI, "192.0.2.8")
+    moved = visitor.get(link)["Location"]
+    (mail,) = told(submit_form, visitor, moved, {"new_password1": OTHER, "new_password2": OTHER})
+    assert mail.subject == "Your password was changed"
+    assert "by Safari on iPhone at the address 192.0.2.8" in mail.body
+    assert desk.get("/app/").status_code == 302
+    assert not Session.objects.for_user(alice).exists()
+
+
+def test_the_link_opened_in_a_browser_that_is_signed_in_works_too(told, desk, alice):
+    (asked,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
+    moved = desk.get(re.search(r"/app(/password-reset/\S+)", asked.body)[0])["Location"]
+    assert submit_form(desk, moved, {"new_password1": OTHER, "new_password2": OTHER}).status_code == 303
+    assert desk.get("/app/").status_code == 302
+    assert sign_in(desk, alice, password=OTHER).status_code == 303
+
+
+def test_a_password_set_by_staff_is_told(told, desk, alice):
+    chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
+    staff = Client()
+    staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
+    form = {"password1": OTHER, "password2": OTHER, "usable_password": "true", "set-password": "1"}
+    address = f"/admin/companies/user/{alice.pk}/password/"
+    assert told(staff.post, address, form | {"password2": "x"}) == []
+    (mail,) = told(staff.post, address, form)
+    assert mail.to == [alice.email]
+    assert "changed by staff" in mail.body
+    assert desk.get("/app/").status_code == 302
+    assert staff.get("/admin/").status_code == 200
+
+
+def test_a_password_set_on_the_command_line_is_told(told, alice):
+    line = ["create_company", "--name", "New", "--currency", "EUR", "--owner", alice.email, "--password", OTHER]
+    (mail,) = told(call_command, *line)
+    assert mail.subject == "Your password was changed"
+
+
+def test_a_key_that_somebody_makes_is_told_with_its_name_leading_nowhere(told, browser_of, alice, acme, api):
+    body = {"name": "see https://evil.example", "permissions": ["accounts:read"]}
+    (mail,) = told(browser_of(alice, acme).post, "api_keys", body)
+    assert (mail.subject, mail.to) == ("An API key was created", [alice.email])
+    assert "was created for “Acme” with your account" in mail.body
+    assert "https://evil" not in mail.body
+    assert list_events(alice) == [PersonalEvent.API_KEY_CREATED]
+    assert told(api.post, "api_keys", body | {"name": "by a key"}) == []
+
+
+def test_a_second_factor_that_comes_or_goes_is_told(told, alice, stamp):
+    (mail,) = told(emails.send_mfa_changed_email, user=alice, what="A passkey was added", stamp=stamp)
+    assert (mail.subject, mail.to) == ("Your second factor was changed", [alice.email])
+    assert mail.body.startswith("A passkey was added on ")
+    entry = PersonalEntry.objects.for_user(alice).get()
+    assert (entry.event, entry.detail) == (PersonalEvent.FACTOR_CHANGED, "A passkey was added")
+
+
+# ---------------------------------------------------------------------------------------------- staff
+
+
+def test_sessions_of_somebody_who_was_switched_off_do_not_come_back(desk, alice):
+    chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
+    staff = Client()
+    staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
+    for active in ({}, {"is_active": "on"}):
+        form = {"email": alice.email, "name": "Alice", "_save": "Save", **active}
+        assert staff.post(f"/admin/companies/user/{alice.pk}/change/", form).status_code == 303
+    alice.refresh_from_db()
+    assert alice.is_active
+    assert desk.get("/app/").status_code == 302
+
+
+def test_staff_end_the_sessions_of_one_or_of_all(desk, alice, bob):
+    chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
+    staff, his = Client(), open_browser()
+    staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
+    sign_in(his, bob)
+    form = {"action": "end_sessions", "_selected_action": [str(alice.pk)]}
+    assert staff.post("/admin/companies/user/", form).status_code == 303
+    assert (desk.get("/app/").status_code, his.get("/app/").status_code) == (302, 200)
+    everyone = [str(user.pk) for user in User.objects.all()]
+    staff.post("/admin/companies/user/", form | {"_selected_action": everyone})
+    assert his.get("/app/").status_code == 302
+    assert staff.get("/admin/").status_code == 200
+
+
+def test_staff_end_no_sessions_of_a_superuser(desk, alice):
+    from django.contrib.auth.models import Permission
+
+    User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
+    helper = factories.UserFactory(email="helper@example.com", is_staff=True)
+    helper.user_permissions.add(*Permission.objects.filter(codename__in=["change_user", "view_user"]))
+    staff = Client()
+    staff.force_login(helper, backend="django.contrib.auth.backends.ModelBackend")
+    staff.post("/admin/companies/user/", {"action": "end_sessions", "_selected_action": [str(alice.pk)]})
+    assert desk.get("/app/").status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- passwords
+
+
+@pytest.mark.parametrize(
+    ("password", "taken"),
+    [
+        ("tidebook2026!", False),
+        ("Tidebook Password 1", False),
+        ("globex-Globex-1", False),
+        ("acme corporation 77", True),
+        ("1029384756102938", True),
+        ("correct tidebook horse", True),
+    ],
+)
+def test_a_password_is_not_made_of_the_words_that_are_guessed_first(password, taken, alice, globex):
+    factories.make_member(globex, alice.email)
+    desk = open_browser()
+    sign_in(desk, alice)
+    form = {"old_password": PASSWORD, "new_password1": password, "new_password2": password}
+    answer = submit_form(desk, "/app/password", form)
+    assert answer.status_code == (303 if taken else 400)
+    assert taken or "words that are guessed first" in answer.content.decode()
+
+
+def test_the_words_that_are_refused_are_those_of_the_page():
+    page = " ".join((ROOT / "docs" / "signing-in.md").read_text().split())
+    told = re.search(r"once these words are taken out of it: ([a-z, ]+), the words of", page)[1]
+    assert tuple(told.split(", ")) == password_validators.PRODUCT_WORDS
+
+
+def test_the_session_knows_when_its_user_last_proved_who_they_are(desk, rf):
+    request = rf.get("/")
+    request.session = desk.session
+    assert sessions.is_recently_authenticated(request, now=timezone.now())
+
+
+def test_a_broken_word_of_where_a_form_stood_is_no_failure():
+    answer = Client().post("/app/security/end", headers={"Referer": "http://["})
+    assert answer.headers["Location"].startswith("/app/sign-in")

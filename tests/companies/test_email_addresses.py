@@ -1,0 +1,231 @@
+"""An e-mail address has one canonical form: people are told apart by it and by nothing else."""
+
+from uuid import UUID
+
+import pytest
+from axes.models import AccessAttempt
+from django.core import mail
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.test import Client
+
+from companies import email_addresses
+from companies.models import Membership, User
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+
+CANONICAL_FORMS = [
+    ("as it is", "cfo@widgets.example", "cfo@widgets.example"),
+    ("case", "CFO@Widgets.EXAMPLE", "cfo@widgets.example"),
+    ("another script, by older rules the same", "cfo@wıdgets.example", "cfo@xn--wdgets-p9a.example"),
+    ("wide letters", "cfo@ｗidgets.example", "cfo@widgets.example"),
+    ("a long s", "cfo@widgetſ.example", "cfo@widgets.example"),
+    ("an umlaut in capitals", "cfo@BÜCHER.example", "cfo@xn--bcher-kva.example"),
+    ("an umlaut of two characters", "cfo@b\u0075\u0308cher.example", "cfo@xn--bcher-kva.example"),
+    ("spelled in ASCII", "cfo@XN--BCHER-KVA.example", "cfo@xn--bcher-kva.example"),
+    ("a sharp s is a letter of its own", "cfo@straße.example", "cfo@xn--strae-oqa.example"),
+    ("a full stop of another script", "cfo@bücher。example", "cfo@xn--bcher-kva.example"),
+]
+INVALID_ADDRESSES = {
+    "dotless": "ıvan@widgets.example",
+    "long s": "ſales@widgets.example",
+    "kelvin": "\u212aate@widgets.example",
+    "accent": "josé@widgets.example",
+    "wide": "ｃfo@widgets.example",
+    "an at sign inside the domain": "cfo@evil＠widgets.example",
+    "a joiner": "cfo@wid\u200dgets.example",
+    "too long once spelled": f"{'c' * 40}@{'.'.join(['ü' * 50] * 4)}.example",
+}
+
+
+@pytest.mark.parametrize(
+    ("email", "form"), [each[1:] for each in CANONICAL_FORMS], ids=[each[0] for each in CANONICAL_FORMS]
+)
+def test_an_address_has_one_form(email, form):
+    assert email_addresses.to_canonical_email(email) == form
+    assert email_addresses.to_canonical_email(form) == form
+
+
+@pytest.mark.parametrize("email", INVALID_ADDRESSES.values(), ids=INVALID_ADDRESSES)
+def test_non_ascii_local_part_has_no_canonical_form(email):
+    with pytest.raises(email_addresses.InvalidEmail):
+        email_addresses.to_canonical_email(email)
+    assert User.objects.find_by_email(email) is None
+
+
+# ---------------------------------------------------------------------------------------------- members
+
+
+def test_an_invitation_reaches_the_address_it_is_meant_for_and_no_look_alike(api, invited, acme):
+    alike = factories.UserFactory(email="cfo@wıdgets.example")
+    invited(api, "cfo@widgets.example", role="admin").accept()
+    assert not Membership.objects.filter(company=acme, user=alike).exists()
+    assert Membership.objects.filter(company=acme, user__email="cfo@widgets.example").exists()
+
+
+@pytest.mark.parametrize("email", INVALID_ADDRESSES.values(), ids=INVALID_ADDRESSES)
+def test_a_member_without_a_form_is_refused_and_not_stored(api, email):
+    answer = api.post("members", {"email": email, "role": "viewer"})
+    assert answer.status_code == 400
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [("#/email", "invalid_email")]
+    assert not User.objects.filter(email=email).exists()
+
+
+def test_nobody_is_invited_twice_in_two_spellings(api):
+    assert api.post("members", {"email": "cfo@BÜCHER.example", "role": "viewer"}).status_code == 201
+    again = api.post("members", {"email": "CFO@xn--bcher-kva.example", "role": "viewer"})
+    assert (again.status_code, again.json()["code"]) == (409, "already_invited")
+
+
+def test_a_mail_goes_to_the_domain_that_the_address_names(api, django_capture_on_commit_callbacks, mailoutbox):
+    with django_capture_on_commit_callbacks(execute=True):
+        api.post("members", {"email": "cfo@straße.example", "role": "viewer"})
+    assert [each.to for each in mailoutbox] == [["cfo@xn--strae-oqa.example"]]
+
+
+# ---------------------------------------------------------------------------------------------- signing in
+
+
+def post_form(path, form, **where):
+    return Client(**where).post(path, form)
+
+
+def test_one_signs_in_in_any_spelling_of_ones_own_address_beside_a_look_alike():
+    mine = factories.UserFactory(email="cfo@wıdgets.example")
+    other = factories.UserFactory(email="cfo@widgets.example")
+    for typed, user in (("CFO@WıDGETS.example", mine), ("cfo@xn--wdgets-p9a.example", mine), (other.email, other)):
+        client = Client()
+        assert client.post("/app/sign-in", {"username": typed, "password": PASSWORD}).status_code == 303
+        assert client.session["_auth_user_id"] == str(user.pk)
+
+
+@pytest.mark.parametrize("email", INVALID_ADDRESSES.values(), ids=INVALID_ADDRESSES)
+def test_invalid_address_gets_the_same_answer(email):
+    answer = post_form("/app/sign-in", {"username": email, "password": PASSWORD})
+    assert answer.status_code == 400
+    assert "The e-mail address or the password is wrong." in answer.content.decode()
+
+
+def test_all_spellings_of_an_address_share_one_allowance():
+    door = "/app/sign-in"
+    factories.UserFactory(email="cfo@bücher.example", is_staff=True)
+    spellings = ["cfo@bücher.example", "CFO@BÜCHER.example", "cfo@xn--bcher-kva.example"]
+    spellings += ["cFo@b\u0075\u0308cher.example"]
+    for n in range(10):
+        last = post_form(door, {"username": spellings[n % 4], "password": "wrong"})
+    assert last.status_code == 429
+    assert [each.username for each in AccessAttempt.objects.all()] == ["cfo@xn--bcher-kva.example"]
+    assert post_form(door, {"username": "CFO@bücher。example", "password": PASSWORD}).status_code == 429
+
+
+def test_a_forgotten_password_is_mailed_to_the_very_address():
+    factories.UserFactory(email="cfo@wıdgets.example")
+    where = {"REMOTE_ADDR": "192.0.2.61"}
+    assert post_form("/app/password-reset", {"email": "cfo@widgets.example"}, **where).status_code == 200
+    assert mail.outbox == []
+    post_form("/app/password-reset", {"email": "CFO@wıdgets.example"}, **where)
+    assert [each.to for each in mail.outbox] == [["cfo@xn--wdgets-p9a.example"]]
+
+
+# ---------------------------------------------------------------------------------------------- staff and commands
+
+
+def test_the_admin_tells_of_a_spelling_that_is_taken(alice):
+    staff = Client()
+    staff.force_login(
+        User.objects.create_superuser("chief@example.com", PASSWORD),
+        backend="django.contrib.auth.backends.ModelBackend",
+    )
+    form = {"password1": "staple battery 9", "password2": "staple battery 9", "usable_password": "true"}
+    for email, told in (("ALICE@acme.example", "There is a user with"), ("ſ@acme.example", "not ASCII")):
+        page = staff.post("/admin/companies/user/add/", form | {"email": email})
+        assert page.status_code == 200
+        assert told in page.content.decode()
+        changed = staff.post(f"/admin/companies/user/{alice.pk}/change/", {"email": email, "is_active": "on"})
+        assert changed.status_code == (303 if email.lower() == alice.email else 200)
+
+
+def test_commands_take_one_person_for_one(capsys, alice):
+    call_command("create_company", name="Two", currency="EUR", owner="ALICE@ACME.example")
+    assert Membership.objects.filter(user=alice).count() == 2
+    with pytest.raises(CommandError, match="already taken"):
+        call_command("createsuperuser", email="Alice@Acme.example", interactive=False)
+    with pytest.raises(CommandError, match="--owner"):
+        call_command("create_company", name="Two", currency="EUR", owner="ſ@acme.example")
+
+
+# ---------------------------------------------------------------------------------------------- the database
+
+
+def test_the_database_refuses_a_second_row_of_a_form_and_a_form_of_another_address(alice):
+    for values in ({"canonical_email": "else@acme.example"}, {"email": "else@acme.example"}):
+        with pytest.raises(IntegrityError, match="canonical"), transaction.atomic():
+            User.objects.filter(pk=alice.pk).update(**values)
+    with pytest.raises(IntegrityError, match="any_spelling"), transaction.atomic():
+        User.objects.create(email="ALICE@acme.example")
+
+
+OLD, NEW = ("companies", "0004_audit_entry_written_in"), ("companies", "0005_one_form_of_an_email")
+IDS = [UUID(int=n) for n in range(1, 7)]
+
+
+class OldDatabase:
+    """The database as it was before addresses had a column for their form, in the test's own transaction."""
+
+    def __enter__(self):
+        self.loader = MigrationExecutor(connection).loader
+        self.migration = self.loader.get_migration(*NEW)
+        with connection.schema_editor(atomic=False) as editor:
+            self.migration.unapply(self.loader.project_state(OLD), editor)
+        return self
+
+    def __exit__(self, *error):
+        """The test's transaction takes it all back."""
+
+    def add(self, user_id, email):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO companies_user"
+                " (id, email, name, password, is_superuser, is_active, is_staff, joined_time, locale, mailed)"
+                " VALUES (%s, %s, '', '', false, true, false, now(), '', '{}')",
+                [user_id, email],
+            )
+
+    def migrate(self):
+        with transaction.atomic(), connection.schema_editor(atomic=False) as editor:
+            self.migration.apply(self.loader.project_state(OLD), editor)
+
+    def rows(self):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT * FROM companies_user ORDER BY id")
+            return [column.name for column in cursor.description], cursor.fetchall()
+
+
+def test_the_migration_gives_every_address_its_form():
+    with OldDatabase() as old:
+        old.add(IDS[0], "CFO@Wıdgets.example")
+        old.add(IDS[1], "cfo@widgets.example")
+        old.migrate()
+    found = User.objects.order_by("id").values_list("email", "canonical_email")
+    assert list(found) == [
+        ("CFO@Wıdgets.example", "cfo@xn--wdgets-p9a.example"),
+        ("cfo@widgets.example", "cfo@widgets.example"),
+    ]
+
+
+def test_the_migration_stops_at_two_rows_of_one_form_and_changes_nothing():
+    with OldDatabase() as old:
+        alike = ["a@bücher.example", "a@xn--bcher-kva.example", "b@x.example"]
+        alike += ["ſ@x.example", "c@ｘ.example", "C@x.example"]
+        for user_id, email in zip(IDS, alike, strict=True):
+            old.add(user_id, email)
+        before = old.rows()
+        with pytest.raises(CommandError) as stopped:
+            old.migrate()
+        assert old.rows() == before
+    told = str(stopped.value)
+    assert [str(each) in told for each in IDS] == [True, True, False, True, True, True]
+    assert "bücher" not in told

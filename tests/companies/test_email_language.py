@@ -1,0 +1,85 @@
+"""Who is written to alone is written to in the language of their profile; what is kept of it stays English."""
+
+import re
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from companies.models import PersonalEntry, PersonalEvent
+from tests import factories
+from tests.conftest import PASSWORD
+
+pytestmark = pytest.mark.django_db
+CHROME = "Mozilla/5.0 (Windows NT 10.0) Chrome/126.0.0.0 Safari/537.36"
+
+
+@pytest.fixture
+def jens(acme):
+    factories.UserFactory(email="jens@acme.example", locale="de")
+    return factories.make_member(acme, "jens@acme.example")
+
+
+def collect_mails(send, *args, **kwargs):
+    mail.outbox.clear()
+    answer = send(*args, **kwargs)
+    return answer, list(mail.outbox)
+
+
+def request_password_reset(email, languages=""):
+    return Client(REMOTE_ADDR="192.0.2.60").post(
+        "/app/password-reset", {"email": email}, headers={"Accept-Language": languages}
+    )
+
+
+def test_a_reset_is_mailed_in_the_language_of_the_profile_and_nobody_learns_of_it(alice, jens):
+    answer, (letter,) = collect_mails(request_password_reset, jens.email)
+    assert letter.subject == "Neues Passwort festlegen"
+    assert "hat für jens@acme.example ein neues Passwort angefordert" in letter.body
+    unknown, sent = collect_mails(request_password_reset, "nobody@acme.example")
+    assert (sent, unknown.status_code) == ([], 200)
+    assert remove_nonces(unknown) == remove_nonces(answer)
+    assert "If there is an account" in unknown.content.decode()  # the page is the visitor's, as their browser says
+    answer, (letter,) = collect_mails(request_password_reset, alice.email, languages="de")
+    assert "ein Link unterwegs" in answer.content.decode()
+    assert letter.subject == "Set a new password"
+
+
+def remove_nonces(answer):
+    return re.sub(r"nonce=\"[^\"]*\"", "", answer.content.decode())
+
+
+def test_a_new_device_is_told_in_german_and_kept_in_english(jens, django_capture_on_commit_callbacks):
+    visitor = Client(headers={"User-Agent": CHROME})
+    with django_capture_on_commit_callbacks(execute=True):
+        visitor.post("/app/sign-in", {"username": jens.email, "password": PASSWORD, "next": ""})
+    (letter,) = mail.outbox
+    assert letter.subject == "Neue Anmeldung an Ihrem Benutzerkonto"
+    assert letter.body.startswith("Chrome auf Windows hat sich am ")
+    entry = PersonalEntry.objects.for_user(jens).get(event=PersonalEvent.SIGNED_IN)
+    assert (entry.device, entry.detail) == ("Chrome on Windows", "new device")
+    page = visitor.get("/app/security").content.decode()
+    assert "Chrome auf Windows" in page
+    assert "neues Gerät" in page
+
+
+def test_invitation_uses_the_users_language(browser_of, alice, acme, django_capture_on_commit_callbacks):
+    gerd = factories.UserFactory(email="gerd@globex.example", locale="de-AT")
+    owner = browser_of(alice, acme).client
+    subjects = {}
+    for email in (gerd.email, "new@acme.example"):
+        with django_capture_on_commit_callbacks(execute=True):
+            owner.post(f"/app/companies/{acme.id}/settings/members", {"email": email, "role": "viewer"})
+        subjects[email] = mail.outbox[-1].subject
+    assert subjects == {gerd.email: "Einladung zu „Acme“", "new@acme.example": "Invitation to “Acme”"}
+
+
+def test_the_log_is_told_in_the_language_of_who_reads_it(browser_of, jens, alice, acme, api):
+    api.post("accounts", {"name": "Main", "type": "bank"})
+    answer = browser_of(alice, acme).client.get(
+        f"/app/companies/{acme.id}/settings/activity", headers={"Accept-Language": "de"}
+    )
+    shown = answer.content.decode()
+    assert "hat das Konto „Main“ angelegt" in shown
+    assert "Schlüssel „test“" in shown
+    assert "Art: Bank" in re.sub(r"<[^>]+>|\s+", " ", shown).replace("  ", " ")

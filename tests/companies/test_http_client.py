@@ -1,0 +1,220 @@
+"""The one way out to addresses that callers name: where it leads, and what it takes."""
+
+import ipaddress
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from companies import http_client
+from tests import tls
+
+PRIVATE_ADDRESSES = [
+    "127.0.0.1", "10.0.0.1", "172.16.5.4", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
+    "239.255.255.250", "255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::1", "::", "fe80::1",
+    "fe80::1%eth0", "fc00::1", "fd12:3456::1", "ff02::1", "2001:db8::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
+    "::ffff:169.254.169.254", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "::7f00:1", "2002:7f00:1::",
+    "2001:0:7f00:1::",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", PRIVATE_ADDRESSES)
+def test_what_is_not_public_is_not_called(address):
+    assert not http_client.is_public_address(address)
+
+
+# All that IANA keeps for special purposes and does not call globally reachable, or that leads into IPv4: registries of
+# 2025 (RFC 6890 and those after it), with multicast, what is left of older uses (192.88.99.0/24, fec0::/10, ::/96), and
+# what is not handed out at all.
+SPECIAL_PURPOSE_RANGES = [
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/29",
+    "192.0.0.8/32", "192.0.0.170/31", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+    "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "255.255.255.255/32",
+    "::/128", "::1/128", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/32",
+    "2001:2::/48", "2001:10::/28", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
+    "fec0::/10", "ff00::/8", "4000::/3", "8000::/1", "::ffff:192.88.99.0/120", "64:ff9b::c058:6300/120",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("network", SPECIAL_PURPOSE_RANGES)
+def test_nothing_is_called_that_lies_in_a_range_of_special_purpose(network):
+    found = ipaddress.ip_network(network)
+    reached = {0, 1, found.num_addresses // 2, found.num_addresses - 2, found.num_addresses - 1}
+    for place in (each % found.num_addresses for each in reached):
+        assert not http_client.is_public_address(str(found[place])), found[place]
+
+
+@pytest.mark.parametrize(
+    "address", ["192.88.98.255", "192.88.100.0", "2001:4860:4860::8888", "2a00:1450::1", "3ffe:ffff::1", "3fff:1000::1"]
+)
+def test_what_lies_beside_such_a_range_may_be_called(address):
+    assert http_client.is_public_address(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "64:ff9b::101:101", "::ffff:1.1.1.1"]
+)
+def test_what_is_public_may_be_called(address):
+    assert http_client.is_public_address(address)
+
+
+@pytest.fixture
+def names(monkeypatch):
+    """What the name server says, and where connections went."""
+    said, went = {}, []
+
+    def getaddrinfo(host, port, *args, **kwargs):
+        answers = said[host]
+        found = answers.pop(0) if len(answers) > 1 else answers[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in found]
+
+    def create_connection(address, timeout=None):
+        went.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(http_client.socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(http_client.socket, "create_connection", create_connection)
+    return said, went
+
+
+@pytest.mark.parametrize("found", [["10.0.0.1"], ["1.1.1.1", "10.0.0.1"], ["::ffff:127.0.0.1"], []])
+def test_a_name_on_one_private_address_is_refused_whole(found, names):
+    said, went = names
+    said["app.example"] = [found]
+    with pytest.raises(http_client.OutboundError):
+        http_client.fetch_url("https://app.example/app.json")
+    assert went == []
+
+
+def test_a_name_is_asked_for_once_and_a_second_answer_leads_nowhere(names):
+    said, went = names
+    said["app.example"] = [["1.1.1.1", "8.8.8.8"], ["127.0.0.1"]]
+    with pytest.raises(http_client.OutboundError):
+        http_client.fetch_url("https://app.example/app.json")
+    assert went == [("1.1.1.1", 443), ("8.8.8.8", 443)]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://app.example/", "ftp://app.example/", "file:///etc/passwd", "https://me@app.example/", "https:///x",
+     "https://app.example:99999/", "https://app.example/\r\nHost: other", "https://app.example/ü", "app.example", ""],
+)  # fmt: skip
+def test_what_is_no_https_address_is_refused_before_anything_is_asked(url, names):
+    names[0]["app.example"] = [["1.1.1.1"]]
+    with pytest.raises(http_client.OutboundError):
+        http_client.fetch_url(url)
+    assert names[1] == []
+
+
+@contextmanager
+def serve_once(answer):
+    """A server of one connection; ``answer`` gets it once the request has come."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def run():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                with suppress(OSError):  # the caller gave up
+                    answer(connection)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/app.json"
+
+
+@pytest.fixture
+def private(settings):
+    settings.OUTBOUND_ALLOW_PRIVATE = True
+
+
+def test_a_plain_answer_comes_back(private):
+    with serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: b\r\n\r\n{}")) as url:
+        answer = http_client.fetch_url(url)
+    assert (answer.status, answer.body, answer.headers["X-A"]) == (200, b"{}", "b")
+
+
+def test_a_chunked_answer_comes_back(private):
+    with serve_once(
+        lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+    ) as url:
+        assert http_client.fetch_url(url).body == b"{}"
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed(private):
+    raw = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
+    with serve_once(lambda c: c.sendall(raw)) as url:
+        assert http_client.fetch_url(url).status == 302
+
+
+@pytest.mark.parametrize("size", [64 * 1024 + 1, 10_000_000])
+def test_more_than_64_kib_is_refused(size, private):
+    with (
+        serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * size)) as url,
+        pytest.raises(http_client.OutboundError),
+    ):
+        http_client.fetch_url(url)
+
+
+def test_64_kib_are_read(private):
+    with serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 64 * 1024)) as url:
+        assert len(http_client.fetch_url(url).body) == 64 * 1024
+
+
+def send_slowly(connection):
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    for _ in range(100):
+        connection.sendall(b"x")
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "answer", [send_slowly, lambda c: time.sleep(3), lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nX: ")]
+)
+def test_http_client_limits_total_time(answer, private):
+    began = time.monotonic()
+    with serve_once(lambda c: (answer(c), time.sleep(3))) as url, pytest.raises(http_client.OutboundError):
+        http_client.fetch_url(url, seconds=0.5)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"nonsense", b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", b"\xff\xfe\r\n\r\n"]
+)
+def test_http_client_rejects_invalid_responses(raw, private):
+    with serve_once(lambda c: c.sendall(raw)) as url:
+        try:
+            answer = http_client.fetch_url(url)
+        except http_client.OutboundError:
+            return
+    assert answer.body == b""
+
+
+def test_a_name_that_takes_long_to_find_is_given_up(monkeypatch):
+    monkeypatch.setattr(http_client.socket, "getaddrinfo", lambda *_, **__: time.sleep(1))
+    began = time.monotonic()
+    with pytest.raises(http_client.OutboundError):
+        http_client.fetch_url("https://app.example/", seconds=0.3)
+    assert time.monotonic() - began < 0.9
+
+
+def test_certificate_that_is_not_trusted_is_refused_in_words(private, tmp_path):
+    with (
+        tls.serve_https(lambda path: (200, {}, b""), where=tmp_path) as (host, _),
+        pytest.raises(http_client.OutboundError, match="localhost has a certificate that is not valid: self-signed"),
+    ):
+        http_client.fetch_url(f"https://{host}/")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda connection: connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "does not speak TLS as expected"),
+        (lambda connection: None, "does not speak TLS as expected|closed the connection"),
+    ],
+)
+def test_server_without_tls_is_refused_in_words(private, answer, words):
+    with serve_once(answer) as url, pytest.raises(http_client.OutboundError, match=words):
+        http_client.fetch_url(url.replace("http://", "https://"))

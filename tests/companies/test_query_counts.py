@@ -1,0 +1,192 @@
+"""How many queries a request costs, and that none of them reads a whole company table."""
+
+from uuid import uuid4
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from companies.models import ApiKey, AuditContext, AuditEntry, Company, DirectoryEntry, Membership, User
+from companies.models.tenancy import CompanyOwned
+from ledger.models import Account, AccountGroup, Transaction
+from tests import cluster, factories
+from tests.sql_trace import record_statements
+
+pytestmark = pytest.mark.django_db
+
+TABLES = sorted(m._meta.db_table for m in apps.get_models() if issubclass(m, CompanyOwned))
+
+
+@pytest.fixture
+def used(api):
+    """A caller whose key was used within this minute."""
+    api.get("/companies")
+    return api
+
+
+def fill_company(company: Company, stamp: AuditContext, count: int) -> None:
+    """That many rows of everything that a list shows."""
+    AccountGroup.objects.bulk_create(
+        AccountGroup(company=company, name=f"g{n}").mark_created(stamp) for n in range(count)
+    )
+    Account.objects.bulk_create(
+        Account(
+            company=company, name=f"a{n}", type="bank", default_currency="EUR", include_in_cash_balance=True
+        ).mark_created(stamp)
+        for n in range(count)
+    )
+    people = User.objects.bulk_create(User(email=f"{uuid4()}@x.example") for _ in range(count))
+    keys = [
+        ApiKey(company=company, name="k", digest=b"x", last_four="abcd", permissions=[]).mark_created(stamp)
+        for _ in range(count)
+    ]
+    DirectoryEntry.objects.bulk_create(DirectoryEntry(subject=e.id, company_id=company.id) for e in [*people, *keys])
+    Membership.objects.bulk_create(
+        Membership(company=company, user=u, role="viewer").mark_created(stamp) for u in people
+    )
+    ApiKey.objects.bulk_create(keys)
+    AuditEntry.objects.bulk_create(
+        AuditEntry(company=company, time=stamp.time, action="x.y", entity_type="x") for _ in range(count)
+    )
+
+
+# Where the address names no company, the directory is asked for the key's when the key is first seen.
+each_api_key_path = pytest.mark.parametrize("path", ["", "/companies"])
+
+
+@each_api_key_path
+def test_a_request_with_a_key_is_one_query(used, path, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        assert used.get(path).status_code == 200
+
+
+@each_api_key_path
+def test_so_it_is_on_the_wire(used, path):
+    with record_statements() as sent:
+        assert used.get(path).status_code == 200
+    assert len(sent) == 1
+
+
+def test_key_owner_is_cached_and_permissions_are_not(used, acme):
+    """A key that is deleted is let in nowhere by what a process remembers of it."""
+    key = ApiKey.objects.get(company=acme)
+    assert used.get("/companies").status_code == 200
+    key.delete()
+    assert used.get("/companies").status_code == 401
+
+
+def test_the_wire_is_read_to_the_last_statement(acme):
+    with record_statements() as sent:
+        Company.objects.get(id=acme.id)
+        list(Company.objects.raw("SELECT 1 AS id"))
+    assert [("SELECT" in line, "base_currency" in line) for line in sent] == [(True, True), (True, False)]
+
+
+def test_a_403_is_one_query_too_and_the_404_of_another_company_one_more(
+    make_api, acme, globex, django_assert_num_queries
+):
+    caller = make_api(acme, "accounts:read")
+    caller.get("/companies")
+    with django_assert_num_queries(1):
+        assert caller.get("members").status_code == 403
+    with django_assert_num_queries(2):  # the key is not in that company, but in its own
+        assert caller.get(f"/companies/{globex.id}/accounts").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["accounts", "account_groups", "members", "api_keys"])
+def test_a_list_is_two_queries_with_one_row_and_with_a_thousand(used, acme, stamp, path, django_assert_num_queries):
+    fill_company(acme, stamp, 1)
+    with django_assert_num_queries(2):
+        assert used.get(path).status_code == 200
+    fill_company(acme, stamp, 999)
+    with django_assert_num_queries(2):
+        assert len(used.get(path).json()) >= 1000
+
+
+def test_a_page_of_the_log_is_two_queries_and_one_more_where_the_last_month_does_not_fill_it(
+    used, acme, stamp, django_assert_num_queries
+):
+    fill_company(acme, stamp, 1)
+    with django_assert_num_queries(3):
+        assert used.get("audit_log?limit=1000").status_code == 200
+    fill_company(acme, stamp, 1000)
+    with django_assert_num_queries(2):
+        assert len(used.get("audit_log?limit=1000").json()) == 1000
+
+
+def test_a_person_lists_many_companies_in_two_queries_more(browser_of, alice, acme, django_assert_num_queries):
+    for n in range(20):
+        factories.make_member(factories.make_company(name=f"c{n}"), alice.email)
+    caller = browser_of(alice, acme)
+    caller.get("/companies")  # notes when the session was seen
+    with django_assert_num_queries(4):  # session, user, directory, memberships with their companies
+        assert len(caller.get("/companies").json()) == 21
+
+
+@pytest.mark.skipif(cluster.TESTS_RUN_ON_CLUSTER, reason="each machine of a cluster counts how its own tables are read")
+@pytest.mark.django_db(transaction=True)
+def test_no_request_scans_a_company_table(api, acme, stamp):
+    others = [factories.make_company(name=f"other {n}") for n in range(3)]
+    for company in (acme, *others):
+        fill_company(company, stamp, 1500)
+        used = Account.objects.for_company(company.id).last()
+        Transaction.objects.bulk_create(
+            Transaction(
+                company=company,
+                account=used,
+                date=stamp.time.date(),
+                amount_value=1,
+                amount_currency="EUR",
+                source="manual",
+            ).mark_created(stamp)
+            for _ in range(1500)
+        )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    account, group = Account.objects.for_company(acme.id).first(), AccountGroup.objects.for_company(acme.id).first()
+    member, key = (
+        Membership.objects.for_company(acme.id).filter(role="viewer").first(),
+        api.post("api_keys", {"name": "x", "permissions": ["accounts:read"]}).json()["id"],
+    )
+    before = count_table_scans()
+    for answer in (
+        api.get("/companies"),
+        api.get(""),
+        api.get(f"accounts/{account.id}"),
+        api.put(f"accounts/{account.id}", {"name": "new", "accountGroupId": str(group.id)}),
+        api.get(f"account_groups/{group.id}"),
+        api.put(f"account_groups/{group.id}", {"name": "new"}),
+        api.delete(f"account_groups/{group.id}"),
+        api.put(f"accounts/{account.id}/change_group", {"accountGroupId": None}),
+        api.delete(f"account_groups/{group.id}"),
+        api.delete(f"accounts/{account.id}"),
+        api.put(f"members/{member.id}", {"permissions": None}),
+        api.delete(f"api_keys/{key}"),
+        api.get("audit_log?limit=5"),
+        api.get("audit_log?entityType=x&entityId=y"),
+    ):
+        assert answer.status_code in (200, 409), answer.content
+    assert {
+        table: count - before[table] for table, count in count_table_scans().items() if count != before[table]
+    } == {}
+
+
+def count_table_scans() -> dict[str, int]:
+    """How often each company table was read from end to end; one of few rows may be, it is the quickest way."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (ended,) = cursor.fetchone()
+    connection.close()  # a session's statistics are told when it ends
+    with connection.cursor() as cursor:
+        for _ in range(600):
+            cursor.execute("SELECT pg_stat_clear_snapshot(), pg_sleep(0.05)")
+            cursor.execute("SELECT FROM pg_stat_activity WHERE pid = %s", [ended])
+            if cursor.rowcount == 0:
+                break
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT relname, seq_scan FROM pg_stat_user_tables s LEFT JOIN pg_inherits ON inhrelid = s.relid "
+            "WHERE coalesce(inhparent::regclass::text, relname) = ANY(%s) AND n_live_tup > 1000",
+            [TABLES],
+        )
+        return dict(cursor.fetchall())

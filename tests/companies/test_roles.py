@@ -1,0 +1,177 @@
+"""Who may do what: every permission by its role, and what is said of many in a few words."""
+
+from dataclasses import FrozenInstanceError
+from datetime import UTC, datetime
+
+import pytest
+
+from companies.auth.access import build_access
+from companies.models import Company
+from companies.pages.settings.member_permissions import summarize_permissions
+from companies.permissions import (
+    ADMIN_PERMISSIONS,
+    ALL_PERMISSIONS,
+    Permission,
+    Role,
+    describe_permissions,
+    get_membership_permissions,
+    parse_permissions,
+    sort_permissions,
+)
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+# In the order in which answers list them: what it is, and which roles hold it.
+TABLE = """
+accounts:read         owner admin editor viewer
+accounts:write        owner admin editor
+transactions:read     owner admin editor viewer
+transactions:write    owner admin editor
+categories:read       owner admin editor viewer
+categories:write      owner admin editor
+counterparties:read   owner admin editor viewer
+counterparties:write  owner admin editor
+files:read            owner admin editor viewer
+files:write           owner admin editor
+planning:read         owner admin editor viewer
+planning:write        owner admin editor
+products:read         owner admin editor viewer
+products:write        owner admin editor
+subscriptions:read    owner admin editor viewer
+subscriptions:write   owner admin editor
+notifications:read    owner admin editor viewer
+notifications:write   owner admin editor viewer
+company:read          owner admin editor viewer
+company:write         owner admin editor
+balances:read         owner admin editor viewer
+financials:read       owner admin editor viewer
+company:manage        owner
+members:manage        owner admin
+apiKeys:manage        owner admin
+apps:manage           owner admin
+notifications:manage  owner admin
+audit:read            owner admin
+"""
+ROLES_OF_PERMISSION = {name: set(roles) for name, *roles in map(str.split, TABLE.strip().splitlines())}
+ADMINISTRATIVE = {name for name in ROLES_OF_PERMISSION if name.endswith(":manage")} | {"audit:read"}
+PLAIN = [name for name in ROLES_OF_PERMISSION if name not in ADMINISTRATIVE]
+READS = [name for name in PLAIN if name.endswith(":read")]
+
+
+def test_the_table_has_every_permission_and_every_role():
+    assert [each.value for each in Permission] == list(ROLES_OF_PERMISSION)
+    assert set.union(*ROLES_OF_PERMISSION.values()) == {each.value for each in Role}
+
+
+@pytest.mark.parametrize("role", Role)
+def test_a_role_holds_what_the_table_says(role):
+    assert {each.value for each in role.permissions} == {
+        name for name in ROLES_OF_PERMISSION if role in ROLES_OF_PERMISSION[name]
+    }
+    assert get_membership_permissions(role=role.value, explicit=None) == role.permissions
+
+
+@pytest.mark.parametrize("name", ROLES_OF_PERMISSION)
+def test_a_permission_reads_writes_or_administers(name):
+    permission = Permission(name)
+    does = name.partition(":")[2]
+    assert (permission.is_read, permission.is_write) == (does == "read", does == "write")
+    assert permission.is_admin == (name in ADMINISTRATIVE) == (permission in ADMIN_PERMISSIONS)
+
+
+@pytest.mark.parametrize("name", ROLES_OF_PERMISSION)
+def test_write_permissions_include_their_read_permission(name):
+    resource, _, does = name.partition(":")
+    assert Permission(name).read_permission == (f"{resource}:read" if does == "write" else name)
+
+
+# ---------------------------------------------------------------------------------------------- lists of them
+
+
+def test_stored_strings_that_name_none_give_nothing():
+    assert parse_permissions(["files:write", "accounts:eat", "", "files:read", "files:read"]) == {
+        Permission.FILES_READ,
+        Permission.FILES_WRITE,
+    }
+    assert parse_permissions([]) == frozenset()
+    assert parse_permissions(ROLES_OF_PERMISSION) == ALL_PERMISSIONS
+
+
+def test_permissions_are_listed_in_a_fixed_order():
+    assert sort_permissions(reversed(Permission)) == list(ROLES_OF_PERMISSION)
+    assert sort_permissions([Permission.AUDIT_READ, Permission.FILES_READ, Permission.AUDIT_READ]) == [
+        "files:read",
+        "audit:read",
+    ]
+    assert sort_permissions([]) == []
+
+
+@pytest.mark.parametrize("role", Role)
+def test_a_members_own_list_stands_in_place_of_the_roles_also_where_it_is_empty(role):
+    assert get_membership_permissions(role=role, explicit=["company:manage", "of old"]) == {Permission.COMPANY_MANAGE}
+    assert get_membership_permissions(role=role, explicit=[]) == frozenset()
+
+
+def test_unknown_role_is_an_error():
+    with pytest.raises(ValueError, match="guest"):
+        get_membership_permissions(role="guest", explicit=None)
+
+
+# ---------------------------------------------------------------------------------------------- in words
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ([*ROLES_OF_PERMISSION], "Everything, administration included"),
+        (PLAIN, "Read and write everything"),
+        ([*PLAIN, "audit:read"], "Read and write everything and administration"),
+        (READS, "Read everything"),
+        ([*READS, "members:manage"], "Read everything and administration"),
+        ([*READS, "files:write"], ", ".join(sorted([*READS, "files:write"], key=[*ROLES_OF_PERMISSION].index))),
+        (READS[1:], ", ".join(READS[1:])),
+        (["audit:read", "accounts:read"], "accounts:read, audit:read"),
+        (["accounts:eat"], ""),
+        ([], ""),
+    ],
+)
+def test_key_permissions_are_summarized(held, words):
+    assert describe_permissions(held) == words
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ([*ROLES_OF_PERMISSION], "Sees everything, changes everything, administers"),
+        (PLAIN, "Sees everything, changes everything"),
+        (READS, "Sees everything, changes nothing"),
+        ([*READS, "files:write"], "Sees everything, changes 1 of 10"),
+        (["files:read", "accounts:read", "files:write"], "Sees 2 of 12, changes 1 of 10"),
+        (["audit:read"], "Sees nothing, changes nothing, administers"),
+        ([], "Sees nothing, changes nothing"),
+    ],
+)
+def test_member_permissions_are_summarized(held, words):
+    assert summarize_permissions(parse_permissions(held)) == words
+
+
+# ---------------------------------------------------------------------------------------------- a second factor
+
+
+@pytest.mark.parametrize(
+    ("demanded", "since", "waits"),
+    [(False, None, False), (False, LONG_AGO, False), (True, LONG_AGO, False), (True, None, True)],
+)
+def test_member_without_required_mfa_has_no_permissions(demanded, since, waits):
+    company = Company(name="Acme", require_second_factor=demanded)
+    access = build_access(company, role=Role.OWNER, permissions=ALL_PERMISSIONS, factor_since=since)
+    assert (access.company, access.role, access.waits) == (company, "owner", waits)
+    assert access.permissions == (frozenset() if waits else ALL_PERMISSIONS)
+
+
+def test_nobody_comes_to_hold_more_on_the_way():
+    access = build_access(
+        Company(name="Acme"), role=Role.VIEWER, permissions=Role.VIEWER.permissions, factor_since=None
+    )
+    with pytest.raises(FrozenInstanceError):
+        access.permissions = ALL_PERMISSIONS

@@ -1,0 +1,130 @@
+"""A running server that one caller tries to hold: health, sign-in and other companies are answered meanwhile."""
+
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import psycopg
+import pytest
+
+from tests.machine import create_prepared_machine, find_free_port
+
+pytestmark = pytest.mark.server
+
+
+class IsolatedServer:
+    def __init__(self, port, machine):
+        self.port, self.machine = port, machine
+        self.companies = [self.make(name) for name in ("Acme", "Globex")]
+
+    def make(self, name):
+        """(id, key) of a new company."""
+        made = self.machine.run("create_company", "--name", name, "--currency", "EUR", "--owner", f"{name}@example.com")
+        company = made.stdout.strip()
+        return company, self.machine.run("create_api_key", "--company", company).stdout.strip()
+
+    def call(self, method, path, *, key=None, body=None):
+        """(status, code, headers, seconds)"""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        asked = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers, method=method)
+        start = time.monotonic()
+        try:
+            with urllib.request.urlopen(asked, timeout=60) as answer:
+                answer.read()
+                return answer.status, None, answer.headers, time.monotonic() - start
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read()).get("code"), error.headers, time.monotonic() - start
+
+    def all_at_once(self, calls):
+        """The answers of calls that are made at the same time, and a function that waits for them."""
+        answers = []
+        threads = [threading.Thread(target=lambda call=call: answers.append(call())) for call in calls]
+        for thread in threads:
+            thread.start()
+
+        def wait():
+            for thread in threads:
+                thread.join()
+            return answers
+
+        return wait
+
+
+@pytest.fixture(scope="module")
+def server():
+    port = find_free_port()
+    with create_prepared_machine() as machine:
+        machine.settings |= {"QUERY_TIMEOUT_SECONDS": 2}
+        with machine.up(port, "--workers", "2"):
+            yield IsolatedServer(port, machine)
+
+
+@pytest.fixture
+def database(server):
+    where = {"host": str(server.machine.embedded.path), "user": "postgres", "dbname": "app"}
+    with psycopg.connect(**where) as database:
+        yield database
+
+
+def check_responsive(server):
+    """Others are answered as if nothing were."""
+    (_, _), (globex, key) = server.companies
+    for _ in range(5):
+        for path, caller in (
+            ("/healthz", None),
+            ("/readyz", None),
+            ("/app/sign-in", None),
+            (f"/companies/{globex}/accounts", key),
+        ):
+            status, _, _, seconds = server.call("GET", path, key=caller)
+            assert (status, seconds < 2) == (200, True), (path, status, seconds)
+
+
+def test_writes_that_wait_for_their_company_stop_nobody_else(server, database):
+    (acme, key), _ = server.companies
+    database.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"ledger:{acme}"])
+    write = lambda: server.call("POST", f"/companies/{acme}/account_groups", key=key, body={"name": "x"})  # noqa: E731
+    wait = server.all_at_once([write] * 12)
+    time.sleep(0.5)
+    check_responsive(server)
+    answers = wait()
+    database.rollback()
+    told = {(status, code) for status, code, _, _ in answers}
+    assert told == {(409, "concurrent_change"), (429, "too_many_in_work")}
+    assert all(headers["Retry-After"] == "1" for _, _, headers, _ in answers)
+    assert sum(status == 409 for status, *_ in answers) <= 4
+    assert max(seconds for *_, seconds in answers) < 12
+    assert write()[0] == 201
+
+
+def test_queries_that_take_too_long_are_ended_and_stop_nobody_else(server, database):
+    (acme, key), _ = server.companies
+    database.execute("LOCK TABLE ledger_file IN ACCESS EXCLUSIVE MODE")
+    wait = server.all_at_once([lambda: server.call("GET", f"/companies/{acme}/files", key=key)] * 12)
+    time.sleep(0.5)
+    check_responsive(server)
+    answers = wait()
+    told = {(status, code) for status, code, _, _ in answers}
+    assert told == {(503, "query_timeout"), (429, "too_many_in_work")}
+    assert all(int(headers["Retry-After"]) > 0 for _, _, headers, _ in answers)
+    database.rollback()
+    assert server.call("GET", f"/companies/{acme}/files", key=key)[0] == 200
+
+
+def test_health_and_sign_in_are_answered_while_every_thread_is_taken(server, database):
+    database.execute("LOCK TABLE ledger_file IN ACCESS EXCLUSIVE MODE")
+    calls = [
+        lambda company=company, key=key: server.call("GET", f"/companies/{company}/files", key=key)
+        for company, key in server.companies
+        for _ in range(12)
+    ]
+    wait = server.all_at_once(calls)
+    time.sleep(0.4)
+    answers = [server.call("GET", path) for path in ("/healthz", "/app/sign-in", "/healthz", "/healthz")]
+    wait()
+    database.rollback()
+    assert [status for status, *_ in answers] == [200] * 4
+    assert max(seconds for *_, seconds in answers) < 1

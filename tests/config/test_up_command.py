@@ -1,0 +1,192 @@
+"""The commands as a person runs them: real processes, real signals, a database of their own."""
+
+import http.client
+import json
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from config.monitoring.logging import SecretFilter
+from tests.machine import (
+    ROOT,
+    Machine,
+    create_machine,
+    create_prepared_machine,
+    find_free_port,
+    get_status,
+    stop_process,
+    wait_until,
+)
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    """Its first start is yet to come."""
+    with create_machine() as found:
+        yield found
+
+
+@pytest.fixture
+def started() -> Iterator[Machine]:
+    """It was started before."""
+    with create_prepared_machine() as found:
+        yield found
+
+
+def is_restarted(machine: Machine, gone: int) -> bool:
+    """Whether the database runs again, in another process."""
+    return machine.embedded.is_running() and machine.postmaster != gone
+
+
+def test_up_serves_until_ctrl_c_and_then_stops_its_database(machine):
+    port = find_free_port()
+    with machine.up(port) as process:
+        assert get_status(port, "/healthz") == 200
+        printed = stop_process(process)
+    assert f"Ready on http://127.0.0.1:{port}\n" in printed
+    assert printed.count("Ready on") == 1
+    assert not machine.embedded.running()
+    assert [path.name for path in machine.home.iterdir()] == ["var"]  # no control socket of gunicorn
+
+
+def test_ctrl_c_in_a_terminal_reaches_every_process_and_none_hangs(started):
+    """Connections that are just being closed keep the workers busy; one that hung was waited for half a minute."""
+    for _ in range(4):
+        port = find_free_port()
+        with started.up(port) as process:
+            connections = [http.client.HTTPConnection("127.0.0.1", port) for _ in range(8)]
+            for each in connections:
+                each.request("GET", "/healthz")
+                each.getresponse().read()
+            for each in connections:
+                each.close()
+            os.killpg(process.pid, signal.SIGINT)
+            assert process.wait(25) == 0, "less than the half minute of a worker that hangs"
+    assert not started.embedded.running()
+
+
+def test_the_port_given_to_up_is_the_one_in_its_addresses(started):
+    port = find_free_port()
+    with started.starting(1, "--port", str(port)) as process:
+        assert process.stdout.readline() == f"Ready on http://127.0.0.1:{port}\n"
+        stop_process(process, signal.SIGTERM)
+
+
+def test_a_second_up_shares_the_database_and_the_last_one_stops_it(machine):
+    ports = find_free_port(), find_free_port()
+    with machine.starting(ports[0]) as first, machine.starting(ports[1]) as second:
+        assert [machine.run("wait_ready", "--timeout", "300", PORT=port).returncode for port in ports] == [0, 0]
+        stop_process(first)
+        assert get_status(ports[1], "/readyz") == 200
+        stop_process(second, signal.SIGTERM)
+    assert not machine.embedded.running()
+
+
+def test_a_killed_database_is_started_again_and_the_workers_find_it(started):
+    port = find_free_port()
+    with started.up(port) as process:
+        gone = started.postmaster
+        os.kill(gone, signal.SIGKILL)
+        assert wait_until(lambda: is_restarted(started, gone), seconds=180)
+        assert wait_until(lambda: get_status(port, "/readyz") == 200, seconds=180)
+        assert {get_status(port, "/readyz") for _ in range(20)} == {200}
+        stop_process(process)
+
+
+def test_a_killed_up_leaves_no_one_on_its_port_and_its_database_to_the_next_command(started):
+    port = find_free_port()
+    with started.up(port) as process:
+        process.kill()
+        process.wait()
+        assert wait_until(lambda: get_status(port, "/healthz") == 0, seconds=180)
+    assert started.run("migrate", "--check").returncode == 0
+    # The deliverer of webhooks sees within a second of its start that nobody holds it any more, and leaves.
+    assert wait_until(lambda: not started.embedded.running(), seconds=60)
+
+
+def test_a_taken_port_is_one_line(machine):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        found = machine.run("up", PORT=taken.getsockname()[1])
+    assert found.returncode == 1
+    assert found.stderr.count("\n") == 1
+    assert "Address already in use" in found.stderr
+
+
+def test_a_command_on_its_own_starts_the_database_and_stops_it(machine):
+    assert machine.run("migrate", "--plan").returncode == 0
+    assert (machine.embedded.path / "PG_VERSION").exists()
+    assert not machine.embedded.running()
+
+
+@pytest.mark.parametrize("words", [["help"], ["--version"], ["check"], ["wait_ready", "--timeout", "0.1"]])
+def test_a_command_that_needs_no_database_starts_none(machine, words):
+    machine.run(*words, PORT=find_free_port())
+    assert not machine.embedded.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"PORT": "many"}, "PORT"),
+        ({"DATABASE_URL": "mysql://u:hunter2@h/b", "DEBUG": "1"}, "DATABASE_URL"),
+        ({"DATABASE_URL": "postgresql://u:hunter2@127.0.0.1:1/b", "DEBUG": "1"}, "DATABASE_URL"),
+        ({"DATA_DIR": "/proc/nowhere"}, "DATA_DIR"),
+        ({"DATA_DIR": "/tmp/" + "up-long" * 20}, "DATA_DIR"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_that_names_it(machine, variables, named):
+    for command in ("up", "migrate"):
+        found = machine.run(command, **({"PORT": find_free_port()} | variables))
+        assert found.returncode == 1
+        assert found.stderr.count("\n") == 1, found.stderr
+        assert named in found.stderr
+        assert "hunter2" not in found.stderr
+    if "up-long" in variables.get("DATA_DIR", ""):
+        shutil.rmtree(variables["DATA_DIR"])
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ("Error handling request GET /x?token=hunter2", "Error handling request GET /x?…"),
+        (
+            "Invalid request from ip=::1: Invalid HTTP Header: 'Authorization hunter2'",
+            "Invalid request from ip=::1: Inv",
+        ),
+    ],
+)
+def test_the_web_server_logs_no_secrets(message, kept):
+    record = logging.makeLogRecord({"msg": "%s", "args": (message,)})
+    SecretFilter().filter(record)
+    assert record.getMessage().startswith(kept)
+    assert "hunter2" not in record.getMessage()
+
+
+def test_the_first_up_makes_a_demo_company_and_says_how_to_sign_in(machine):
+    port = find_free_port()
+    environment = machine.environment(PORT=port)
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            lines = [process.stdout.readline() for _ in range(8)]
+            key = next(line.split()[-1] for line in lines if "API key" in line)
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{port}/companies", headers={"Authorization": f"Bearer {key}"}
+            )
+            with urllib.request.urlopen(request, timeout=180) as answer:
+                assert json.load(answer)
+            stop_process(process)
+        finally:
+            process.kill()

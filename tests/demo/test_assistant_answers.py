@@ -1,0 +1,83 @@
+"""What an assistant reads about the demo company by default is short."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from companies.models import Company
+from tests.assistants.conftest import Assistant
+
+pytestmark = pytest.mark.django_db
+NOW = datetime.now(tz=UTC).replace(hour=10, minute=0)
+MAX_BYTES = 8 * 1024
+YEAR = {"startDate": str(NOW.date().replace(year=NOW.year - 1, day=1)), "endDate": str(NOW.date())}
+TOOL_ARGUMENTS = {
+    "list_companies": {},
+    "get_balances": YEAR,
+    "get_cash_flow": YEAR,
+    "get_forecast": {"endDate": str(NOW.date().replace(year=NOW.year + 1, day=1))},
+    "get_profit_and_loss": {"startMonth": YEAR["startDate"][:7], "endMonth": f"{NOW:%Y-%m}"},
+    "get_recurring_revenue": {},
+    "search_transactions": {},
+    "list_open_transactions": {},
+    "list_categories": {},
+    "list_planned": {},
+    "list_due": YEAR,
+}
+
+
+@pytest.fixture(scope="module")
+def company(furnished):
+    with furnished(name="Demo", months=24, transactions=2500, seed=1, now=NOW) as shown:
+        yield Company.objects.get(id=shown.company_id)
+
+
+@pytest.fixture
+def assistant(company, make_api):
+    return Assistant(make_api(company).key)
+
+
+def find_nulls_and_urls(value):
+    if isinstance(value, dict):
+        return [name for name in value if name.lower().endswith(("url", "urls"))] + [
+            found for part in value.values() for found in find_nulls_and_urls(part)
+        ]
+    if isinstance(value, list):
+        return [found for part in value for found in find_nulls_and_urls(part)]
+    return [None] if value is None else []
+
+
+def test_default_answer_is_at_most_8_kib(assistant):
+    tools = {tool["name"]: tool for tool in assistant.result("tools/list")["tools"]}
+    assert set(TOOL_ARGUMENTS) == {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]}
+    sizes = {}
+    for name, arguments in TOOL_ARGUMENTS.items():
+        answer = assistant.call(name, **arguments)
+        Draft202012Validator(tools[name]["outputSchema"]).validate(answer)
+        assert find_nulls_and_urls(answer) == [], name
+        assert answer.get("items", answer), name
+        sizes[name] = len(json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode())
+    print(sizes)  # noqa: T201
+    assert {name: size for name, size in sizes.items() if size > MAX_BYTES} == {}
+
+
+def test_list_has_20_rows_and_their_total(assistant):
+    found = assistant.call("search_transactions")
+    assert len(found["items"]) == 20
+    assert found["totalCount"] > 2000
+    assert float(found["totalAmount"])
+    assert found["nextCursor"]
+
+
+def test_urls_are_answered_if_asked_for(assistant):
+    asked = TOOL_ARGUMENTS["get_profit_and_loss"]
+    found = assistant.call("get_profit_and_loss", **asked, withUrls=True, limit=2)
+    assert len(found["items"]) == 2
+    assert all(len(row["transactionsUrls"]) == len(found["months"]) for row in found["items"])
+
+
+def test_series_are_monthly(assistant):
+    assert len(assistant.call("get_cash_flow", **YEAR)["inflow"]) == 13
+    assert len(assistant.call("get_cash_flow", **YEAR, interval="day")["inflow"]) > 300

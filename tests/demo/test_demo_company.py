@@ -1,0 +1,336 @@
+"""The demonstration company: believable, complete, and the same for the same seed and day."""
+
+import io
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from django.db.models import Count, Sum
+
+from analytics.calc.time_series import list_bucket_starts
+from analytics.charts.data import ChartData
+from analytics.queries import balances, recurring_revenue
+from analytics.queries.cash_bridge import compute_cash_bridge
+from analytics.report_period import parse_report_period
+from companies.models import AuditContext, Company, Membership, User
+from demo.actions import create_demo_company
+from demo.bank_statements import SAMPLE_STATEMENT_NAME
+from ledger.accounts.queries import sum_account_balances
+from ledger.bank_statements.actions.statements import import_statement
+from ledger.calc.months import add_months, get_first_day_of_month
+from ledger.models import Account, Categorization, Category, Counterparty, File, Product, SubscriptionEvent, Transaction
+from ledger.money.rates import get_rate_table
+from ledger.transactions.queries.cash_parts import CashPart
+from notifications.models import Notification
+from planning.models import PlanItem, PlannedOverride, PlannedTransaction
+from tests.conftest import Api
+from tests.response_validation import list_operations
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 9, 18, 10, tzinfo=UTC)
+TODAY = NOW.date()
+MISMATCH_FIELD = "balanceMismatchSince"
+COUNT = 2500
+
+
+def create_demo(**options):
+    told = io.StringIO()
+    call_command("demo", json=True, stdout=told, **options)
+    return json.loads(told.getvalue())
+
+
+@pytest.fixture(scope="module")
+def company(furnished):
+    with furnished(name="Demo", months=24, transactions=COUNT, seed=1, now=NOW) as shown:
+        yield Company.objects.get(id=shown.company_id)
+
+
+# ---------------------------------------------------------------------------------------------- the command
+
+
+def test_the_command_says_how_to_get_in():
+    told = create_demo(name="Mine", months=2, transactions=100)
+    assert set(told) == {"companyId", "email", "password", "apiKey"}
+    company = Company.objects.get(id=told["companyId"])
+    assert company.name == "Mine"
+    assert User.objects.get(email=told["email"]).check_password(told["password"])
+    (row,) = Api(company, key=told["apiKey"]).get("/companies").json()  # a key reaches one company
+    assert (row["id"], row["role"]) == (told["companyId"], "apiKey")
+    assert "company:manage" in row["permissions"]
+
+
+def test_demo_company_is_answered_as_documented(company, make_api):
+    """The fixture `answers_are_documented` validates each answer."""
+    caller = make_api(company)
+    paths = [path for (method, path) in list_operations() if method == "GET" and path.startswith("/companies/{}")]
+    lists = [path.removeprefix("/companies/{}/") for path in paths if path.count("{}") == 1 and path != "/companies/{}"]
+    answered = {path: caller.get(path) for path in lists}
+    assert {path for path, answer in answered.items() if answer.status_code != 200} == {"planned_transactions/due"}
+    for path, answer in answered.items():
+        rows = answer.json() if answer["Content-Type"] == "application/json" and answer.status_code == 200 else []
+        if f"/companies/{{}}/{path}/{{}}" in paths:
+            assert all(caller.get(f"{path}/{row['id']}").status_code == 200 for row in rows[:5])
+    (rent,) = (file for file in answered["files"].json() if file["parseData"])
+    assert rent["parseData"]["amount"]["currency"] == "EUR"
+    assert any(account["bankConnection"] for account in answered["accounts"].json())
+
+
+def test_a_second_demonstration_stands_beside_the_first():
+    one, other = create_demo(months=1, transactions=50), create_demo(months=1, transactions=50, name="Other")
+    assert one["companyId"] != other["companyId"]
+    ids = Membership.objects.filter(user__email=one["email"]).values_list("company_id", flat=True)
+    assert {one["companyId"], other["companyId"]} <= {str(each) for each in ids}
+
+
+@pytest.mark.parametrize(("months", "count"), [(1, 0), (1, 10), (3, 300), (36, 200), (12, 1500)])
+def test_there_are_as_many_transactions_as_asked_for(months, count):
+    company = create_demo(months=months, transactions=count)["companyId"]
+    booked = Transaction.objects.for_company(company).exclude(source="initialBalance")
+    assert booked.count() == count
+    first = add_months(get_first_day_of_month(datetime.now(tz=UTC).date()), 1 - months)
+    assert not booked.filter(date__lt=first).exists()
+
+
+@pytest.mark.parametrize("options", [{"months": 0}, {"months": 241}, {"transactions": -1}])
+def test_nonsense_is_refused(options):
+    with pytest.raises(CommandError):
+        create_demo(name="Nonsense", **options)
+    assert not Company.objects.filter(name="Nonsense").exists()
+
+
+def describe_demo(company_id):
+    """What two demonstrations of one seed have in common."""
+    rows = Transaction.objects.for_company(company_id).order_by("date", "amount_value", "description", "from_to")
+    events = SubscriptionEvent.objects.for_company(company_id).order_by(
+        "effective_date", "amount_value", "committed_date"
+    )
+    return (
+        list(
+            rows.values_list("date", "amount_value", "amount_currency", "from_to", "description", "categorized_value")
+        ),
+        list(events.values_list("effective_date", "committed_date", "amount_value", "amount_currency", "interval")),
+        list(PlannedTransaction.objects.for_company(company_id).order_by("name").values_list("name", "amount_value")),
+    )
+
+
+def test_a_reserve_that_nothing_was_moved_to_yet_has_a_statement_too():
+    """Of few transactions none may have gone there: it holds nothing, and its bank says otherwise."""
+    shown = create_demo_company(
+        name="x", months=3, transactions=100, seed=1, now=datetime(2026, 11, 23, 19, tzinfo=UTC)
+    )
+    reserve = Account.objects.for_company(Company.objects.get(id=shown.company_id).id).get(name="Northbank reserve")
+    assert reserve.bank_connection[MISMATCH_FIELD] is not None
+
+
+def test_the_same_seed_and_day_make_the_same_figures_and_other_secrets():
+    one, two, other = (
+        create_demo_company(name="x", months=4, transactions=400, seed=seed, now=NOW) for seed in (5, 5, 6)
+    )
+    assert describe_demo(one.company_id) == describe_demo(two.company_id)
+    assert describe_demo(one.company_id) != describe_demo(other.company_id)
+    assert one.api_key != two.api_key
+    assert one.password != two.password
+
+
+def test_every_derived_table_is_exact_afterwards():
+    company = create_demo(months=6, transactions=600)["companyId"]
+    call_command("rebuild_derived", check=True, company=company, stdout=io.StringIO())
+
+
+# ---------------------------------------------------------------------------------------------- what there is
+
+
+def test_people_of_every_role_work_there(company):
+    roles = Membership.objects.for_company(company.id).values_list("role", flat=True)
+    assert sorted(roles) == ["admin", "editor", "owner", "viewer"]
+
+
+def test_accounts_of_many_kinds_and_three_currencies_one_archived(company):
+    rows = Account.objects.for_company(company.id)
+    assert set(rows.values_list("type", flat=True)) == {"bank", "cash", "creditCard", "loan", "transit"}
+    assert set(rows.values_list("default_currency", flat=True)) == {"EUR", "USD", "GBP"}
+    assert [row.name for row in rows.filter(archived=True)] == ["Former house bank"]
+    assert not rows.filter(account_group=None).exists()
+
+
+def test_nearly_everything_is_categorized(company):
+    rows = Transaction.objects.for_company(company.id).exclude(source="initialBalance")
+    assert 0 < rows.open().count() < 0.01 * COUNT
+    assert rows.filter(pending=True).count() == 3
+
+
+def test_invoices_carry_tax_and_contracts_their_year(company):
+    parts = Categorization.objects.for_company(company.id)
+    assert parts.filter(pass_through_tax__gt=0).count() > 20
+    yearly = parts.filter(rule="servicePeriod", category__system_key="revenueRecurring")
+    assert yearly.count() > 5
+    for part in yearly:
+        assert add_months(part.computed_start_date, 12) == part.computed_end_date + timedelta(days=1)
+
+
+def test_transfers_are_linked_and_some_run_through_transit(company):
+    linked = Categorization.objects.for_company(company.id).linked()
+    kinds = Counter(linked.values_list("link_kind", flat=True))
+    assert kinds["transfer"] > 20
+    assert kinds["transit"] > 20
+    assert not Transaction.objects.for_company(company.id).filter(from_to="Own account", categorized_value=0).exists()
+
+
+def test_demo_loan_is_paid_out_within_the_year_and_paid_back_with_less_interest_each_time(company):
+    (loan,) = Account.objects.for_company(company.id).filter(type="loan")
+    payout, *instalments = Transaction.objects.for_company(company.id).filter(account=loan).order_by("date")
+    assert payout.date == add_months(get_first_day_of_month(TODAY), -8).replace(day=15)
+    assert payout.amount_value < 0
+    assert [each.date for each in instalments] == [add_months(payout.date, place) for place in range(1, 9)]
+    assert {each.amount_value for each in instalments} == {-payout.amount_value / 60}
+    legs = [payout, *instalments]
+    assert (
+        Categorization.objects.for_company(company.id).filter(transaction__in=legs, counter__isnull=False).count() == 9
+    )
+    days = (payout.date, TODAY)
+    owed = [balances.sum_account_balances(company_id=company.id, day=day)[loan.id]["EUR"] for day in days]
+    assert owed[0] < owed[1] < 0
+    paid = Transaction.objects.for_company(company.id).filter(description__startswith="Loan interest").order_by("date")
+    amounts = list(paid.values_list("amount_value", flat=True))
+    assert len(amounts) == 8
+    assert amounts == sorted(amounts)
+    assert amounts[0] < amounts[-1] < 0
+
+
+def test_demo_shows_its_loan_and_its_investors_as_financing(company):
+    start = add_months(get_first_day_of_month(TODAY), -9)
+    bridge = compute_cash_bridge(company=company, start=start, end=TODAY, today=TODAY, rates=get_rate_table())
+    legs = Transaction.objects.for_company(company.id).filter(account__type="loan")
+    assert bridge.parts[CashPart.FINANCING] == -sum(legs.values_list("amount_value", flat=True)) > 0
+    assert not Category.objects.for_company(company.id).filter(financing=True, system=False).exists()
+
+
+def test_payroll_tax_is_split_over_the_departments(company):
+    split = (
+        Transaction.objects.for_company(company.id).filter(description__startswith="Payroll tax").order_by("id").first()
+    )
+    assert Categorization.objects.for_company(company.id).filter(transaction=split).count() == 4
+
+
+def test_cash_is_never_below_zero_on_any_account_that_counts(company):
+    days = list_bucket_starts(TODAY - timedelta(days=700), TODAY, "week")
+    cash = Account.objects.for_company(company.id).cash().values_list("id", "name")
+    for day in days:
+        held = sum_account_balances(company_id=company.id, day=day)
+        for account, name in cash:
+            assert all(amount >= 0 for amount in held.get(account, {}).values()), (day, name)
+
+
+@pytest.mark.parametrize(("months", "transactions", "seed"), [(6, 400, 2), (12, 1000, 3), (36, 2000, 4)])
+def test_cash_in_all_stays_above_zero_for_other_stories(months, transactions, seed):
+    shown = create_demo_company(name="x", months=months, transactions=transactions, seed=seed, now=NOW)
+    company = Company.objects.get(id=shown.company_id)
+    start = add_months(get_first_day_of_month(TODAY), 1 - months)
+    points = balances.list_balances_by_cash_type(
+        company=company, start=start, end=TODAY, today=TODAY, rates=get_rate_table()
+    )
+    assert min(point.cash for point in points) > 0
+
+
+def test_recurring_revenue_grows_by_every_kind_of_movement(company):
+    rows = recurring_revenue.compute_monthly_data(
+        company=company,
+        mrr_type="cmrr",
+        first=add_months(get_first_day_of_month(TODAY), -23),
+        last=get_first_day_of_month(TODAY),
+    )
+    assert rows[-1].end > 2 * rows[0].start > 0
+    for name in ("new", "reactivate", "upgrade"):
+        assert sum(getattr(row, name) for row in rows) > 0, name
+    for name in ("downgrade", "cancel"):
+        assert sum(getattr(row, name) for row in rows) < 0, name
+    assert all(row.cancel > -row.start / 10 for row in rows)
+
+
+def test_some_of_what_is_agreed_takes_effect_later(company):
+    events = SubscriptionEvent.objects.for_company(company.id)
+    assert events.filter(effective_date__gt=TODAY, committed_date__lte=TODAY).exists()
+    assert not events.filter(committed_date__gt=TODAY).exists()
+    assert set(events.values_list("amount_currency", flat=True)) == {"EUR", "USD", "GBP"}
+    assert Product.objects.for_company(company.id).exclude(product_group=None).count() == 5
+
+
+def test_the_companys_metrics_are_told(company):
+    assert company.computed_committed_mrr_eur > 0
+    assert company.computed_active_customer_count > 10
+    assert company.computed_metrics_time == NOW
+
+
+def test_wages_fall_on_the_last_day_and_differ_once(company):
+    planned = {row.name: row for row in PlannedTransaction.objects.for_company(company.id)}
+    wages = planned["Salaries"]
+    assert (wages.frequency, wages.last_day_of_month) == ("month", True)
+    assert {planned[name].frequency for name in ("Office rent", "Hosting")} == {"month"}
+    assert planned["Corporate tax, prepayment"].interval == 3
+    overrides = PlannedOverride.objects.for_company(company.id)
+    assert overrides.filter(skipped=True).count() == 1
+    assert overrides.filter(amount_value__isnull=False).count() == 1
+    settled = overrides.filter(transaction__isnull=False)
+    assert "Office rent" in settled.values_list("planned__name", flat=True)
+    assert settled.count() > 1
+
+
+def test_the_plan_has_all_three_kinds_of_amount_for_two_years(company):
+    items = PlanItem.objects.for_company(company.id)
+    assert set(items.values_list("amount_type", flat=True)) == {"fixed", "changeByAmount", "relative"}
+    assert set(items.values_list("month__year", flat=True)) == {2026, 2027}
+
+
+def test_demo_plan_is_close_to_actuals(company):
+    """A forecast that jumps at today would be believed by nobody."""
+    found = ChartData(company=company, period=parse_report_period({"months": "6"}, today=TODAY)).flows
+    last_whole = found.actual.points.index(add_months(get_first_day_of_month(TODAY), -1))
+    for actual, planned in ((found.actual.outflow, found.planned.outflow), (found.actual.inflow, found.planned.inflow)):
+        past = sum(actual[last_whole - 2 : last_whole + 1]) / 3
+        ahead = sum(planned[last_whole + 2 : last_whole + 5]) / 3
+        assert Decimal("0.6") < ahead / past < Decimal("1.6")
+
+
+def test_there_are_documents_counterparties_and_notifications(company):
+    assert sorted(File.objects.for_company(company.id).values_list("parse_status", flat=True)) == [
+        "matched",
+        "open",
+        "open",
+    ]
+    kinds = dict(Counterparty.objects.for_company(company.id).values_list("type").annotate(Count("id")))
+    assert kinds["customer"] > 20
+    assert kinds["vendor"] > 8
+    assert kinds["authority"] >= 2
+    told = set(Notification.objects.for_company(company.id).values_list("type", flat=True))
+    assert {"import.finished", "apiKey.created", "member.joined", "balance.mismatch"} <= told
+
+
+def test_one_account_disagrees_with_its_bank_and_a_statement_lies_there_to_try():
+    company = Company.objects.get(id=create_demo(months=1, transactions=50)["companyId"])
+    wrong = [
+        each.name
+        for each in Account.objects.for_company(company.id)
+        if (each.bank_connection or {}).get(MISMATCH_FIELD)
+    ]
+    assert wrong == ["Northbank reserve"]
+    paper = File.objects.for_company(company.id).get(filename=SAMPLE_STATEMENT_NAME)
+    stamp = AuditContext(time=datetime.now(tz=UTC))
+    content = default_storage.open(paper.storage_path).read()
+    tried = import_statement(
+        company=company, stamp=stamp, content=content, filename=SAMPLE_STATEMENT_NAME, account=None, dry_run=True
+    )
+    (told,) = tried.statements
+    assert (told.account.name, tried.count, told.ledger_difference) == ("Northbank current account", 5, 0)
+
+
+def test_expenses_are_those_of_a_software_company(company):
+    parts = Categorization.objects.for_company(company.id).filter(counter=None)
+    sums = {
+        line: abs(parts.aggregate(total=Sum(line))["total"] or 0) for line in ("revenue", "cogs", "cac", "pd", "ga")
+    }
+    assert sums["pd"] > sums["cac"] > sums["cogs"] > 0
+    assert Decimal("0.8") < sum(sums[line] for line in ("cogs", "cac", "pd", "ga")) / sums["revenue"] < Decimal("2")

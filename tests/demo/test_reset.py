@@ -1,0 +1,141 @@
+"""The demonstration company can be put back as it was made, and left; any other company's data is its own."""
+
+import io
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.utils import timezone
+
+from companies.actions.companies import CompanyExpired
+from companies.errors import NotFoundError
+from companies.models import ApiKey, AuditContext, AuditEntry, Company, Membership, User
+from companies.permissions import Role
+from demo import reset
+from demo.actions import create_demo_company
+from ledger.models import Account, File, Transaction
+from notifications.models import Notification
+from planning.models import PlannedTransaction
+from tests import factories
+from tests.demo.test_demo_company import describe_demo
+from tests.ledger.conftest import get_page_text as text
+
+pytestmark = pytest.mark.django_db
+SIZE = {"months": 3, "transactions": 200}
+
+
+@pytest.fixture
+def shown():
+    return Company.objects.get(id=create_demo_company(name="Northwind", seed=3, now=timezone.now(), **SIZE).company_id)
+
+
+@pytest.fixture
+def dana(shown, browser_of):
+    """Its owner's browser."""
+    return browser_of(User.objects.get(email="demo@example.com"), shown).client
+
+
+def build_company_path(company, path=""):
+    return f"/app/companies/{company.id}{path}"
+
+
+RESET = "/settings/reset"
+
+
+def test_its_owner_puts_it_back_as_it_was_made(shown, dana):
+    made = describe_demo(shown.id)
+    stays = [list(rows.for_company(shown.id).order_by("id").values()) for rows in (Membership.objects, ApiKey.objects)]
+    logged = set(AuditEntry.objects.for_company(shown.id).values_list("id", flat=True))
+    papers = [row.storage_path for row in File.objects.for_company(shown.id)]
+    Transaction.objects.for_company(shown.id).filter(source="initialBalance").update(description="Mine")
+    PlannedTransaction.objects.for_company(shown.id).update(name="Mine")
+    changed = {"name": "Mine", "baseCurrency": "USD", "dataStartDate": "2026-11-01", "timeZone": "Asia/Tokyo"}
+    dana.post(build_company_path(shown, "/settings"), changed)
+    asked, count = dana.get(build_company_path(shown, RESET)), Transaction.objects.for_company(shown.id).count()
+    assert f"All {count} transactions" in text(asked)
+    assert Transaction.objects.for_company(shown.id).filter(description="Mine").exists(), "to look changes nothing"
+    answer = dana.post(build_company_path(shown, RESET), follow=True)
+    assert answer.redirect_chain[-1][0] == build_company_path(shown)
+    assert "Mine is as it was made" in text(answer)
+    assert describe_demo(shown.id) == made
+    shown.refresh_from_db()
+    assert (shown.name, shown.base_currency, shown.data_start_date) == ("Mine", "EUR", None)
+    assert stays == [
+        list(rows.for_company(shown.id).order_by("id").values()) for rows in (Membership.objects, ApiKey.objects)
+    ]
+    entries = AuditEntry.objects.for_company(shown.id)
+    assert logged < set(entries.values_list("id", flat=True))
+    (entry,) = entries.filter(action="company.reset")
+    assert (entry.actor, entry.before["transaction"]) == (str(User.objects.get(email="demo@example.com").id), count)
+    assert "put the demonstration back as it was made" in text(
+        dana.get(build_company_path(shown, "/settings/activity?kind=company"))
+    )
+    assert not set(papers) & {row.storage_path for row in File.objects.for_company(shown.id)}
+    call_command("rebuild_derived", check=True, company=str(shown.id), stdout=io.StringIO())
+
+
+def test_nothing_is_gone_where_it_cannot_come_back(shown, monkeypatch):
+    made, accounts = describe_demo(shown.id), set(Account.objects.for_company(shown.id).values_list("id", flat=True))
+    monkeypatch.setattr(reset, "fill_demo_company", raise_runtime_error)
+    with pytest.raises(RuntimeError):
+        reset.reset_demo_company(company=shown, stamp=factories.make_stamp(), permissions=Role.OWNER.permissions)
+    assert describe_demo(shown.id) == made
+    assert set(Account.objects.for_company(shown.id).values_list("id", flat=True)) == accounts
+    assert not AuditEntry.objects.for_company(shown.id).filter(action="company.reset").exists()
+
+
+def raise_runtime_error(**_given):
+    raise RuntimeError
+
+
+def test_every_table_of_a_companys_data_goes_and_who_may_get_in_stays():
+    owned = {model for model in apps.get_models() if any(each.name == "company" for each in model._meta.fields)}
+    goes = reset.list_data_models()
+    assert len(goes) == len(set(goes))
+    assert {model._meta.label for model in owned - set(goes)} == {
+        "companies.ApiKey", "companies.AuditEntry", "companies.FailedRequest", "companies.LastRound",
+        "companies.LogMonth", "companies.Membership", "oauth.ConsentGrant", "webhooks.WebhookDelivery",
+        "webhooks.WebhookEndpoint",
+    }  # fmt: skip
+
+
+def test_no_other_company_is_put_back(owner, acme, shown):
+    before = Notification.objects.count(), Transaction.objects.count()
+    assert [
+        owner.get(build_company_path(acme, RESET)).status_code,
+        owner.post(build_company_path(acme, RESET)).status_code,
+    ] == [404, 404]
+    with pytest.raises(NotFoundError):
+        reset.reset_demo_company(company=acme, stamp=factories.make_stamp(), permissions=Role.OWNER.permissions)
+    assert (Notification.objects.count(), Transaction.objects.count()) == before
+    assert RESET not in owner.get(build_company_path(acme, "/settings")).content.decode()
+    assert "demonstration" not in owner.get(build_company_path(acme)).content.decode()
+
+
+def test_one_that_is_read_only_stays_as_it_is(shown):
+    Company.objects.filter(id=shown.id).update(system_status="expired")
+    with pytest.raises(CompanyExpired):
+        reset.reset_demo_company(
+            company=shown, stamp=AuditContext(time=timezone.now()), permissions=Role.OWNER.permissions
+        )
+
+
+def test_the_overview_says_what_it_is_and_how_to_go_on(shown, dana, browser_of):
+    told = dana.get(build_company_path(shown)).content.decode()
+    for way in ("/app/companies/new", build_company_path(shown, RESET), build_company_path(shown, "/settings/leave")):
+        assert f'href="{way}"' in told
+    assert build_company_path(shown, RESET) in dana.get(build_company_path(shown, "/settings")).content.decode()
+    finn = browser_of(User.objects.get(email="finn.finance@example.com"), shown).client
+    told = finn.get(build_company_path(shown)).content.decode()
+    assert build_company_path(shown, RESET) not in told, "its owners alone put it back"
+    assert build_company_path(shown, "/settings/leave") in told
+    left = finn.post(build_company_path(shown, "/settings/leave"), follow=True)
+    assert "You no longer belong to Northwind." in text(left)
+
+
+def test_the_last_owner_is_led_to_whom_to_hand_it_over_to(shown, dana, browser_of, acme):
+    told = dana.get(build_company_path(shown, "/settings/leave")).content.decode()
+    assert f'href="{build_company_path(shown, "/settings/members")}"' in told
+    assert 'type="submit">Leave' not in told
+    finn = browser_of(User.objects.get(email="finn.finance@example.com"), shown).client
+    assert 'type="submit">Leave' in finn.get(build_company_path(shown, "/settings/leave")).content.decode()

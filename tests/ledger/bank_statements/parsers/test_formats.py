@@ -1,0 +1,275 @@
+"""Which kind of file a bank's is, in which encoding, and what all of them have in common; without a database."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.bank_statements.parsers import formats
+from ledger.bank_statements.parsers.models import (
+    MAX_OUTER_TAGS,
+    MAX_PIECE_LENGTH,
+    MAX_TAGS_PER_ENTRY,
+    MAX_TEXT_LENGTH,
+    ParsedStatement,
+    UnreadableFileError,
+    check_element_count,
+    clean_text,
+    join_fitting_lines,
+    parse_iso_day,
+    to_signed_amount,
+)
+from ledger.imports.calc.entries import Entry
+from tests.ledger import bank_file_builders
+
+ENCODING_MESSAGE = "It is in none of the encodings UTF-8, UTF-16 and Windows-1252."
+NO_LETTER = b"a;b\n" + b"\x98 \x81"  # in no encoding that banks use
+
+
+def get_error(act):
+    with pytest.raises(UnreadableFileError) as told:
+        act()
+    return str(told.value)
+
+
+# ---------------------------------------------------------------------------------------------- kinds
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"  \n<?xml version='1.0'?><Document>", "camt"),
+        (b"<Document>", "camt"),
+        (b"OFXHEADER:100\n", "ofx"),
+        (b"\n OFXHEADER :100\n", "ofx"),
+        (b"<?xml version='1.0'?>\n<?OFX OFXHEADER='200'?>", "ofx"),
+        (b"<OFX><SIGNONMSGSRSV1>", "ofx"),
+        (b":20:A\n:25:1\n", "mt940"),
+        (b"\xef\xbb\xbf:20:A\n", "mt940"),
+        (b"!Type:Bank\nD1/31/26\n", "qif"),
+        (b"!ACCOUNT\nNMain\n", "qif"),
+        (b"!option:MDY\n", "qif"),
+        (b"!clear:x\n", "qif"),
+        (b"day;amount", "csv"),
+        (b"day,amount", "csv"),
+        (b"day\tamount", "csv"),
+        (b"day|amount", "csv"),
+        ("day;amount".encode("utf-16"), "csv"),
+        (b"hello", None),
+        (b"X marks nothing", None),
+        (b'{"a": 1, "b": 2}', None),
+        (b"[1, 2]", None),
+        (b"%PDF-1.7 ;;;", None),
+        (b"PK\x03\x04;;;", "zip"),
+        (b"", None),
+        (b" \n\t ", None),
+        (b";" * 89 + b"\0" * 11, None),  # more than a tenth are no letters
+        (b";" * 90 + b"\0" * 10, "csv"),
+        (b"x" * 5000 + b";", None),  # only the beginning is looked at
+        (b"x" * 4999 + b";", "csv"),
+        ("é".encode() * 4999 + b";", "csv"),
+        (b";" + "é".encode() * 5000, "csv"),  # it is cut within a letter
+    ],
+)
+def test_the_kind_of_a_file_is_told_by_its_beginning(content, kind):
+    assert formats.detect_file_kind(content) == kind
+
+
+@pytest.mark.parametrize(
+    ("content", "format_"),
+    [
+        (bank_file_builders.build_simple_camt("1.00"), "camt.053"),
+        (bank_file_builders.build_mt940(("260115C5,00NTRFX", "a")), "mt940"),
+        (bank_file_builders.build_ofx({"DTPOSTED": "20260115", "TRNAMT": "1"}), "ofx"),
+        (bank_file_builders.build_qif(["D1/31/26", "T1"]), "qif"),
+        (b"day;amount", "csv"),
+    ],
+)
+def test_a_file_is_read_as_its_kind_and_tells_its_format(content, format_):
+    kind = formats.detect_file_kind(content)
+    found = formats.read_statement_file(content, kind, most=9)
+    assert (found.format, found.kind) == (format_, kind)
+    assert len(found.statements) == (0 if kind in ("qif", "csv") else 1)
+
+
+def test_camt_is_read_in_the_encoding_that_is_there_and_tells_how_far_it_is():
+    heard = []
+    content = bank_file_builders.build_camt(
+        bank_file_builders.build_statement(bank_file_builders.build_entry("1.00", name="Müller")),
+        encoding="cp1252",
+        declared="UTF-8",
+    )
+    (found,) = formats.read_statement_file(content, "camt", most=9, on_progress=heard.append).statements
+    assert (found.entries[0].from_to, heard[-1]) == ("Müller", len(content))
+
+
+@pytest.mark.parametrize("content", [b"<a><BkToCstmrStmt/></a>", b":20:A\n", b"<OFX></OFX>"])
+def test_a_file_without_a_statement_is_refused(content):
+    assert get_error(lambda: formats.read_statement_file(content, formats.detect_file_kind(content), most=9)) == (
+        "Line 1: There is no statement in it."
+    )
+
+
+# ---------------------------------------------------------------------------------------------- as text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_text_is_read_in_the_encoding_that_is_found(encoding):
+    content = "Müller\r\nSöhne\n\nx".encode(encoding)
+    assert formats.decode_text(content) == "Müller\r\nSöhne\n\nx"
+    assert list(formats.iterate_text_lines(content)) == ["Müller\n", "Söhne\n", "\n", "x"]
+
+
+def test_bytes_of_no_encoding_are_refused():
+    assert get_error(lambda: formats.decode_text(NO_LETTER)) == ENCODING_MESSAGE
+    assert get_error(lambda: formats.iterate_text_lines(NO_LETTER)) == ENCODING_MESSAGE
+    for act in (formats.decode_text, formats.iterate_text_lines):
+        with pytest.raises(UnreadableFileError) as told:
+            act(NO_LETTER)
+        assert told.value.line == 0
+
+
+def test_a_file_has_so_many_lines_and_no_more(monkeypatch):
+    monkeypatch.setattr(formats, "MAX_LINES", 3)
+    assert len(list(formats.iterate_text_lines(b"a\nb\nc"))) == 3
+    assert get_error(lambda: list(formats.iterate_text_lines(b"a\nb\nc\nd"))) == "Line 4: More than 3 lines."
+
+
+def test_a_line_is_shorter_than_a_text_with_what_a_bank_writes_around_it():
+    longest = b"x" * (MAX_PIECE_LENGTH - 2) + b"\n"
+    assert len(list(formats.iterate_text_lines(longest * 2))) == 2
+    assert get_error(lambda: list(formats.iterate_text_lines(b"\n" + b"x" + longest))) == (
+        f"Line 2: A text of more than {MAX_PIECE_LENGTH} characters."
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        (b"<a/>", "UTF-8"),
+        (b"\xef\xbb\xbf<a/>", "UTF-8"),
+        ("<a>é</a>".encode("cp1252"), "windows-1252"),
+        (b"<?xml version='1.0' encoding='UTF-8'?><a/>", "UTF-8"),
+        ("<?xml encoding='utf-8'?><a>é</a>".encode("cp1252"), "windows-1252"),  # a lie
+        (b'<?xml encoding = "UTF-16"?><a/>', "UTF-8"),  # another
+        (b"<?xml encoding='iso-8859-1'?><a/>", None),  # what it says holds
+        (b"<?xml encoding='Shift_JIS'?><a/>", None),
+        ("<a/>".encode("utf-16"), None),  # it has a mark
+        ("<aaaa/>".encode("utf-16-le"), "UTF-16LE"),
+        ("<aaaa/>".encode("utf-16-be"), "UTF-16BE"),
+        (b" " * 400 + b"<?xml encoding='iso-8859-1'?><a/>", "UTF-8"),  # that is no beginning
+    ],
+)
+def test_what_is_there_goes_before_the_encoding_that_xml_declares_where_that_is_a_unicode(content, encoding):
+    assert formats.detect_xml_encoding(content) == encoding
+
+
+@pytest.mark.parametrize("before", [0, 65_535, 131_071, 70_000])
+def test_a_letter_may_lie_across_the_pieces_in_which_bytes_are_tried(before):
+    assert formats.is_utf8_text(b"x" * before + "é".encode())
+    assert not formats.is_utf8_text(b"x" * before + b"\xe9x")
+
+
+# ---------------------------------------------------------------------------------------------- what all have in common
+
+
+@pytest.mark.parametrize("entries", [0, 1, 7])
+def test_a_file_has_as_many_elements_as_its_entries_can_need(entries):
+    most = MAX_OUTER_TAGS + MAX_TAGS_PER_ENTRY * entries
+    check_element_count(most, entries, line=3)
+    assert (
+        get_error(lambda: check_element_count(most + 1, entries, line=3))
+        == "Line 3: Too many elements for so few entries."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("12.50", "12.5"), ("0012", "12"), ("7.", "7"), (".5", "0.5"), ("0", "0"), ("0.00", "0"), ("100", "100"),
+        ("0" * 30 + "1" * 15 + "." + "1" * 18, "1" * 15 + "." + "1" * 18),
+    ],
+)  # fmt: skip
+def test_an_amount_is_plain_with_its_sign_and_nothing_has_none(text, amount):
+    assert to_signed_amount(text, negative=False, line=1) == amount
+    assert to_signed_amount(text, negative=True, line=1) == (amount if amount == "0" else f"-{amount}")
+
+
+@pytest.mark.parametrize("text", ["", ".", "-1", "1,5", "1.2.3", "x" * 50, "1" * 16, "1." + "1" * 19, "1e5", "٣"])
+def test_what_is_no_amount_is_refused_with_its_line_and_its_first_forty_letters(text):
+    assert get_error(lambda: to_signed_amount(text, negative=False, line=4)) == f"Line 4: “{text[:40]}” is no amount."
+
+
+def test_a_refusal_of_no_line_names_none_and_gives_its_words_apart():
+    found = UnreadableFileError("“{text}” is odd.", line=0, text="x")
+    assert (str(found), found.why, found.values, found.line) == ("“x” is odd.", "“{text}” is odd.", {"text": "x"}, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2026-02-28", date(2026, 2, 28)),
+        ("2026-02-28T23:59:59-08:00", date(2026, 2, 28)),
+        ("2026-02-30", date(2026, 2, 28)),
+        ("2026-13-01", None),
+        ("0000-01-01", None),
+        ("28.02.2026", None),
+        ("", None),
+    ],
+)
+def test_a_day_is_that_which_an_iso_time_begins_with(text, day):
+    parse_iso_day.cache_clear()
+    assert parse_iso_day(text) == day
+
+
+@given(st.text(max_size=30))
+def test_a_clean_text_is_one_line_without_blanks_beyond_one(text):
+    found = clean_text(text)
+    assert found == " ".join(found.split())
+    assert not any(ord(each) < 32 or 127 <= ord(each) < 160 for each in found)
+    assert clean_text(found) == found
+
+
+@given(st.lists(st.integers(0, 4000), max_size=9))
+def test_lines_are_put_together_as_far_as_a_text_holds_them_with_a_word_about_the_rest(lengths):
+    lines = ["x" * each for each in lengths]
+    found = join_fitting_lines(lines)
+    assert len(found) <= MAX_TEXT_LENGTH
+    if len("\n".join(lines)) <= MAX_TEXT_LENGTH:
+        assert found == "\n".join(lines)
+        return
+    *shown, last = found.split("\n")
+    assert shown == lines[: len(shown)]
+    assert last == f"… and {len(lines) - len(shown)} more"
+    assert len("\n".join(lines[: len(shown) + 1])) > MAX_TEXT_LENGTH - 41  # no other would have had room
+
+
+def test_the_longest_text_is_whole_and_of_the_rest_thousands_are_parted():
+    assert join_fitting_lines(["x" * MAX_TEXT_LENGTH]) == "x" * MAX_TEXT_LENGTH
+    assert (
+        join_fitting_lines(["x" * (MAX_TEXT_LENGTH - 41), "y" * 41]) == "x" * (MAX_TEXT_LENGTH - 41) + "\n… and 1 more"
+    )
+    assert join_fitting_lines(["x" * (MAX_TEXT_LENGTH - 40), "y" * 41]) == "… and 2 more"
+    assert join_fitting_lines(["x"] * 10_000).endswith("\n… and 5,020 more")
+
+
+def test_a_statement_is_about_its_own_days_or_those_of_its_entries():
+    early, late = (Entry(date(2026, 1, day), "-1", "EUR") for day in (3, 9))
+    told = ParsedStatement("1", "EUR", [late, early], start=date(2026, 1, 1), end=date(2026, 1, 8))
+    assert told.period == (date(2026, 1, 1), date(2026, 1, 8))
+    assert (told.first_day, told.last_day) == (date(2026, 1, 1), date(2026, 1, 9))
+    untold = ParsedStatement("1", "EUR", [late, early])
+    assert untold.period == (untold.first_day, untold.last_day) == (date(2026, 1, 3), date(2026, 1, 9))
+    empty = ParsedStatement("1", "EUR", [])
+    assert (empty.period, empty.first_day, empty.last_day) == (None, None, None)
+    assert ParsedStatement("1", "EUR", [], end=date(2026, 1, 8)).period == (date(2026, 1, 8), date(2026, 1, 8))
+
+
+def test_a_statement_contradicts_itself_by_what_its_booked_entries_and_balances_differ():
+    booked, announced = Entry(date(2026, 1, 3), "-1", "EUR"), Entry(date(2026, 1, 3), "-7", "EUR", pending=True)
+    told = ParsedStatement("1", "EUR", [booked, announced], opening=Decimal(5), closing=Decimal(3))
+    assert (told.booked_sum, told.difference) == (Decimal(-1), Decimal(-1))
+    foreign = ParsedStatement("1", "USD", [booked], opening=Decimal(5), closing=Decimal(3))
+    assert (foreign.booked_sum, foreign.difference) == (None, None)

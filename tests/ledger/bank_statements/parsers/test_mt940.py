@@ -1,0 +1,352 @@
+"""MT940 and MT942, field by field; without a database."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.bank_statements.parsers import mt940
+from ledger.bank_statements.parsers.models import (
+    MAX_PIECE_LENGTH,
+    MAX_TEXT_LENGTH,
+    TooManyEntriesError,
+    UnreadableFileError,
+)
+
+HEAD = [":20:A", ":25:DE1", ":28C:7/1", ":60F:C260101EUR10,00"]
+END = ":62F:C260131EUR10,00"
+
+
+def read_mt940(*lines, most=100):
+    return mt940.read_mt940(iter([f"{line}\n" for line in lines]), most=most)
+
+
+def read_single_entry(*lines):
+    _, (statement,) = read_mt940(*HEAD, *lines, END)
+    (found,) = statement.entries
+    return found
+
+
+def get_error(*lines):
+    with pytest.raises(UnreadableFileError) as told:
+        read_mt940(*lines)
+    return str(told.value)
+
+
+# ---------------------------------------------------------------------------------------------- which files
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (":20:A\n", True),
+        ("Bank of somewhere\n\n:20:A\n", True),
+        ("{1:F01}{2:I940}{4:\n:20:A\n", True),
+        ("{4:\n:20:A", True),
+        ("{4::20:A", True),
+        ("x:20:A\n", False),  # a line begins with it
+        (":21:A\n", False),
+        ("x" * 4995 + "\n:20:A", True),
+        ("x" * 4996 + "\n:20:A", False),  # not within the first 5,000 letters
+    ],
+)
+def test_a_file_is_told_by_its_first_field(text, told):
+    assert mt940.is_mt940(text) is told
+
+
+# ---------------------------------------------------------------------------------------------- a statement
+
+
+def test_a_statement_is_of_an_account_a_currency_a_number_and_two_days_with_their_balances():
+    format_, (found,) = read_mt940(":20:A", ":25: DE1 \n2", ":28C:7/1", ":60F:D260102EUR1,5", ":62F:C260131EUR2,", "-")
+    assert format_ == "mt940"
+    assert (found.account_number, found.currency, found.statement_id) == ("DE1", "EUR", "7/1")
+    assert (found.start, found.end) == (date(2026, 1, 2), date(2026, 1, 31))
+    assert (found.opening, found.closing, found.final) == (Decimal("-1.5"), Decimal(2), True)
+
+
+def test_a_number_of_an_account_is_cut_at_sixty_four_letters_and_may_stand_in_a_field_of_its_owner_too():
+    _, (found,) = read_mt940(":20:A", f":25P:{'9' * 70}", ":28:3", *HEAD[3:], END)
+    assert (found.account_number, found.statement_id) == ("9" * 64, "3")
+
+
+def test_a_closing_balance_alone_is_enough():
+    _, (found,) = read_mt940(":20:A", ":25:1", END)
+    assert (found.start, found.opening, found.currency, found.closing) == (None, None, "EUR", 10)
+    assert (found.account_number, found.statement_id) == ("1", "")
+
+
+def test_a_balance_is_the_first_line_of_its_field():
+    _, (found,) = read_mt940(*HEAD, END, "thank you")
+    assert found.closing == 10
+
+
+def test_the_account_may_be_missing():
+    _, (found,) = read_mt940(":20:A", *HEAD[3:], END)
+    assert found.account_number == ""
+
+
+def test_what_stands_before_the_first_message_or_is_empty_is_no_statement():
+    assert read_mt940(":61:x", *HEAD, END)[1] != []
+    assert read_mt940(":20:A", ":25:1", ":28:1") == ("mt940", [])
+    assert read_mt940() == ("mt940", [])
+
+
+def test_a_report_within_the_day_has_no_balances_and_all_of_it_is_pending():
+    lines = [":20:A", ":25:DE1", ":13D:2601151200+0100", ":34F:EURD0,00", ":34F:USDC0,00", ":61:260115D1,NTRF"]
+    format_, (found,) = read_mt940(*lines)
+    assert (format_, found.currency, found.final, found.opening) == ("mt942", "EUR", False, None)
+    assert [each.pending for each in found.entries] == [True]
+    assert read_mt940(*lines, *HEAD, END)[0] == "mt940", "a file with a statement in it is one of statements"
+
+
+def test_a_report_within_the_day_may_have_nothing_to_tell():
+    format_, (found,) = read_mt940(
+        ":20:A", ":25:DE1", ":28C:1/1", ":34F:EUR0,00", ":13D:2601151200+0100", ":90D:0EUR0,00"
+    )
+    assert (format_, found.currency, found.entries) == ("mt942", "EUR", [])
+
+
+def test_a_message_without_balances_and_reports_fields_names_no_currency():
+    assert get_error("", ":20:A", ":61:260115D1,NTRF") == ("Line 2: The statement names no currency (60F, 62F or 34F).")
+
+
+def test_pages_of_one_account_are_one_statement_and_of_two_are_two():
+    page = [":20:A", ":25:1", ":60F:C260101EUR1,", ":61:260102C1,NTRF", ":62M:C260102EUR2,"]
+    last = [":20:A", ":25:1", ":60M:C260102EUR2,", ":61:260103C1,NTRF", ":62F:C260103EUR3,"]
+    middle = [":20:A", ":25:1", ":60M:C260102EUR2,", ":61:260102C1,NTRF", ":62M:C260102EUR2,"]
+    (found,) = read_mt940(*page, *middle, *last)[1]
+    assert (found.opening, found.closing, len(found.entries)) == (1, 3, 3)
+    others = [":20:A", ":25:2", *last[2:]]
+    assert [len(each.entries) for each in read_mt940(*page, *others)[1]] == [1, 1]
+    again = [*last[:2], ":60F:C260102EUR2,", *last[3:]]  # it opens anew
+    assert [len(each.entries) for each in read_mt940(*page, *again)[1]] == [1, 1]
+    ended = [*page[:4], ":62F:C260102EUR2,"]  # it ended
+    assert [each.opening for each in read_mt940(*ended, *last)[1]] == [1, 2]
+
+
+def test_an_empty_message_between_pages_is_passed_over():
+    page = [":20:A", ":25:1", ":60F:C260101EUR1,", ":62M:C260102EUR2,"]
+    last = [":20:A", ":25:1", ":60M:C260102EUR2,", ":62F:C260103EUR3,"]
+    (found,) = read_mt940(*page, ":20:B", ":25:1", *last)[1]
+    assert found.closing == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([":60F:C260101EUR1,"], "Line 2: The statement ends without its closing balance (62F)."),
+        (
+            [":60F:C260101EUR1,", ":62F:C260131USD1,"],
+            "Line 2: The statement opens in EUR and closes in USD. Ask the bank for it again.",
+        ),
+        ([":60F:nothing"], "Line 3: “nothing” is no balance."),
+        ([":60F:"], "Line 3: “” is no balance."),
+        ([f":60F:{'x' * 50}"], f"Line 3: “{'x' * 40}” is no balance."),
+        ([":60F:C261301EUR1,"], "Line 3: “261301” is no day."),
+        ([":60F:C260101EUR1,2,3"], "Line 3: “1.2.3” is no amount."),
+        ([f":61:{'x' * 50}", HEAD[3], END], f"Line 3: “{'x' * 40}” is no movement (61)."),
+        ([":61:260100C1,NTRF", HEAD[3], END], "Line 3: “260100” is no day."),
+        ([":61:2601011301C1,NTRF", HEAD[3], END], "Line 3: “1301” is no day."),
+        ([":61:260101C1,2,3NTRF", HEAD[3], END], "Line 3: “1.2.3” is no amount."),
+    ],
+)
+def test_broken_lines_are_named(lines, said):
+    assert get_error("", ":20:A", *lines) == said
+
+
+def test_more_movements_or_messages_than_an_import_takes_are_refused():
+    movement = ":61:260115D1,NTRF"
+    assert len(read_mt940(*HEAD, movement, movement, END, most=2)[1][0].entries) == 2
+    with pytest.raises(TooManyEntriesError):
+        read_mt940(*HEAD, movement, movement, movement, END, most=2)
+    with pytest.raises(TooManyEntriesError):
+        read_mt940(":20:A", ":20:B", ":20:C", most=2)
+
+
+# ---------------------------------------------------------------------------------------------- fields
+
+
+def test_a_field_goes_on_until_the_next_or_the_end_of_its_message():
+    lines = [":20:A\n", ":86:one\r\n", "two\r\n", "-\n", "outside\n", ":20:B\n", ":86:three\n", "-}\n", ":NS:x"]
+    assert list(mt940.iterate_mt940_fields(iter(lines))) == [
+        (1, "20", "A"), (2, "86", "one\ntwo"), (6, "20", "B"), (7, "86", "three"), (9, "NS", "x"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["-", "-}", "-}{5:{CHK:1}}", "{1:F01BANK}", "-XXX"])
+def test_a_message_ends_as_banks_end_it(end):
+    assert list(mt940.iterate_mt940_fields(iter([":86:one", end, "outside", end]))) == [(1, "86", "one")]
+
+
+@pytest.mark.parametrize("line", ["-x", "- ", "{2:I940}", ":8:x", ":86x", " :86:x"])
+def test_continuation_lines_belong_to_the_text(line):
+    assert list(mt940.iterate_mt940_fields(iter([":86:one", line]))) == [(1, "86", f"one\n{line}")]
+
+
+def test_a_field_may_be_as_long_as_a_text_with_what_a_bank_writes_around_it():
+    first, more = ":86:" + "x" * 9_995, "x" * 10_000  # and the end of the line between them
+    assert len([*mt940.iterate_mt940_fields(iter([first, more]))]) == 1
+    with pytest.raises(UnreadableFileError) as told:
+        list(mt940.iterate_mt940_fields(iter(["", first, more + "x"])))
+    assert str(told.value) == f"Line 2: A text of more than {MAX_PIECE_LENGTH} characters."
+    assert len([*mt940.iterate_mt940_fields(iter([first, ":86:", first, ":86:", first]))]) == 5  # each field for itself
+
+
+# ---------------------------------------------------------------------------------------------- movements
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("260115C5,NTRFRENT//B-1", ("2026-01-15", "5", "RENT", "", "B-1")),
+        ("260115D5,5NTRFNONREF//NONREF", ("2026-01-15", "-5.5", "", "", "")),
+        ("260115D5,5NTRF RENT // B  1 ", ("2026-01-15", "-5.5", "RENT", "", "B 1")),
+        ("2601150114RC1234,56NTRF", ("2026-01-14", "-1234.56", "", "Value date 2026-01-15", "")),
+        ("260115ED5,NTRF", ("2026-01-15", "-5", "", "", "")),
+        ("260115EC5,NTRF", ("2026-01-15", "5", "", "", "")),
+        ("260115C5,", ("2026-01-15", "5", "", "", "")),
+        ("260115CR5,S103", ("2026-01-15", "5", "", "", "")),
+        ("791231C5,NTRF", ("2079-12-31", "5", "", "", "")),
+        ("800101C5,NTRF", ("1980-01-01", "5", "", "", "")),
+    ],
+)
+def test_a_movement_tells_its_day_amount_reference_and_the_customers_own(field, told):
+    found = read_single_entry(f":61:{field}")
+    assert (str(found.day), found.amount, found.description, found.notes, found.reference) == told
+    assert (found.currency, found.from_to, found.pending, found.line) == ("EUR", "", False, 5)
+
+
+@given(st.dates(date(1990, 1, 1), date(2070, 1, 1)), st.integers(-180, 180))
+def test_a_day_without_a_year_lies_closest_to_the_day_beside_it(value, away):
+    day = date.fromordinal(value.toordinal() + away)
+    if (day.month, day.day) != (2, 29):  # one that the year beside it has not is its month's last there
+        assert mt940.find_entry_day(value, f"{day:%m%d}", 1) == day
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ([":61:260115C5,NTRFRENT", "further"], "further"),
+        ([":61:260115C5,NTRFRENT", "further", ":86:said"], "said"),
+        ([":61:260115C5,NTRFRENT"], "RENT"),
+        ([":61:260115C5,NTRFNOTPROVIDED"], ""),
+        ([":61:260115C5,NTRFRENT", ":28:1", ":86:of something else"], "RENT"),
+        ([":86:of the account", ":61:260115C5,NTRFRENT", ":86: one ", " two "], "one two"),
+    ],
+)
+def test_what_is_said_of_a_movement_goes_before_what_stands_behind_it_and_the_customers_reference(lines, text):
+    assert read_single_entry(*lines).description == text
+
+
+def test_the_value_date_is_noted_before_the_references():
+    found = read_single_entry(":61:2601150116C5,NTRF", ":86:166?20EREF+E-1")
+    assert found.notes == "Value date 2026-01-15\nEnd-to-end E-1"
+
+
+def test_only_the_last_movement_is_spoken_of():
+    _, (found,) = read_mt940(*HEAD, ":61:260115C5,NTRFX", ":61:260115C6,NTRFY", ":86:said", END)
+    assert [each.description for each in found.entries] == ["X", "said"]
+
+
+def test_texts_are_as_long_as_the_ledger_holds():
+    assert len(read_single_entry(":61:260115C5,NTRF", ":86:" + "x" * MAX_TEXT_LENGTH).description) == MAX_TEXT_LENGTH
+    why = f"Line 5: A text of more than {MAX_TEXT_LENGTH} characters."
+    assert get_error(*HEAD, ":61:260115C5,NTRF", ":86:" + "x" * (MAX_TEXT_LENGTH + 1), END) == why
+    assert get_error(*HEAD, ":61:260115C5,NTRF", ":86:166?32" + "x" * (MAX_TEXT_LENGTH + 1), END) == why
+    assert len(read_single_entry(":61:260115C5,NTRF", ":86:166?32" + "x" * MAX_TEXT_LENGTH).from_to) == MAX_TEXT_LENGTH
+
+
+@pytest.mark.parametrize(
+    ("said", "party", "text", "notes"),
+    [
+        ("166?00GUTSCHRIFT?20Miete?21Mai", "", "Miete Mai", []),
+        ("166?00GUTSCHRIFT?29a?30b?31c?60d?63e?64f?19g", "", "a d e", []),  # 30 is a bank, 31 an account
+        ("166?00GUTSCHRIFT", "", "GUTSCHRIFT", []),
+        ("166?21second?20first", "", "first second", []),
+        ("166?20one?20again", "", "one", []),  # the first counts
+        (f"166?20{'x' * 27}?21y", "", f"{'x' * 27}y", []),  # a full field goes on in the next
+        (f"166?20{'x' * 26}?21y", "", f"{'x' * 26} y", []),
+        ("166?20a?32Init?33ech GmbH", "Initech GmbH", "a", []),
+        ("166?20a?33Initech", "Initech", "a", []),
+        ("166?20EREF+E-1?21MREF+M-1?22SVWZ+Miete", "", "Miete", ["End-to-end E-1", "Mandate M-1"]),
+        ("166?20EREF+NOTPROVIDED?21SVWZ+Miete", "", "Miete", []),
+        ("166?20Miete EREF+E-1", "", "Miete", ["End-to-end E-1"]),
+        ("166?20EREF+E-1?00LOHN", "", "", ["End-to-end E-1"]),
+        ("1 6?20blank", "", "blank", []),
+        ("16?20a", "", "16?20a", []),  # no code of a booking stands before it
+        ("166?a", "", "166?a", []),
+        ("166?20one\ntwo", "", "onetwo", []),  # a line ends where it is full
+        ("/EREF/E-1/MARF/M-1/NAME/Init\nech/REMI/Miete", "Initech", "Miete", ["End-to-end E-1", "Mandate M-1"]),
+        ("166?32Initech", "Initech", "", []),
+        ("Miete/NAME/Initech", "Initech", "Miete", []),
+        ("/REMI/Miete", "", "Miete", []),
+        ("/NAME/Initech/NAME/Globex/REMI//EREF/NONREF", "Initech", "", []),
+        (" plain\n text ", "", "plain text", []),
+        ("", "", "", []),
+    ],
+)
+def test_what_is_said_is_read_in_numbered_fields_between_slashes_or_as_it_is(said, party, text, notes):
+    assert mt940.parse_information(said) == (party, text, notes)
+
+
+# ---------------------------------------------------------------------------------------------- what banks do otherwise
+
+
+@pytest.mark.parametrize("amount", ["12.3.4", "1,2.3", "123 45", "1e3", "1E3", "5-5", "1,2,3"])
+def test_a_garbled_amount_refuses_the_file(amount):
+    assert "is no " in get_error(*HEAD, f":61:260115C{amount}NTRF", END)
+    assert "is no " in get_error(*HEAD[:3], f":60F:C260101EUR{amount}", END)
+
+
+def test_a_line_of_a_text_that_begins_like_a_field_is_text():
+    text = [
+        ":86:106?20SVWZ+SHOP?21 21-03-2024T03:46",
+        ":08:12 Karte?22 und",
+        ":20:15 Uhr",
+        ": x",
+        ":25:30 h?32KREDITBANK",
+    ]
+    found = read_single_entry(":61:260115D44,04NMSC", *text)
+    assert (found.from_to, found.description) == (
+        "KREDITBANK",
+        "SHOP 21-03-2024T03:46:08:12 Karte und:20:15 Uhr: x:25:30 h",
+    )
+
+
+def test_the_next_message_begins_behind_a_text_without_a_line_between_them():
+    first = [*HEAD, ":61:260115D1,NTRF", ":86:Rent", END, ":86:of the statement"]
+    second = [":20:B", ":25:DE2", ":28C:1/1", ":60F:C260101EUR5,", END]
+    assert [(each.account_number, len(each.entries)) for each in read_mt940(*first, *second)[1]] == [
+        ("DE1", 1),
+        ("DE2", 0),
+    ]
+
+
+def test_messages_without_field_20_begin_with_their_account():
+    one = ["BANK", "940", ":25:DE1", ":28:1", ":60F:C260101EUR1,", ":61:260115C1,NTRF", ":86:Rent", ":62F:C260131EUR2,"]
+    other = ["-", ":25:DE2", ":28:1", ":60F:C260101EUR1,", ":62F:C260131EUR1,"]
+    assert mt940.is_mt940("\n".join(one))
+    assert not mt940.is_mt940("day;text\n1;:25:00\n")
+    found = read_mt940(*one, *other)[1]
+    assert [(each.account_number, len(each.entries)) for each in found] == [("DE1", 1), ("DE2", 0)]
+
+
+@pytest.mark.parametrize("separator", [">", "/", "<", "~", "|", "+", "&", "^"])
+def test_numbered_fields_may_have_another_separator(separator):
+    text = "000?00FEE?20COSTS OF TH?21IS MONTH?32BANK NV".replace("?", separator)
+    assert mt940.parse_information(text) == ("BANK NV", "COSTS OF THIS MONTH", [])
+
+
+def test_a_full_field_goes_on_and_one_that_ends_its_line_ends_a_word():
+    full = "TRANSACTION COSTS FROM JANU"
+    assert mt940.parse_information(f"000>100987654321\n>20{full}>21ARY\n>22TRIONL2U\n>23NL36") == (
+        "", "TRANSACTION COSTS FROM JANUARY TRIONL2U NL36", [],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["123/10 of 20/12", "100/20 paid", "007-00 James", "999 00 1 20"])
+def test_a_plain_text_with_numbers_is_not_taken_apart(text):
+    assert mt940.parse_information(text) == ("", text, [])

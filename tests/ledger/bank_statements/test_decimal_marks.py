@@ -1,0 +1,62 @@
+"""OFX and QIF: one decimal mark for all amounts of a file, and a refusal where they differ."""
+
+import pytest
+
+from ledger.calc.written_amounts import MixedMarksError, find_decimal_mark, parse_written_amount
+from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
+
+pytestmark = pytest.mark.django_db
+
+
+def ofx(*amounts):
+    entries = "".join(
+        f"<STMTTRN><TRNTYPE>OTHER<DTPOSTED>202601{place + 10}<TRNAMT>{amount}<FITID>{place}\n</STMTTRN>\n"
+        for place, amount in enumerate(amounts)
+    )
+    head = "OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR\n<BANKTRANLIST>\n"
+    return f"{head}{entries}</BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>".encode()
+
+
+def qif(*amounts):
+    entries = "".join(f"D2026-01-{place + 10}\nT{amount}\n^\n" for place, amount in enumerate(amounts))
+    return f"!Type:Bank\n{entries}".encode()
+
+
+@pytest.mark.parametrize("write", [ofx, qif])
+@pytest.mark.parametrize(
+    ("amounts", "read"),
+    [
+        (("-4,50", "1.234"), ["-4.50", "1234.00"]),
+        (("-4,50", "1.234,00"), ["-4.50", "1234.00"]),
+        (("-4.50", "1,234"), ["-4.50", "1234.00"]),
+        (("-4", "1,234"), ["-4.00", "1234.00"]),
+    ],
+)
+def test_decimal_mark_is_one_of_the_whole_file(take, acme, bank, write, amounts, read):
+    take(write(*amounts), accountId=bank)
+    assert [row[1] for row in list_stored_rows(acme)] == read
+
+
+@pytest.mark.parametrize("write", [ofx, qif])
+@pytest.mark.parametrize("amounts", [("-4,50", "-1,234"), ("-4,50", "2.25"), ("-1.234,50", "12.50")])
+def test_file_of_mixed_decimal_marks_is_refused(api, acme, bank, write, amounts):
+    assert get_status_and_code(upload_statement(api, write(*amounts), accountId=bank)) == (400, "statement_unreadable")
+    assert list_stored_rows(acme) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "mark"),
+    [(["1,234", "5"], ""), (["-0,750"], ","), (["1,234,567"], "."), (["12.3.4", "4,5"], ","), (["1.50", "1,234"], ".")],
+)
+def test_mark_is_told_by_what_can_be_read_in_one_way(texts, mark):
+    assert find_decimal_mark(texts) == mark
+
+
+def test_mixed_marks_name_the_amounts():
+    with pytest.raises(MixedMarksError) as mixed:
+        find_decimal_mark(["1", "4,50", "2.25"])
+    assert mixed.value.texts == ("4,50", "2.25")
+
+
+def test_amount_is_read_with_the_mark_of_its_file():
+    assert [parse_written_amount("1,234", mark) for mark in ("", ".", ",")] == ["1234", "1234", "1.234"]

@@ -1,0 +1,82 @@
+"""What becomes of entries that a bank announces is said as it is: booked, not stored, gone; never "there already"."""
+
+import pytest
+
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_statement
+from tests.ledger.bank_statements.test_statement_pages import confirm_import, open_check_page
+from tests.ledger.conftest import get_page_text
+from tests.ledger.statement_upload import list_stored_rows
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+FINAL = build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60"))
+LATE = build_camt(
+    build_statement(
+        build_entry("-8.00", "2026-01-31", ref="P1", status="PDNG"),
+        build_entry("-9.00", "2026-01-31", ref="P2", status="PDNG"),
+        kind="054",
+    ),
+    kind="054",
+)
+ANNOUNCED = build_camt(
+    build_statement(
+        build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG"),
+        build_entry("-7.00", "2026-01-14", ref="R2", status="PDNG"),
+        kind="052",
+    ),
+    kind="052",
+)
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def list_counts(told):
+    return [told[name] for name in ("count", "duplicates", "booked", "lapsed")]
+
+
+def test_announced_after_the_final_statement_of_their_day_they_are_not_there_already(take, acme, main):
+    take(FINAL)
+    assert list_counts(take(LATE)) == [0, 2, 0, 2]
+    assert len(list_stored_rows(acme)) == 1
+
+
+def test_the_page_says_that_they_are_not_stored_and_why(editor, acme, take, main):
+    take(FINAL)
+    address, answer = open_check_page(editor, acme, ("late.xml", LATE))
+    wanted = "0 new, 0 there already, 2 pending not stored, for the bank's statement of their day does not have them"
+    assert wanted in get_page_text(answer)
+    done = get_page_text(confirm_import(editor, address, answer))
+    assert "2 pending ones were not stored: the bank's statement of their day does not have them." in done
+
+
+def test_a_statement_that_only_books_says_so(editor, api, acme, take, main):
+    take(ANNOUNCED)
+    both = build_camt(
+        build_statement(build_entry("-40.00", ref="R1"), build_entry("-7.00", ref="R2"), opening="100", closing="53")
+    )
+    address, answer = open_check_page(editor, acme, ("final.xml", both))
+    shown = get_page_text(answer)
+    assert "0 new, 0 there already, 2 booked that were pending" in shown
+    assert "Book 2 pending transactions" in shown
+    done = get_page_text(confirm_import(editor, address, answer))
+    assert "0 transactions imported from 1 file. 2 pending ones are booked now." in done
+    assert "final.xml CAMT.053 Main Some Person 0 2 booked that were pending Show" in done
+    assert list_counts(take(both)) == [0, 2, 0, 0]
+
+
+def test_what_goes_because_the_final_statement_has_it_not_is_told_with_what_somebody_made_of_it(
+    editor, api, books, acme, take, main
+):
+    take(ANNOUNCED)
+    row = next(each for each in api.get("transactions").json() if each["amountValue"] == "-7.00")
+    books.split(row["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -7}})
+    address, answer = open_check_page(editor, acme, ("final.xml", FINAL))
+    shown = get_page_text(answer)
+    assert "1 pending transaction is deleted, for this statement does not have it." in shown
+    assert "Somebody has changed 1 of them, or said what it was for. Undoing this import brings that back." in shown
+    assert "1 pending one is booked now. 1 pending one is gone." in get_page_text(
+        confirm_import(editor, address, answer)
+    )

@@ -1,0 +1,154 @@
+"""What people made of entries that a bank announced stays with them when they are booked, lapse and come back."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_simple_camt, build_statement
+
+PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n"
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+def build_report(*entries):
+    return build_camt(build_statement(*entries, kind="052"), kind="052")
+
+
+def build_pending_entry(amount="-40.00", ref="R1", **more):
+    return build_entry(amount, "2026-01-14", ref=ref, status="PDNG", **more)
+
+
+def build_booked_entry(amount, ref="R1", **more):
+    return build_entry(amount, "2026-01-16", ref=ref, **more)
+
+
+@pytest.fixture
+def pending(api, take, main):
+    """The one transaction that a report of the day announced."""
+    take(build_report(build_pending_entry()))
+    (row,) = api.get("transactions").json()
+    return row
+
+
+def attach_file(api, row):
+    """A document beside a transaction; its id."""
+    file = SimpleUploadedFile("a.pdf", PDF, content_type="application/pdf")
+    answer = api.client.post(api.path("files"), {"file": file, "transactionIds": row["id"]}, headers=api.headers)
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+def list_split_values(row):
+    return sorted(sum(part["plSplit"].values()) for part in row["categorizations"].values())
+
+
+@pytest.mark.parametrize(
+    ("amount", "parts", "after"),
+    [
+        ("-44.00", [-40], [-44]),
+        ("-38.50", [-40], [-38.5]),
+        ("-44.00", [-30, -10], [-33, -11]),
+        ("-20.01", [-30, -10], [-15.01, -5]),
+        ("-44.00", [-20], [-22]),
+        ("40.00", [-40], [40]),
+        ("12.00", [-30, -10], [3, 9]),
+    ],
+    ids=["more", "less", "in proportion", "no cent is lost", "what was open stays open", "turned round", "both"],
+)
+def test_a_booking_of_another_amount_keeps_what_it_was_for(api, take, books, pending, amount, parts, after):
+    category = books.category("marketing")
+    books.split(pending["id"], *({"categoryId": category, "plSplit": {"cac": value}} for value in parts))
+    file = attach_file(api, pending)
+    api.put(f"transactions/{pending['id']}", {"notes": "ask Bob", "excludeFromAutoCategorization": True})
+    before = books.read(pending["id"])
+    told = take(build_camt(build_statement(build_booked_entry(amount))))
+    assert (told["count"], told["duplicates"]) == (0, 1)
+    (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
+    assert (row["id"], row["pending"], row["amountValue"]) == (pending["id"], False, amount)
+    assert list_split_values(row) == sorted(after)
+    assert {part["categoryId"] for part in row["categorizations"].values()} == {category}
+    assert (row["notes"], row["excludeFromAutoCategorization"]) == ("ask Bob", True)
+    assert api.get("files", {"transactionId": row["id"]}).json()[0]["id"] == file
+    api.delete(f"imports/{told['importId']}")
+    again = books.read(pending["id"])
+    assert {**again, "lastUpdatedTime": 0} == {**before, "lastUpdatedTime": 0}, "and undoing gives what was before"
+
+
+def test_of_several_with_one_reference_equal_amounts_come_first(api, take, main):
+    take(build_report(build_pending_entry("-3.50"), build_pending_entry("-4.00")))
+    before = {row["amountValue"]: row["id"] for row in api.get("transactions").json()}
+    take(
+        build_camt(
+            build_statement(build_booked_entry("-4.10"), build_booked_entry("-3.50"), build_booked_entry("9.00"))
+        )
+    )
+    found = api.get("transactions").json()
+    after = {row["id"]: row["amountValue"] for row in found if row["source"] == "bank"}
+    assert (after[before["-3.50"]], after[before["-4.00"]]) == ("-3.50", "-4.10")
+    assert len(after) == 3
+
+
+def test_a_leg_of_a_transfer_stays_where_there_is_room_and_is_opened_where_there_is_none(
+    api, take, books, pending, savings
+):
+    other = books.book(savings, "40.00", "2026-01-14")["id"]
+    assert books.link(pending["id"], other).status_code == 200
+    more = take(build_camt(build_statement(build_booked_entry("-44.00"))))
+    assert list_split_values(books.read(pending["id"])) == [-40]
+    api.delete(f"imports/{more['importId']}")
+    assert list_split_values(books.read(pending["id"])) == [-40]
+    take(build_camt(build_statement(build_booked_entry("-38.00"))))
+    assert (books.parts(pending["id"]), books.parts(other)) == ([], [])
+
+
+def test_a_pending_row_without_reference_that_somebody_edited_is_booked_and_keeps_the_edits(api, take, books, main):
+    take(build_report(build_pending_entry(ref=None)))
+    (row,) = api.get("transactions").json()
+    edited = {"fromTo": "Bistro", "description": "Team dinner", "date": "2026-01-10", "amountValue": "-41.00"}
+    api.put(f"transactions/{row['id']}", edited)
+    take(build_camt(build_statement(build_booked_entry("-40.00", ref=None), opening="100", closing="60")))
+    (kept,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
+    assert (kept["id"], kept["pending"], kept["amountValue"]) == (row["id"], False, "-40.00")
+    assert (kept["fromTo"], kept["description"], kept["date"]) == ("Bistro", "Team dinner", "2026-01-16")
+
+
+def test_lapsed_transaction_returns_with_its_files(api, take, books, pending):
+    file = attach_file(api, pending)
+    told = take(build_simple_camt("1.00"))
+    assert api.get(f"transactions/{pending['id']}").status_code == 404
+    api.delete(f"imports/{told['importId']}")
+    assert books.read(pending["id"])["pending"] is True
+    assert [each["id"] for each in api.get("files", {"transactionId": pending["id"]}).json()] == [file]
+
+
+def test_what_a_rule_gave_a_booking_goes_when_it_is_pending_again(api, take, books, pending):
+    rule = {"name": "All", "conditions": {"direction": "out"}, "action": {"categoryId": books.category("hosting")}}
+    assert api.post("categorization_rules", rule).status_code == 201
+    told = take(build_camt(build_statement(build_booked_entry("-40.00"))))
+    assert len(books.parts(pending["id"])) == 1
+    api.delete(f"imports/{told['importId']}")
+    again = books.read(pending["id"])
+    assert (again["pending"], again["categorizations"], again["categorizationsAutoAssigned"]) == (True, {}, False)
+
+
+def test_what_somebody_did_after_the_booking_stays_when_it_is_pending_again(api, take, books, pending):
+    told = take(build_camt(build_statement(build_booked_entry("-44.00"))))
+    books.split(pending["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -44}})
+    api.put(f"transactions/{pending['id']}", {"description": "Team dinner"})
+    api.delete(f"imports/{told['importId']}")
+    again = books.read(pending["id"])
+    assert (again["pending"], again["amountValue"], list_split_values(again)) == (True, "-40.00", [-40])
+    assert again["description"] == "Team dinner"
+
+
+def test_undoing_counts_what_people_changed_and_not_what_banks_did(api, take, books, pending):
+    told = take(build_camt(build_statement(build_booked_entry("-44.00"), build_booked_entry("-1.00", ref="R2"))))
+    first = pending["importId"]
+    assert api.delete(f"imports/{told['importId']}").json()["changedCount"] == 0
+    assert api.delete(f"imports/{first}").json() == {"success": True, "deletedCount": 1, "changedCount": 0}
+    first = take(build_report(build_pending_entry()))
+    (row,) = [each for each in api.get("transactions").json() if each["pending"]]
+    api.put(f"transactions/{row['id']}", {"notes": "mine"})
+    told = take(build_camt(build_statement(build_booked_entry("-44.00"))))
+    api.delete(f"imports/{told['importId']}")
+    assert api.delete(f"imports/{first['importId']}").json()["changedCount"] == 1

@@ -1,0 +1,48 @@
+"""QIF files that are broken, or of several accounts, or that tell the order of their dates: over HTTP."""
+
+import pytest
+
+from tests.ledger.bank_file_builders import build_qif
+from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+@pytest.mark.parametrize("amount", [["T"], ["T  "], ["T\t"], ["T", "U"], ["T.", "U1.00"]], ids=repr)
+def test_an_entry_without_an_amount_is_told_with_its_line(api, acme, bank, amount):
+    answer = upload_statement(
+        api, build_qif(["D25/03/2026", "T1.00"], ["D26/03/2026", *amount, "PRent"]), accountId=bank
+    )
+    assert get_status_and_code(answer) == (400, "statement_unreadable")
+    assert answer.json()["detail"].startswith("Line 5: ")
+    assert list_stored_rows(acme) == []
+
+
+def test_the_other_letter_for_the_amount_counts_where_the_first_is_empty(take, acme, bank):
+    take(build_qif(["D25/03/2026", "T", "U-7.00", "PRent"]), accountId=bank)
+    assert list_stored_rows(acme) == [("2026-03-25", "-7.00", "Rent", "")]
+
+
+@pytest.mark.parametrize(
+    ("dates", "order", "line", "said"),
+    [
+        (["25/03/2026", "nonsense"], None, 6, "“nonsense” is no date. Write it as 31/12/2026 or 2026-12-31."),
+        (["20260325"], None, 3, "“20260325” is no date. Write it as 31/12/2026 or 2026-12-31."),
+        (["2026-13-31"], None, 3, "“2026-13-31” begins with a year, and is no date. Write it as 2026-12-31."),
+        (["25/03/2026", "2026-31-01"], None, 6, "“2026-31-01” begins with a year, and is no date."),
+        (["25/03/2026", "04/25/2026"], "dayFirst", 6, "“04/25/2026” is no date with the day first. Choose the other"),
+        (["25/03/2026"], "monthFirst", 3, "“25/03/2026” is no date with the month first. Choose the other order."),
+    ],
+)
+def test_a_date_that_is_none_is_told_with_its_own_line_and_what_to_do(api, acme, bank, dates, order, line, said):
+    records = [["T-1.00", f"D{text}"] for text in dates]
+    answer = upload_statement(api, build_qif(*records), accountId=bank, **({"dateOrder": order} if order else {}))
+    assert get_status_and_code(answer) == (400, "statement_unreadable")
+    assert answer.json()["detail"].startswith(f"Line {line}: {said}")
+    assert list_stored_rows(acme) == []
+
+
+def test_dates_that_begin_with_their_years_need_no_order(api, take, acme, bank):
+    take(build_qif(["D2026-02-03", "T-1.00"], ["D2026/3/4", "T-2.00"]), accountId=bank)
+    assert [row[0] for row in list_stored_rows(acme)] == ["2026-02-03", "2026-03-04"]
+    assert not (api.get(f"accounts/{bank}").json()["importSettings"] or {}).get("qif")

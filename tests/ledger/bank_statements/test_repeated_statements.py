@@ -1,0 +1,321 @@
+"""Entries that come again, in other files and formats, pending and booked: each is there once."""
+
+from itertools import permutations
+
+import pytest
+
+from tests.ledger import bank_file_builders
+from tests.ledger.bank_file_builders import (
+    build_camt,
+    build_detail,
+    build_entry,
+    build_mt940,
+    build_simple_camt,
+    build_statement,
+)
+from tests.ledger.statement_upload import list_stored_rows
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+# ---------------------------------------------------------------------------------- the same again
+
+
+def test_the_same_file_twice_adds_nothing_and_is_an_import_all_the_same(api, take, acme, main):
+    take(build_simple_camt("-40.00", "25.50"))
+    again = take(build_simple_camt("-40.00", "25.50"))
+    assert (again["count"], again["duplicates"], again["statements"][0]["duplicates"]) == (0, 2, 2)
+    assert again["importId"]
+    assert len(api.get("imports").json()) == 2
+    assert len(list_stored_rows(acme)) == 2
+
+
+def test_two_equal_coffees_are_two_and_stay_two(take, acme, main):
+    coffees = [build_entry("-3.50", name="Coffee bar", text="") for _ in range(2)]
+    assert take(build_camt(build_statement(*coffees)))["count"] == 2
+    assert take(build_camt(build_statement(*coffees)))["count"] == 0
+    assert take(build_camt(build_statement(*coffees, coffees[0])))["count"] == 1
+    assert len(list_stored_rows(acme)) == 3
+
+
+def test_two_payments_that_share_a_reference_are_both_kept(take, acme, main):
+    shared = [
+        build_entry("-3.50", ref="R1"),
+        build_entry("-4.00", ref="R1"),
+        build_entry("-4.00", ref="R1", text="Other"),
+    ]
+    assert take(build_camt(build_statement(*shared)))["count"] == 3
+    assert take(build_camt(build_statement(*shared)))["count"] == 0
+    assert take(build_camt(build_statement(build_entry("-3.50", ref="R2"))))["count"] == 1
+
+
+def test_overlapping_files_add_what_is_new(take, acme, main):
+    one = [build_entry("-1.00", "2026-01-10"), build_entry("-2.00", "2026-01-20")]
+    two = [build_entry("-2.00", "2026-01-20"), build_entry("-3.00", "2026-02-10")]
+    take(build_camt(build_statement(*one)))
+    told = take(build_camt(build_statement(*two, start="2026-01-15", end="2026-02-15")))
+    assert (told["count"], told["duplicates"]) == (1, 1)
+
+
+def test_a_report_of_the_day_and_then_its_statement_add_nothing_twice(take, acme, main):
+    booked = build_entry("-40.00", ref="R1")
+    take(build_camt(build_statement(booked, kind="052"), kind="052"))
+    told = take(build_camt(build_statement(booked, opening="100", closing="60")))
+    assert (told["format"], told["count"], told["duplicates"]) == ("camt.053", 0, 1)
+
+
+def test_the_same_day_in_mt940_and_in_camt_is_the_same(take, acme, main):
+    movements = [
+        ("2601150115D40,00NTRFNONREF//BANK-1", "177?00UEBERWEISUNG?20EREF+X?21SVWZ+Rechnung 17?32Initech"),
+        ("2601150115C25,50NTRFNONREF", "166?00GUTSCHRIFT?20Danke?32Globex"),
+        ("2601150115C25,50NTRFNONREF", "166?00GUTSCHRIFT?20Danke?32Globex"),
+    ]
+    take(build_mt940(*movements, closing="C260131EUR111,00"))
+    entries = [
+        build_entry("-40.00", ref="Z-9", name="Initech", text="Rechnung 17"),
+        build_entry("25.50", name="Globex GmbH", text="Danke", ref="Z-10"),
+        build_entry("25.50", name="GLOBEX", text=""),
+    ]
+    told = take(build_camt(build_statement(*entries, build_entry("1.00"), opening="100", closing="112")))
+    assert (told["count"], told["duplicates"]) == (1, 3)
+
+
+def test_a_batch_that_comes_as_one_and_then_in_its_payments_is_the_same(take, acme, main):
+    payments = [build_detail("-30.00", name="A", text="a"), build_detail("-70.00", name="B", text="b")]
+    content = build_camt(build_statement(build_entry("-100.00", ref="B1", details="".join(payments))))
+    assert take(content)["count"] == 1
+    assert take(content, split="details")["count"] == 0
+    assert [row[1] for row in list_stored_rows(acme)] == ["-100.00"]
+
+
+def test_a_batch_that_came_in_its_payments_is_not_stored_as_one_besides(take, acme, main):
+    payments = [build_detail("-30.00", name="A", text="a"), build_detail("-70.00", name="B", text="b")]
+    content = build_camt(build_statement(build_entry("-100.00", ref="B1", details="".join(payments))))
+    assert take(content, split="details")["count"] == 2
+    assert take(content)["count"] == 0
+    assert list_stored_rows(acme) == [("2026-01-15", "-70.00", "B", "b"), ("2026-01-15", "-30.00", "A", "a")]
+
+
+PAYMENTS = build_detail("-30.00", name="A", text="a") + build_detail("-70.00", name="B", text="b")
+OTHERS = build_detail("-70.00", name="C", text="c") + build_detail("-30.00", name="D", text="d")
+MATCHING_VARIANTS = {
+    "a batch and an entry that share day, amount and reference": [
+        build_entry("-100.00", ref="R", details=PAYMENTS),
+        build_entry("-100.00", ref="R", name="E"),
+    ],
+    "two batches that share day, amount and reference": [
+        build_entry("-100.00", ref="R", details=PAYMENTS),
+        build_entry("-100.00", ref="R", details=OTHERS),
+    ],
+    "a batch that is as large as a payment of another": [
+        build_entry("-30.00", ref="R", details=build_detail("-10.00", name="F") + build_detail("-20.00", name="G")),
+        build_entry("-100.00", ref="R", details=PAYMENTS),
+    ],
+    "a pending batch": [build_entry("-100.00", status="PDNG", details=PAYMENTS), build_entry("-30.00", ref="R")],
+    "two pending batches": [
+        build_entry("-100.00", ref="R", status="PDNG", details=PAYMENTS),
+        build_entry("-100.00", ref="S", status="PDNG", details=OTHERS),
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", ["053", "054"])
+@pytest.mark.parametrize("splits", [("entry", "details"), ("details", "entry")], ids=" then ".join)
+@pytest.mark.parametrize("entries", MATCHING_VARIANTS.values(), ids=MATCHING_VARIANTS)
+def test_a_file_that_is_split_otherwise_adds_nothing(take, acme, main, entries, splits, kind):
+    content = build_camt(build_statement(*entries, kind=kind), kind=kind)
+    first, second = splits
+    count = take(content, split=first)["count"]
+    again = take(content, split=second)
+    assert (again["count"], again["statements"][0]["count"], len(list_stored_rows(acme))) == (0, 0, count)
+    assert take(content, split=first)["count"] == 0
+
+
+def test_payments_that_do_not_add_up_to_their_entry_leave_it_whole(take, acme, main):
+    payments = [build_detail("-30.00", name="A"), build_detail("-60.00", name="B")]
+    assert (
+        take(build_camt(build_statement(build_entry("-100.00", details="".join(payments)))), split="details")["count"]
+        == 1
+    )
+
+
+def test_a_file_that_comes_after_rows_by_hand_knows_them_by_their_text(take, books, acme, main):
+    books.book(main, "-40.00", "2026-01-15", fromTo="Initech GmbH", description="Invoice 1042")
+    assert take(build_simple_camt("-40.00"))["duplicates"] == 1
+
+
+# ---------------------------------------------------------------------------------- pending
+
+
+def test_the_booking_takes_the_place_of_what_was_pending_and_keeps_what_it_was_for(api, take, books, acme, main):
+    take(
+        build_camt(
+            build_statement(build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG"), kind="052"), kind="052"
+        )
+    )
+    (waiting,) = api.get("transactions").json()
+    assert waiting["pending"] is True
+    category = books.category("marketing")
+    books.split(waiting["id"], {"categoryId": category, "plSplit": {"cac": -40}})
+    told = take(build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60")))
+    assert (told["count"], told["duplicates"], told["statements"][0]["ledgerDifference"]) == (0, 1, "0.00")
+    booked = books.read(waiting["id"])
+    assert (booked["pending"], booked["date"], booked["importId"]) == (False, "2026-01-16", told["importId"])
+    assert [part["categoryId"] for part in booked["categorizations"].values()] == [category]
+
+
+@pytest.mark.parametrize(
+    ("days", "text", "kept"), [(5, "Invoice 1042", 1), (6, "Invoice 1042", 2), (2, "Another", 2)]
+)  # fmt: skip
+def test_without_a_reference_amount_text_and_at_most_five_days_tell(api, take, acme, main, days, text, kept):
+    take(build_camt(build_statement(build_entry("-40.00", "2026-01-10", status="PDNG"), kind="052"), kind="052"))
+    take(build_camt(build_statement(build_entry("-40.00", f"2026-01-{10 + days}", text=text), kind="054"), kind="054"))
+    assert len(list_stored_rows(acme)) == kept
+
+
+def test_pending_transaction_missing_in_the_final_statement_is_removed(api, take, books, acme, main):
+    books.book(main, "-7.00", "2026-01-14", pending=True)
+    late, early = build_entry("-8.00", "2026-02-02", status="PDNG"), build_entry("-9.00", "2026-01-14", status="INFO")
+    take(build_camt(build_statement(late, early, kind="052"), kind="052"))
+    take(build_camt(build_statement(build_entry("1.00"), kind="054"), kind="054"))
+    assert len(list_stored_rows(acme)) == 4
+    take(build_camt(build_statement(build_entry("1.00"), opening="100", closing="101")))
+    assert [row[1] for row in list_stored_rows(acme)] == ["-7.00", "1.00", "-8.00"]
+
+
+def test_a_report_that_comes_late_brings_back_nothing_that_was_booked_or_lapsed(take, acme, main):
+    take(build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60")))
+    waiting = [
+        build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG"),
+        build_entry("-9.00", "2026-01-14", status="PDNG"),
+    ]
+    told = take(build_camt(build_statement(*waiting, kind="052"), kind="052"))
+    assert (told["count"], told["duplicates"]) == (0, 2)
+
+
+def test_what_is_announced_days_after_the_same_was_booked_is_another(take, acme, main):
+    """Two equal coffees within the week: the first one is booked when the second is announced."""
+    january, coffee = {"start": "2026-01-06", "end": "2026-01-06"}, {"name": "Bar", "text": "Coffee"}
+    take(build_camt(build_statement(build_entry("-3.50", "2026-01-06", **coffee), kind="052", **january), kind="052"))
+    announced = build_entry("-3.50", "2026-01-10", status="PDNG", **coffee)
+    told = take(build_camt(build_statement(announced, kind="052", start="2026-01-10", end="2026-01-10"), kind="052"))
+    assert (told["count"], told["duplicates"]) == (1, 0)
+    booked = build_entry("-3.50", "2026-01-12", **coffee)
+    told = take(build_camt(build_statement(booked, kind="052", start="2026-01-12", end="2026-01-12"), kind="052"))
+    assert (told["count"], told["booked"]) == (0, 1)
+    assert [row[0] for row in list_stored_rows(acme)] == ["2026-01-06", "2026-01-12"]
+
+
+def test_a_report_without_movements_is_an_import_with_none(take, main):
+    told = take(bank_file_builders.build_mt942())
+    assert (told["format"], told["count"], told["statements"][0]["accountId"]) == ("mt942", 0, main)
+
+
+def test_all_lines_of_mt942_are_pending(api, take, main):
+    told = take(bank_file_builders.build_mt942(("2601150115D40,00NTRFNONREF//BANK-1", "Rent")))
+    assert (told["format"], told["count"], told["statements"][0]["pending"]) == ("mt942", 1, 1)
+    assert [row["pending"] for row in api.get("transactions").json()] == [True]
+
+
+def test_undoing_the_booking_makes_it_pending_again(api, take, books, acme, main):
+    first = take(
+        build_camt(
+            build_statement(build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG", text="Soon"), kind="052"),
+            kind="052",
+        )
+    )
+    (waiting,) = api.get("transactions").json()
+    books.split(waiting["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -40}})
+    told = take(build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60")))
+    undone = api.delete(f"imports/{told['importId']}").json()
+    assert (undone["success"], undone["deletedCount"]) == (True, 0)
+    again = books.read(waiting["id"])
+    assert (again["pending"], again["date"], again["description"]) == (True, "2026-01-14", "Soon")
+    assert (again["importId"], len(again["categorizations"])) == (first["importId"], 1)
+    api.delete(f"imports/{first['importId']}")
+    assert list_stored_rows(acme) == []
+
+
+def test_undoing_brings_back_what_had_lapsed_with_what_it_was_for(api, take, books, acme, main):
+    take(build_camt(build_statement(build_entry("-9.00", "2026-01-14", status="PDNG"), kind="052"), kind="052"))
+    (waiting,) = api.get("transactions").json()
+    books.split(waiting["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -9}})
+    told = take(build_simple_camt("1.00"))
+    assert [row[1] for row in list_stored_rows(acme)] == ["1.00"]
+    api.delete(f"imports/{told['importId']}")
+    back = books.read(waiting["id"])
+    assert (back["pending"], back["amountValue"], len(back["categorizations"])) == (True, "-9.00", 1)
+
+
+def test_of_an_import_that_was_undone_nothing_comes_back(api, take, acme, main):
+    first = take(
+        build_camt(
+            build_statement(
+                build_entry("-40.00", ref="R1", status="PDNG"), build_entry("-9.00", status="PDNG"), kind="052"
+            ),
+            kind="052",
+        )
+    )
+    told = take(build_camt(build_statement(build_entry("-40.00", ref="R1"), opening="100", closing="60")))
+    api.delete(f"imports/{first['importId']}")
+    assert [row[1] for row in list_stored_rows(acme)] == ["-40.00"]
+    assert api.delete(f"imports/{told['importId']}").json()["deletedCount"] == 1
+    assert list_stored_rows(acme) == []
+
+
+ORDERS = list(permutations(range(4)))
+
+
+@pytest.mark.parametrize("order", ORDERS[::5], ids=str)
+def test_files_in_any_order_leave_the_same_ledger(api, take, acme, main, order):
+    january = build_simple_camt("-40.00", "25.50")
+    lent = [build_entry("-9.00", "2026-02-10", ref="R9"), build_entry("3.00", "2026-02-11")]
+    february = build_camt(
+        build_statement(*lent, start="2026-02-01", end="2026-02-28", opening="85.50", closing="79.50")
+    )
+    both = build_camt(
+        build_statement(build_entry("-40.00", "2026-01-15", ref="2026-01-15-1"), *lent, kind="054"), kind="054"
+    )
+    waiting = [
+        build_entry("-9.00", "2026-02-09", ref="R9", status="PDNG"),
+        build_entry("-8.00", "2026-02-09", status="PDNG"),
+    ]
+    report = build_camt(build_statement(*waiting, kind="052", start="2026-02-09", end="2026-02-09"), kind="052")
+    for place in order:
+        take([january, february, both, report][place])
+    found = sorted((row[0], row[1]) for row in list_stored_rows(acme))
+    wanted = [("01-15", "-40.00"), ("01-15", "25.50"), ("02-10", "-9.00"), ("02-11", "3.00")]
+    assert found == [(f"2026-{day}", amount) for day, amount in wanted]
+    assert not any(row["pending"] for row in api.get("transactions").json())
+
+
+@pytest.mark.parametrize("last", range(4))
+def test_undoing_the_last_file_gives_the_ledger_before_it(api, take, acme, main, last):
+    waiting = [
+        build_entry("-9.00", "2026-02-09", ref="R9", status="PDNG"),
+        build_entry("-8.00", "2026-02-09", status="PDNG"),
+    ]
+    lent = [build_entry("-9.00", "2026-02-10", ref="R9"), build_entry("3.00", "2026-02-11")]
+    files = [
+        build_camt(build_statement(*waiting, kind="052", start="2026-02-09", end="2026-02-09"), kind="052"),
+        build_simple_camt("-40.00", "25.50"),
+        build_camt(build_statement(*lent, start="2026-02-01", end="2026-02-28", opening="85.50", closing="79.50")),
+        build_camt(build_statement(start="2026-03-01", end="2026-03-31", opening="79.50", closing="1.00")),
+    ]
+    for content in files[:last]:
+        take(content)
+    before = get_ledger_state(api, acme, main)
+    told = take(files[last])
+    assert get_ledger_state(api, acme, main) != before
+    api.delete(f"imports/{told['importId']}")
+    assert get_ledger_state(api, acme, main) == before
+
+
+def get_ledger_state(api, company, account):
+    """The transactions but for the times of their changes, and what the account says of its bank."""
+    listed = api.get("transactions", {"limit": "100"}).json()
+    for row in listed:
+        del row["lastUpdatedTime"], row["lastUpdatedUserId"]
+    connection = api.get(f"accounts/{account}").json()["bankConnection"] or {}
+    balance = api.get(f"accounts/{account}/initial_balance").json()["transaction"]
+    return listed, connection, balance and (balance["date"], balance["amountValue"])

@@ -1,0 +1,115 @@
+"""Which account a bank's file goes to, in which currency, and amounts that refuse it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.ledger import bank_file_builders
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_simple_camt, build_statement
+from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+SAMPLES = Path(__file__).parents[2] / "data" / "statements"
+FIRST, SECOND = "DE02120300000000202051", "DE02500105170137075030"
+TWO_ACCOUNTS = {
+    "mt940": (SAMPLES / "mt940_two_accounts.sta").read_bytes(),
+    "camt": build_camt(
+        build_statement(build_entry("-10.00"), iban=FIRST, opening="100", closing="90"),
+        build_statement(build_entry("-70.00"), iban=SECOND, opening="5000", closing="4930"),
+    ),
+    "ofx": bank_file_builders.build_ofx(
+        {"DTPOSTED": "20260115", "TRNAMT": "-10.00", "FITID": "1"}, account=FIRST
+    ).replace(
+        b"</OFX>\n",
+        bank_file_builders.build_ofx({"DTPOSTED": "20260115", "TRNAMT": "-70.00", "FITID": "1"}, account=SECOND).split(
+            b"<OFX>\n"
+        )[1],
+    ),
+}
+QIF_OF_TWO = (SAMPLES / "qif_two_accounts.qif").read_bytes()
+
+
+@pytest.mark.parametrize("content", TWO_ACCOUNTS.values(), ids=TWO_ACCOUNTS)
+def test_a_file_of_several_accounts_goes_to_each_by_its_number(api, acme, take, books, content):
+    assert get_status_and_code(upload_statement(api, content)) == (400, "account_unknown")
+    one, two = books.account(accountNumber=FIRST), books.account(accountNumber=SECOND)
+    told = take(content)
+    assert [(each["accountId"], each["count"]) for each in told["statements"]] == [(one, 1), (two, 1)]
+    assert told["otherAccountNumbers"] == []
+
+
+@pytest.mark.parametrize("content", TWO_ACCOUNTS.values(), ids=TWO_ACCOUNTS)
+def test_into_one_account_only_its_own_statements_go(api, acme, take, books, main, content):
+    fresh, one = books.account(), books.account(accountNumber=FIRST)
+    for other in (main, fresh):
+        answer = upload_statement(api, content, accountId=other)
+        assert get_status_and_code(answer) == (400, "account_differs")
+        assert FIRST in answer.json()["detail"]
+        assert SECOND in answer.json()["detail"]
+    assert list_stored_rows(acme) == []
+    told = take(content, accountId=one)
+    assert [(each["accountId"], each["count"]) for each in told["statements"]] == [(one, 1)]
+    assert told["otherAccountNumbers"] == [SECOND]
+    assert [row[1] for row in list_stored_rows(acme)] == ["-10.00"]
+    assert api.get(f"accounts/{fresh}").json()["accountNumber"] is None
+
+
+def test_a_qif_file_of_several_accounts_goes_to_each_by_its_name(api, acme, take, books, bank):
+    answer = upload_statement(api, QIF_OF_TWO, accountId=bank)
+    assert get_status_and_code(answer) == (400, "account_differs")
+    assert "One, Two" in answer.json()["detail"]
+    assert get_status_and_code(upload_statement(api, QIF_OF_TWO)) == (400, "account_unknown")
+    one, two = books.account(name="One"), books.account(accountNumber="two")
+    told = take(QIF_OF_TWO, accountId=two)
+    assert ([each["count"] for each in told["statements"]], told["otherAccountNumbers"]) == ([1], ["One"])
+    told = take(QIF_OF_TWO)
+    assert [(each["accountId"], each["count"]) for each in told["statements"]] == [(one, 1), (two, 0)]
+
+
+def test_a_statement_in_another_currency_than_its_account_is_refused(api, acme, take, books, bank):
+    pounds = (SAMPLES / "ofx_other_currency.ofx").read_bytes()
+    answer = upload_statement(api, pounds, accountId=bank)
+    assert get_status_and_code(answer) == (400, "currency_differs")
+    assert "GBP" in answer.json()["detail"]
+    assert list_stored_rows(acme) == []
+    assert api.get(f"accounts/{bank}").json()["accountNumber"] is None
+    books.account(accountNumber="777")
+    assert get_status_and_code(upload_statement(api, pounds)) == (400, "currency_differs")
+    sterling = books.account(defaultCurrency="GBP")
+    assert take(pounds, accountId=sterling)["count"] == 1
+
+
+def test_of_one_number_in_two_currencies_the_named_account_takes_its_own(api, acme, take, books, main):
+    both = build_camt(
+        build_statement(build_entry("1.00")), build_statement(build_entry("2.00", currency="USD"), currency="USD")
+    )
+    assert get_status_and_code(upload_statement(api, both)) == (400, "currency_differs")
+    told = take(both, accountId=main)
+    assert [(each["currency"], each["count"]) for each in told["statements"]] == [("EUR", 1)]
+    assert [row[1] for row in list_stored_rows(acme)] == ["1.00"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_ofx_that_names_no_currency_is_in_its_accounts(api, acme, take, books, named):
+    dollars = books.account(accountNumber=FIRST, defaultCurrency="USD")
+    foreign = {"CURRENCY": "<CURRATE>0.5<CURSYM>EUR</CURRENCY>"}
+    content = bank_file_builders.build_ofx(
+        {"DTPOSTED": "20260115", "TRNAMT": "-4.00", "FITID": "1"},
+        {"DTPOSTED": "20260115", "TRNAMT": "-7.01", "FITID": "2"} | foreign,
+        account=FIRST, currency="", balance="10.00",
+    )  # fmt: skip
+    told = take(content, **({"accountId": dollars} if named else {}))["statements"][0]
+    assert (told["currency"], told["bookedSum"], told["openingBalance"]) == ("USD", "-7.51", "17.51")
+
+
+@pytest.mark.parametrize("amount", ["12.3.4", "1,2.3", "123 45", "1e3", "5-5"])
+@pytest.mark.parametrize("format_", ["ofx", "qif", "mt940", "camt"])
+def test_a_garbled_amount_refuses_the_file(api, acme, main, amount, format_):
+    content = {
+        "ofx": bank_file_builders.build_ofx({"DTPOSTED": "20260115", "TRNAMT": amount}),
+        "qif": bank_file_builders.build_qif(["D31/1'26", f"T{amount}"]),
+        "mt940": bank_file_builders.build_mt940((f"260115C{amount}NTRF", "Rent")),
+        "camt": build_simple_camt("12.00").replace(b">12.00<", f">{amount}<".encode()),
+    }[format_]
+    assert get_status_and_code(upload_statement(api, content, accountId=main)) == (400, "statement_unreadable")
+    assert list_stored_rows(acme) == []

@@ -1,0 +1,356 @@
+"""Dropping bank statements on the import page: each is looked at before anything is stored."""
+
+import re
+from html import unescape
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from companies.models import generate_id
+from ledger.bank_statements.actions import statements
+from ledger.imports.actions import uploads
+from ledger.models import ImportBatch, Transaction
+from tests.ledger.bank_file_builders import (
+    IBAN,
+    build_camt,
+    build_entry,
+    build_mt942,
+    build_qif,
+    build_simple_camt,
+    build_statement,
+)
+from tests.ledger.conftest import get_page_text
+from tests.ledger.statement_upload import list_stored_rows
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def build_page_path(company, path=""):
+    return f"/app/companies/{company.id}/imports{path}"
+
+
+def upload_files(client, company, *files, **more):
+    """Files as (name, content)."""
+    sent = [SimpleUploadedFile(name, content) for name, content in files]
+    return client.post(build_page_path(company, "/new"), {"file": sent, **more})
+
+
+def open_check_page(client, company, *files, **more):
+    answer = upload_files(client, company, *files, **more)
+    assert answer.status_code == 303, answer.content.decode()
+    return answer["Location"], client.get(answer["Location"])
+
+
+def confirm_import(client, address, answer):
+    form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
+    found = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
+    return client.post(urlsplit(address).path, group_values(found), follow=True)
+
+
+def group_values(pairs):
+    """A form's fields, each with all of its values."""
+    sent = {}
+    for name, value in pairs:
+        sent.setdefault(name, []).append(unescape(value))
+    return sent
+
+
+def choose_accounts(client, address, answer, *accounts):
+    """The page after an account was chosen for each file that asks for one."""
+    form = re.search(r'<form method="get" class="card panel stack">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
+    given, sent = iter(accounts), []
+    for name, value, select in re.findall(
+        r'<input type="hidden" name="(\w+)" value="([^"]*)">|(<select .*?name="account")', form
+    ):
+        sent.append(("account", next(given)) if select else (name, value))
+    assert next(given, None) is None
+    return client.get(urlsplit(address).path, group_values(sent))
+
+
+def test_a_statement_is_shown_with_its_account_balances_and_what_is_new(editor, acme, main):
+    _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
+    shown = get_page_text(answer)
+    assert "january.xml CAMT.053 · 2 new, 0 there already" in shown
+    assert f"Main {IBAN} 1 Jan 2026 – 31 Jan 2026 €100.00 €85.50 €0.00 2 0 0" in shown
+    assert "Import 2 transactions" in shown
+    assert list_stored_rows(acme) == []
+
+
+def test_nothing_is_stored_before_it_is_confirmed_and_all_of_it_after(editor, acme, main):
+    address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
+    assert ImportBatch.objects.for_company(acme.id).count() == 0
+    done = confirm_import(editor, address, answer)
+    assert "2 transactions imported from 1 file." in get_page_text(done)
+    assert len(list_stored_rows(acme)) == 2
+    assert default_storage.listdir(uploads.UPLOAD_FOLDER)[1] == []
+    assert "january.xml CAMT.053 Main" in get_page_text(done)
+    again = editor.post(
+        urlsplit(address).path, {"upload": re.findall(r"upload=([^&]+)", unescape(address))}, follow=True
+    )
+    assert "Import" in get_page_text(again)
+    assert len(list_stored_rows(acme)) == 2
+
+
+def test_several_files_are_looked_at_one_after_the_other(editor, acme, main):
+    february = build_simple_camt("-1.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
+    address, answer = open_check_page(
+        editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", february), ("3.xml", february)
+    )
+    shown = get_page_text(answer)
+    assert "3.xml CAMT.053 · 0 new, 1 there already" in shown
+    assert "Import 2 transactions" in shown
+    confirm_import(editor, address, answer)
+    assert [row[1] for row in list_stored_rows(acme)] == ["-40.00", "-1.00"]
+
+
+def test_a_difference_is_shown_before_it_is_stored(editor, acme, main):
+    _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", closing="70.00")))
+    assert re.search(r'<strong\s+class="bad">€10.00</strong>', answer.content.decode())
+    assert "the file itself: €10.00" in get_page_text(answer)
+
+
+def test_the_page_of_an_account_says_that_its_bank_disagrees(editor, api, acme, main):
+    address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", closing="70.00")))
+    confirm_import(editor, address, answer)
+    shown = get_page_text(editor.get(f"/app/companies/{acme.id}/accounts/{main}"))
+    assert "the bank says €70.00, the transactions come to €60.00." in shown
+
+
+def test_a_file_that_names_no_account_goes_to_the_chosen_one(editor, acme, bank):
+    content = build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"])
+    _, answer = open_check_page(editor, acme, ("bank.qif", content))
+    assert "It names no account: choose one below." in get_page_text(answer)
+    assert b'type="submit" disabled' in answer.content
+    address, answer = open_check_page(editor, acme, ("bank.qif", content), account=bank)
+    confirm_import(editor, address, answer)
+    assert list_stored_rows(acme) == [("2026-01-31", "-1.00", "Coffee bar", "")]
+
+
+def test_each_file_that_names_no_account_has_its_own(editor, acme, books, bank, main):
+    savings = books.account(name="Savings")
+    files = [
+        ("one.qif", build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"])),
+        ("january.xml", build_simple_camt("-40.00")),
+        ("two.qif", build_qif(["D01/31/2026", "T-2.00", "PTea room"])),
+    ]
+    address, answer = open_check_page(editor, acme, *files)
+    assert get_page_text(answer).count("It names no account: choose one below.") == 2
+    assert "Account of one.qif" in get_page_text(answer)
+    assert "Account of january.xml" not in get_page_text(answer)
+    answer = choose_accounts(editor, address, answer, bank, "")
+    assert get_page_text(answer).count("It names no account: choose one below.") == 1
+    answer = choose_accounts(editor, address, answer, bank, savings)
+    done = confirm_import(editor, address, answer)
+    assert "3 transactions imported from 3 files." in get_page_text(done)
+    names = {
+        str(row.account_id): row.from_to for row in Transaction.objects.for_company(acme.id).without_initial_balances()
+    }
+    assert names == {bank: "Coffee bar", main: "Initech GmbH", savings: "Tea room"}
+
+
+def test_an_account_chosen_for_all_files_can_be_another_for_one(editor, acme, books, bank):
+    savings = books.account(name="Savings")
+    files = [(f"{n}.qif", build_qif(["D01/31/2026", f"T-{n}.00", "PCoffee bar"])) for n in (1, 2)]
+    address, answer = open_check_page(editor, acme, *files, account=bank)
+    answer = choose_accounts(editor, address, answer, bank, savings)
+    confirm_import(editor, address, answer)
+    found = {
+        str(row.account_id): row.amount_value
+        for row in Transaction.objects.for_company(acme.id).without_initial_balances()
+    }
+    assert found == {bank: -1, savings: -2}
+
+
+def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, books, main):
+    other = books.account(name="Other")
+    address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=other)
+    confirm_import(editor, address, answer)
+    assert [str(row.account_id) for row in Transaction.objects.for_company(acme.id).without_initial_balances()] == [
+        main
+    ]
+
+
+def test_a_number_that_nobody_has_goes_to_no_account_unless_somebody_chose_it(editor, acme, bank):
+    for address in (
+        build_page_path(acme, "/new"),
+        open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account="")[0],
+    ):
+        accounts = re.search(
+            r'<select [^>]*name="account".*?</select>', editor.get(address).content.decode(), re.DOTALL
+        )[0]
+        assert re.search(r"<option[^>]*>", accounts)[0] == '<option value="">'
+        assert "selected" not in accounts
+    assert f"No account has the number {IBAN}." in get_page_text(editor.get(address))
+    assert list_stored_rows(acme) == []
+    address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=bank)
+    confirm_import(editor, address, answer)
+    assert len(list_stored_rows(acme)) == 1
+
+
+def test_a_statement_of_an_account_that_nobody_has_leads_to_opening_it(editor, acme, books):
+    other = books.account(name="Other", accountNumber="DE02120300000000202051")
+    _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=other)
+    assert f"No account has the number {IBAN}." in get_page_text(answer)
+    link = re.search(r'<a href="([^"]+)">Open it first', answer.content.decode())[1]
+    assert f'value="{IBAN}"' in editor.get(unescape(link)).content.decode()
+
+
+def test_one_file_that_is_refused_holds_up_the_others_and_says_why(editor, acme, main):
+    broken = build_camt(build_statement(build_entry("1.00")))[:-30]
+    _, answer = open_check_page(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", broken))
+    shown = get_page_text(answer)
+    assert "Line 2" in shown
+    assert b'type="submit" disabled' in answer.content
+    others = re.search(r'href="([^"]+)">Go on without', answer.content.decode())[1]
+    without = editor.get(build_page_path(acme, "/statements") + unescape(others))
+    assert "1.xml" in get_page_text(without)
+    assert "2.xml" not in get_page_text(without)
+    assert b'type="submit" disabled' not in without.content
+
+
+def test_what_is_no_statement_is_left_out_and_named_and_the_others_are_looked_at(editor, acme, main):
+    answer = upload_files(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.pdf", b"%PDF-1.7 %%EOF"))
+    assert answer.status_code == 303
+    shown = get_page_text(editor.get(answer["Location"]))
+    assert "“2.pdf” is no bank statement, whatever its name says. It was left out." in shown
+    assert "1 new, 0 there already" in shown
+
+
+def test_a_file_without_a_period_has_that_of_its_entries(editor, acme, main):
+    lines = [("2601150115D40,00NTRFNONREF//B-1", "Rent"), ("2601170117D4,00NTRFNONREF//B-2", "Fee")]
+    _, answer = open_check_page(editor, acme, ("day.942", build_mt942(*lines)))
+    assert "15 Jan 2026 – 17 Jan 2026 – –" in get_page_text(answer)
+    _, answer = open_check_page(editor, acme, ("day.942", build_mt942(lines[0])))
+    assert f"{IBAN} 15 Jan 2026 – –" in get_page_text(answer)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_file_that_is_cut_off_says_so_in_the_readers_language(editor, acme, main, language):
+    editor.defaults["HTTP_ACCEPT_LANGUAGE"] = language
+    said = {
+        "en": "Line 2: The file ends here, in its middle: it was cut off. Export or download it again.",
+        "de": "Zeile 2: Hier endet die Datei, mittendrin: Sie wurde abgeschnitten.",
+    }
+    for cut in (30, 33, 200):
+        _, answer = open_check_page(editor, acme, ("truncated.xml", build_simple_camt("-40.00")[:-cut]))
+        assert said[language] in get_page_text(answer), cut
+
+
+def test_xml_that_is_broken_says_where_in_german(editor, acme, main):
+    editor.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    broken = build_simple_camt("-40.00").replace(b"</Ntry>", b"</Other>")
+    _, answer = open_check_page(editor, acme, ("broken.xml", broken))
+    said = get_page_text(answer)
+    assert "Zeile 2: Hier" in said
+    assert "XML" in said
+    assert "mismatched" not in said
+
+
+def test_an_empty_file_alone_or_among_others_is_called_empty(editor, acme, main):
+    said = "“empty.xml” is empty. Export it again, and choose that file."
+    alone = upload_files(editor, acme, ("empty.xml", b""))
+    assert (alone.status_code, said in get_page_text(alone)) == (400, True)
+    answer = upload_files(editor, acme, ("empty.xml", b""), ("1.xml", build_simple_camt("-40.00")))
+    assert said in get_page_text(editor.get(answer["Location"]))
+
+
+def test_files_none_of_which_is_a_statement_are_refused_at_the_drop(editor, acme, main):
+    answer = upload_files(editor, acme, ("1.pdf", b"%PDF-1.7 %%EOF"), ("2.pdf", b"%PDF-1.7 %%EOF"))
+    assert answer.status_code == 400
+    assert re.search("“1.pdf” is no bank statement.*“2.pdf” is no bank statement", get_page_text(answer))
+
+
+def test_the_uploads_of_another_person_are_not_found(editor, browser_of, carol, globex, acme, main):
+    address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
+    query = urlsplit(address).query
+    theirs = browser_of(carol, globex).client.get(f"{build_page_path(globex, '/statements')}?{query}", follow=True)
+    assert "no longer kept" in get_page_text(theirs)
+
+
+def test_an_address_with_nothing_in_it_leads_to_the_drop(editor, acme):
+    for query in ("", "?upload=x", "?upload=00000000-0000-7000-8000-000000000000%20a"):
+        assert editor.get(build_page_path(acme, f"/statements{query}"), follow=True).redirect_chain[0][
+            0
+        ] == build_page_path(acme, "/new")
+
+
+def test_a_script_that_sends_the_files_is_told_where_to_go(editor, acme, main):
+    sent = {"file": [SimpleUploadedFile("january.xml", build_simple_camt("-40.00"))]}
+    answer = editor.post(build_page_path(acme, "/new"), sent, headers={"Accept": "application/json"})
+    assert answer.status_code == 200
+    assert "1 new, 0 there already" in get_page_text(editor.get(answer.json()["location"]))
+    refused = {"file": [SimpleUploadedFile("a.pdf", b"%PDF-1.4 no statement")]}
+    answer = editor.post(build_page_path(acme, "/new"), refused, headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/html; charset=utf-8")
+
+
+def test_how_many_files_are_taken_is_said_before_they_are_sent(editor, acme, main):
+    page = editor.get(f"/app/companies/{acme.id}/imports/new")
+    assert "up to 20 at once" in get_page_text(page)
+    assert re.search(r'data-most="20"\s+data-say-many="At most 20 files at once: choose fewer."', page.content.decode())
+
+
+def test_too_many_files_are_refused_before_one_is_looked_at(editor, acme, main, monkeypatch):
+    monkeypatch.setattr("ledger.bank_statements.pages.detect_upload_kind", lambda file: pytest.fail("It was read."))
+    files = [SimpleUploadedFile(f"{n}.xml", build_simple_camt("-1.00")) for n in range(21)]
+    answer = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": files})
+    assert answer.status_code == 400
+    assert "At most 20 files at once: choose fewer." in get_page_text(answer)
+
+
+def count_reads(monkeypatch):
+    """Return the list to which the ids of uploads are added from now on, whenever one is read."""
+    reads = []
+    read = uploads.read_upload
+    monkeypatch.setattr(uploads, "read_upload", lambda **names: reads.append(names["upload_id"]) or read(**names))
+    return reads
+
+
+def test_a_repeated_upload_is_refused_before_it_is_read(editor, acme, main, monkeypatch):
+    address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
+    upload = parse_qs(urlsplit(address).query)["upload"][0]
+    reads = count_reads(monkeypatch)
+    for method in (editor.get, editor.post):
+        answer = method(urlsplit(address).path, {"upload": [upload] * 20})
+        assert answer.status_code == 400
+        assert "A file is named more than once" in get_page_text(answer)
+    assert reads == []
+    assert list_stored_rows(acme) == []
+
+
+def test_uploads_that_are_too_large_together_are_refused_before_they_are_read(
+    editor, acme, main, monkeypatch, settings
+):
+    files = [("january.xml", build_simple_camt("-40.00")), ("february.xml", build_simple_camt("25.50"))]
+    address, _ = open_check_page(editor, acme, *files)
+    reads = count_reads(monkeypatch)
+    monkeypatch.setattr(uploads, "get_upload_size", lambda **_names: settings.MAX_UPLOAD_MB * 1024 * 1024 // 2 + 1)
+    answer = editor.get(address)
+    assert answer.status_code == 413
+    assert "together are larger than one upload may be" in get_page_text(answer)
+    assert reads == []
+
+
+def test_more_uploads_than_are_taken_at_once_are_refused(editor, acme, main):
+    address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
+    answer = editor.get(urlsplit(address).path, {"upload": [f"{generate_id()} {n}.xml" for n in range(21)]})
+    assert answer.status_code == 400
+    assert "At most 20 files at once" in get_page_text(answer)
+
+
+def test_uploads_are_read_one_at_a_time(editor, acme, main, monkeypatch):
+    files = [(f"{n}.xml", build_simple_camt(f"-{n}.00")) for n in range(1, 4)]
+    address, _ = open_check_page(editor, acme, *files)
+    events = []
+    read, receive = uploads.read_upload, statements.import_statement
+    monkeypatch.setattr(uploads, "read_upload", lambda **names: events.append("read") or read(**names))
+    monkeypatch.setattr(statements, "import_statement", lambda **names: events.append("received") or receive(**names))
+    assert editor.get(address).status_code == 200
+    assert events == ["read", "received"] * 3

@@ -1,0 +1,178 @@
+"""Undoing one of several files of a bank leaves the ledger that the others alone would have made."""
+
+from itertools import combinations, permutations
+
+import pytest
+
+from ledger.models import KnownBefore
+from tests.ledger import bank_file_builders
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_simple_camt, build_statement
+from tests.ledger.statement_upload import list_stored_rows, upload_statement
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+FINAL = ("january", "its half", "february")
+WAITING = [
+    build_entry("-9.00", "2026-01-14", ref="R9", status="PDNG"),
+    build_entry("-8.00", "2026-01-14", status="PDNG"),
+]
+BOOKED = [build_entry("-40.00", ref="R1"), build_entry("-9.50", "2026-01-16", ref="R9")]
+FILES = {
+    "report": build_camt(build_statement(*WAITING, kind="052", start="2026-01-14", end="2026-01-14"), kind="052"),
+    "report again": build_camt(build_statement(*WAITING, kind="052", start="2026-01-14", end="2026-01-14"), kind="052"),
+    "january": build_camt(build_statement(*BOOKED, build_entry("25.50"), opening="100", closing="76")),
+    "its half": build_camt(build_statement(*BOOKED, opening="100", closing="50.50", end="2026-01-16")),
+    "february": build_camt(
+        build_statement(
+            build_entry("3.00", "2026-02-11"), start="2026-02-01", end="2026-02-28", opening="76", closing="79"
+        )
+    ),
+    "notes": build_camt(build_statement(BOOKED[0], kind="054"), kind="054"),
+}
+
+
+# What a report announces after its statement is not kept, so it leaves nothing.
+PAIRS = [(one, other) for one, other in permutations(FILES, 2) if one not in FINAL or not other.startswith("report")]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_undo_keeps_rows_of_other_files(api, take, books, acme, one, other):
+    alone, both = books.account(name="Alone"), books.account(name="Both")
+    take(FILES[other], accountId=alone)
+    wanted = get_ledger_state(api, alone)
+    api.put(f"accounts/{alone}", {"accountNumber": None})
+    first = take(FILES[one], accountId=both)["importId"]
+    take(FILES[other], accountId=both)
+    assert api.delete(f"imports/{first}").status_code == 200
+    assert get_ledger_state(api, both) == wanted
+
+
+def get_ledger_state(api, account):
+    found = api.get("transactions", {"accountId": account}).json()
+    told = sorted((row["date"], row["amountValue"], row["pending"]) for row in found)
+    row = api.get(f"accounts/{account}").json()
+    return told, row["accountNumber"], bool((row["bankConnection"] or {}).get("balanceMismatchSince"))
+
+
+@pytest.mark.parametrize("names", [*combinations(FILES, 3)], ids="-".join)
+def test_undone_in_any_order_nothing_is_left(api, take, acme, bank, names):
+    sent = [take(FILES[name], accountId=bank)["importId"] for name in names]
+    for place in (1, 0, 2):
+        api.delete(f"imports/{sent[place]}")
+    assert list_stored_rows(acme) == []
+    account = api.get(f"accounts/{bank}").json()
+    assert (account["accountNumber"], account["bankConnection"]) == (None, None)
+    assert api.get(f"accounts/{bank}/initial_balance").json()["transaction"] is None
+
+
+def test_a_number_goes_with_the_last_file_that_told_it_and_stays_where_somebody_set_it(api, take, bank):
+    one = take(build_simple_camt("-1.00"), accountId=bank)
+    two = take(build_simple_camt("-2.00", day="2026-01-16"), accountId=bank)
+
+    def number():
+        return api.get(f"accounts/{bank}").json()["accountNumber"]
+
+    api.delete(f"imports/{one['importId']}")
+    assert number() == bank_file_builders.IBAN
+    api.put(f"accounts/{bank}", {"accountNumber": "DE89 3704 0044 0532 0130 00"})
+    api.delete(f"imports/{two['importId']}")
+    assert number() == "DE89 3704 0044 0532 0130 00"
+
+
+def test_rows_that_are_handed_over_are_counted_with_the_file_that_has_them_now(api, take, main):
+    one, two = take(build_simple_camt("-1.00", "-2.00")), take(build_simple_camt("-1.00", "-2.00"))
+    assert api.delete(f"imports/{one['importId']}").json()["deletedCount"] == 0
+    found = [row for row in api.get("transactions").json() if row["source"] == "bank"]
+    assert {row["importId"] for row in found} == {two["importId"]}
+    told = api.delete(f"imports/{two['importId']}").json()
+    assert told == {"success": True, "deletedCount": 2, "changedCount": 0}
+
+
+# ---------------------------------------------------------------------------------- tables beside statements
+
+READING = {
+    "csv": {
+        "headings": 1,
+        "columns": {"date": "Date", "amount": "Amount", "from_to": "Name", "description": "Text"},
+        "dateOrder": "iso",
+        "decimalSign": "point",
+    }
+}
+OWN_LINES = [("2026-01-15", "-40.00"), ("2026-01-15", "-40.00"), ("2026-01-16", "25.50")]
+OTHER_LINES = [("2026-01-15", "-40.00"), ("2026-01-16", "25.50"), ("2026-01-17", "3.00")]
+
+
+def import_statement(api, account, lines):
+    body = build_camt(
+        build_statement(*(build_entry(amount, day, name="Initech", text="No. 7") for day, amount in lines), iban="")
+    )
+    return upload_file(api, account, body)
+
+
+def import_csv(api, account, lines):
+    content = "\n".join(["Date,Amount,Name,Text", *(f"{day},{amount},Initech,No. 7" for day, amount in lines)])
+    return upload_file(api, account, content.encode())
+
+
+def upload_file(api, account, content):
+    answer = upload_statement(api, content, accountId=account)
+    assert answer.status_code == 200, answer.content
+    return answer.json()["importId"]
+
+
+def import_items(api, account, lines):
+    items = [
+        {"accountId": account, "date": day, "amountValue": amount, "fromTo": "Initech", "description": "No. 7"}
+        for day, amount in lines
+    ]
+    return api.post("transactions/import", {"duplicates": "skip", "transactions": items}).json()["importId"]
+
+
+IMPORT_WAYS = (import_statement, import_csv, import_items)
+
+
+@pytest.mark.parametrize("door", IMPORT_WAYS)
+@pytest.mark.parametrize("other", IMPORT_WAYS)
+def test_of_two_imports_that_overlap_each_keeps_its_rows_when_the_other_is_undone(api, acme, books, door, other):
+    for undone, left in ((0, OTHER_LINES), (1, OWN_LINES)):
+        account = books.account(importSettings=READING)
+        sent = [door(api, account, OWN_LINES), other(api, account, OTHER_LINES)]
+        told = api.delete(f"imports/{sent[undone]}").json()
+        assert told["deletedCount"] == 1
+        assert sorted(row[:2] for row in list_stored_rows(acme)) == left
+        api.delete(f"imports/{sent[1 - undone]}")
+        assert list_stored_rows(acme) == []
+
+
+def test_items_of_several_accounts_keep_their_rows_in_each(api, acme, books):
+    one, two = books.account(), books.account()
+    first = import_items(api, one, OWN_LINES)
+    items = [
+        {"accountId": account, "date": "2026-01-16", "amountValue": amount, "fromTo": "Initech", "description": "No. 7"}
+        for account, amount in ((one, "25.50"), (two, "1.00"))
+    ]
+    api.post("transactions/import", {"duplicates": "skip", "transactions": items})
+    assert api.delete(f"imports/{first}").json()["deletedCount"] == 2
+    assert sorted(row[1] for row in list_stored_rows(acme)) == ["1.00", "25.50"]
+
+
+def test_an_external_id_that_comes_again_with_something_else_keeps_nothing(api, acme, bank):
+    def sent(*amounts):
+        items = [
+            {"accountId": bank, "date": "2026-01-16", "amountValue": amount, "externalId": f"e{place}"}
+            for place, amount in enumerate(amounts)
+        ]
+        return api.post("transactions/import", {"duplicates": "skip", "transactions": items}).json()["importId"]
+
+    wrong = sent("1.00")
+    sent("10.00", "2.00")
+    assert api.delete(f"imports/{wrong}").json()["deletedCount"] == 1
+    assert [row[1] for row in list_stored_rows(acme)] == ["2.00"]
+
+
+def test_undo_deletes_the_imports_duplicate_records(api, acme, bank):
+    import_items(api, bank, OWN_LINES)
+    second = import_items(api, bank, OTHER_LINES)
+    assert KnownBefore.objects.for_company(acme.id).count() == 1
+    api.delete(f"imports/{second}")
+    assert KnownBefore.objects.for_company(acme.id).count() == 0

@@ -1,0 +1,315 @@
+"""Bank statements over HTTP: whose they are, what is stored, what is refused, and who is told."""
+
+import pytest
+
+from companies.models import AuditEntry
+from ledger.models import Account, Statement
+from notifications.models import Notification
+from tests.ledger.bank_file_builders import (
+    IBAN,
+    build_camt,
+    build_entry,
+    build_mt940,
+    build_ofx,
+    build_qif,
+    build_simple_camt,
+    build_statement,
+)
+from tests.ledger.conftest import get_error_codes
+from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+# ---------------------------------------------------------------------------------- what is stored
+
+
+def test_a_statement_is_stored_and_told(take, acme, main):
+    told = take(build_simple_camt("-40.00", "25.50"))
+    assert {name: told[name] for name in ("format", "count", "duplicates", "skippedBeforeDataStart", "errors")} == {
+        "format": "camt.053",
+        "count": 2,
+        "duplicates": 0,
+        "skippedBeforeDataStart": 0,
+        "errors": [],
+    }
+    assert told["dryRun"] is False
+    assert told["statements"] == [
+        {
+            "accountId": main,
+            "accountNumber": IBAN,
+            "currency": "EUR",
+            "statementId": "2026-01",
+            "startDate": "2026-01-01",
+            "endDate": "2026-01-31",
+            "openingBalance": "100.00",
+            "closingBalance": "85.50",
+            "bookedSum": "-14.50",
+            "difference": "0.00",
+            "count": 2,
+            "duplicates": 0,
+            "pending": 0,
+            "ledgerBalance": "85.50",
+            "ledgerDifference": "0.00",
+        }
+    ]
+    assert list_stored_rows(acme) == [
+        ("2026-01-15", "-40.00", "Initech GmbH", "Invoice 1042"),
+        ("2026-01-15", "25.50", "Initech GmbH", "Invoice 1042"),
+    ]
+
+
+def test_its_rows_come_from_the_bank_and_name_their_import(api, take, main):
+    told = take(build_simple_camt("-40.00"))
+    (row,) = api.get("transactions", {"importId": told["importId"]}).json()
+    assert (row["source"], row["pending"], row["importId"]) == ("bank", False, told["importId"])
+
+
+def test_a_dry_run_tells_what_would_be_and_stores_nothing(api, take, acme, main):
+    tried = take(build_simple_camt("-40.00", "25.50"), dryRun="true")
+    assert (tried["importId"], tried["dryRun"]) == (None, True)
+    assert (
+        list_stored_rows(acme),
+        api.get("imports").json(),
+        api.get(f"accounts/{main}").json()["bankConnection"],
+    ) == (
+        [],
+        [],
+        None,
+    )
+    done = take(build_simple_camt("-40.00", "25.50"))
+    assert tried["statements"] == done["statements"]
+
+
+def test_the_list_of_imports_names_file_format_and_accounts(api, take, main):
+    told = take(build_simple_camt("-40.00"), name="Kontoauszug Mai.xml")
+    (listed,) = api.get("imports").json()
+    assert (listed["id"], listed["filename"], listed["format"]) == (
+        told["importId"],
+        "Kontoauszug Mai.xml",
+        "camt.053",
+    )
+    assert (listed["accountIds"], listed["source"], listed["count"]) == ([main], "bank", 1)
+
+
+def test_an_import_by_items_names_its_accounts_and_no_file(api, bank):
+    item = {"accountId": bank, "date": "2026-01-31", "amountValue": "1.00"}
+    api.post("transactions/import", {"transactions": [item]})
+    (listed,) = api.get("imports").json()
+    assert (listed["filename"], listed["format"], listed["accountIds"]) == (None, None, [bank])
+
+
+def test_what_is_dated_before_the_books_start_is_left_out_and_in_the_initial_balance(api, take, acme, main):
+    api.put("", {"dataStartDate": "2026-01-10"})
+    parts = [build_entry("-40.00", "2026-01-05"), build_entry("25.00", "2026-01-15")]
+    told = take(build_camt(build_statement(*parts, opening="100.00", closing="85.00")))
+    assert (told["count"], told["skippedBeforeDataStart"]) == (1, 1)
+    assert told["statements"][0]["ledgerDifference"] == "0.00"
+    initial = api.get(f"accounts/{main}/initial_balance").json()["transaction"]
+    assert (initial["date"], initial["amountValue"]) == ("2026-01-09", "60.00")
+
+
+# ---------------------------------------------------------------------------------- whose it is
+
+
+def test_the_account_is_found_by_its_number_however_it_is_spelled(take, books):
+    account = books.account(accountNumber="de89 3704 0044 0532 0130 00")
+    assert take(build_simple_camt("1.00"))["statements"][0]["accountId"] == account
+
+
+@pytest.mark.parametrize("number", ["37040044/532013000", "37040044/0532013000", f"{IBAN}EUR", f"COBADEFF/{IBAN}"])
+def test_older_ways_to_write_a_number_mean_the_same_account(take, main, number):
+    assert take(build_mt940(account=number))["statements"][0]["accountId"] == main
+
+
+def test_a_number_that_nobody_has_is_told(api, main):
+    answer = upload_statement(api, build_simple_camt("1.00", iban="DE02120300000000202051"))
+    assert get_status_and_code(answer) == (400, "account_unknown")
+    assert "DE02120300000000202051" in answer.json()["detail"]
+
+
+def test_an_archived_account_is_not_found_by_its_number(api, main):
+    api.put(f"accounts/{main}/archive")
+    assert get_status_and_code(upload_statement(api, build_simple_camt("1.00"))) == (400, "account_unknown")
+    assert upload_statement(api, build_simple_camt("1.00"), accountId=main).status_code == 200
+
+
+def test_a_file_of_another_account_than_the_named_one_is_refused(api, acme, main):
+    answer = upload_statement(api, build_simple_camt("1.00", iban="DE02120300000000202051"), accountId=main)
+    assert get_status_and_code(answer) == (400, "account_differs")
+    assert "DE02120300000000202051" in answer.json()["detail"]
+    assert IBAN not in answer.text  # who may only write is told nothing that is stored
+    assert list_stored_rows(acme) == []
+
+
+def test_an_account_without_a_number_takes_the_statements(api, take, bank):
+    take(build_simple_camt("1.00"), accountId=bank)
+    assert api.get(f"accounts/{bank}").json()["accountNumber"] == IBAN
+    assert take(build_simple_camt("1.00"))["duplicates"] == 1
+
+
+def test_of_two_accounts_with_one_number_the_one_in_the_statements_currency_is_meant(api, take, books, main):
+    dollars = books.account(accountNumber=IBAN, defaultCurrency="USD")
+    assert take(build_simple_camt("1.00"))["statements"][0]["accountId"] == main
+    in_dollars = take(build_camt(build_statement(build_entry("1.00", currency="USD"), currency="USD")))
+    assert in_dollars["statements"][0]["accountId"] == dollars
+    books.account(accountNumber=IBAN)
+    assert get_status_and_code(upload_statement(api, build_simple_camt("2.00"))) == (400, "account_ambiguous")
+
+
+def test_an_account_of_another_company_is_unknown(api, globex_api):
+    theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank", "accountNumber": IBAN}).json()["id"]
+    assert get_status_and_code(upload_statement(api, build_simple_camt("1.00"))) == (400, "account_unknown")
+    answer = upload_statement(api, build_simple_camt("1.00"), accountId=theirs)
+    assert get_error_codes(answer) == {"#/accountId": "unknown_id"}
+
+
+def test_several_accounts_in_one_file_go_each_to_its_own_or_all_to_none(api, take, acme, books, main):
+    other = books.account(accountNumber="DE02120300000000202051")
+    parts = [build_statement(build_entry("1.00")), build_statement(build_entry("2.00"), iban="DE02120300000000202051")]
+    assert [each["accountId"] for each in take(build_camt(*parts))["statements"]] == [main, other]
+    unknown = build_camt(build_statement(build_entry("3.00")), build_statement(build_entry("4.00"), iban="DE00"))
+    assert get_status_and_code(upload_statement(api, unknown)) == (400, "account_unknown")
+    assert len(list_stored_rows(acme)) == 2
+
+
+# ---------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "told"),
+    [
+        pytest.param(b"hello there", 415, "statement_format_unknown", id="prose"),
+        pytest.param(b"", 415, "statement_format_unknown", id="nothing"),
+        pytest.param(b"%PDF-1.7\n%%EOF", 415, "statement_format_unknown", id="a PDF"),
+        pytest.param(b"PK\x03\x04zip", 415, "statement_format_unknown", id="a zip"),
+        pytest.param(b"<html><body>x</body></html>", 415, "statement_format_unknown", id="another XML"),
+        pytest.param(b'{"a": [1, 2]}', 415, "statement_format_unknown", id="JSON"),
+        pytest.param(
+            b'<!DOCTYPE d [<!ENTITY a "a">]><Document>&a;</Document>', 400, "unsafe_xml", id="entities of its own"
+        ),
+        pytest.param(
+            b'<!DOCTYPE d SYSTEM "file:///etc/passwd"><Document/>', 400, "unsafe_xml", id="a document type elsewhere"
+        ),
+        pytest.param(build_simple_camt("1.00")[:-30], 400, "statement_unreadable", id="truncated"),
+        pytest.param(b"<Document>" + b"<a>" * 100, 400, "statement_unreadable", id="deep"),
+        pytest.param(build_camt(), 400, "statement_unreadable", id="no statement in it"),
+        pytest.param(build_camt(build_statement(build_entry("1.00", day="2026-13-45"))), 400, "statement_unreadable", id="no such month"),
+        pytest.param(build_camt(build_statement(build_entry("1.00", day="17.11.2026"))), 400, "statement_unreadable", id="no ISO date"),
+        pytest.param(build_camt(build_statement(build_entry("1.00", currency="DEM"))), 400, "currency_unknown", id="marks"),
+        pytest.param(build_camt(build_statement(build_entry("1.001"))), 400, "statement_unreadable", id="too fine"),
+        pytest.param(build_camt(build_statement(build_entry("1234567890123456"))), 400, "statement_unreadable", id="too much"),
+        pytest.param(build_mt940(("260115", "x")), 400, "statement_unreadable", id="a broken movement"),
+        pytest.param(b":20:X\n:25:1\n:60F:C260101EUR1,00\n", 400, "statement_unreadable", id="MT940 without its end"),
+        pytest.param(build_ofx({"TRNAMT": "1"}), 400, "statement_unreadable", id="OFX without a day"),
+        pytest.param(build_ofx()[:-8], 400, "statement_unreadable", id="OFX without its end"),
+        pytest.param(b'<!DOCTYPE x><OFX></OFX>', 400, "unsafe_xml", id="OFX with a document type"),
+        pytest.param(build_qif(["D1/31/26", "T1"]), 400, "account_unknown", id="QIF for nobody"),
+        pytest.param(b"Date,Amount\n2026-01-01,1.00\n", 400, "account_unknown", id="CSV for nobody"),
+    ],
+)  # fmt: skip
+def test_rejected_statement_has_a_code_and_stores_nothing(api, acme, main, content, status, told):
+    answer = upload_statement(api, content)
+    assert get_status_and_code(answer) == (status, told), answer.json()
+    assert list_stored_rows(acme) == []
+
+
+def test_a_broken_file_is_told_with_its_line(api, main):
+    assert "Line 2" in upload_statement(api, build_simple_camt("1.00")[:-30]).json()["detail"]
+    broken = upload_statement(api, build_mt940(("2601150115D1,00NMSC", "x"), ("garbage", "y"))).json()["detail"]
+    assert broken.startswith("Line 7: “garbage”")
+
+
+def test_the_form_is_checked(api, main):
+    answer = api.client.post(api.path("statements"), {"dryRun": "true"}, headers=api.headers)
+    assert get_error_codes(answer) == {"#/file": "required"}
+    wrong = upload_statement(api, build_simple_camt("1.00"), dryRun="yes", split="both", dateOrder="iso")
+    assert get_error_codes(wrong) == dict.fromkeys(["#/dryRun", "#/split", "#/dateOrder"], "invalid_choice")
+    assert upload_statement(api, build_simple_camt("1.00"), colour="red")["Ignored-Fields"] == "colour"
+
+
+def test_more_entries_than_an_import_takes_are_refused(api, main, monkeypatch):
+    monkeypatch.setattr("ledger.bank_statements.queries.statement_files.MAX_IMPORT_ITEMS", 2)
+    assert get_status_and_code(upload_statement(api, build_simple_camt("1.00", "2.00", "3.00"))) == (
+        413,
+        "too_many_rows",
+    )
+    assert upload_statement(api, build_simple_camt("1.00", "2.00")).status_code == 200
+
+
+# ---------------------------------------------------------------------------------- the formats that need an account
+
+
+def test_csv_is_read_by_the_columns_of_its_account(api, take, acme, bank):
+    content = b"Datum;Wer;Text;Betrag\n31.01.2026;Initech;Rechnung;-1.234,50\n"
+    columns = {"date": "Datum", "from_to": "Wer", "description": "Text", "amount": "Betrag"}
+    reading = {"headings": 1, "columns": columns, "dateOrder": "dayFirst", "decimalSign": "comma", "flipSign": False}
+    api.put(f"accounts/{bank}", {"importSettings": {"csv": reading}})
+    told = take(content, accountId=bank)
+    assert (told["format"], told["count"], told["statements"][0]["closingBalance"]) == ("csv", 1, None)
+    assert list_stored_rows(acme) == [("2026-01-31", "-1234.50", "Initech", "Rechnung")]
+    assert take(content, accountId=bank)["count"] == 0
+    take(
+        content.replace(b"31.01", b"30.01").replace(b"Initech", b"'=Initech"), accountId=bank
+    )  # as our own files have it
+    assert {row[2] for row in list_stored_rows(acme)} == {"Initech", "=Initech"}
+    assert get_status_and_code(upload_statement(api, content.replace(b"31.01", b"31.13"), accountId=bank)) == (
+        400,
+        "statement_unreadable",
+    )
+    assert get_status_and_code(upload_statement(api, content.replace(b"31.01", b"32.01"), accountId=bank)) == (
+        400,
+        "statement_unreadable",
+    )
+    refused = upload_statement(api, b"A;B\n1;2\n", accountId=bank)
+    assert get_status_and_code(refused) == (400, "columns_unknown")
+    assert refused.json()["detail"].endswith("set importSettings.csv.")
+
+
+def test_a_day_that_its_month_has_not_is_the_months_last_in_csv_too(take, acme, books):
+    columns = {"date": "Date", "amount": "Amount"}
+    for order in ("dayFirst", "iso"):
+        reading = {"headings": 1, "columns": columns, "dateOrder": order, "decimalSign": "point", "flipSign": False}
+        account = books.account(importSettings={"csv": reading})
+        days = [b"31.11.2026", b"30.02.2024"] if order == "dayFirst" else [b"2026-11-31", b"2024-02-30"]
+        take(b"Date,Amount\n%s,-1.00\n%s,-2.00\n" % tuple(days), accountId=account)
+    assert [row[:2] for row in list_stored_rows(acme)] == [("2024-02-29", "-2.00")] * 2 + [("2026-11-30", "-1.00")] * 2
+
+
+def test_qif_dates_are_read_in_the_order_that_they_tell_or_that_was_last_or_is_asked_for(api, take, acme, bank):
+    unclear = build_qif(["D02/03/2026", "T-5.00", "PCoffee bar"])
+    assert get_status_and_code(upload_statement(api, unclear, accountId=bank)) == (400, "date_order_unknown")
+    take(build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"]), accountId=bank)
+    assert api.get(f"accounts/{bank}").json()["importSettings"] == {"qif": {"dateOrder": "monthFirst"}}
+    take(unclear, accountId=bank)
+    take(build_qif(["D02/03/2026", "T-6.00"]), accountId=bank, dateOrder="dayFirst")
+    assert [row[:2] for row in list_stored_rows(acme)] == [
+        ("2026-01-31", "-1.00"),
+        ("2026-02-03", "-5.00"),
+        ("2026-03-02", "-6.00"),
+    ]
+
+
+# ---------------------------------------------------------------------------------- who is told
+
+
+def test_an_import_of_a_statement_is_logged_and_told_like_any_other(api, take, acme, alice, main):
+    told = take(build_simple_camt("-40.00"))
+    (logged,) = AuditEntry.objects.for_company(acme.id).filter(action="import.finished")
+    assert (logged.entity_id, logged.after["count"]) == (told["importId"], 1)
+    assert Notification.objects.filter(type="import.finished", recipient_id=alice.id).count() == 1
+
+
+def test_statement_import_hides_counts_without_read_permission(make_api, acme, main):
+    writer = make_api(acme, "transactions:write")
+    told = upload_statement(writer, build_simple_camt("-40.00")).json()
+    assert told["importId"]
+    assert (told["count"], told["statements"]) == (None, None)
+    assert upload_statement(make_api(acme, "transactions:read"), build_simple_camt("-40.00")).status_code == 403
+
+
+def test_an_undone_import_leaves_nothing_behind(api, take, acme, main):
+    told = take(build_simple_camt("-40.00"))
+    api.delete(f"imports/{told['importId']}")
+    assert Statement.objects.for_company(acme.id).count() == 0
+    assert Account.objects.get(id=main).bank_connection is None

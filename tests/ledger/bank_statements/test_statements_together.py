@@ -1,0 +1,239 @@
+"""Several statements in one file or one archive: as if each had been sent after the other."""
+
+import json
+
+import pytest
+
+from ledger.bank_statements.calc import sequence
+from ledger.models import ImportBatch
+from tests.ledger import bank_file_builders
+from tests.ledger.archives import archive, saved
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_simple_camt, build_statement
+from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+HEADINGS = ["Date", "Text", "Amount"]
+CSV = b"Date,Text,Amount\n2026-01-15,Rent,-10.50\n2026-01-16,Sale,20.00\n"
+MT940 = bank_file_builders.build_mt940(("260115D10,50NTRFNONREF//A-1", "Rent"), closing="C260131EUR89,50")
+OFX = bank_file_builders.build_ofx({"DTPOSTED": "20260115", "TRNAMT": "-10.50", "FITID": "1", "MEMO": "Rent"})
+QIF = bank_file_builders.build_qif(["D31/1'26", "T-10.50", "MRent"])
+TWICE = {
+    "CAMT": build_camt(*[build_statement(build_entry("-10.50", ref="A"), build_entry("-3.00"), build_entry("-3.00"))] * 2),
+    "notifications": build_camt(*[build_statement(build_entry("-10.50"), kind="054")] * 2, kind="054"),
+    "MT940": MT940 * 2,
+    "OFX": OFX.replace(b"</OFX>\n", OFX.split(b"<OFX>\n")[1]),
+    "a ZIP of CAMT": archive(**{"a.xml": build_simple_camt("-10.50", "7.00"), "b.xml": build_simple_camt("-10.50", "7.00")}),
+    "a ZIP of CSV": archive(**{"a.csv": CSV, "b.csv": CSV}),
+    "a ZIP of QIF": archive(**{"a.qif": QIF, "b.qif": QIF}),
+    "a ZIP of CSV and a workbook": archive(
+        **{"a.csv": CSV, "b.xlsx": saved(HEADINGS, ["2026-01-15", "Rent", -10.5], ["2026-01-16", "Sale", 20])}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", TWICE.values(), ids=TWICE)
+def test_a_statement_that_is_in_its_file_twice_is_stored_once(acme, take, main, content):
+    told = take(content, accountId=main)
+    assert [(each["count"], each["duplicates"]) for each in told["statements"]] == [
+        (told["count"], 0),
+        (0, told["count"]),
+    ]
+    assert len(list_stored_rows(acme)) == told["count"] == told["duplicates"]
+    assert take(content, accountId=main)["count"] == 0
+
+
+@pytest.mark.parametrize("first", ["MT940", "CAMT"])
+def test_two_formats_of_one_day_in_an_archive_are_one(acme, take, main, first):
+    both = {
+        "a.sta": MT940,
+        "b.xml": build_camt(build_statement(build_entry("-10.50", text="Rent", name="", ref="C-1"))),
+    }
+    told = take(archive(**(both if first == "MT940" else dict(reversed(both.items())))))
+    assert (told["count"], told["duplicates"], told["format"], len(list_stored_rows(acme))) == (1, 1, "zip", 1)
+    for content in both.values():
+        assert take(content)["count"] == 0
+
+
+def test_two_formats_of_two_days_in_an_archive_are_known_in_both_formats_later(acme, take, main):
+    second = bank_file_builders.build_mt940(
+        ("260116D20,00NTRFNONREF", "Coffee"), opening="C260116EUR1,00", closing="C260116EUR0,00"
+    )
+    first = build_camt(build_statement(build_entry("-10.50", text="Rent", name="")))
+    assert take(archive(**{"a.xml": first, "b.sta": second}))["count"] == 2
+    other = build_camt(build_statement(build_entry("-20.00", "2026-01-16", text="Coffee", name="", ref="C-2")))
+    for content in (first, second, other, MT940):
+        assert take(content)["count"] == 0
+
+
+def test_equal_payments_on_pages_of_one_day_are_two(acme, take, main):
+    pages = [
+        build_statement(build_entry("-3.50"), end="2026-01-15", opening="100", closing="96.50", number="1"),
+        build_statement(build_entry("-3.50"), start="2026-01-15", opening="96.50", closing="93.00", number="2"),
+    ]
+    assert take(build_camt(*pages))["count"] == 2
+    assert take(build_camt(*pages))["duplicates"] == 2
+
+
+def test_a_copy_of_a_statement_that_adds_up_to_zero_is_no_further_page(acme, take, main):
+    zero = build_statement(build_entry("-3.50"), build_entry("3.50"), opening="100", closing="100")
+    assert (take(build_camt(zero, zero))["count"], len(list_stored_rows(acme))) == (2, 2)
+
+
+def test_what_is_pending_in_one_file_of_an_archive_is_booked_by_the_next(acme, take, main):
+    pending = build_camt(build_statement(build_entry("-10.50", status="PDNG"), kind="052"), kind="052")
+    booked = build_camt(build_statement(build_entry("-10.50", "2026-01-17"), opening="100", closing="89.50"))
+    told = take(archive(**{"a.xml": pending, "b.xml": booked}))
+    assert (told["count"], told["duplicates"], told["booked"]) == (1, 1, 1)
+    assert list_stored_rows(acme) == [("2026-01-17", "-10.50", "Initech GmbH", "Invoice 1042")]
+    assert take(booked)["count"] == 0
+
+
+def test_what_is_pending_lapses_where_a_later_file_of_the_archive_has_its_day_without_it(acme, take, main):
+    pending = build_camt(build_statement(build_entry("-10.50", status="PDNG"), kind="052"), kind="052")
+    final = build_camt(build_statement(build_entry("-7.00", text="Other", name="Other"), opening="100", closing="93"))
+    for files in ({"a.xml": pending, "b.xml": final}, {"b.xml": final, "a.xml": pending}):
+        told = take(archive(**files), dryRun="true")
+        assert (told["count"], told["lapsed"]) == (1, 1)
+    take(archive(**{"a.xml": pending, "b.xml": final}))
+    assert [row[1] for row in list_stored_rows(acme)] == ["-7.00"]
+
+
+def test_an_archive_is_undone_as_one(api, acme, take, main):
+    told = take(TWICE["a ZIP of CSV"], accountId=main)
+    assert ImportBatch.objects.for_company(acme.id).count() == 1
+    assert api.delete(f"imports/{told['importId']}").json()["deletedCount"] == 2
+    assert list_stored_rows(acme) == []
+
+
+def test_many_copies_of_a_statement_are_read_in_linear_time(take, main):
+    values = [f"-{n}.00" for n in range(1, 51)]
+    one = build_statement(*(build_entry(value, ref=f"R{value}") for value in values))
+    told = take(build_camt(*[one] * 60))
+    assert (told["count"], told["duplicates"]) == (50, 59 * 50)
+
+
+def test_statements_that_overlap_too_often_are_refused(api, acme, main, monkeypatch):
+    monkeypatch.setattr(sequence, "MAX_COMPARED", 10)
+    one = build_statement(*(build_entry(f"-{n}.00") for n in range(1, 8)))
+    answer = upload_statement(api, build_camt(one, one, one))
+    assert get_status_and_code(answer) == (400, "statement_unreadable")
+    assert answer.json()["detail"] == "Too many of its statements overlap. Send them in files of their own."
+    assert list_stored_rows(acme) == []
+
+
+# ---------------------------------------------------------------------------------------------- archives
+
+
+def test_files_of_every_kind_are_read_from_an_archive(acme, take, main):
+    book = saved(["Date", "Text", "Amount"], ["2026-01-19", "Book", -4])
+    files = {"a.csv": CSV, "b.qif": QIF, "c.xml": build_simple_camt("-1.00", day="2026-01-20"), "d.xlsx": book}
+    told = take(archive(**files), accountId=main)
+    assert (told["count"], told["format"], told["leftOutFiles"]) == (5, "zip", [])
+
+
+def test_an_archive_gives_an_account_its_own_statements_and_those_of_none(api, acme, take, books, main):
+    other = build_simple_camt("-1.00", iban="DE02500105170137075030")
+    told = take(archive(**{"a.csv": CSV, "b.xml": other}), accountId=main)
+    assert (told["count"], told["otherAccountNumbers"]) == (2, ["DE02500105170137075030"])
+    both = archive(**{"a.xml": build_simple_camt("-1.00"), "b.xml": other})
+    assert get_status_and_code(upload_statement(api, both, accountId=books.account())) == (400, "account_differs")
+
+
+def test_what_is_plainly_no_statement_is_left_out_and_named(acme, take, main):
+    beside = {
+        "README.txt": b"Dear customer,\nhere are your statements, as you wished.\n",
+        "__MACOSX/._a.csv": b"\0\1",
+        ".DS_Store": b"\0\1",
+        "logo.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+        "help.html": b"<!DOCTYPE html><html>a,b</html>",
+        "letter.docx": archive(**{"[Content_Types].xml": b"<a/>", "word/document.xml": b"<a/>"}),
+        "empty.csv": b"",
+        "folder/": b"",
+        "../../etc/passwd.csv": CSV,
+    }
+    told = take(archive(**beside), accountId=main)
+    assert (told["count"], len(list_stored_rows(acme))) == (2, 2)
+    assert told["leftOutFiles"] == ["README.txt", "logo.png", "help.html", "letter.docx", "empty.csv"]
+    assert take(CSV, accountId=main)["leftOutFiles"] == []
+
+
+def test_a_question_of_one_file_is_told_with_its_name_and_answered_for_all(api, acme, take, main):
+    asks = b"Date,Text,Amount\n02/03/2026,a,-1.00\n03/04/2026,b,-2.00\n"
+    content = archive(**{"a.csv": CSV, "b.csv": asks, "c.csv": asks.replace(b"1.00", b"4.00")})
+    answer = upload_statement(api, content, accountId=main)
+    assert get_status_and_code(answer) == (400, "mapping_ambiguous")
+    assert [(each["file"], each["field"]) for each in answer.json()["choices"]] == [
+        ("b.csv", "dateOrder"),
+        ("c.csv", "dateOrder"),
+    ]
+    assert list_stored_rows(acme) == []
+    settings = json.dumps({"csv": {"dateOrder": "dayFirst"}})
+    assert take(content, accountId=main, importSettings=settings)["count"] == 6 - 1  # one row is in both files
+    alone = upload_statement(api, asks.replace(b"a", b"z"), accountId=main)
+    assert [each["file"] for each in alone.json()["choices"]] == [None]
+
+
+BROKEN = {
+    "a broken statement": ({"a.csv": CSV, "b.csv": CSV + b"2026-01-17,x,12.3.4\n"}, "statement_unreadable", "b.csv"),
+    "a table without amounts": ({"a.csv": CSV, "b.csv": b"Name,Street\nA,B\n"}, "columns_unknown", "b.csv"),
+    "XML with entities": (
+        {"a.csv": CSV, "b.xml": b'<!DOCTYPE d [<!ENTITY a "a">]><Document>&a;</Document>'},
+        "unsafe_xml",
+        "b.xml",
+    ),
+    "an archive": ({"a.csv": CSV, "b.zip": archive(**{"a.csv": CSV})}, "statement_format_unknown", "b.zip"),
+    "a table of 300 columns": ({"a.csv": CSV, "b.csv": b",".join([b"x"] * 300)}, "table_too_large", "b.csv"),
+}
+
+
+@pytest.mark.parametrize(("files", "expected", "name"), BROKEN.values(), ids=BROKEN)
+def test_one_bad_file_refuses_the_archive_and_is_named(api, acme, main, files, expected, name):
+    answer = upload_statement(api, archive(**files), accountId=main)
+    assert get_status_and_code(answer)[1] == expected
+    assert name in answer.json()["detail"]
+    assert list_stored_rows(acme) == []
+
+
+# ---------------------------------------------------------------------------------------------- unnamed accounts
+
+
+def test_two_sections_of_qif_without_accounts_are_refused(api, acme, main):
+    two = QIF + bank_file_builders.build_qif(["D1/2'26", "T-7.00"], kind="CCard")
+    answer = upload_statement(api, two, accountId=main)
+    assert get_status_and_code(answer) == (400, "account_differs")
+    assert answer.json()["detail"].startswith("Line 7")
+    assert list_stored_rows(acme) == []
+    named = b"!Account\nNOne\n^\n" + QIF
+    assert get_status_and_code(
+        upload_statement(api, named + bank_file_builders.build_qif(["D1/2'26", "T-7.00"]), accountId=main)
+    ) == (400, "account_differs")
+
+
+def test_sections_of_qif_that_are_no_accounts_or_empty_change_nothing(take, main):
+    lists = b"!Type:Cat\nNRent\nE\n^\n!Type:Bank\n" + QIF + b"!Type:Class\nNx\n^\n!Type:CCard\n"
+    assert take(lists, accountId=main)["count"] == 1
+
+
+@pytest.mark.parametrize("number", ["", None])
+def test_two_statements_of_ofx_without_numbers_are_refused(api, acme, books, number):
+    account = books.account()
+    first, second = (
+        bank_file_builders.build_ofx(
+            {"DTPOSTED": "20260115", "TRNAMT": amount, "FITID": "1"}, account="X", balance=balance
+        )
+        for amount, balance in (("-10.00", "90.00"), ("-70.00", "5000.00"))
+    )
+    two = first.replace(b"</OFX>\n", second.split(b"<OFX>\n")[1])
+    tag = next(line for line in two.splitlines() if b"ACCTID" in line)
+    two = two.replace(tag, b"" if number is None else tag.replace(b"X", b""))
+    answer = upload_statement(api, two, accountId=account)
+    assert get_status_and_code(answer) == (400, "account_differs")
+    assert list_stored_rows(acme) == []
+
+
+def test_statements_without_numbers_that_go_on_from_one_another_are_of_one_account(take, books):
+    first = build_statement(
+        build_entry("-10.00", "2026-01-10"), iban=None, opening="100", closing="90", end="2026-01-10"
+    )
+    second = build_statement(build_entry("-5.00"), iban=None, opening="90", closing="85", start="2026-01-11")
+    assert take(build_camt(first, second), accountId=books.account())["count"] == 2

@@ -1,0 +1,263 @@
+"""One category for many transactions, taking it back, and who still waits, over HTTP."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from companies.models import AuditEntry
+from ledger.models import Categorization, Posting, Transaction
+from ledger.recognition.actions.postings import find_posting_differences
+from tests.ledger.conftest import get_error_codes, list_month_results, list_pl_amounts
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+CONFIRMATION_REQUIRED = ("confirmation_required", {"#/selection/confirm": "confirmation_required"})
+
+
+def select_by_ids(*ids):
+    return {"mode": "ids", "ids": list(ids)}
+
+
+def test_many_get_one_category_for_their_whole_amounts(api, books, bank, acme):
+    one, two, three = (books.book(bank, amount) for amount in ("-10.00", "-20.00", "-30.00"))
+    books.split(one["id"], {"categoryId": books.category("support"), "plSplit": {"cogs": -1}})
+    body = {"selection": select_by_ids(one["id"], two["id"], one["id"]), "categoryId": books.category("hosting")}
+    answer = api.post("transactions/categorize", body | {"usingDateRule": {"type": "previousMonth"}})
+    assert answer.json() == {"success": True, "affected": 2}
+    assert list_month_results(acme) == {("2026-02", "cogs"): -30}
+    assert [list_pl_amounts(part) for part in books.parts(one["id"])] == [{"cogs": -10}]
+    assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [three["id"]]
+    assert AuditEntry.objects.for_company(acme.id).filter(action="transactions.categorized").count() == 1
+
+
+def test_a_selection_may_be_a_filter_without_some(api, books, bank, acme):
+    rows = [books.book(bank, "-10.00", description=f"Nimbus {n}") for n in range(3)]
+    books.book(bank, "-5.00")
+    selection = {"mode": "filter", "filter": {"q": "nimbus", "open": True}, "excludedIds": [rows[0]["id"]]}
+    body = {"selection": selection, "categoryId": books.category("hosting"), "passThroughTax": -1.5}
+    assert api.post("transactions/categorize", body).json() == {"success": True, "affected": 2}
+    assert list_month_results(acme) == {("2026-03", "cogs"): -17}
+    assert books.parts(rows[1]["id"])[0]["passThroughTax"] == -1.5
+
+
+def test_bulk_postings_are_converted_as_single_ones(api, books, rates, acme):
+    """Amounts whose base value has no end of decimals, one of nothing and one that is pending."""
+    rates(USD="1.0857", JPY="161.37", GBP="0.83337")
+    rows = []
+    for currency, amounts in {
+        "USD": ("-99999999999.99", "0.01", "0.00"),
+        "JPY": ("7", "-1"),
+        "EUR": ("3.33",),
+    }.items():
+        account = books.account(defaultCurrency=currency)
+        rows += [books.book(account, amount, "2026-03-05") for amount in amounts]
+        rows.append(books.book(account, "5", pending=True))
+    ids = [row["id"] for row in rows]
+    for row in rows:
+        part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": float(row["amountValue"])}}
+        assert books.split(row["id"], part).status_code == 200
+    single = list_postings()
+    body = {"selection": select_by_ids(*ids), "categoryId": books.category("hosting")}
+    assert api.post("transactions/categorize", body).json()["affected"] == len(ids)
+    assert list_postings() == single
+    assert len(single) == 5
+    assert not find_posting_differences(acme.id)
+
+
+def test_bulk_categorizing_without_a_rate_is_an_error_and_stores_nothing(api, books, rates):
+    row = books.book(books.account(defaultCurrency="GBP"), "-10.00")
+    body = {"selection": select_by_ids(row["id"]), "categoryId": books.category("hosting")}
+    refused = api.post("transactions/categorize", body)
+    assert (refused.status_code, refused.json()["code"]) == (409, "rate_missing")
+    assert not Categorization.objects.exists()
+
+
+def list_postings():
+    rows = Posting.objects.values_list("categorization_id", "pl_type", "month", "category_id", "amount", "base_amount")
+    owners = dict(Categorization.objects.values_list("id", "transaction_id"))
+    return sorted((owners[part], *values) for part, *values in rows)
+
+
+def test_a_selection_may_be_all_when_that_is_confirmed(api, books, bank):
+    for _ in range(2):
+        books.book(bank)
+    body = {"categoryId": books.category("hosting")}
+    refused = api.post("transactions/categorize", body | {"selection": {"mode": "all"}})
+    assert (refused.json()["code"], get_error_codes(refused)) == CONFIRMATION_REQUIRED
+    assert not Categorization.objects.exists()
+    done = api.post("transactions/categorize", body | {"selection": {"mode": "all", "confirm": True}})
+    assert done.json()["affected"] == 2
+
+
+@pytest.mark.parametrize("act", ["categorize", "uncategorize"])
+@pytest.mark.parametrize("filters", [{}, {"q": ""}])
+def test_a_filter_that_filters_nothing_is_all_and_needs_the_same_confirmation(api, books, bank, act, filters):
+    for _ in range(2):
+        books.split(books.book(bank)["id"], {"categoryId": books.category("support"), "plSplit": {"cogs": -1}})
+    selection = {"mode": "filter", "filter": filters}
+    body = {"selection": selection} | ({"categoryId": books.category("hosting")} if act == "categorize" else {})
+    for sent in (selection, selection | {"confirm": False}, selection | {"excludedIds": []}):
+        refused = api.post(f"transactions/{act}", body | {"selection": sent})
+        assert (refused.status_code, refused.json()["code"], get_error_codes(refused)) == (400, *CONFIRMATION_REQUIRED)
+    assert Categorization.objects.filter(cogs=-1).count() == 2
+    done = api.post(f"transactions/{act}", body | {"selection": selection | {"confirm": True}})
+    assert done.json()["affected"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "code"),
+    [
+        ({"selection": {"mode": "some"}}, "#/selection/mode", "invalid_choice"),
+        ({"selection": {"mode": "ids"}}, "#/selection/ids", "required"),
+        ({"selection": {"mode": "ids", "ids": ["x"]}}, "#/selection/ids/0", "unknown_id"),
+        ({"selection": {"mode": "ids", "ids": [7]}}, "#/selection/ids", "invalid_value"),
+        ({"selection": {"mode": "ids", "ids": ["x"] * 10_001}}, "#/selection/ids", "too_many_ids"),
+        ({"selection": {"mode": "filter"}}, "#/selection/filter", "required"),
+        (
+            {"selection": {"mode": "filter", "filter": {"color": "red"}}},
+            "#/selection/filter/color",
+            "unknown_parameter",
+        ),
+        ({"selection": {"mode": "filter", "filter": {"sort": "date"}}}, "#/selection/filter/sort", "unknown_parameter"),
+        (
+            {"selection": {"mode": "filter", "filter": {"minAmount": 5}}},
+            "#/selection/filter/minAmount",
+            "invalid_filter",
+        ),
+        ({"categoryId": "00000000-0000-7000-8000-000000000000"}, "#/categoryId", "unknown_id"),
+        ({"plType": "ga"}, "#/plType", "pl_type_not_allowed"),
+        ({"counterparty": {"id": "00000000-0000-7000-8000-000000000000"}}, "#/counterparty/id", "unknown_id"),
+        ({"passThroughTax": 1}, "#/passThroughTax", "wrong_sign"),
+        ({"passThroughTax": -0.001}, "#/passThroughTax", "too_many_decimals"),
+    ],
+    ids=str,
+)
+def test_a_wrong_bulk_categorization_is_refused_and_nothing_is_stored(api, books, bank, change, pointer, code):
+    made = books.book(bank)
+    body = {"selection": select_by_ids(made["id"]), "categoryId": books.category("hosting")} | change
+    answer = api.post("transactions/categorize", body)
+    assert answer.status_code == 400
+    assert get_error_codes(answer) == {pointer: code}
+    assert not Categorization.objects.exists()
+
+
+def test_a_tax_above_one_of_the_amounts_stores_nothing(api, books, bank):
+    ids = [books.book(bank, amount)["id"] for amount in ("-10.00", "-1.00")]
+    body = {"selection": select_by_ids(*ids), "categoryId": books.category("hosting"), "passThroughTax": -2}
+    answer = api.post("transactions/categorize", body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "split_exceeds_amount")
+    assert not Categorization.objects.exists()
+
+
+def test_a_category_of_several_lines_needs_one_named(api, books, bank, acme):
+    made = books.book(bank)
+    category = api.post("categories", {"name": "People", "plTypes": ["pd", "ga"]}).json()["id"]
+    body = {"selection": select_by_ids(made["id"]), "categoryId": category}
+    assert get_error_codes(api.post("transactions/categorize", body)) == {"#/plType": "pl_type_needed"}
+    assert not Categorization.objects.exists()
+    assert api.post("transactions/categorize", body | {"plType": "pd"}).json()["affected"] == 1
+    assert list_month_results(acme) == {("2026-03", "pd"): -100}
+
+
+def test_uncategorizing_opens_them_again(api, books, bank, acme):
+    ids = [books.book(bank)["id"] for _ in range(3)]
+    body = {"selection": select_by_ids(*ids[:2]), "categoryId": books.category("hosting")}
+    api.post("transactions/categorize", body)
+    answer = api.post("transactions/uncategorize", {"selection": select_by_ids(*ids)})
+    assert answer.json() == {"success": True, "affected": 2, "countersCreated": 0, "countersSkipped": 0}
+    assert list_month_results(acme) == {}
+    assert Transaction.objects.filter(categorized_value=0).count() == 3
+    again = api.post("transactions/uncategorize", {"selection": {"mode": "all", "confirm": True}})
+    assert again.json()["affected"] == 0
+
+
+def test_the_status_tells_who_is_open_in_the_order_asked(api, books, bank):
+    closed, one, two = (books.book(bank, amount)["id"] for amount in ("-10.00", "-20.00", "30.50"))
+    api.post("transactions/categorize", {"selection": select_by_ids(closed), "categoryId": books.category("hosting")})
+    unknown = "00000000-0000-7000-8000-000000000000"
+    answer = api.post("transactions/categorization_status", {"transactionIds": [two, unknown, closed, "x", one, two]})
+    assert answer.json() == {
+        "openTransactionIds": [two, one],
+        "amountsById": {
+            two: {"value": 30.5, "currency": "EUR"},
+            closed: {"value": -10, "currency": "EUR"},
+            one: {"value": -20, "currency": "EUR"},
+        },
+    }
+
+
+def test_the_status_is_a_question_that_readers_may_ask(acme, make_api):
+    reader = make_api(acme, "transactions:read")
+    assert reader.post("transactions/categorization_status", {"transactionIds": []}).status_code == 200
+    many = {"transactionIds": [f"00000000-0000-7000-8000-{n:012}" for n in range(10_001)]}
+    assert get_error_codes(reader.post("transactions/categorization_status", many)) == {
+        "#/transactionIds": "too_many_ids"
+    }
+    assert reader.post("transactions/uncategorize", {}).status_code == 403
+
+
+def count_statements(api, books, bank, count):
+    """How many statements it takes to categorize, ask for and uncategorize so many transactions."""
+    rows = [{"accountId": bank, "date": "2026-01-05", "fromTo": str(count), "amountValue": "-1.00"}] * count
+    batch = api.post("transactions/import", {"transactions": rows}).json()["importId"]
+    ids = [str(each) for each in Transaction.objects.filter(import_batch=batch).values_list("id", flat=True)]
+    selection = select_by_ids(*ids)
+    counts = []
+    for path, body in (
+        ("categorize", {"selection": selection, "categoryId": books.category("hosting")}),
+        ("categorization_status", {"transactionIds": ids}),
+        ("uncategorize", {"selection": selection}),
+    ):
+        with CaptureQueriesContext(connection) as captured:
+            assert api.post(f"transactions/{path}", body).status_code == 200
+        counts.append(len(captured))
+    return counts
+
+
+def test_the_number_of_statements_does_not_grow(api, books, bank):
+    count_statements(api, books, bank, 1)  # rates are in memory from now on
+    assert count_statements(api, books, bank, 1) == count_statements(api, books, bank, 10_000)
+
+
+def test_bulk_categorization_reads_grow_linearly(api, books, bank):
+    """Also where the database knows nothing yet of its tables, as after the first import into a new one.
+    With some hundred rows it takes any index: so few are read in no time."""
+    reset_statistics("ledger_transaction", "ledger_categorization")
+    rows = [{"accountId": bank, "date": "2026-03-05", "amountValue": "-1", "fromTo": f"Name {n}"} for n in range(2000)]
+    assert api.post("transactions/import", {"transactions": rows}).json()["count"] == 2000
+    before = count_index_reads()
+    body = {"selection": {"mode": "all", "confirm": True}, "categoryId": books.category("hosting")}
+    assert api.post("transactions/categorize", body).json()["affected"] == 2000
+    assert count_index_reads() - before < 10 * 2000
+
+
+def reset_statistics(*tables: str) -> None:
+    """The database sees the tables as if they were new: what it gathered while other tests ran is no measure."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {', '.join(tables)} CASCADE")
+        for table in tables:  # a column's statistics go with its type, even where that stays the same
+            cursor.execute("SELECT attname FROM pg_stats WHERE tablename = %s", [table])
+            for (column,) in cursor.fetchall():
+                cursor.execute(
+                    f"ALTER TABLE {table} ALTER COLUMN {column} TYPE {get_column_type(cursor, table, column)}"
+                )
+
+
+def get_column_type(cursor, table: str, column: str) -> str:
+    cursor.execute(
+        "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = %s::regclass AND attname = %s",
+        [table, column],
+    )
+    return str(cursor.fetchone()[0])
+
+
+def count_index_reads() -> int:
+    """How many rows of parts this transaction has got from their indexes so far."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_stat_get_xact_tuples_fetched('ledger_categorization'::regclass) + coalesce(sum("
+            "pg_stat_get_xact_tuples_returned(indexrelid)), 0) FROM pg_index WHERE indrelid = "
+            "'ledger_categorization'::regclass"
+        )
+        return int(cursor.fetchone()[0])

@@ -1,0 +1,337 @@
+"""What transactions were for, over HTTP: splits, many at once, and taking it back."""
+
+from decimal import Decimal
+
+import pytest
+
+from ledger.models import Categorization, PlType, Posting
+from tests.ledger.conftest import get_error_codes, list_month_results, list_pl_amounts
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+# ---------------------------------------------------------------------------------------------- one transaction
+
+
+def test_a_split_is_answered_as_sent_and_closes_the_transaction(api, books, bank, acme):
+    made = books.book(bank, "-119.00")
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()
+    hosting = books.category("hosting")
+    key = "0199a0c1-8c7f-7d3a-8a4e-6b7c0de2f901"
+    body = {
+        "categorizations": {
+            key: {
+                "counterparty": {"type": "vendor", "id": vendor["id"]},
+                "categoryId": hosting,
+                "plSplit": {"cogs": -100},
+                "passThroughTax": -19,
+                "sourceNote": "invoice 7",
+            }
+        }
+    }
+    answer = api.put(f"transactions/{made['id']}/categorizations", body)
+    assert answer.status_code == 200, answer.content
+    assert answer.json()["categorizations"] == {
+        key: {
+            "counterparty": {"type": "vendor", "id": vendor["id"]},
+            "categoryId": hosting,
+            "usingDateRule": {"type": "transactionDate", "startDate": None, "endDate": None, "invoiceDate": None},
+            "computedStartDate": "2026-03-15",
+            "computedEndDate": "2026-03-15",
+            "plSplit": {"revenue": 0, "cogs": -100, "cac": 0, "pd": 0, "ga": 0, "no": 0, "neutral": 0},
+            "passThroughTax": -19,
+            "transferCounterPosition": None,
+            "internalTransitLink": None,
+            "sourceNote": "invoice 7",
+        }
+    }
+    assert answer["ETag"] == api.get(f"transactions/{made['id']}")["ETag"]
+    assert list_month_results(acme) == {("2026-03", "cogs"): -100}
+    assert api.get("transactions", {"open": "true"}).json() == []
+    again = api.put(f"transactions/{made['id']}/categorizations", answer.json())
+    assert again.json()["categorizations"] == answer.json()["categorizations"]
+
+
+def test_keys_that_are_no_ids_are_replaced_and_the_order_is_kept(books, bank):
+    made = books.book(bank, "-30.00")
+    hosting, support = books.category("hosting"), books.category("support")
+    answer = books.split(
+        made["id"],
+        {"categoryId": support, "plSplit": {"cogs": -10}},
+        {"categoryId": hosting, "plSplit": {"cogs": -5.5}},
+    )
+    parts = answer.json()["categorizations"]
+    assert [part["categoryId"] for part in parts.values()] == [support, hosting]
+    assert all(len(key) == 36 for key in parts)
+    assert [list_pl_amounts(part) for part in parts.values()] == [{"cogs": -10}, {"cogs": -5.5}]
+
+
+def test_the_map_is_replaced_as_a_whole(api, books, bank, acme):
+    made = books.book(bank, "-30.00")
+    hosting = books.category("hosting")
+    books.split(made["id"], {"categoryId": hosting, "plSplit": {"cogs": -30}})
+    books.split(made["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -20}})
+    assert list_month_results(acme) == {("2026-03", "cac"): -20}
+    assert api.put(f"transactions/{made['id']}/categorizations", {"categorizations": {}}).status_code == 200
+    assert list_month_results(acme) == {}
+    assert books.parts(made["id"]) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "start", "end"),
+    [
+        ({"type": "transactionDate"}, "2026-05-20", "2026-05-20"),
+        ({"type": "invoiceDate"}, "2026-05-20", "2026-05-20"),
+        ({"type": "invoiceDate", "invoiceDate": "2026-04-30"}, "2026-04-30", "2026-04-30"),
+        ({"type": "servicePeriod", "startDate": "2026-01-15", "endDate": "2026-02-14"}, "2026-01-15", "2026-02-14"),
+        ({"type": "custom", "startDate": "2026-01-01", "endDate": "2026-01-01"}, "2026-01-01", "2026-01-01"),
+        ({"type": "month"}, "2026-05-01", "2026-05-31"),
+        ({"type": "quarter"}, "2026-04-01", "2026-06-30"),
+        ({"type": "year"}, "2026-01-01", "2026-12-31"),
+        ({"type": "previousMonth"}, "2026-04-01", "2026-04-30"),
+        ({"type": "nextMonth"}, "2026-06-01", "2026-06-30"),
+    ],
+    ids=str,
+)
+def test_every_date_rule_has_its_computed_dates(books, bank, rule, start, end):
+    made = books.book(bank, "-30.00", "2026-05-20")
+    answer = books.split(
+        made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}, "usingDateRule": rule}
+    )
+    (part,) = answer.json()["categorizations"].values()
+    assert part["usingDateRule"] == {"startDate": None, "endDate": None, "invoiceDate": None} | rule
+    assert (part["computedStartDate"], part["computedEndDate"]) == (start, end)
+
+
+def test_a_service_period_is_spread_by_day(books, bank, acme):
+    made = books.book(bank, "120.00", "2024-06-01")
+    books.split(
+        made["id"],
+        {
+            "categoryId": books.category("revenueRecurring"),
+            "plSplit": {"revenue": 120},
+            "usingDateRule": {"type": "servicePeriod", "startDate": "2024-06-15", "endDate": "2024-10-12"},
+        },
+    )
+    months = {month: value for (month, _), value in list_month_results(acme).items()}
+    assert months == {"2024-06": 16, "2024-07": 31, "2024-08": 31, "2024-09": 30, "2024-10": 12}
+
+
+def test_postings_are_converted_at_the_rate_of_the_transactions_day(api, books, rates, acme):
+    dollars = books.account(defaultCurrency="USD")
+    made = books.book(dollars, "-125.00")
+    books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -125}})
+    assert list_month_results(acme) == {("2026-03", "cogs"): -100}
+    assert api.put("", {"baseCurrency": "JPY"}).status_code == 200
+    assert list_month_results(acme) == {("2026-03", "cogs"): -16000}
+
+
+def test_a_missing_rate_is_an_error_and_nothing_is_stored(books, rates):
+    rates()
+    dollars = books.account(defaultCurrency="USD")
+    made = books.book(dollars, "-125.00")
+    answer = books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -125}})
+    assert (answer.status_code, answer.json()["code"]) == (409, "rate_missing")
+    assert not Categorization.objects.exists()
+    assert books.read(made["id"]) == made
+
+
+@pytest.mark.parametrize(
+    ("part", "pointer", "code"),
+    [
+        ({"plSplit": {"revenue": -1}}, "plSplit/revenue", "pl_type_not_allowed"),
+        ({"plSplit": {"cogs": -1, "profit": -3}}, "plSplit/profit", "pl_type_not_allowed"),
+        ({"plSplit": {"cogs": 1}}, "plSplit/cogs", "wrong_sign"),
+        ({"plSplit": {"cogs": -1}, "passThroughTax": 1}, "passThroughTax", "wrong_sign"),
+        ({"plSplit": {"cogs": -1.001}}, "plSplit/cogs", "too_many_decimals"),
+        ({"plSplit": {"cogs": "-1"}}, "plSplit/cogs", "invalid_value"),
+        ({"plSplit": {"cogs": True}}, "plSplit/cogs", "invalid_value"),
+        ({"plSplit": {}}, "plSplit", "must_not_be_empty"),
+        ({"plSplit": {"cogs": -1}, "categoryId": "x"}, "categoryId", "unknown_id"),
+        ({"plSplit": {"cogs": -1}, "counterparty": {"id": "x"}}, "counterparty/id", "unknown_id"),
+        ({"plSplit": {"cogs": -1}, "usingDateRule": {"type": "someday"}}, "usingDateRule/type", "invalid_choice"),
+        ({"plSplit": {"cogs": -1}, "usingDateRule": {"type": "custom"}}, "usingDateRule/startDate", "required"),
+        (
+            {
+                "plSplit": {"cogs": -1},
+                "usingDateRule": {"type": "custom", "startDate": "2026-02-01", "endDate": "2026-01-01"},
+            },
+            "usingDateRule/endDate",
+            "period_not_in_order",
+        ),
+    ],
+    ids=str,
+)
+def test_a_wrong_part_is_named_and_nothing_is_stored(books, bank, part, pointer, code):
+    made = books.book(bank, "-10.00")
+    answer = books.split(made["id"], {"categoryId": books.category("hosting")} | part)
+    assert answer.status_code == 400, answer.content
+    assert get_error_codes(answer) == get_error_codes(answer) | {f"#/categorizations/0/{pointer}": code}
+    assert not Categorization.objects.exists()
+    assert books.read(made["id"]) == made
+
+
+def test_another_companys_category_and_counterparty_are_unknown(api, globex_api, books, bank):
+    made = books.book(bank, "-10.00")
+    theirs = next(each["id"] for each in globex_api.get("categories").json() if each["systemKey"] == "hosting")
+    vendor = globex_api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
+    answer = books.split(made["id"], {"categoryId": theirs, "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}})
+    assert get_error_codes(answer) == {
+        "#/categorizations/0/categoryId": "unknown_id",
+        "#/categorizations/0/counterparty/id": "unknown_id",
+    }
+    assert not Categorization.objects.exists()
+
+
+@pytest.mark.parametrize("amounts", [(-10.01,), (-6, -4.01), (-1e300,)])
+def test_a_split_above_the_amount_is_refused(books, bank, amounts):
+    made = books.book(bank, "-10.00")
+    hosting = books.category("hosting")
+    answer = books.split(made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts))
+    assert (answer.status_code, answer.json()["code"]) == (400, "split_exceeds_amount")
+    assert not Categorization.objects.exists()
+
+
+def test_the_id_of_another_transactions_part_is_refused(api, books, bank):
+    one, two = books.book(bank)["id"], books.book(bank)["id"]
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}}
+    (key,) = books.split(one, part).json()["categorizations"]
+    answer = api.put(f"transactions/{two}/categorizations", {"categorizations": {key: part}})
+    assert get_error_codes(answer) == {f"#/categorizations/{key}": "id_in_use"}
+    assert books.parts(two) == []
+
+
+def test_unknown_fields_of_a_part_are_named(books, bank):
+    made = books.book(bank)
+    answer = books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "color": 1})
+    assert answer["Ignored-Fields"] == "categorizations/0/color"
+
+
+def test_pending_ones_and_initial_balances_post_nothing(api, books, bank, acme):
+    pending = books.book(bank, "-10.00", pending=True)
+    api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "-10.00"})
+    answer = books.split(pending["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
+    assert answer.status_code == 200, answer.content
+    assert list_month_results(acme) == {}
+    api.put(f"transactions/{pending['id']}", {"pending": False})
+    assert list_month_results(acme) == {("2026-03", "cogs"): -10}
+
+
+def test_a_changed_transaction_takes_its_parts_along(api, books, bank, acme):
+    made = books.book(bank, "-10.00", "2026-03-15")
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}, "usingDateRule": {"type": "nextMonth"}}
+    books.split(made["id"], part)
+    api.put(f"transactions/{made['id']}", {"date": "2026-07-01"})
+    (read,) = books.parts(made["id"])
+    assert (read["computedStartDate"], read["computedEndDate"]) == ("2026-08-01", "2026-08-31")
+    assert list_month_results(acme) == {("2026-08", "cogs"): -10}
+    refused = api.put(f"transactions/{made['id']}", {"amountValue": "-9.99"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "split_exceeds_amount")
+    assert api.put(f"transactions/{made['id']}", {"amountValue": "10.00"}).status_code == 400
+    assert books.read(made["id"])["amountValue"] == "-10.00"
+    assert api.put(f"transactions/{made['id']}", {"amountValue": "-20.00"}).status_code == 200
+    assert len(api.get("transactions", {"open": "true"}).json()) == 1
+
+
+def test_a_deleted_transaction_leaves_no_posting(api, books, bank, acme):
+    made = books.book(bank, "-10.00")
+    books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
+    api.delete(f"transactions/{made['id']}")
+    assert list_month_results(acme) == {}
+    assert not Posting.objects.exists()
+
+
+def test_revenue_goes_by_the_invoice_where_the_company_says_so(api, books, bank, acme):
+    made = books.book(bank, "100.00", "2026-05-10")
+    category = api.post("categories", {"name": "Mixed", "plTypes": ["revenue", "no"]}).json()["id"]
+    books.split(
+        made["id"],
+        {
+            "categoryId": category,
+            "plSplit": {"revenue": 90, "no": 10},
+            "usingDateRule": {"type": "transactionDate", "invoiceDate": "2026-04-20"},
+        },
+    )
+    assert list_month_results(acme) == {("2026-05", "revenue"): 90, ("2026-05", "no"): 10}
+    api.put("", {"plRecognizeRevenueOnInvoice": True})
+    assert list_month_results(acme) == {("2026-04", "revenue"): 90, ("2026-05", "no"): 10}
+    assert books.parts(made["id"])[0]["computedStartDate"] == "2026-04-20"
+    api.put("", {"plRecognizeRevenueOnInvoice": False})
+    assert list_month_results(acme) == {("2026-05", "revenue"): 90, ("2026-05", "no"): 10}
+
+
+def test_a_period_of_more_than_thirty_years_is_refused(books, bank):
+    made = books.book(bank)
+    rule = {"type": "custom", "startDate": "0001-01-01", "endDate": "9999-12-31"}
+    answer = books.split(
+        made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "period_too_long")
+    late = books.book(bank, date="9999-12-31")
+    rule = {"type": "nextMonth"}
+    answer = books.split(
+        late["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "period_out_of_range")
+    assert not Categorization.objects.exists()
+
+
+def test_a_note_comes_back_as_it_was_written(books, bank):
+    note = 'He said "no"\n\t\\ and left – 日本 \u2028 {}, </script>'
+    made = books.book(bank, "-10.00")["id"]
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "sourceNote": note}
+    books.split(made, part)
+    assert books.parts(made)[0]["sourceNote"] == note
+
+
+def test_decimals_are_exact(books, bank, acme):
+    made = books.book(bank, "-0.30")
+    hosting = books.category("hosting")
+    for amounts in ((-0.1, -0.2), (-0.1, -0.1, -0.1)):
+        answer = books.split(made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts))
+        assert answer.status_code == 200, answer.content
+        assert list_month_results(acme) == {("2026-03", "cogs"): Decimal("-0.3")}
+
+
+def test_a_split_is_sent_back_as_it_was_read_whatever_lines_its_category_has(api, books, bank):
+    own = api.post("categories", {"name": "Own", "plTypes": ["cogs", "ga"]}).json()["id"]
+    hosting = books.category("hosting")
+    made = books.book(bank, "-30.00")
+    part = {"categoryId": own, "plSplit": {"ga": -5, "cogs": 0, "no": None, "revenue": 0}}
+    answer = books.split(made["id"], part, {"categoryId": hosting, "passThroughTax": -1, "plSplit": {"cogs": 0}})
+    first, second = answer.json()["categorizations"].values()
+    assert (list_pl_amounts(first), list_pl_amounts(second), second["passThroughTax"]) == ({"ga": -5}, {}, -1)
+    assert set(Categorization.objects.values_list("cogs", flat=True)) == {None}
+    again = api.put(f"transactions/{made['id']}/categorizations", answer.json())
+    assert again.status_code == 200, again.content
+    assert again.json()["categorizations"] == answer.json()["categorizations"]
+
+
+def test_a_part_of_nothing_keeps_a_line_of_its_category(api, books, bank):
+    made = books.book(bank, "0.00")
+    hosting = books.category("hosting")
+    answer = books.split(made["id"], {"categoryId": hosting, "plSplit": dict.fromkeys(PlType.values, 0)})
+    assert answer.status_code == 200, answer.content
+    assert list(Categorization.objects.values_list("cogs", "revenue")) == [(0, None)]
+    assert api.put(f"transactions/{made['id']}/categorizations", answer.json()).status_code == 200
+    for split in ({"revenue": 0}, {}):
+        refused = books.split(made["id"], {"categoryId": hosting, "plSplit": split})
+        assert get_error_codes(refused) == {"#/categorizations/0/plSplit": "must_not_be_empty"}
+    refused = books.split(made["id"], {"categoryId": "x", "plSplit": {"revenue": 0}})
+    assert get_error_codes(refused) == {"#/categorizations/0/categoryId": "unknown_id"}
+
+
+def test_write_only_key_cannot_probe_amounts(books, bank, acme, make_api):
+    """Which amounts are accepted would tell the transaction's own, bit by bit."""
+    made = books.book(bank, "-30.00")
+    blind = make_api(acme, "transactions:write")
+    split = {"categorizations": {"a": {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}}}}
+    selection = {"mode": "ids", "ids": [made["id"]]}
+    whole = {"selection": selection, "categoryId": books.category("hosting")}
+    for answer in (
+        blind.put(f"transactions/{made['id']}/categorizations", split),
+        blind.post("transactions/categorize", whole | {"passThroughTax": -5}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+        assert "transactions:read" in answer.json()["detail"]
+    assert blind.post("transactions/categorize", whole).status_code == 200

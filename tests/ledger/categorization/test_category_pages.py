@@ -1,0 +1,315 @@
+"""The pages on which a company keeps its categories, counterparties and account groups."""
+
+import re
+from html import unescape
+
+import pytest
+
+from companies.models import AuditEntry
+from ledger.models import (
+    Account,
+    AccountGroup,
+    Categorization,
+    CategorizationRule,
+    Category,
+    Counterparty,
+    Subscription,
+)
+from planning.models import PlannedTransaction
+
+pytestmark = pytest.mark.django_db
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
+
+
+def build_page_path(company, path=""):
+    return f"/app/companies/{company.id}/{path}"
+
+
+def get_page_text(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def list_log_entries(company):
+    return list(AuditEntry.objects.for_company(company.id).order_by("number").values_list("action", flat=True))
+
+
+@pytest.fixture
+def account(api):
+    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+
+
+@pytest.fixture
+def snacks(api):
+    body = {"name": "Snacks", "plTypes": ["ga"], "order": 50}
+    return api.post("categories", body).json()["id"]
+
+
+@pytest.fixture
+def cloud(api):
+    return api.post("categories", {"name": "Cloud", "plTypes": ["cogs", "pd"], "order": 51}).json()["id"]
+
+
+def book_categorized(api, account, category, line, **more):
+    row = {"accountId": account, "date": "2026-03-15", "amountValue": "-10.00"}
+    row_id = api.post("transactions", row).json()["id"]
+    body = {"selection": {"mode": "ids", "ids": [row_id]}, "categoryId": category, "plType": line, **more}
+    assert api.post("transactions/categorize", body).json()["affected"] == 1
+    return row_id
+
+
+# ---------------------------------------------------------------------------------------------- categories
+
+
+def test_categories_are_listed_in_order_with_their_lines_and_uses(viewer, api, acme, account, snacks):
+    book_categorized(api, account, snacks, "ga")
+    seen = get_page_text(viewer.get(build_page_path(acme, "settings/categories")))
+    assert "Snacks General and administration · 1 use 1 0" in seen
+    assert seen.index("Interest") < seen.index("Snacks")
+    assert "New category" not in seen
+
+
+def test_a_category_is_made_changed_and_moved_on_pages(owner, api, acme):
+    form = {"name": " Snacks ", "emoji": "🍏", "plTypes": ["ga", "cogs"], "order": "3"}
+    assert owner.post(build_page_path(acme, "settings/categories/new"), form).status_code == 303
+    row = Category.objects.for_company(acme.id).get(name="Snacks")
+    assert (row.emoji, row.pl_types, row.order) == ("🍏", ["cogs", "ga"], 3)
+    answer = owner.post(build_page_path(acme, f"settings/categories/{row.id}"), form | {"name": "Fruit", "emoji": ""})
+    assert answer.status_code == 303
+    row.refresh_from_db()
+    assert (row.name, row.emoji, row.financing) == ("Fruit", None, False)
+    assert (
+        owner.post(build_page_path(acme, f"settings/categories/{row.id}"), form | {"financing": "true"}).status_code
+        == 303
+    )
+    row.refresh_from_db()
+    assert (row.name, row.financing) == ("Snacks", True)
+    assert (
+        'name="financing" value="true" aria-describedby="financing-hint" checked'
+        in owner.get(build_page_path(acme, f"settings/categories/{row.id}")).content.decode()
+    )
+    assert (
+        owner.post(build_page_path(acme, f"settings/categories/{row.id}"), form | {"name": "Fruit"}).status_code == 303
+    )
+    before = [each["name"] for each in api.get("categories").json()]
+    place = before.index("Fruit")
+    for to, moved in (("down", place + 1), ("up", place)):
+        assert owner.post(build_page_path(acme, f"settings/categories/{row.id}/move"), {"to": to}).status_code == 303
+        assert [each["name"] for each in api.get("categories").json()].index("Fruit") == moved
+    assert [each["name"] for each in api.get("categories").json()] == before
+    first = api.get("categories").json()[0]["id"]
+    owner.post(build_page_path(acme, f"settings/categories/{first}/move"), {"to": "up"})
+    assert api.get("categories").json()[0]["id"] == first
+
+
+def test_mistakes_in_a_category_stand_at_their_fields(owner, acme):
+    answer = owner.post(build_page_path(acme, "settings/categories/new"), {"name": "", "emoji": "", "order": "soon"})
+    assert answer.status_code == 400
+    assert re.findall(r'id="(\w+)-error"', answer.content.decode()) == ["name", "order", "plTypes"]
+    assert "category.created" not in list_log_entries(acme)
+
+
+def test_a_system_category_keeps_its_line_and_stays(owner, api, acme):
+    row = next(each for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    shown = owner.get(build_page_path(acme, f"settings/categories/{row['id']}"))
+    assert "Delete" not in get_page_text(shown)
+    form = {"name": "Servers", "emoji": "", "order": str(row["order"]), "plTypes": ["ga"]}
+    assert owner.post(build_page_path(acme, f"settings/categories/{row['id']}"), form).status_code == 303
+    kept = api.get(f"categories/{row['id']}").json()
+    assert (kept["name"], kept["plTypes"]) == ("Servers", ["cogs"])
+    assert owner.get(build_page_path(acme, f"settings/categories/{row['id']}/delete")).status_code == 200
+    answer = owner.post(build_page_path(acme, f"settings/categories/{row['id']}/delete"), {})
+    assert (answer.status_code, "never deleted" in get_page_text(answer)) == (400, True)
+
+
+def test_a_category_in_use_goes_when_another_takes_its_place(owner, api, acme, account, snacks, cloud):
+    row_id = book_categorized(api, account, snacks, "ga")
+    assert api.put(f"accounts/{account}", {"defaultCategoryId": snacks}).status_code == 200
+    other = api.post("categories", {"name": "Food", "plTypes": ["ga"]}).json()["id"]
+    address = build_page_path(acme, f"settings/categories/{snacks}/delete")
+    seen = owner.get(address)
+    assert "1 transaction 1 account" in get_page_text(seen)
+    assert (other in seen.content.decode(), cloud in seen.content.decode()) == (True, False)
+    for wrong in ("", UNKNOWN_ID, "nothing"):
+        answer = owner.post(address, {"replaceWith": wrong})
+        assert (answer.status_code, 'id="replaceWith-error"' in answer.content.decode()) == (400, True)
+    assert owner.post(address, {"replaceWith": other}).status_code == 303
+    parts = api.get(f"transactions/{row_id}").json()["categorizations"]
+    assert [part["categoryId"] for part in parts.values()] == [other]
+    assert api.get(f"accounts/{account}").json()["defaultCategoryId"] == other
+    assert api.get(f"categories/{snacks}").status_code == 404
+
+
+def test_a_category_that_nothing_names_just_goes(owner, api, acme, snacks):
+    address = build_page_path(acme, f"settings/categories/{snacks}/delete")
+    assert "Nothing names it" in get_page_text(owner.get(address))
+    assert owner.post(address, {}).status_code == 303
+    assert api.get(f"categories/{snacks}").status_code == 404
+
+
+# ---------------------------------------------------------------------------------------------- counterparties
+
+
+@pytest.fixture
+def people(api):
+    """Two names of one vendor, and a customer."""
+
+    def made(name, kind, **more):
+        return api.post("counterparties", {"name": name, "type": kind, **more}).json()["id"]
+
+    return {
+        "old": made("Amazon EU", "vendor", externalId="amz"),
+        "new": made("Amazon", "vendor"),
+        "hooli": made("Hooli", "customer"),
+    }
+
+
+def test_counterparties_are_found_by_name_external_id_and_type(viewer, api, acme, account, people, cloud):
+    book_categorized(api, account, cloud, "cogs", counterparty={"id": people["old"]})
+    address = build_page_path(acme, "settings/counterparties")
+    assert "Amazon EU Vendor amz 1" in get_page_text(viewer.get(address))
+    for query, names in (({"q": "AMZ"}, ["Amazon EU"]), ({"type": "customer"}, ["Hooli"]), ({"q": "x\0y"}, [])):
+        shown = viewer.get(address, query).content.decode()
+        assert re.findall(r"<strong>(Amazon EU|Amazon|Hooli)</strong>", shown) == names
+    assert "Nobody matches" in get_page_text(viewer.get(address, {"q": "zzz"}))
+
+
+def test_more_counterparties_than_a_page_holds_are_paged_by_name(viewer, acme, stamp):
+    rows = [Counterparty(company=acme, name=f"N{number:03}", type="vendor").mark_created(stamp) for number in range(60)]
+    Counterparty.objects.bulk_create(rows)
+    answer, seen = viewer.get(build_page_path(acme, "settings/counterparties"), {"q": "n"}), []
+    seen += re.findall(r"<strong>(N\d+)</strong>", answer.content.decode())
+    following = unescape(re.search(r'href="(\?[^"]*cursor=[^"]*)" rel="next"', answer.content.decode())[1])
+    assert "q=n" in following
+    answer = viewer.get(build_page_path(acme, f"settings/counterparties{following}"))
+    seen += re.findall(r"<strong>(N\d+)</strong>", answer.content.decode())
+    assert seen == [f"N{number:03}" for number in range(60)]
+    assert viewer.get(build_page_path(acme, "settings/counterparties?cursor=x")).status_code == 404
+
+
+def test_a_counterparty_is_made_changed_and_deleted_on_pages(owner, api, acme):
+    form = {"name": "Initech", "type": "vendor", "externalId": ""}
+    assert owner.post(build_page_path(acme, "settings/counterparties/new"), form).status_code == 303
+    row = Counterparty.objects.for_company(acme.id).get(name="Initech")
+    assert row.external_id is None
+    address = build_page_path(acme, f"settings/counterparties/{row.id}")
+    assert owner.post(address, form | {"type": "authority", "externalId": "i-1"}).status_code == 303
+    assert api.get(f"counterparties/{row.id}").json()["type"] == "authority"
+    answer = owner.post(address, form | {"name": ""})
+    assert (answer.status_code, 'id="name-error"' in answer.content.decode()) == (400, True)
+    assert owner.post(f"{address}/delete").status_code == 303
+    assert api.get(f"counterparties/{row.id}").status_code == 404
+
+
+def test_one_that_is_there_twice_is_merged_with_all_that_names_it(owner, api, acme, account, people, cloud):
+    row_id = book_categorized(api, account, cloud, "cogs", counterparty={"id": people["old"]})
+    tag = api.get(f"transactions/{row_id}")["ETag"]
+    plan = {"name": "Prime", "accountId": account, "startDate": "2027-01-01", "amountValue": "-9.00"}
+    plan_id = api.post("planned_transactions", plan | {"counterparty": {"id": people["old"]}}).json()["id"]
+    rule = {
+        "name": "Amazon",
+        "conditions": {"counterpartyId": people["old"]},
+        "action": {"categoryId": cloud, "plType": "cogs", "counterparty": {"id": people["old"]}},
+    }
+    rule_id = api.post("categorization_rules", rule).json()["id"]
+    address = build_page_path(acme, f"settings/counterparties/{people['old']}/merge")
+    assert "1 transaction 1 rule 1 planned payment" in get_page_text(owner.get(address))
+    before = len(list_log_entries(acme))
+    assert owner.post(address, {"into": "amazon"}).status_code == 303
+    new = people["new"]
+    parts = api.get(f"transactions/{row_id}").json()["categorizations"].values()
+    assert [part["counterparty"]["id"] for part in parts] == [new]
+    assert api.get(f"transactions/{row_id}")["ETag"] != tag
+    assert api.get(f"planned_transactions/{plan_id}").json()["counterparty"]["id"] == new
+    stored = api.get(f"categorization_rules/{rule_id}").json()
+    assert (stored["conditions"]["counterpartyId"], stored["action"]["counterparty"]["id"]) == (new, new)
+    assert api.get(f"counterparties/{people['old']}").status_code == 404
+    assert api.get(f"counterparties/{new}").json()["externalId"] == "amz"
+    assert list_log_entries(acme)[before:] == ["counterparty.merged", "counterparty.updated"]
+    for model, column in ((Categorization, "counterparty"), (CategorizationRule, "counterparty"),
+                          (PlannedTransaction, "counterparty"), (Subscription, "customer")):  # fmt: skip
+        assert not model.objects.for_company(acme.id).filter(**{column: people["old"]}).exists()
+
+
+def test_two_customers_who_are_one_paid_as_one_all_along(owner, api, acme, people):
+    other = api.post("counterparties", {"name": "Hooli Inc", "type": "customer"}).json()["id"]
+    for customer, amount in ((people["hooli"], "100.00"), (other, "20.00")):
+        subscription = api.post("subscriptions", {"customerId": customer}).json()["id"]
+        event = {"subscriptionId": subscription, "effectiveDate": "2026-01-10", "amountValue": amount}
+        assert api.post("subscription_events", event | {"amountCurrency": "EUR"}).status_code == 201
+    asked = {"mrrType": "mrr", "startMonth": "2026-01", "endMonth": "2026-01"}
+    (month,) = api.post("data/monthlyData", asked).json()
+    assert (month["new"], month["newCount"]) == (120, 2)
+    vendor = build_page_path(acme, f"settings/counterparties/{other}/merge")
+    refused = owner.post(vendor, {"into": "Amazon"})
+    assert (refused.status_code, "merge it into a customer" in get_page_text(refused)) == (400, True)
+    assert owner.post(vendor, {"into": "Hooli"}).status_code == 303
+    (month,) = api.post("data/monthlyData", asked).json()
+    assert (month["new"], month["newCount"], month["end"]) == (120, 1, 120)
+
+
+@pytest.mark.parametrize(
+    ("into", "said"),
+    [("", "Name the one that stays"), ("Nobody", "No counterparty has this name"), ("Amazon EU", "name another")],
+)
+def test_invalid_merge_target_shows_a_field_error(owner, acme, people, into, said):
+    answer = owner.post(build_page_path(acme, f"settings/counterparties/{people['old']}/merge"), {"into": into})
+    assert (answer.status_code, said in get_page_text(answer)) == (400, True)
+    assert Counterparty.objects.for_company(acme.id).count() == 3
+
+
+def test_nobody_is_merged_into_another_companys(owner, acme, globex_api, people):
+    foreign = globex_api.post("counterparties", {"name": "Umbrella", "type": "vendor"}).json()["id"]
+    answer = owner.post(build_page_path(acme, f"settings/counterparties/{people['old']}/merge"), {"into": foreign})
+    assert (answer.status_code, "No counterparty has this name" in get_page_text(answer)) == (400, True)
+
+
+# ---------------------------------------------------------------------------------------------- account groups
+
+
+def test_groups_are_made_changed_moved_and_deleted_on_pages(owner, api, acme):
+    for name in ("Banks", "Cards"):
+        form = {"name": name, "order": "0"}
+        assert owner.post(build_page_path(acme, "accounts/groups/new"), form).status_code == 303
+    banks = AccountGroup.objects.for_company(acme.id).get(name="Banks")
+    assert owner.post(build_page_path(acme, f"accounts/groups/{banks.id}/move"), {"to": "down"}).status_code == 303
+    assert [each["name"] for each in api.get("account_groups").json()] == ["Cards", "Banks"]
+    form = {"name": "Old banks", "order": "7", "archived": "on"}
+    assert owner.post(build_page_path(acme, f"accounts/groups/{banks.id}"), form).status_code == 303
+    banks.refresh_from_db()
+    assert (banks.name, banks.order, banks.archived) == ("Old banks", 7, True)
+    assert "Old banks archived 0" in get_page_text(owner.get(build_page_path(acme, "accounts/groups")))
+    assert owner.post(build_page_path(acme, f"accounts/groups/{banks.id}/delete")).status_code == 303
+    assert not AccountGroup.objects.for_company(acme.id).filter(id=banks.id).exists()
+
+
+def test_accounts_are_moved_all_at_once_and_nobodys_move_is_undone(owner, api, acme, account):
+    banks = api.post("account_groups", {"name": "Banks"}).json()["id"]
+    other = api.post("accounts", {"name": "Card", "type": "creditCard"}).json()["id"]
+    seen = owner.get(build_page_path(acme, "accounts/groups")).content.decode()
+    assert f'name="group-{account}"' in seen
+    api.put(f"accounts/{other}/change_group", {"accountGroupId": banks})  # somebody else, meanwhile
+    form = {f"was-{account}": "", f"group-{account}": banks, f"was-{other}": "", f"group-{other}": ""}
+    before = len(list_log_entries(acme))
+    assert owner.post(build_page_path(acme, "accounts/groups"), form).status_code == 303
+    groups = Account.objects.for_company(acme.id).values_list("account_group_id", flat=True)
+    assert {str(each) for each in groups} == {banks}
+    assert list_log_entries(acme)[before:] == ["account.groupChanged"]
+    refused = owner.post(build_page_path(acme, f"accounts/groups/{banks}/delete"), follow=True)
+    assert "Accounts remain in the group" in get_page_text(refused)
+
+
+@pytest.mark.parametrize("wrong", [UNKNOWN_ID, "nothing"])
+def test_a_group_that_is_not_there_moves_nobody(owner, acme, account, wrong):
+    form = {f"was-{account}": "", f"group-{account}": wrong}
+    answer = owner.post(build_page_path(acme, "accounts/groups"), form)
+    assert (answer.status_code, 'role="alert"' in answer.content.decode()) == (400, True)
+    assert Account.objects.for_company(acme.id).get().account_group_id is None
+
+
+def test_a_counterparty_leads_back_to_the_list_as_it_was_searched(api, owner, acme):
+    api.post("counterparties", {"name": "Nimbus", "type": "vendor"})
+    listed = build_page_path(acme, "settings/counterparties?q=nim&type=vendor")
+    address = re.search(r'href="([^"]+)"><strong>Nimbus', owner.get(listed).content.decode())[1]
+    assert unescape(owner.get(address).content.decode()).count(f'href="{listed}"') == 2, "above, and to cancel"
+    saved = owner.post(address, {"name": "Nimbus Cloud", "type": "vendor", "externalId": ""})
+    assert saved["Location"] == listed

@@ -1,0 +1,181 @@
+"""What somebody decided is not lost to a page that was drawn before: the inbox, the list, the parts of one."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from companies.permissions import Role
+from ledger.models import Transaction
+from tests import factories
+from tests.ledger.conftest import Pages, get_page_text
+from tests.ledger.inbox.test_inbox_pages import hosting, site
+
+pytestmark = pytest.mark.django_db
+assert hosting  # fixtures
+assert site
+
+
+@pytest.fixture
+def anna(browser_of, acme) -> Pages:
+    """A colleague's pages."""
+    user = factories.make_member(acme, "anna@acme.example", role=Role.EDITOR)
+    user.name = "Anna"
+    user.save(update_fields=["name"])
+    return Pages(acme, browser_of(user, acme).client)
+
+
+@pytest.fixture
+def office(books):
+    return books.category("officeAndAdmin")
+
+
+def find_seen_value(page, transaction_id):
+    """What the form of an inbox's row sends as ``seen``."""
+    row = page.content.decode().partition(f'id="t-{transaction_id}"')[2]
+    return re.search(r'name="seen" value="([^"]+)"', row)[1]
+
+
+def list_versions(page):
+    return re.findall(r'name="version" value="([^"]+)"', page.content.decode())
+
+
+def list_parts(books, transaction_id):
+    return [(each["categoryId"], sum(each["plSplit"].values())) for each in books.parts(transaction_id)]
+
+
+def test_accepting_gives_only_what_is_open_and_leaves_a_persons_part(books, bank, site, hosting, office, exact):
+    row = books.book(bank, "-100.00", fromTo="Nimbus Ltd")["id"]
+    part = {"categoryId": hosting, "plSplit": {"cogs": -40}, "sourceNote": "mine"}
+    assert books.split(row, part).status_code == 200
+    page = site.get("inbox")
+    form = {"act": "accept", "id": row, "category": f"{office}:ga", "seen": find_seen_value(page, row)}
+    assert site.post("inbox", **form).status_code == 303
+    assert list_parts(books, row) == [(hosting, -40), (office, -60)]
+    assert books.parts(row)[0]["sourceNote"] == "mine"
+
+
+def test_accepting_leaves_the_leg_of_a_transfer(books, bank, savings, site, office, exact):
+    row, other = books.book(bank, "-100.00")["id"], books.book(savings, "40.00")["id"]
+    assert books.split(row, {"categoryId": office, "plSplit": {"ga": -40}}).status_code == 200
+    assert books.link(row, other, part=next(iter(books.read(row)["categorizations"]))).status_code == 200
+    (leg,) = books.parts(row)
+    assert site.post("inbox", act="accept", id=row, category=f"{office}:ga").status_code == 303
+    assert books.parts(row)[0] == leg
+    assert list_parts(books, row)[1:] == [(office, -60)]
+
+
+def test_a_colleagues_choice_is_told_and_not_overwritten(books, bank, site, anna, hosting, office):
+    row = books.book(bank, "-100.00", fromTo="Nimbus Ltd")["id"]
+    page = site.get("inbox")
+    form = {"act": "accept", "id": row, "category": f"{office}:ga"}
+    anna.post(act="categorize", id=row, category=f"{hosting}:cogs")
+    for sent in (form | {"seen": find_seen_value(page, row)}, form):
+        refused = site.post("inbox", **sent)
+        assert refused.status_code == 400
+        assert "Anna has categorized “Nimbus Ltd” meanwhile" in get_page_text(refused)
+        assert "Hosting −€100.00" in get_page_text(refused)
+    assert list_parts(books, row) == [(hosting, -100)]
+
+
+def test_edit_conflict_names_other_changes(api, books, bank, site, anna, office):
+    row = books.book(bank, "-100.00", fromTo="Nimbus Ltd")["id"]
+    form = {"act": "accept", "id": row, "category": f"{office}:ga", "seen": find_seen_value(site.get("inbox"), row)}
+    api.put(f"transactions/{row}", {"amountValue": "-120.00"})
+    refused = site.post("inbox", **form)
+    assert refused.status_code == 400
+    assert "has changed “Nimbus Ltd” meanwhile" in get_page_text(refused)
+    assert books.parts(row) == []
+    form["seen"] = find_seen_value(refused, row)
+    assert site.post("inbox", **form).status_code == 303
+    assert list_parts(books, row) == [(office, -120)]
+
+
+def test_edit_conflict_names_deleted_rows(api, books, bank, site, office):
+    row = books.book(bank, "-100.00", fromTo="Nimbus Ltd")["id"]
+    form = {"act": "accept", "id": row, "category": f"{office}:ga", "seen": find_seen_value(site.get("inbox"), row)}
+    api.delete(f"transactions/{row}")
+    refused = site.post("inbox", **form)
+    assert refused.status_code == 400
+    assert "deleted meanwhile" in get_page_text(refused)
+
+
+@pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete"])
+def test_a_list_that_was_drawn_before_loses_no_decision(books, bank, pages, anna, hosting, office, act):
+    row, other = (books.book(bank, "-100.00", fromTo=name)["id"] for name in ("Nimbus Ltd", "Cumulus"))
+    listed = pages.get()
+    anna.post(act="categorize", id=row, category=f"{hosting}:cogs")
+    form = {"act": act, "id": [row, other], "category": f"{office}:ga", "version": list_versions(listed)}
+    for sent in (form, form | {"id": [], "whole": "on"}):
+        refused = pages.post(**sent)
+        assert refused.status_code == 400
+        assert "Anna has categorized “Nimbus Ltd” meanwhile" in get_page_text(refused)
+    assert (list_parts(books, row), books.parts(other)) == ([(hosting, -100)], [])
+    form["version"] = list_versions(refused)  # it is shown as it is now, and meant so
+    assert pages.post(**form).status_code == 303
+
+
+def test_edit_conflict_ignores_unselected_rows(books, bank, pages, anna, hosting, office):
+    row, other = (books.book(bank, "-100.00", fromTo=name)["id"] for name in ("Nimbus Ltd", "Cumulus"))
+    listed = pages.get()
+    anna.post(act="categorize", id=row, category=f"{hosting}:cogs")
+    done = pages.post(act="categorize", id=other, category=f"{office}:ga", version=list_versions(listed))
+    assert done.status_code == 303
+    assert list_parts(books, other) == [(office, -100)]
+
+
+def test_several_that_changed_are_counted(books, bank, pages, anna, hosting, office):
+    rows = [books.book(bank, "-100.00", fromTo=name)["id"] for name in ("Nimbus Ltd", "Cumulus", "Stratus")]
+    listed = pages.get()
+    anna.post(act="categorize", id=rows[:2], category=f"{hosting}:cogs")
+    refused = pages.post(act="categorize", id=rows, category=f"{office}:ga", version=list_versions(listed))
+    assert "2 of the transactions have changed meanwhile" in get_page_text(refused)
+    assert books.parts(rows[2]) == []
+
+
+def test_a_question_that_was_answered_too_late_is_asked_again(books, bank, pages, anna, acme, hosting, office):
+    rows = [books.book(bank, "-1.00")["id"] for _ in range(51)]
+    form = {"act": "categorize", "whole": "on", "category": f"{office}:ga"}
+    word = r'name="confirmed" value="([^"]+)"'
+    confirmed = re.search(word, pages.post(**form).content.decode())[1]
+    anna.post(act="categorize", id=rows[0], category=f"{hosting}:cogs")
+    again = pages.post(**form, confirmed=confirmed)
+    assert again.status_code == 200
+    assert "changed meanwhile" in get_page_text(again)
+    assert Transaction.objects.for_company(acme.id).open().count() == 50
+    confirmed = re.search(word, again.content.decode())[1]
+    assert pages.post(**form, confirmed=confirmed).status_code == 303
+
+
+def test_the_parts_of_one_say_what_a_colleague_chose(books, bank, pages, anna, hosting, office):
+    row = books.book(bank, "-100.00", fromTo="Nimbus Ltd")["id"]
+    seen = re.search(r'name="seen" value="([^"]+)"', pages.get(f"/{row}/split").content.decode())[1]
+    anna.post(act="categorize", id=row, category=f"{hosting}:cogs")
+    refused = pages.post(f"/{row}/split", **{"seen": seen, "category-0": f"{office}:ga", "amount-0": "-100.00"})
+    assert refused.status_code == 400
+    assert "Anna has categorized “Nimbus Ltd” meanwhile: " in get_page_text(refused)
+    assert list_parts(books, row) == [(hosting, -100)]
+
+
+def test_a_pair_that_is_none_any_more_stays_as_a_colleague_left_it(books, bank, savings, site, anna, hosting):
+    day = datetime.now(tz=UTC).date().isoformat()
+    source, target = books.book(bank, "-80.00", day)["id"], books.book(savings, "80.00", day)["id"]
+    assert "Main → Savings" in get_page_text(site.get("inbox"))
+    anna.post(act="categorize", id=source, category=f"{hosting}:cogs")
+    refused = site.post("inbox", act="link", source=source, target=target)
+    assert refused.status_code == 400
+    assert list_parts(books, source) == [(hosting, -80)]
+    assert books.parts(target) == []
+
+
+def test_a_pair_of_which_a_leg_was_changed_says_by_whom(books, bank, savings, site, api):
+    day = datetime.now(tz=UTC).date().isoformat()
+    out = books.book(bank, "-200.00", day, fromTo="to savings")["id"]
+    other = books.book(savings, "200.00", day, fromTo="from giro")["id"]
+    form = {"act": "link", "source": out, "target": other, "version": list_versions(site.get("inbox"))}
+    assert api.put(f"transactions/{out}", {"amountValue": "-150.00"}).status_code == 200
+    told = get_page_text(site.post("inbox", **form))
+    assert "has changed “to savings” meanwhile. Nothing was overwritten" in told
+    assert "force" not in told
+    assert api.put(f"transactions/{out}", {"amountValue": "-200.00"}).status_code == 200
+    assert site.post("inbox", **form | {"version": list_versions(site.get("inbox"))}).status_code == 303

@@ -1,0 +1,192 @@
+"""Files in an S3-compatible store in place of a directory, and what callers are told when it does not answer."""
+
+import socket
+import threading
+from datetime import timedelta
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
+import boto3
+import pytest
+from botocore.config import Config
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
+from moto.server import ThreadedMotoServer
+
+from companies.storage import s3
+from config import environment
+from ledger.imports.actions import uploads
+from ledger.models import File
+from tests.ledger.files.test_files import PDF, upload_file
+from tests.machine import find_free_port
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def store():
+    """A server that speaks S3's protocol, and its address."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def kept_at(settings, monkeypatch, tmp_path):
+    """Files are kept where an address says, as an operator sets it."""
+
+    def keep(address):
+        monkeypatch.setenv("STORAGE_URL", address)
+        settings.STORAGES = {**settings.STORAGES, "default": environment.read_storage_settings("STORAGE_URL", tmp_path)}
+
+    return keep
+
+
+@pytest.fixture
+def documents(store, kept_at):
+    """The names in the bucket that files are kept in."""
+    client = boto3.client(
+        "s3",
+        endpoint_url=f"http://{store}",
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+        region_name="us-east-1",
+    )
+    client.create_bucket(Bucket="documents")
+    kept_at(f"s3+http://key:secret@{store}/documents?region=us-east-1")
+    yield lambda: [each["Key"] for each in client.list_objects_v2(Bucket="documents").get("Contents", [])]
+    for each in client.list_objects_v2(Bucket="documents").get("Contents", []):
+        client.delete_object(Bucket="documents", Key=each["Key"])
+    client.delete_bucket(Bucket="documents")
+
+
+def test_a_document_is_kept_read_and_deleted(api, documents, django_capture_on_commit_callbacks):
+    made = upload_file(api, PDF).json()
+    assert documents() == [made["storagePath"]]
+    answer = api.get(f"files/{made['id']}/content")
+    assert b"".join(answer.streaming_content) == PDF
+    assert answer["Content-Length"] == str(len(PDF))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert api.delete(f"files/{made['id']}").status_code == 200
+    assert documents() == []
+
+
+def test_a_document_whose_bytes_are_gone_is_not_found(api, documents, kept_at, store):
+    made = upload_file(api, PDF).json()
+    s3.BucketStorage(**build_s3_options(store)).delete(made["storagePath"])
+    assert api.get(f"files/{made['id']}/content").status_code == 404
+
+
+def build_s3_options(store):
+    return {
+        "bucket_name": "documents", "endpoint_url": f"http://{store}", "access_key": "key", "secret_key": "secret",
+        "region_name": "us-east-1",
+    }  # fmt: skip
+
+
+def test_a_file_to_import_waits_there_for_a_day(acme, alice, documents, now):
+    owned = {"company_id": acme.id, "user_id": alice.id}
+    upload_id = uploads.store_upload(**owned, file=ContentFile(b"Date;Amount\n"))
+    assert uploads.read_upload(**owned, upload_id=upload_id) == b"Date;Amount\n"
+    assert uploads.has_upload(**owned, upload_id=upload_id)
+    assert uploads.prune_uploads(now=now) == 0
+    assert uploads.prune_uploads(now=now + timedelta(days=2)) == 1
+    with pytest.raises(uploads.UploadExpired):
+        uploads.read_upload(**owned, upload_id=upload_id)
+    assert not uploads.has_upload(**owned, upload_id=upload_id)
+    assert documents() == []
+
+
+@pytest.mark.parametrize("fault", ["nobody listens", "it never answers", "there is no such bucket"])
+def test_a_store_that_fails_is_told_and_nothing_is_half_kept(api, documents, kept_at, store, monkeypatch, fault):
+    made = upload_file(api, PDF).json()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = {
+            "nobody listens": f"127.0.0.1:{find_free_port()}/documents",
+            "it never answers": f"127.0.0.1:{silent.getsockname()[1]}/documents",
+            "there is no such bucket": f"{store}/others",
+        }[fault]
+        monkeypatch.setattr(s3, "CLIENT_CONFIG", Config(read_timeout=0.2, retries={"total_max_attempts": 1}))
+        kept_at(f"s3+http://key:secret@{where}?region=us-east-1")
+        answers = [upload_file(api, PDF)]
+        if fault != "there is no such bucket":
+            answers.append(api.get(f"files/{made['id']}/content"))
+    for answer in answers:
+        assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+        assert "Retry-After" in answer
+    assert File.objects.count() == 1
+    assert documents() == [made["storagePath"]]
+
+
+class BreakingServer(BaseHTTPRequestHandler):
+    """A store that begins to send what it has, and stops in the middle."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_HEAD(self):
+        self.send_response(200)
+        for name, value in {"Content-Length": "1000", "ETag": '"1"', "Last-Modified": formatdate(usegmt=True)}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        self.do_HEAD()
+        self.wfile.write(b"%PDF-1.4")
+
+    def log_message(self, *_):
+        """Nobody listens."""
+
+
+def test_a_document_that_does_not_come_whole_is_told_and_not_asked_for_again_and_again(api, documents, kept_at):
+    made = upload_file(api, PDF).json()
+    BreakingServer.asked.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), BreakingServer) as broken:
+        threading.Thread(target=broken.serve_forever, daemon=True).start()
+        kept_at(f"s3+http://key:secret@127.0.0.1:{broken.server_port}/documents?region=us-east-1")
+        answer = api.get(f"files/{made['id']}/content")
+        broken.shutdown()
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+    assert len(BreakingServer.asked) <= 2
+
+
+def test_a_page_that_needs_a_store_which_is_away_says_so_and_imports_nothing(
+    api, acme, alice, browser_of, documents, kept_at
+):
+    client = browser_of(alice, acme).client
+    client.raise_request_exception = False
+    account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    address = f"/app/companies/{acme.id}/imports/new"
+    table = b"Date;Amount\n2026-11-02;5,00\n"
+    check = client.post(address, {"file": SimpleUploadedFile("a.csv", table), "account": account})["Location"]
+    choices = client.get(check).context["form"].data
+    kept_at(f"s3+http://key:secret@127.0.0.1:{find_free_port()}/documents?region=us-east-1")
+    answers = [
+        client.post(address, {"file": SimpleUploadedFile("a.csv", table), "account": account}),
+        client.get(check),
+        client.post(check, choices),
+    ]
+    for answer in answers:
+        assert answer.status_code == 503
+        assert "Out of order" in answer.content.decode()
+    assert api.get("transactions").json() == []
+
+
+def test_a_deletion_stands_even_where_its_bytes_cannot_go(
+    api, documents, kept_at, caplog, django_capture_on_commit_callbacks
+):
+    made = upload_file(api, PDF).json()
+    kept_at(f"s3+http://key:secret@127.0.0.1:{find_free_port()}/documents?region=us-east-1")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert api.delete(f"files/{made['id']}").json() == {"success": True}
+    assert api.get(f"files/{made['id']}").status_code == 404
+    assert "the store" in caplog.text
+
+
+def test_a_caller_waits_for_the_store_less_long_than_the_client_would():
+    options = {"bucket_name": "b", "endpoint_url": "http://127.0.0.1:9", "access_key": "k", "secret_key": "s"}
+    patience = s3.BucketStorage(**options).client_config
+    assert (patience.connect_timeout, patience.read_timeout, patience.retries) == (3, 15, {"total_max_attempts": 2})

@@ -1,0 +1,385 @@
+"""What the entries of a file are to a ledger: new, known, booked, pending still or lapsed. Without a database."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.calc.text_normalization import fold_words as words
+from ledger.imports.calc.entries import Entry
+from ledger.imports.calc.entry_matcher import (
+    MAX_COMPARED_PAIRS,
+    EntryMatcher,
+    StoredTransaction,
+    build_entry_groups,
+    get_format_family,
+    list_match_keys,
+)
+
+DAY = date(2026, 3, 10)
+
+
+def build_entry(amount="-3.5", text="Coffee", *, days=0, **more):
+    return Entry(DAY + timedelta(days), amount, "EUR", description=text, **more)
+
+
+def build_row(number, amount="-3.50", text="Coffee", *, days=0, reference="", format_="camt.053", account="a", **more):
+    """What a file has brought, if not said otherwise."""
+    told = ("EUR", reference, "", text)
+    return StoredTransaction(number, account, DAY + timedelta(days), Decimal(amount), *told, format=format_, **more)
+
+
+def match_entries(rows, *entries, format_="camt.053", details=False, settled=None):
+    groups = build_entry_groups("a", entries, details=details)
+    fresh = [replace(each, taken=False) for each in rows]  # they remember what took them
+    return EntryMatcher(fresh, format_=format_).match_entries(groups, final_days=settled or {})
+
+
+def list_booked(found):
+    return [(stored.id, told) for stored, told in found.booked]
+
+
+def list_new(found):
+    return [entry for group in found.groups for entry in group.new]
+
+
+# ---------------------------------------------------------------------------------------------- known
+
+
+@pytest.mark.parametrize(
+    ("stored", "told", "known"),
+    [
+        (build_row(1), build_entry(), True),
+        (build_row(1, text="COF-FEE"), build_entry(text="c of fee!"), True),  # formats break lines and drop signs
+        (build_row(1), build_entry(text="Tea"), False),
+        (build_row(1), build_entry("-3.51"), False),
+        (build_row(1), build_entry(days=1), False),
+        (build_row(1), replace(build_entry(), currency="USD"), False),
+        (build_row(1, account="b"), build_entry(), False),
+        (
+            build_row(1, reference="A", text="x"),
+            build_entry(reference="A"),
+            True,
+        ),  # the reference tells, whatever the words
+        (build_row(1, reference="A"), build_entry(reference="B"), False),  # both have one: by that alone
+        (build_row(1, reference="A"), build_entry(), True),
+        (build_row(1), build_entry(reference="A"), True),
+        (build_row(1, reference="A"), build_entry("-4", reference="A"), False),
+        (build_row(1, format_=None), build_entry(), True),  # typed by hand, or from a table
+        (replace(build_row(1), from_to="Bistro"), replace(build_entry(), from_to="BISTRO"), True),
+        (replace(build_row(1), from_to="Bistro"), replace(build_entry(), from_to="Bakery"), False),
+    ],
+)
+def test_an_entry_is_known_by_account_day_amount_and_reference_or_else_text(stored, told, known):
+    found = match_entries([stored], told)
+    assert (list_new(found), found.known) == (([], [1]) if known else ([told], []))
+
+
+@given(st.lists(st.sampled_from(["-1", "-2"]), max_size=6), st.lists(st.sampled_from(["-1", "-2"]), max_size=6))
+def test_equal_entries_are_counted_against_equal_rows_and_the_oldest_rows_are_taken(stored, told):
+    found = match_entries([build_row(n, each) for n, each in enumerate(stored)], *map(build_entry, told))
+    for amount in ("-1", "-2"):
+        have, come = stored.count(amount), told.count(amount)
+        assert sum(each.amount == amount for each in list_new(found)) == max(come - have, 0)
+        oldest = [n for n, each in enumerate(stored) if each == amount][: min(have, come)]
+        assert sorted(n for n in found.known if stored[n] == amount) == oldest
+
+
+def test_references_are_looked_for_before_texts():
+    plain, named = build_entry(), build_entry(reference="A")
+    found = match_entries([build_row(1, reference="A")], plain, named)
+    assert (list_new(found), found.known) == ([plain], [1])
+
+
+def test_edited_row_matches_imported_and_edited_values():
+    as_made = build_entry("-4", "Tea", days=1)
+    for told, left in (([build_entry()], 0), ([as_made], 0), ([build_entry(), as_made], 1)):  # it is one row
+        assert (
+            len(list_new(match_entries([build_row(1, corrected=build_row(1, "-4.00", "Tea", days=1))], *told))) == left
+        )
+
+
+def test_what_somebody_has_made_of_a_row_is_known_by_the_other_party_too():
+    stored = build_row(1, corrected=replace(build_row(1, text="Tea"), from_to="Bistro"))
+    for party, known in (("Bistro", [1]), ("Bakery", [])):
+        assert match_entries([stored], replace(build_entry(text="Tea"), from_to=party)).known == known
+
+
+# ---------------------------------------------------------------------------------------------- of other formats
+
+
+@pytest.mark.parametrize(
+    ("stored", "told", "known"),
+    [
+        ("mt940", "Kaffee", False),  # the texts contradict each other
+        ("mt940", "Coffee bar", True),
+        ("mt940", "", True),  # it says nothing, so nothing contradicts
+        ("camt.052", "Coffee bar", False),  # the same family words it alike
+        (None, "Coffee bar", False),  # no bank has told it
+    ],
+)
+def test_between_families_of_formats_texts_that_may_mean_the_same_do(stored, told, known):
+    found = match_entries([build_row(1, format_=stored)], build_entry(text=told))
+    assert (found.known == [1]) is known
+    assert (list_new(found) == []) is known
+
+
+def test_formats_are_of_one_family_where_they_tell_references_alike():
+    assert get_format_family("camt.052") == get_format_family("camt.054") == "camt"
+    assert get_format_family("mt940") == get_format_family("mt942") == "mt94"
+    assert get_format_family(None) is None
+    assert get_format_family("ofx") == "ofx"
+
+
+def test_of_one_day_and_amount_as_many_are_known_as_another_format_has_told():
+    stored = [build_row(1, format_="mt940"), build_row(2, format_="mt940"), build_row(3, format_="mt940", days=1)]
+    told = [build_entry(text=f"Coffee {word}") for word in ("bar", "house", "shop")]
+    found = match_entries(stored, *told)
+    assert (len(list_new(found)), sorted(found.known)) == (1, [1, 2])
+
+
+def test_what_another_format_has_told_is_no_booking_of_something_else():
+    announced = build_entry(pending=True)
+    found = match_entries([build_row(1, format_="mt940")], build_entry(text="Coffee bar"), announced)
+    assert (found.known, list_new(found)) == ([1], [announced])
+
+
+def test_texts_that_agree_go_before_those_that_say_nothing():
+    found = match_entries(
+        [build_row(1, text="", format_="mt940"), build_row(2, text="Coffee", format_="mt940")],
+        build_entry(text="Coffee x"),
+    )
+    assert found.known == [2]
+
+
+@pytest.mark.parametrize(("rows", "entries", "compared"), [(40, MAX_COMPARED_PAIRS // 40, True), (32, 32, False)])
+def test_up_to_a_thousand_pairs_of_texts_are_compared_and_more_are_counted_only(rows, entries, compared):
+    stored = [build_row(n, text=f"Kaffee kx{n:02}y", format_="mt940") for n in range(rows)]
+    told = [build_entry(text=f"Tea ty{n:02}z") for n in range(entries)]
+    assert len(list_new(match_entries(stored, *told))) == (entries if compared else 0)
+
+
+# ---------------------------------------------------------------------------------------------- whole, or its payments
+
+
+def build_batch(*amounts, **more):
+    parts = tuple(build_entry(each, f"to {each}") for each in amounts)
+    return build_entry(str(sum(map(Decimal, amounts))), "Batch", parts=parts, **more)
+
+
+def test_an_entry_is_taken_whole_or_as_its_payments():
+    both = build_batch("-1", "-2")
+    assert list_new(match_entries([], both)) == [both]
+    assert list_new(match_entries([], both, details=True)) == [*both.parts]
+    assert list_new(match_entries([], build_entry(), details=True)) == [build_entry()]
+
+
+def test_an_entry_that_was_stored_whole_is_known_when_it_comes_as_its_payments():
+    found = match_entries([build_row(1, "-3", "Batch")], build_batch("-1", "-2"), details=True)
+    assert (list_new(found), found.known) == ([], [1])
+    found = match_entries(
+        [build_row(1, "-3", "x", reference="A")], build_batch("-1", "-2", reference="A"), details=True
+    )
+    assert (list_new(found), found.known) == ([], [1])
+
+
+def test_an_entry_that_comes_as_its_payments_is_known_beside_others():
+    found = match_entries(
+        [build_row(1), build_row(2, "-3", "Batch")], build_entry(), build_batch("-1", "-2"), details=True
+    )
+    assert (list_new(found), found.known) == ([], [1, 2])
+
+
+def test_payments_that_were_stored_are_known_when_their_entry_comes_whole():
+    found = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-2", "to -2")], build_batch("-1", "-2"))
+    assert (list_new(found), found.known) == ([], [1, 2])
+
+
+def test_an_entry_is_new_where_one_of_its_payments_is_missing_and_the_others_stay_for_the_next():
+    stored = [build_row(1, "-1", "to -1"), build_row(3, "-4", "to -4")]
+    one, other = build_batch("-1", "-2"), build_batch("-1", "-4")
+    found = match_entries(stored, one, other)
+    assert (list_new(found), found.known) == ([one], [1, 3])
+
+
+def test_a_payment_that_is_missing_is_new_where_the_others_are_there():
+    both = build_batch("-1", "-2")
+    found = match_entries([build_row(1, "-1", "to -1")], both, details=True)
+    assert (list_new(found), found.known) == ([both.parts[1]], [1])
+
+
+def test_a_batch_that_is_there_as_one_is_known_although_one_of_its_payments_is_there_too():
+    both = build_batch("-1", "-2")
+    found = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-3", "Batch")], both, details=True)
+    assert (list_new(found), found.known) == ([], [2])
+
+
+def test_rows_are_looked_for_that_could_be_an_entry_or_its_payments():
+    groups = build_entry_groups("a", [build_batch("-1", "-2")], details=False)
+    assert [*list_match_keys(groups)] == [("a", DAY, Decimal(amount), "EUR") for amount in ("-3", "-1", "-2")]
+
+
+# ---------------------------------------------------------------------------------------------- pending
+
+
+def build_pending_row(number, *args, **more):
+    return build_row(number, *args, pending=True, **more)
+
+
+@pytest.mark.parametrize(
+    ("stored", "told", "books"),
+    [
+        (build_pending_row(1), build_entry(), True),
+        (build_pending_row(1), build_entry(days=5), True),
+        (build_pending_row(1), build_entry(days=-5), True),
+        (build_pending_row(1), build_entry(days=6), False),
+        (build_pending_row(1), build_entry(days=-6), False),
+        (build_pending_row(1), build_entry(text="Tea"), False),
+        (build_pending_row(1), build_entry("-4"), False),
+        (build_pending_row(1, account="b"), build_entry(), False),
+        (build_pending_row(1), replace(build_entry(), currency="USD"), False),
+        (
+            build_pending_row(1, reference="A", text="x"),
+            build_entry(days=30, reference="A"),
+            True,
+        ),  # a reference needs no day
+        (
+            build_pending_row(1, reference="A"),
+            build_entry("-9", "Tea", reference="A"),
+            True,
+        ),  # an estimate was announced
+        (
+            build_pending_row(1, reference="A"),
+            build_entry("9", "Tea", reference="A"),
+            True,
+        ),  # and even the other way round
+        (build_pending_row(1, reference="A"), build_entry("0.5", "Tea", reference="A"), True),
+        (build_pending_row(1, "3.5", reference="A"), build_entry("0", "Tea", reference="A"), True),
+        (replace(build_pending_row(1), from_to="Bistro"), replace(build_entry(), from_to="Bistro"), True),
+        (replace(build_pending_row(1), from_to="Bistro"), replace(build_entry(), from_to="Bakery"), False),
+        (build_pending_row(1, reference="A"), build_entry("-9", reference="B"), False),
+        (build_pending_row(1, reference="A", account="b"), build_entry(reference="A"), False),
+    ],
+)
+def test_a_booked_entry_takes_the_place_of_what_was_announced(stored, told, books):
+    found = match_entries([stored], told)
+    assert list_booked(found) == ([(1, told)] if books else [])
+    assert list_new(found) == ([] if books else [told])
+    assert found.groups[0].booked == books
+    assert found.known == []
+
+
+def test_of_what_was_announced_the_nearest_day_is_booked():
+    near, far = build_pending_row(1, days=2), build_pending_row(2, days=-3)
+    assert list_booked(match_entries([near, far], build_entry())) == [(1, build_entry())]
+    assert list_booked(match_entries([far, near], build_entry(days=-1))) == [(2, build_entry(days=-1))]
+    after, before = build_pending_row(1, days=1), build_pending_row(2, days=-1)
+    assert list_booked(match_entries([after, before], build_entry())) == [(2, build_entry())], (
+        "of equally near ones the earlier"
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "like_it", "told"),
+    [
+        ("-3.5", "-8", "-8"),  # the very amount
+        ("5", "0", "-2"),  # nothing counts as money out
+        ("-5", "0.5", "2"),
+        ("-5", "7", "0.5"),
+    ],
+)
+def test_of_what_has_the_reference_the_same_amount_is_booked_or_one_in_its_direction(others, like_it, told):
+    announced = [build_pending_row(1, others, "x", reference="A"), build_pending_row(2, like_it, "x", reference="A")]
+    assert [stored.id for stored, _ in match_entries(announced, build_entry(told, "y", reference="A")).booked] == [2]
+
+
+def test_the_surest_bookings_go_first_the_same_amount_then_the_same_direction():
+    announced = [build_pending_row(1, "-3.5", "x", reference="A"), build_pending_row(2, "-8", "x", reference="A")]
+    back, other, same = (build_entry(each, "y", reference="A") for each in ("5", "-2", "-8"))
+    found = match_entries(announced, back, other, same)
+    assert {(stored.id, told.amount) for stored, told in found.booked} == {(2, "-8"), (1, "-2")}
+    assert list_new(found) == [back]
+
+
+def test_a_booking_of_nothing_counts_as_money_out():
+    announced = build_pending_row(1, "-3.5", "x", reference="A")
+    found = match_entries(
+        [announced, build_pending_row(2, "3.5", "x", reference="A")], build_entry("0", "y", reference="A")
+    )
+    assert [stored.id for stored, _ in found.booked] == [1]
+
+
+def test_two_bookings_take_two_of_what_was_announced_and_a_third_is_new():
+    found = match_entries(
+        [build_pending_row(1), build_pending_row(2)], build_entry(), build_entry(days=1), build_entry(days=2)
+    )
+    assert ([stored.id for stored, _ in found.booked], len(list_new(found))) == ([1, 2], 1)
+
+
+def test_the_payments_of_an_entry_are_booked_one_by_one():
+    found = match_entries([build_pending_row(1, "-1", "to -1")], build_batch("-1", "-2"), details=True)
+    assert (found.groups[0].booked, [each.amount for each in list_new(found)]) == (1, ["-2"])
+
+
+def test_booked_rows_match_before_pending_rows():
+    found = match_entries([build_row(1), build_pending_row(2)], build_entry())
+    assert (found.known, found.booked, list_new(found)) == ([1], [], [])
+
+
+def test_repeated_pending_entry_is_a_duplicate():
+    found = match_entries([build_pending_row(1, days=2)], build_entry(pending=True))
+    assert (found.seen, list_new(found), found.booked, found.known) == ({1}, [], [], [])
+    assert found.groups[0].lapsed == 0
+
+
+def test_pending_entry_after_booking_is_ignored():
+    found = match_entries([build_row(1, days=3)], build_entry(pending=True))
+    assert (found.seen, list_new(found)) == (set(), [])
+    typed = match_entries([build_row(1, days=3, format_=None)], build_entry(pending=True))
+    assert len(list_new(typed)) == 1, "no bank has booked it"
+
+
+@pytest.mark.parametrize(("days", "there"), [(0, True), (5, True), (6, False), (-1, False), (-4, False)])
+def test_what_was_booked_before_it_is_announced_is_something_else(days, there):
+    told = build_entry(pending=True)
+    assert list_new(match_entries([build_row(1, days=days)], told)) == ([] if there else [told])
+
+
+def test_of_what_is_announced_the_same_reference_and_the_nearest_day_are_seen_first():
+    later, again = build_entry(days=4, pending=True), build_entry(pending=True)
+    found = match_entries([build_pending_row(1)], later, again)
+    assert (found.seen, list_new(found)) == ({1}, [later])
+    other, same = build_entry(days=4, reference="B", pending=True), build_entry(reference="A", pending=True)
+    found = match_entries([build_pending_row(1, reference="A")], other, same)
+    assert (found.seen, list_new(found)) == ({1}, [other])
+
+
+def test_of_bookings_the_nearest_day_books_what_was_announced():
+    later, same = build_entry(days=4), build_entry()
+    found = match_entries([build_pending_row(1)], later, same)
+    assert (list_booked(found), list_new(found)) == ([(1, same)], [later])
+
+
+def test_one_booking_answers_one_announcement():
+    assert len(list_new(match_entries([build_row(1)], build_entry(pending=True), build_entry(pending=True)))) == 1
+
+
+@pytest.mark.parametrize(("settled", "lapsed"), [(-1, False), (0, True), (1, True), (None, False)])
+def test_what_was_announced_for_a_day_whose_final_statement_has_it_not_has_lapsed(settled, lapsed):
+    until = {"b": DAY} if settled is None else {"a": DAY + timedelta(settled)}
+    found = match_entries([], build_entry(pending=True), settled=until)
+    assert (found.groups[0].lapsed, len(list_new(found))) == ((1, 0) if lapsed else (0, 1))
+    assert list_new(match_entries([], build_entry(), settled=until)) == [build_entry()], "what is booked never lapses"
+
+
+# ---------------------------------------------------------------------------------------------- words
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_words_are_what_is_left_of_texts_without_case_blanks_and_signs(one, other):
+    found = words(one, other)
+    assert found == words(f"{one} - ", other.upper().lower()) or not (one + other).isascii()
+    assert found == "".join(each for each in (one + other).casefold() if each.isalnum())

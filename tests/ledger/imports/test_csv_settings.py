@@ -1,0 +1,285 @@
+"""How CSV files are read by settings: kept, given in the request, changed since, and with balances."""
+
+import io
+import json
+import zipfile
+
+import pytest
+from openpyxl import Workbook
+
+from ledger.imports.calc.column_mapping import normalize_csv_settings, to_csv_settings
+from ledger.imports.calc.detection import AccountFacts, detect_mapping
+from ledger.models import Transaction
+from tests.ledger.bank_file_builders import IBAN, build_simple_camt
+from tests.ledger.imports.sample_files import SAMPLES_FOLDER, read_file
+from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, open_check_page, parse_choices
+from tests.ledger.imports.test_sample_files import list_stored
+from tests.ledger.statement_upload import get_status_and_code, upload_statement
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def save_settings(api, account, **settings):
+    assert api.put(f"accounts/{account}", {"importSettings": {"csv": settings}}).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- settings
+
+
+def test_settings_name_every_column_and_the_values_that_count(api, take, acme, bank):
+    save_settings(
+        api,
+        bank,
+        columns={
+            "date": "When",
+            "valueDate": "Valued",
+            "amount": "Sum",
+            "direction": "Way",
+            "fee": "Cost",
+            "currency": "Cur",
+            "counterparty": "Who",
+            "counterpartyAccount": "Their IBAN",
+            "description": ["Line 1", "Line 2"],
+            "reference": "Nr",
+            "status": "State",
+            "account": "Pot",
+            "notes": "Memo",
+        },
+        directionValues={"in": ["plus"], "out": ["minus"]},
+        statusValues={"booked": ["ok"], "pending": ["soon"], "leaveOut": ["no"]},
+        accountValues=["Main"],
+        separator=";",
+        encoding="windows-1250",
+        decimalMark="comma",
+        dateOrder="dayFirst",
+        skipAbove=2,
+        skipBelow=1,
+    )
+    text = (
+        "Export;of;today\nNothing;here;1\n"
+        "When;Valued;Sum;Way;Cost;Cur;Who;Their IBAN;Line 1;Line 2;Nr;State;Pot;Memo\n"
+        "01.02.2026;03.02.2026;10,00;minus;0,50;USD;Żabka;DE1;Milk;Bread;R1;ok;Main;mine\n"
+        "02.02.2026;02.02.2026;20,00;plus;;EUR;Bank;;Interest;;R2;soon;Main;\n"
+        "03.02.2026;;30,00;plus;;EUR;Bank;;Interest;;R3;no;Main;\n"
+        "04.02.2026;;40,00;plus;;EUR;Bank;;Interest;;R4;ok;Other;\n"
+        "Total;;;;;;;;;;;;;\n"
+    )
+    told = take(text.encode("cp1250"), accountId=bank)
+    assert (told["count"], told["leftOut"]) == (2, 2)
+    assert list_stored(acme) == [("2026-02-01", "-10.50", "USD"), ("2026-02-02", "20.00", "EUR", "pending")]
+    row = Transaction.objects.for_company(acme.id).get(date="2026-02-01")
+    assert (row.from_to, row.description, row.bank_reference) == ("Żabka", "Milk Bread", "R1")
+    assert row.notes == "mine\nValue date 2026-02-03\nAccount DE1"
+
+
+def test_settings_of_the_earlier_shape_are_read():
+    kept = {
+        "headings": 3,
+        "columns": {"date": "Datum", "from_to": "Name", "external_id": "Id", "amount": "Betrag"},
+        "dateOrder": "dayFirst",
+        "decimalSign": "comma",
+        "flipSign": True,
+    }
+    assert normalize_csv_settings(kept) == {
+        "columns": {"date": "Datum", "counterparty": "Name", "reference": "Id", "amount": "Betrag"},
+        "dateOrder": "dayFirst",
+        "decimalMark": "comma",
+        "flipSign": True,
+        "skipAbove": 2,
+    }
+
+
+def test_settings_in_the_request_win_and_are_not_kept(api, take, acme, bank):
+    settings = json.dumps({"csv": {"flipSign": True}})
+    take(read_file("42_card_charges_positive"), accountId=bank, importSettings=settings)
+    assert [row[1] for row in list_stored(acme)] == ["-20.00", "-4.00", "24.00"]
+    assert api.get(f"accounts/{bank}").json()["importSettings"] is None
+
+
+@pytest.mark.parametrize("text", ["x", "[]", "1"])
+def test_settings_that_are_no_object_are_refused(api, bank, text):
+    answer = upload_statement(api, read_file("01_direction_column"), accountId=bank, importSettings=text)
+    assert answer.json()["errors"][0]["pointer"] == "#/importSettings"
+
+
+def test_a_file_without_days_or_amounts_is_refused(api, bank):
+    assert get_status_and_code(upload_statement(api, b"What,Who\nx,y\n", accountId=bank)) == (400, "columns_unknown")
+
+
+def test_a_row_with_a_day_and_a_garbled_amount_refuses_the_file(api, acme, bank):
+    for amount in ("12.3.4", "1,2.3", "123 45", "1e3", "5-5"):
+        content = f'Date,Text,Amount\n2026-01-31,a,-1.00\n2026-01-31,b,2.50\n2026-01-31,c,"{amount}"\n'.encode()
+        answer = upload_statement(api, content, accountId=bank)
+        assert get_status_and_code(answer) == (400, "statement_unreadable")
+        assert answer.json()["detail"].startswith("Line 4")
+    assert list_stored(acme) == []
+
+
+def test_the_accounts_own_number_chooses_its_rows_and_another_one_is_refused(api, take, acme, books):
+    account = books.account(accountNumber=IBAN)
+    other = "DE02120300000000202051"
+    text = f"Account,Date,Text,Amount\n{IBAN},2026-01-31,a,-1.00\n{other},2026-01-31,b,-2.00\n"
+    assert take(text.encode(), accountId=account)["leftOut"] == 1
+    assert [row[1] for row in list_stored(acme)] == ["-1.00"]
+    answer = upload_statement(api, text.replace(IBAN, other).encode(), accountId=account)
+    assert get_status_and_code(answer) == (400, "account_differs")
+    assert other in answer.json()["detail"]
+
+
+# ---------------------------------------------------------------------------------------------- kept settings
+
+
+def detect_settings(lines, **answers):
+    detection = detect_mapping(lines, settings=answers, own=AccountFacts("EUR"))
+    return to_csv_settings(detection.mapping, detection.table.names, has_headings=True)
+
+
+def test_kept_signs_stay_when_the_lines_above_the_table_change(editor, acme, bank):
+    address, _ = open_check_page(editor, acme, bank, read_file("14_kept_flip_a"))
+    confirm_import(editor, f"{address}&answer:flipSign=true")
+    _, answer = open_check_page(editor, acme, bank, read_file("14_kept_flip_b"))
+    assert "Answer before you import" not in get_page_text(answer)
+    assert "−€99.50" in get_page_text(answer)
+    assert "€150.50" in get_page_text(answer)
+
+
+def test_kept_columns_of_a_repeated_heading_are_found_by_position(editor, acme, bank):
+    address, _ = open_check_page(editor, acme, bank, read_file("15_heading_twice_a"))
+    confirm_import(editor, f"{address}&answer:columns.amount=4")
+    _, answer = open_check_page(editor, acme, bank, read_file("15_heading_twice_b"))
+    assert "−€46.00" in get_page_text(answer)
+
+
+def test_a_kept_column_that_is_gone_is_asked_and_the_page_says_which(editor, acme, bank):
+    confirm_import(
+        editor, open_check_page(editor, acme, bank, "Date,Text,Sum\n2026-01-30,a,-1.00\n2026-01-31,b,2.00\n")[0]
+    )
+    _, answer = open_check_page(editor, acme, bank, "Date,Text,Betrag\n2026-02-01,a,-3.00\n2026-02-02,b,4.00\n")
+    assert "These columns of the last import are not in this file: Amount." in get_page_text(answer)
+    assert b"confirm-row" not in answer.content
+
+
+def test_nothing_is_imported_while_a_question_is_open(editor, acme, bank):
+    address, answer = open_check_page(editor, acme, bank, read_file("20_ambiguous_dates"))
+    assert b"confirm-row" not in answer.content
+    editor.post(address.partition("?")[0], {"account": bank})
+    assert list_stored(acme) == []
+    answer = editor.get(f"{address}&answer:dateOrder=%22monthFirst%22")
+    assert parse_choices(answer)["date_order"] == "monthFirst"
+    confirm_import(editor, f"{address}&answer:dateOrder=%22monthFirst%22")
+    assert [row[0] for row in list_stored(acme)] == ["2024-07-02", "2024-07-03", "2024-12-03"]
+
+
+# ---------------------------------------------------------------------------------------------- balances
+
+
+def get_initial_balance(api, account):
+    found = api.get(f"accounts/{account}/initial_balance").json()["transaction"]
+    return found and (found["date"], found["amountValue"])
+
+
+def test_the_page_offers_the_opening_balance_on_the_first_import(editor, api, acme, bank):
+    address, answer = open_check_page(editor, acme, bank, read_file("11_padded_preamble"))
+    assert "Checked against the balance column" in get_page_text(answer)
+    assert "Set the opening balance to €2,000.00 on 23 Mar 2024" in get_page_text(answer)
+    confirm_import(editor, address, set_opening="on")
+    assert get_initial_balance(api, bank) == ("2024-03-23", "2000.00")
+    _, answer = open_check_page(editor, acme, bank, read_file("11_padded_preamble").replace(b"-03-", b"-04-"))
+    assert "Set the opening balance" not in get_page_text(answer)
+
+
+def test_the_opening_balance_is_left_where_it_is_not_wanted(editor, api, acme, bank):
+    address, _ = open_check_page(editor, acme, bank, read_file("11_padded_preamble"))
+    confirm_import(editor, address)
+    assert get_initial_balance(api, bank) is None
+
+
+def test_the_first_csv_by_api_gives_the_account_its_opening_balance(api, take, bank):
+    (told,) = take(read_file("11_padded_preamble"), accountId=bank)["statements"]
+    assert (told["openingBalance"], told["closingBalance"], told["ledgerDifference"]) == ("2000.00", "1619.50", "0.00")
+    assert get_initial_balance(api, bank) == ("2024-03-23", "2000.00")
+
+
+# ---------------------------------------------------------------------------------------------- once
+
+
+def test_the_same_movement_by_page_and_then_in_camt_is_there_once(editor, acme, books, api):
+    account = books.account()
+    confirm_import(editor, open_check_page(editor, acme, account, read_file("35_page_then_camt"))[0])
+    assert (
+        upload_statement(api, (SAMPLES_FOLDER / "35_page_then_camt.xml").read_bytes(), accountId=account).json()[
+            "count"
+        ]
+        == 0
+    )
+
+
+def test_the_same_movement_in_camt_and_then_by_page_is_there_once(editor, acme, books, api):
+    account = books.account()
+    upload_statement(api, (SAMPLES_FOLDER / "35_page_then_camt.xml").read_bytes(), accountId=account)
+    _, answer = open_check_page(editor, acme, account, read_file("35_page_then_camt"))
+    assert b"disabled>Import 0 transactions" in answer.content
+    told = upload_statement(api, read_file("35_page_then_camt"), accountId=account, dryRun="true").json()
+    assert (told["count"], told["duplicates"], told["possibleDuplicates"]) == (0, 1, 0)
+
+
+def test_the_same_file_by_api_and_then_by_page_is_there_once(editor, take, acme, bank):
+    take(read_file("37_blanks_in_texts"), accountId=bank)
+    _, answer = open_check_page(editor, acme, bank, read_file("37_blanks_in_texts"))
+    assert b"disabled>Import 0 transactions" in answer.content
+
+
+def test_rows_that_share_an_id_are_all_stored_once(editor, acme, bank):
+    for _ in range(2):
+        confirm_import(editor, open_check_page(editor, acme, bank, read_file("13_shared_id"))[0])
+    assert [row[1] for row in list_stored(acme)] == ["-357.38", "-11.35"]
+
+
+def test_a_row_with_other_words_is_counted_as_a_possible_duplicate(editor, take, acme, bank):
+    text = "Date,Text,Amount\n2026-01-31,Coffee bar,-3.50\n"
+    take(text.encode(), accountId=bank)
+    other = text.replace("Coffee bar", "Card payment 4711")
+    assert take(other.encode(), accountId=bank, dryRun="true")["possibleDuplicates"] == 1
+    address, answer = open_check_page(editor, acme, bank, other)
+    assert "1 row has the day and amount of a transaction with other words." in get_page_text(answer)
+    confirm_import(editor, address, leave_possible="on")
+    assert len(list_stored(acme)) == 1
+    confirm_import(editor, open_check_page(editor, acme, bank, other)[0])
+    assert len(list_stored(acme)) == 2
+
+
+# ---------------------------------------------------------------------------------------------- workbooks and archives
+
+
+def test_a_workbook_is_read_as_a_table(take, acme, bank):
+    book = Workbook()
+    book.active.append(["Date", "Text", "Amount"])
+    book.active.append(["2026-01-31", "Rent", -500])
+    book.active.append(["2026-02-01", "Sale", 120.5])
+    out = io.BytesIO()
+    book.save(out)
+    assert take(out.getvalue(), accountId=bank)["format"] == "csv"
+    assert list_stored(acme) == [("2026-01-31", "-500.00", "EUR"), ("2026-02-01", "120.50", "EUR")]
+
+
+def test_an_archive_of_statements_is_one_import(take, acme, books):
+    books.account(accountNumber=IBAN)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a.xml", build_simple_camt("-1.00", day="2026-01-15"))
+        february = {"start": "2026-02-01", "end": "2026-02-28", "opening": "99.00"}
+        archive.writestr("b.xml", build_simple_camt("-2.00", day="2026-02-15", **february))
+    assert take(out.getvalue())["count"] == 2
+    assert [row[1] for row in list_stored(acme)] == ["-1.00", "-2.00"]
+
+
+def test_an_archive_of_something_else_is_refused(api):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a.txt", "hello")
+    assert get_status_and_code(upload_statement(api, out.getvalue())) == (415, "statement_format_unknown")

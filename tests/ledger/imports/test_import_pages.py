@@ -1,0 +1,473 @@
+"""Importing a CSV file on pages: uploaded, checked, corrected, imported, undone."""
+
+import errno
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+
+from companies import change as companies_change
+from companies.models import AuditEntry, Company
+from ledger.imports.actions import uploads
+from ledger.models import Account, ImportBatch, Transaction
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+GOOD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-01-30,Bank,Fee,-4.00\n"
+BAD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-02-32,Bank,Fee,-4.00\n"
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def viewer(browser_of, bob, acme):
+    return browser_of(bob, acme).client
+
+
+def build_page_path(company, path=""):
+    return f"/app/companies/{company.id}/imports{path}"
+
+
+def upload_csv(client, company, account, text, *, name="bank.csv", **more):
+    content = text if isinstance(text, bytes) else text.encode()
+    form = {"account": account, "file": SimpleUploadedFile(name, content, "text/csv"), **more}
+    return client.post(build_page_path(company, "/new"), form)
+
+
+def open_check_page(client, company, account, text, **more):
+    """The address of the check page of an uploaded file, and the page."""
+    answer = upload_csv(client, company, account, text, **more)
+    assert answer.status_code == 303, answer.content.decode()
+    address = answer["Location"]
+    return address, client.get(address)
+
+
+def list_sums(answer):
+    """To store, there already, before the books, bad rows."""
+    return [int(text) for text in re.findall(r"<dd(?: class=\"bad\")?>(\d+)</dd>", answer.content.decode())]
+
+
+def parse_choices(answer):
+    """What the page's own form of confirmation would send."""
+    form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
+    found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)
+    return {unescape(name): unescape(value) for name, value in found if name != "csrfmiddlewaretoken"}
+
+
+def confirm_import(client, address, **more):
+    sent = parse_choices(client.get(address)) | more
+    return client.post(urlsplit(address).path, sent, follow=True)
+
+
+def list_stored(company):
+    rows = Transaction.objects.for_company(company.id).order_by("date")
+    return [(str(row.date), row.from_to, row.description, str(row.amount_value)) for row in rows]
+
+
+def get_page_text(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+# ---------------------------------------------------------------------------------------------- checking
+
+
+def test_nothing_is_stored_before_the_confirmation(editor, acme, bank):
+    _, answer = open_check_page(editor, acme, bank, GOOD)
+    assert list_sums(answer) == [2, 0, 0, 0]
+    assert "Initech" in get_page_text(answer)
+    assert "−€4.00" in get_page_text(answer)
+    assert list_stored(acme) == []
+    assert AuditEntry.objects.for_company(acme.id).filter(action="import.finished").count() == 0
+
+
+def test_a_bad_row_is_told_with_its_line_its_column_and_why(editor, acme, bank):
+    _, answer = open_check_page(editor, acme, bank, BAD)
+    assert list_sums(answer) == [1, 0, 0, 1]
+    assert "3 Date 2026-02-32 “2026-02-32”: there is no such day." in get_page_text(answer)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("2026-01-31,x,y,12.345", "Amount 12.345 EUR has fewer decimals."),
+        ('2026-01-31,x,y,"1,5"', "Amount 1,5 “1,5” is no amount with a decimal point."),
+        ("2026-01-31,x,y,n/a", "Amount n/a “n/a” is no amount with a decimal point."),
+        (",x,y,1.00", "Date nothing The date is missing."),
+        ("2026-01-31,x,y,1.00,extra", "the whole row 2026-01-31 · x · y · 1.00 · extra The row has 5 columns"),
+        ("2026-01-31,x", "the whole row 2026-01-31 · x The row has 2 columns"),
+        (f"2026-01-31,x,{'y' * 10_001},1.00", "The text is too long."),
+        ("2026-01-31,x\0,y,1.00", "Payee x␀ Must not have NUL characters."),
+        ("2026-01-31,x,y,1234567890123456.00", "is too large: an amount has up to 15 digits"),
+    ],
+)
+def test_every_kind_of_bad_row_is_told(editor, acme, bank, row, told):
+    _, answer = open_check_page(editor, acme, bank, f"{GOOD}{row}\n")
+    assert list_sums(answer) == [2, 0, 0, 1]
+    shown = get_page_text(answer)
+    assert told in shown
+    assert " 4 " in shown.split("Why not")[1][:6]
+
+
+def test_the_corrected_file_takes_the_place_of_the_faulty_one_and_the_choices_stay(editor, acme, bank):
+    address, answer = open_check_page(editor, acme, bank, BAD)
+    first = urlsplit(address).path.rpartition("/")[2]
+    sent = parse_choices(answer) | {"keep_duplicates": "on"}
+    again, answer = open_check_page(editor, acme, sent.pop("account"), GOOD, replaces=first, **sent)
+    assert list_sums(answer) == [2, 0, 0, 0]
+    assert dict(parse_qsl(urlsplit(again).query))["keep_duplicates"] == "on"
+    gone = editor.get(address, follow=True)
+    assert gone.redirect_chain[0][0] == build_page_path(acme, "/new")
+    assert b"no longer kept" in gone.content
+    assert len(default_storage.listdir(uploads.UPLOAD_FOLDER)[1]) == 1
+
+
+def test_other_choices_read_the_file_otherwise(editor, acme, bank):
+    address, answer = open_check_page(editor, acme, bank, 'Datum,Text,Betrag\n03.01.2026,a,"+1.000,00"\n')
+    assert "€1,000.00" in get_page_text(answer)
+    sent = parse_choices(answer) | {"date_order": "monthFirst", "flip_sign": "on"}
+    changed = get_page_text(editor.get(urlsplit(address).path, sent))
+    assert "1 Mar 2026" in changed
+    assert "−€1,000.00" in changed
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"amount": ""}, "Choose the column of the amount"),
+        ({"debit": "2"}, "Choose either one column"),
+        ({"description": "1", "counterparty": "1"}, "This column is chosen twice."),
+        ({"date": "99"}, "is not one of the available choices"),
+        ({"skip_above": "-1", "found_above": ""}, "greater than or equal to 0"),
+        ({"account": "00000000-0000-7000-8000-000000000000"}, "is not one of the available choices"),
+    ],
+)
+def test_choices_that_cannot_be_are_refused_at_their_field_and_kept(editor, acme, bank, change, told):
+    address, answer = open_check_page(editor, acme, bank, GOOD)
+    answer = editor.get(urlsplit(address).path, parse_choices(answer) | change)
+    assert answer.status_code == 400
+    assert told in get_page_text(answer)
+    assert b'aria-invalid="true"' in answer.content
+
+
+def test_a_file_whose_columns_cannot_be_guessed_asks_for_them(editor, acme, bank):
+    _, answer = open_check_page(editor, acme, bank, "What,Who\nx,y\n")
+    assert answer.status_code == 200
+    assert "The file begins with" in get_page_text(answer)
+
+
+# ---------------------------------------------------------------------------------------------- uploading
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\x81\x8d\x00\xff\x9d", "This is no text file"),
+        (b"PK\x03\x04" + b"\0" * 26 + b"xl/workbook.xml", "This is an archive without a table."),
+        (b"just one column\n", "No columns were found"),
+        (b"", "“bank.csv” is empty. Export it again, and choose that file."),
+        (b" \n\n", "“bank.csv” is empty."),
+        (b"%PDF-1.7 %%EOF", "“bank.csv” is no bank statement, whatever its name says."),
+        (
+            b'a,b\n"never closed' + b"x" * 200_000,
+            "Line 2 has a cell of more than 131,072 characters, or a quotation mark",
+        ),
+        (b"," * 5000, "Line 1 has 5,001 columns"),
+    ],
+)
+def test_invalid_table_is_rejected_immediately(editor, acme, bank, content, told):
+    answer = upload_csv(editor, acme, bank, content)
+    assert answer.status_code == (413 if told.startswith("Line") else 400)
+    assert told in get_page_text(answer)
+    assert b'aria-describedby="file-error' in answer.content
+
+
+def test_a_form_without_a_file_is_refused(editor, acme, bank):
+    answer = editor.post(build_page_path(acme, "/new"), {"account": bank})
+    assert (answer.status_code, "Choose a file first." in get_page_text(answer)) == (400, True)
+
+
+def test_a_file_past_the_limit_is_refused_and_not_kept(editor, acme, bank, settings):
+    settings.MAX_UPLOAD_MB = 1
+    answer = upload_csv(editor, acme, bank, b"a,b\n" + b"1,2\n" * 300_000)
+    assert answer.status_code == 413
+    assert "larger than 1 MB" in get_page_text(answer)
+    assert not default_storage.exists(uploads.UPLOAD_FOLDER)
+
+
+def test_files_that_wait_for_their_import_take_room_too(editor, acme, bank, settings):
+    settings.STORAGE_QUOTA_MB = 1
+    content = b"Date,Amount\n" + b"2026-01-01,1\n" * 50_000
+    assert upload_csv(editor, acme, bank, content).status_code == 303
+    answer = upload_csv(editor, acme, bank, content)
+    assert answer.status_code == 413
+    assert "may take 1 MB" in get_page_text(answer)
+    assert len(default_storage.listdir(uploads.UPLOAD_FOLDER)[1]) == 1
+
+
+def test_no_half_of_a_file_stays_where_the_disk_fills_up(acme, alice):
+    class TooMuch(ContentFile):
+        def chunks(self, chunk_size=None):
+            yield b"Date;Amo"
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        uploads.store_upload(company_id=acme.id, user_id=alice.id, file=TooMuch(b"Date;Amount\n"))
+    assert not default_storage.listdir(uploads.UPLOAD_FOLDER)[1]
+
+
+def test_an_upload_belongs_to_its_sender_and_its_company(editor, browser_of, acme, globex, bank):
+    address, _ = open_check_page(editor, acme, bank, GOOD)
+    other = factories.make_member(acme, "erin@acme.example", role="editor")
+    assert browser_of(other, acme).client.get(address).status_code == 302
+    both = factories.make_member(globex, "alice@acme.example", role="owner")
+    elsewhere = browser_of(both, globex).client.get(address.replace(str(acme.id), str(globex.id)))
+    assert elsewhere.status_code == 302
+
+
+def test_a_file_that_nobody_imports_is_forgotten_after_a_day(editor, acme, bank, capsys):
+    old, _ = open_check_page(editor, acme, bank, GOOD)
+    new, _ = open_check_page(editor, acme, bank, GOOD)
+    (kept,) = [
+        n for n in default_storage.listdir(uploads.UPLOAD_FOLDER)[1] if urlsplit(old).path.rpartition("/")[2] in n
+    ]
+    yesterday = (datetime.now(tz=UTC) - timedelta(hours=25)).timestamp()
+    os.utime(default_storage.path(f"{uploads.UPLOAD_FOLDER}/{kept}"), (yesterday, yesterday))
+    call_command("prune")
+    assert capsys.readouterr().out.startswith("1 expired")
+    assert (editor.get(old).status_code, editor.get(new).status_code) == (302, 200)
+
+
+# ---------------------------------------------------------------------------------------------- importing
+
+
+def test_confirmed_import_stores_the_checked_rows(editor, acme, bank):
+    address, _ = open_check_page(editor, acme, bank, GOOD)
+    before = datetime.now(tz=UTC) - timedelta(hours=1)
+    Company.objects.filter(id=acme.id).update(last_overall_updated_time=before)
+    answer = confirm_import(editor, address)
+    assert answer.redirect_chain == [(build_page_path(acme), 303)]
+    assert "2 transactions imported into Main." in get_page_text(answer)
+    assert list_stored(acme) == [
+        ("2026-01-30", "Bank", "Fee", "-4.0000"),
+        ("2026-01-31", "Initech", "Invoice 1042", "1190.0000"),
+    ]
+    batch = ImportBatch.objects.for_company(acme.id).get()
+    assert (batch.source, batch.count) == ("csv", 2)
+    assert Company.objects.get(id=acme.id).last_overall_updated_time > before
+    assert not default_storage.listdir(uploads.UPLOAD_FOLDER)[1]
+
+
+def test_bad_rows_stop_an_import_unless_they_are_left_out(editor, acme, bank):
+    address, _ = open_check_page(editor, acme, bank, BAD)
+    refused = confirm_import(editor, address)
+    assert refused.status_code == 400
+    assert "Some rows cannot be stored." in get_page_text(refused)
+    assert list_stored(acme) == []
+    answer = confirm_import(editor, address, leave_out="on")
+    assert "1 transaction imported into Main. 1 bad row left out." in get_page_text(answer)
+    assert len(list_stored(acme)) == 1
+
+
+def test_the_same_file_twice_adds_nothing_unless_it_is_asked_for(editor, acme, bank):
+    confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
+    address, answer = open_check_page(editor, acme, bank, GOOD)
+    assert list_sums(answer) == [0, 2, 0, 0]
+    assert b"disabled>Import 0 transactions" in answer.content
+    confirm_import(editor, address, keep_duplicates="on")
+    assert len(list_stored(acme)) == 4
+
+
+def test_rows_before_the_books_start_are_skipped_and_counted(editor, api, acme, bank):
+    assert api.put("", {"dataStartDate": "2026-01-31"}).status_code == 200
+    _, answer = open_check_page(editor, acme, bank, GOOD)
+    assert list_sums(answer) == [1, 0, 1, 0]
+    assert "Before 31 Jan 2026" in get_page_text(answer)
+
+
+def test_debit_and_credit_columns_make_one_signed_amount(editor, acme, bank):
+    rows = "2026-01-01,a,10.00,\n2026-01-02,b,,5.00\n2026-01-03,c,-7.00,0.00\n2026-01-04,d,1.00,2.00\n"
+    address, answer = open_check_page(editor, acme, bank, f"Date,Details,Debit,Credit\n{rows}")
+    assert "Both the debit and the credit column are filled." in get_page_text(answer)
+    confirm_import(editor, address, leave_out="on")
+    assert [row[3] for row in list_stored(acme)] == ["-10.0000", "5.0000", "7.0000"]
+
+
+def test_a_currency_a_note_and_an_id_of_the_bank_are_stored_too(editor, acme, bank):
+    text = "Date,Amount,Currency,Id,Notes\n2026-01-31,+5.00,usd,tx-1,hello\n2026-01-31,-6.00,XXX,tx-2,\n"
+    address, answer = open_check_page(editor, acme, bank, text)
+    assert "3 Currency XXX Must be one of EUR, AUD," in get_page_text(answer)
+    confirm_import(editor, address, leave_out="on")
+    row = Transaction.objects.for_company(acme.id).get()
+    assert (row.amount_currency, row.external_id, row.notes) == ("USD", "tx-1", "hello")
+
+
+def test_how_a_file_was_read_is_kept_for_the_accounts_next_one(editor, acme, bank, api):
+    api.put(f"accounts/{bank}", {"importSettings": {"csv": {"flipSign": False}, "bank": {"x": 1}}})
+    text = "Day,One,Two\n02/03/2026,x,1.00\n"
+    address, answer = open_check_page(editor, acme, bank, text)
+    assert "Which comes first in the dates" in get_page_text(answer)
+    answered = {"account": bank, "answer:dateOrder": '"monthFirst"', "answer:flipSign": "true"}
+    sent = parse_choices(editor.get(urlsplit(address).path, answered))
+    editor.post(urlsplit(address).path, sent)
+    settings = Account.objects.for_company(acme.id).get(id=bank).import_settings
+    assert settings["bank"] == {"x": 1}
+    columns = {"date": "Day", "description": ["One"], "amount": "Two"}
+    assert {name: value for name, value in settings["csv"]["columns"].items() if value is not None} == columns
+    _, answer = open_check_page(editor, acme, bank, text.replace("02/03", "04/03"))
+    assert "3 Apr 2026" in get_page_text(answer)
+    assert "−€1.00" in get_page_text(answer)
+
+
+def test_a_file_is_imported_once_however_often_it_is_confirmed(editor, acme, bank):
+    address, answer = open_check_page(editor, acme, bank, GOOD)
+    sent = parse_choices(answer)
+    confirm_import(editor, address)
+    again = editor.post(urlsplit(address).path, sent, follow=True)
+    assert "If you imported it already" in get_page_text(again)
+    assert len(list_stored(acme)) == 2
+
+
+def test_two_clicks_at_once_import_a_file_once(editor, acme, bank, monkeypatch):
+    address, answer = open_check_page(editor, acme, bank, GOOD)
+    sent = parse_choices(answer) | {"keep_duplicates": "on"}
+    waits = companies_change.lock_company
+
+    def meanwhile(company):  # the other click is done while this one waits for its turn
+        monkeypatch.setattr(companies_change, "lock_company", waits)
+        assert "2 transactions imported" in get_page_text(editor.post(urlsplit(address).path, sent, follow=True))
+        waits(company)
+
+    monkeypatch.setattr(companies_change, "lock_company", meanwhile)
+    told = get_page_text(editor.post(urlsplit(address).path, sent, follow=True))
+    assert "If you imported it already" in told
+    assert "transactions imported" not in told
+
+
+def test_a_check_marks_nothing_as_updated(editor, acme, bank):
+    address, _ = open_check_page(editor, acme, bank, BAD)
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago)
+    assert confirm_import(editor, address).status_code == 400
+    assert Company.objects.get(id=acme.id).last_overall_updated_time == long_ago
+
+
+def test_another_companys_account_is_no_choice(editor, acme, bank, globex_api):
+    foreign = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
+    address, answer = open_check_page(editor, acme, bank, GOOD)
+    refused = editor.post(urlsplit(address).path, parse_choices(answer) | {"account": foreign})
+    assert refused.status_code == 400
+    assert Transaction.objects.count() == 0
+
+
+def test_without_an_account_the_page_leads_to_a_new_one(editor, acme):
+    answer = editor.get(build_page_path(acme, "/new"))
+    assert f"/app/companies/{acme.id}/accounts/new".encode() in answer.content
+
+
+# ---------------------------------------------------------------------------------------------- history and undo
+
+
+def test_the_history_says_when_who_and_how_many(editor, viewer, api, acme, bank):
+    confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
+    item = {"accountId": bank, "date": "2026-01-01", "amountValue": "1", "externalId": "one"}
+    api.post("transactions/import", {"transactions": [item, item]})
+    theirs, ours = get_page_text(viewer.get(build_page_path(acme))), get_page_text(editor.get(build_page_path(acme)))
+    assert "bank.csv CSV file Main Some Person 2 Show" in ours
+    assert "import Main key “test” 1 1 there already Show" in ours
+    assert "CSV file Main somebody else 2 Show" in theirs
+    assert "import Main an API key 1 1 there already Show" in theirs
+    assert "Undo" not in theirs
+
+
+def test_undoing_tells_what_went_and_what_had_been_changed(editor, api, acme, bank):
+    confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
+    row = Transaction.objects.for_company(acme.id).first()
+    assert api.put(f"transactions/{row.id}", {"notes": "seen"}).status_code == 200
+    batch = ImportBatch.objects.for_company(acme.id).get()
+    answer = editor.post(build_page_path(acme, f"/{batch.id}/undo"), follow=True)
+    assert "2 transactions removed. 1 of them had been changed since." in get_page_text(answer)
+    assert list_stored(acme) == []
+    again = editor.post(build_page_path(acme, f"/{batch.id}/undo"), follow=True)
+    assert "The import was undone before." in get_page_text(again)
+
+
+def test_an_undo_waits_its_turn_before_it_looks_at_the_import(editor, acme, bank, django_assert_max_num_queries):
+    confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
+    batch = ImportBatch.objects.for_company(acme.id).get()
+    with django_assert_max_num_queries(40) as sent:
+        editor.post(build_page_path(acme, f"/{batch.id}/undo"))
+    statements = [each["sql"] for each in sent.captured_queries]
+    turn = next(n for n, sql in enumerate(statements) if "pg_advisory_xact_lock" in sql)
+    look = next(n for n, sql in enumerate(statements) if "FOR UPDATE" in sql and "importbatch" in sql)
+    assert turn < look
+
+
+def test_nobody_undoes_what_is_another_companys_or_what_they_may_only_read(
+    editor, viewer, browser_of, carol, globex, acme, bank
+):
+    confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
+    batch = ImportBatch.objects.for_company(acme.id).get()
+    assert viewer.post(build_page_path(acme, f"/{batch.id}/undo")).status_code == 403
+    assert browser_of(carol, globex).client.post(build_page_path(globex, f"/{batch.id}/undo")).status_code == 404
+    assert len(list_stored(acme)) == 2
+
+
+def test_the_history_is_paged_and_asks_as_much_for_many_as_for_one(editor, acme, stamp, django_assert_num_queries):
+    def add(count):
+        ImportBatch.objects.bulk_create(
+            ImportBatch(
+                company=acme,
+                source="csv",
+                count=n,
+                skipped_before_data_start=0,
+                duplicates=0,
+                created_time=stamp.time,
+                created_user_id=f"apiKey:{acme.id}",
+            )
+            for n in range(count)
+        )
+
+    add(1)
+    editor.get(build_page_path(acme))
+    with django_assert_num_queries(
+        8
+    ):  # session, user, membership, imports, keys, companies to switch to, unread, inbox
+        editor.get(build_page_path(acme))
+    add(19)
+    with django_assert_num_queries(8):
+        answer = editor.get(build_page_path(acme))
+    following = re.search(r'href="(\?cursor=[^"]+)"', answer.content.decode())[1]
+    assert editor.get(build_page_path(acme) + unescape(following)).content.count(b">CSV file<") == 8
+    assert editor.get(build_page_path(acme, "?cursor=x")).status_code == 404
+
+
+def test_the_check_asks_as_much_for_many_rows_as_for_one(editor, acme, bank, django_assert_max_num_queries):
+    counted = []
+    for count in (1, 300):
+        text = "Date,Amount\n" + "2026-01-31,1.00\n" * count
+        address, _ = open_check_page(editor, acme, bank, text)
+        with django_assert_max_num_queries(20) as seen:
+            editor.get(address)
+        counted.append(len(seen.captured_queries))
+    assert counted[0] == counted[1]
+
+
+def test_a_row_with_two_faults_is_one_bad_row(editor, acme, bank):
+    text = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,+1190.00\n2026-02-32,Bank,Fee,x\n"
+    address, answer = open_check_page(editor, acme, bank, text)
+    assert answer.content.decode().count('data-label="Why not"') == 1  # the first of them
+    assert list_sums(answer)[3] == 1
+    assert "Leave out the bad row" in get_page_text(answer)
+    answer = confirm_import(editor, address, leave_out="on")
+    assert "1 transaction imported into Main. 1 bad row left out." in get_page_text(answer)

@@ -1,0 +1,73 @@
+"""Before an import is undone a page says what would go, and it is that which goes."""
+
+import pytest
+
+from ledger.models import ImportBatch, Transaction
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_simple_camt, build_statement
+from tests.ledger.conftest import get_page_text
+from tests.ledger.statement_upload import list_stored_rows
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+def build_pending_entry(amount, ref):
+    return build_entry(amount, "2026-01-14", ref=ref, status="PDNG")
+
+
+ANNOUNCED = build_camt(
+    build_statement(build_pending_entry("-40.00", "R1"), build_pending_entry("-7.00", "R2"), kind="052"), kind="052"
+)
+BOOKED = build_camt(
+    build_statement(build_entry("-40.00", ref="R1"), build_entry("-7.00", ref="R2"), build_entry("-1.00", ref="R3"))
+)
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def build_undo_path(company, told):
+    return f"/app/companies/{company.id}/imports/{told['importId']}/undo"
+
+
+def test_the_numbers_are_those_of_what_goes_and_of_what_somebody_changed(editor, api, acme, take, main):
+    first, last = take(ANNOUNCED), take(BOOKED)
+    api.delete(f"imports/{first['importId']}")
+    row = Transaction.objects.for_company(acme.id).get(bank_reference="R1")
+    api.put(f"transactions/{row.id}", {"notes": "mine"})
+    asked = get_page_text(editor.get(build_undo_path(acme, last)))
+    assert "3 transactions are deleted." in asked
+    assert "1 of them has been changed since, and that is lost too." in asked
+    assert len(list_stored_rows(acme)) == 3
+    assert "3 transactions removed. 1 of them had been changed since." in get_page_text(
+        editor.post(build_undo_path(acme, last), follow=True)
+    )
+    assert list_stored_rows(acme) == []
+
+
+def test_undo_preview_lists_rows_that_become_pending(editor, acme, take, main):
+    take(ANNOUNCED)
+    last = take(BOOKED)
+    asked = get_page_text(editor.get(build_undo_path(acme, last)))
+    assert "1 transaction is deleted. Nobody has changed it since. 2 transactions are pending again." in asked
+    done = get_page_text(editor.post(build_undo_path(acme, last), follow=True))
+    assert "1 transaction removed. 2 transactions are pending again." in done
+    assert Transaction.objects.for_company(acme.id).filter(pending=True).count() == 2
+
+
+def test_undo_preview_leaves_out_rows_of_other_imports(editor, acme, take, main):
+    first = take(build_simple_camt("-40.00", "25.50"))
+    take(build_simple_camt("-40.00", "25.50", "-3.00"))
+    asked = get_page_text(editor.get(build_undo_path(acme, first)))
+    assert "No transaction is deleted: other imports have all of them too, or they are gone already." in asked
+    assert len(list_stored_rows(acme)) == 3
+
+
+def test_looking_leaves_nothing_and_an_undone_import_cannot_be_looked_at(editor, api, acme, take, main):
+    told = take(BOOKED)
+    editor.get(build_undo_path(acme, told))
+    assert ImportBatch.objects.for_company(acme.id).get().undone_time is None
+    assert len(api.get("events", {"type": "import.undone"}).json()) == 0
+    api.delete(f"imports/{told['importId']}")
+    assert "The import was undone before." in get_page_text(editor.get(build_undo_path(acme, told), follow=True))

@@ -1,0 +1,126 @@
+"""CSV files of several accounts: by a column or by sections, each row in its own account."""
+
+import json
+
+import pytest
+
+from ledger.models import Transaction
+from tests.ledger.bank_file_builders import IBAN
+from tests.ledger.statement_upload import get_status_and_code, upload_statement
+
+pytestmark = pytest.mark.django_db
+
+OTHER = "DE02120300000000202051"
+COLUMN = (
+    "Account,Date,Text,Amount,Balance\n"
+    f"{IBAN},2026-01-29,Rent,-1.00,99.00\n"
+    f"{OTHER},2026-01-30,Interest,2.00,502.00\n"
+    f"{IBAN},2026-01-31,Sale,3.00,102.00\n"
+    f"{OTHER},2026-02-01,Fee,-4.00,498.00\n"
+)
+SECTIONS = (
+    '"Umsätze Girokonto DE89 3704 0044 0532 0130 00";"30 Tage";\n'
+    '"Buchungstag";"Text";"Umsatz in EUR";\n"24.03.2024";"Miete";"-500,00";\n"25.03.2024";"Strom";"-50,00";\n'
+    f'"Umsätze Tagesgeld {OTHER}";"30 Tage";\n'
+    '"Buchungstag";"Text";"Umsatz in EUR";\n"21.03.2024";"Zinsen";"12,00";\n'
+)
+
+
+@pytest.fixture
+def ours(books):
+    return books.account(accountNumber="DE89 3704 0044 0532 0130 00")
+
+
+@pytest.fixture
+def other(books):
+    return books.account(name="Savings", accountNumber=OTHER)
+
+
+def list_amounts(company, account):
+    rows = (
+        Transaction.objects.for_company(company.id)
+        .without_initial_balances()
+        .filter(account_id=account)
+        .order_by("date")
+    )
+    return [f"{row.amount_value:.2f}" for row in rows]
+
+
+def test_each_row_goes_to_the_account_of_its_number_and_balances_are_those_of_its_account(take, acme, ours, other):
+    told = take(COLUMN.encode())
+    assert (told["count"], told["leftOut"]) == (4, 0)
+    names = ("accountId", "count", "openingBalance", "ledgerDifference")
+    assert [tuple(row[name] for name in names) for row in told["statements"]] == [
+        (ours, 2, "100.00", "0.00"),
+        (other, 2, "500.00", "0.00"),
+    ]
+    assert list_amounts(acme, ours) == ["-1.00", "3.00"]
+    assert list_amounts(acme, other) == ["2.00", "-4.00"]
+
+
+def test_each_section_goes_to_the_account_whose_number_its_title_has(take, acme, ours, other):
+    assert take(SECTIONS.encode())["count"] == 3
+    assert list_amounts(acme, ours) == ["-500.00", "-50.00"]
+    assert list_amounts(acme, other) == ["12.00"]
+
+
+def test_only_the_own_rows_are_stored_in_an_account_that_is_named(take, acme, ours, other):
+    told = take(COLUMN.encode(), accountId=other)
+    assert (told["count"], told["leftOut"], told["statements"][0]["openingBalance"]) == (2, 2, "500.00")
+    assert take(SECTIONS.encode(), accountId=ours)["count"] == 2
+    assert list_amounts(acme, other) == ["2.00", "-4.00"]
+    assert list_amounts(acme, ours) == ["-500.00", "-50.00"]
+
+
+def test_a_number_of_no_account_is_refused_and_told(api, acme, ours):
+    answer = upload_statement(api, COLUMN.encode())
+    assert get_status_and_code(answer) == (400, "account_unknown")
+    assert OTHER in answer.json()["detail"]
+    assert list_amounts(acme, ours) == []
+
+
+def test_a_row_without_a_number_is_refused_and_a_sum_without_one_is_left_out(api, take, acme, ours, other):
+    answer = upload_statement(api, (COLUMN + ",2026-02-02,Gift,5.00,\n").encode())
+    assert get_status_and_code(answer) == (400, "statement_unreadable")
+    assert answer.json()["detail"].startswith("Line 6")
+    assert list_amounts(acme, ours) == []
+    assert take((COLUMN + "Total,,,0.00,\n").encode())["leftOut"] == 1
+
+
+def test_a_file_that_names_no_account_needs_one(api):
+    assert get_status_and_code(upload_statement(api, b"Date,Text,Amount\n2026-01-31,a,-1.00\n")) == (
+        400,
+        "account_unknown",
+    )
+
+
+def test_numbers_are_the_same_with_and_without_blanks(take, acme, ours, other):
+    spaced = COLUMN.replace(f"{IBAN},2026-01-31", "DE89 3704 0044 0532 0130 00,2026-01-31")
+    assert take(spaced.encode())["count"] == 4
+    assert list_amounts(acme, ours) == ["-1.00", "3.00"]
+
+
+def test_question_for_a_multi_account_file_is_asked_once(api, take, acme, ours, other):
+    text = f"Account,Date,Text,Amount\n{IBAN},02/03/2026,a,-1.00\n{OTHER},03/04/2026,b,-2.00\n"
+    answer = upload_statement(api, text.encode())
+    assert get_status_and_code(answer) == (400, "mapping_ambiguous")
+    assert [choice["field"] for choice in answer.json()["choices"]] == ["dateOrder"]
+    settings = json.dumps({"csv": {"dateOrder": "dayFirst"}})
+    assert take(text.encode(), importSettings=settings)["count"] == 2
+    days = Transaction.objects.for_company(acme.id).order_by("date").values_list("date", flat=True)
+    assert list(map(str, days)) == ["2026-03-02", "2026-04-03"]
+
+
+def test_only_the_accounts_that_the_settings_name_are_read(take, acme, ours, other):
+    told = take(COLUMN.encode(), importSettings=json.dumps({"csv": {"accountValues": [OTHER]}}))
+    assert (told["count"], told["leftOut"]) == (2, 2)
+    assert list_amounts(acme, ours) == []
+
+
+def test_many_accounts_are_read_in_linear_time(take, acme, books):
+    numbers = [f"DE{number:020}" for number in range(40)]
+    accounts = [books.account(name=number, accountNumber=number) for number in numbers]
+    rows = [f"{numbers[n % 40]},2026-01-{1 + n % 28:02},Text {n},-{n}.50\n" for n in range(4000)]
+    told = take(("Account,Date,Text,Amount\n" + "".join(rows)).encode())
+    assert (told["count"], len(told["statements"])) == (4000, 40)
+    assert len(list_amounts(acme, accounts[0])) == 100

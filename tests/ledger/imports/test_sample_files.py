@@ -1,0 +1,126 @@
+"""Bank files as people have them: read rightly, or asked; over HTTP."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ledger.imports.calc.detection import detect_mapping
+from ledger.imports.calc.detection_result import AccountFacts
+from ledger.imports.table_items import table_of
+from ledger.models import Transaction
+from tests.ledger.imports.sample_files import (
+    ACCOUNT_CURRENCIES,
+    ACCOUNT_TYPES,
+    QUESTIONS_OF_FILE,
+    REFUSED,
+    ROWS_OF_FILE,
+    SAMPLES_FOLDER,
+    read_file,
+)
+from tests.ledger.statement_upload import get_status_and_code, upload_statement
+
+pytestmark = pytest.mark.django_db
+
+
+def list_stored(company):
+    rows = Transaction.objects.for_company(company.id).without_initial_balances().order_by("date", "amount_value")
+    return [
+        (str(row.date), f"{row.amount_value:.2f}", row.amount_currency, *(["pending"] if row.pending else []))
+        for row in rows
+    ]
+
+
+def add_answers(settings, answers):
+    """The settings with an answer to each question at its place."""
+    for path, value in answers.items():
+        part = settings
+        *outer, last = path.split(".")
+        for name in outer:
+            part = part.setdefault(name, {})
+        part[last] = value
+    return settings
+
+
+@pytest.fixture
+def account(books):
+    def opened(name):
+        currency = ACCOUNT_CURRENCIES.get(name, "EUR")
+        return books.account(type=ACCOUNT_TYPES.get(name, "bank"), defaultCurrency=currency)
+
+    return opened
+
+
+def test_every_small_file_has_its_right_values():
+    named = {path.stem for path in SAMPLES_FOLDER.glob("*.csv")} - {"14_kept_flip_b", "15_heading_twice_b"}
+    assert named == ROWS_OF_FILE.keys() | QUESTIONS_OF_FILE.keys() | REFUSED.keys()
+
+
+@pytest.mark.parametrize("name", ROWS_OF_FILE)
+def test_file_with_one_reading_is_stored_without_a_question(api, acme, account, name):
+    answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account(name))
+    assert answer.status_code == 200, answer.content
+    assert sorted(list_stored(acme)) == sorted(ROWS_OF_FILE[name])
+
+
+@pytest.mark.parametrize("name", QUESTIONS_OF_FILE)
+def test_file_with_two_readings_is_asked_about_and_stored_as_answered(api, acme, account, name):
+    account_id = account(name)
+    answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account_id)
+    assert get_status_and_code(answer) == (400, "mapping_ambiguous")
+    answers, rows = QUESTIONS_OF_FILE[name]
+    assert {choice["field"] for choice in answer.json()["choices"]} == answers.keys()
+    for choice in answer.json()["choices"]:
+        values = [option["value"] for option in choice["options"]]
+        assert answers[choice["field"]] in values
+        shown = [json.dumps(option["examples"]) for option in choice["options"]]
+        assert len(set(shown)) == len(shown)
+    assert list_stored(acme) == []
+    settings = json.dumps({"csv": add_answers({}, answers)})
+    again = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account_id, importSettings=settings)
+    assert again.status_code == 200, again.content
+    assert list_stored(acme) == rows
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_file_with_no_reading_is_refused_and_nothing_is_stored(api, acme, account, name):
+    status, error_code, named = REFUSED[name]
+    answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account(name))
+    assert get_status_and_code(answer) == (status, error_code)
+    assert named in answer.json()["detail"]
+    assert list_stored(acme) == []
+
+
+def build_docs_table():
+    """The table of docs/importing.md: each file, whether it is proven, clear, asked about or refused, and what is
+    stored."""
+    lines = []
+    for name in sorted(ROWS_OF_FILE.keys() | QUESTIONS_OF_FILE.keys() | REFUSED.keys()):
+        if name in REFUSED:
+            lines.append(f"| `{name}` | refused: `{REFUSED[name][1]}` | |\n")
+            continue
+        answers, rows = (
+            QUESTIONS_OF_FILE.get(name, ({}, None)) if name in QUESTIONS_OF_FILE else ({}, ROWS_OF_FILE[name])
+        )
+        own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card=ACCOUNT_TYPES.get(name) == "creditCard")
+        found = detect_mapping(table_of(read_file(name)), own=own)
+        asked = ", ".join(f"`{question.field}`" for question in found.questions)
+        proven = "proven by the balance" if "amount" in found.proven else "one reading"
+        amounts = ", ".join(" ".join((row[1], row[2], *row[3:])) for row in rows)
+        assert bool(asked) == bool(answers)
+        lines.append(f"| `{name}` | {f'asked: {asked}' if asked else proven} | {amounts} |\n")
+    return "".join(lines)
+
+
+def test_docs_list_every_file_with_how_it_is_read():
+    assert build_docs_table() in Path("docs/importing.md").read_text("utf-8")
+
+
+def test_examples_of_a_choice_are_two_rows_as_they_would_be_stored(api, account):
+    answer = upload_statement(api, read_file("20_ambiguous_dates"), accountId=account("x"))
+    (choice,) = answer.json()["choices"]
+    assert (choice["question"], choice["field"]) == ("date_order", "dateOrder")
+    first, second = choice["options"]
+    assert [row["date"] for row in first["examples"]] == ["2024-02-07", "2024-03-07"]
+    assert [row["date"] for row in second["examples"]] == ["2024-07-02", "2024-07-03"]
+    assert first["examples"][0]["amountValue"] == "-52.00"

@@ -1,0 +1,140 @@
+"""What a worker of a cluster refuses reaches the caller as what one machine would have said.
+
+The coordinator is played by a trigger, which says what it would: the worker's words with the shard's number, without
+the constraint's name as a field, and for what it copies as an internal error.
+"""
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from companies import db_errors
+from ledger.imports.actions import imports
+from tests import cluster
+
+pytestmark = pytest.mark.django_db
+
+COPIED = "XX000"
+LONGEST_SHARD = len("_102008") + 4  # its number begins at 102008; behind a longer name Citus puts a digest instead
+
+ACCOUNT = (
+    'insert or update on table "ledger_transaction_102008" violates foreign key constraint '
+    '"ledger_transaction_account_102008"'
+)
+DUPLICATE_MESSAGE = 'duplicate key value violates unique constraint "transaction_external_id_once_per_account_102008"'
+UNKNOWN = 'new row for relation "ledger_transaction_102008" violates check constraint "{}"'
+KNOWN = "transaction_source_known"
+EMPTY = 'null value in column "date" of relation "ledger_transaction_102008" violates not-null constraint'
+DEADLOCK = "canceling the transaction since it was involved in a distributed deadlock"
+
+
+def test_an_account_that_goes_while_rows_are_copied_to_it_is_a_conflict(api, bank, monkeypatch):
+    """By the database's own words: on a cluster the coordinator's, of what a worker said."""
+    copying = imports.copy_lines
+
+    def too_late(table, *what):
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM ledger_account WHERE company_id = %s AND id = %s", [api.company.id, bank])
+        copying(table, *what)
+
+    monkeypatch.setattr(imports, "copy_lines", too_late)
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row, row | {"amountValue": "-2.00"}]})
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+    assert api.get("transactions").json() == []
+
+
+@pytest.fixture
+def said(db):
+    """Has the database refuse every new transaction from now on, by this error."""
+
+    def refuse(message, state):
+        quoted = message.replace("'", "''")
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "CREATE FUNCTION coordinator() RETURNS trigger LANGUAGE plpgsql AS "
+                f"$$BEGIN RAISE EXCEPTION '{quoted}' USING ERRCODE = '{state}'; END$$"
+            )
+            cursor.execute(
+                "CREATE TRIGGER coordinator BEFORE INSERT ON ledger_transaction EXECUTE FUNCTION coordinator()"
+            )
+
+    return refuse
+
+
+@pytest.mark.parametrize("state", [COPIED, "same"])
+@pytest.mark.parametrize(
+    ("message", "own_state", "code"),
+    [
+        pytest.param(ACCOUNT, "23503", "conflict", id="account gone"),
+        pytest.param(UNKNOWN.format(KNOWN), "23514", "conflict", id="check"),
+        pytest.param(UNKNOWN.format(f"{KNOWN}_102008"), "23514", "conflict", id="check, shard"),
+        pytest.param(EMPTY, "23502", "conflict", id="nothing where something must be"),
+        pytest.param("deadlock detected", "40P01", "concurrent_change", id="deadlock"),
+        pytest.param(DEADLOCK, "40P01", "concurrent_change", id="deadlock of machines"),
+    ],
+)
+@pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
+def test_a_refusal_has_the_same_code_as_on_one_machine(api, bank, said, message, own_state, state, code, many):
+    said(message, own_state if state == "same" else state)
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
+    assert (answer.status_code, answer.json()["code"]) == (409, code)
+
+
+@pytest.mark.parametrize("state", [COPIED, "23505"])
+@pytest.mark.parametrize(
+    "message", [DUPLICATE_MESSAGE, DUPLICATE_MESSAGE.replace("_102008", "")], ids=["shard", "no shard"]
+)
+def test_the_code_that_stands_beside_a_constraint_is_found_with_a_shards_number_too(api, bank, said, message, state):
+    said(message, state)
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions", row)
+    assert (answer.status_code, answer.json()["code"]) == (409, "external_id_taken")
+
+
+CONNECTION_LOST_MESSAGE = (
+    "server closed the connection unexpectedly"  # as a worker was killed between the coordinator's words and its own
+)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        CONNECTION_LOST_MESSAGE,
+        f"{CONNECTION_LOST_MESSAGE}\n\tbefore or while processing the request.",
+        "no connection to the server",
+    ],
+)
+@pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
+def test_a_machine_that_goes_while_it_is_asked_is_one_that_does_not_answer(api, bank, said, message, many):
+    said(message, COPIED)
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "unavailable", "5")
+
+
+@pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
+def test_a_disk_that_is_full_is_told_as_that(api, bank, said, many):
+    if many and cluster.TESTS_RUN_ON_CLUSTER:
+        pytest.skip("of what it copies a cluster tells no kind of error")
+    said("could not extend file", "53100")
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
+    assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
+
+
+@pytest.mark.parametrize("message", ["could not open file", "somebody says: violates constraint"])
+def test_other_shard_errors_stay_server_errors(api, bank, said, message):
+    said(message, COPIED)
+    api.client.raise_request_exception = False
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row]})
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
+
+
+def test_the_name_of_every_constraint_with_a_code_leaves_room_for_a_shards_number():
+    every = [each for model in apps.get_models() for each in model._meta.constraints if each.violation_error_code]
+    assert every
+    assert [each.name for each in every if len(each.name) + LONGEST_SHARD > 62] == []
+    assert all(db_errors.find_constraint(f"{each.name}_102008") is each for each in every)

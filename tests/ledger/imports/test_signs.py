@@ -1,0 +1,60 @@
+"""Signs on the page: what is asked about a minus and about the first row, and what of it is kept."""
+
+import pytest
+
+from tests.ledger.imports.sample_files import read_file
+from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, open_check_page
+from tests.ledger.imports.test_sample_files import list_stored
+from tests.ledger.statement_upload import get_status_and_code, upload_statement
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def settings_of(api, account):
+    return api.get(f"accounts/{account}").json()["importSettings"]["csv"]
+
+
+def test_meaning_of_a_minus_beside_a_direction_is_asked_once_and_kept(editor, api, acme, bank):
+    address, answer = open_check_page(editor, acme, bank, read_file("72_direction_with_reversal"))
+    assert "What does the minus of some amounts mean?" in get_page_text(answer)
+    assert b"confirm-row" not in answer.content
+    confirm_import(editor, f"{address}&answer:minusMeans.direction=%22reverses%22")
+    assert [row[1] for row in list_stored(acme)] == ["-500.00", "20.50", "99.00"]
+    assert settings_of(api, bank)["minusMeans"] == {"direction": "reverses"}
+    _, answer = open_check_page(editor, acme, bank, read_file("72_direction_with_reversal").replace(b"-03-", b"-04-"))
+    assert "What does the minus" not in get_page_text(answer)
+    assert "€20.50" in get_page_text(answer)
+
+
+def test_sign_of_the_first_row_is_asked_for_each_file(editor, api, acme, bank):
+    address, answer = open_check_page(editor, acme, bank, read_file("84_unsigned_balance"))
+    assert "The balance does not show the sign of one row." in get_page_text(answer)
+    confirm_import(editor, f"{address}&answer:unprovenSign=%22out%22")
+    assert [row[1] for row in list_stored(acme)] == ["-500.00", "120.50"]
+    kept = settings_of(api, bank)
+    assert (kept["signFromBalance"], "unprovenSign" in kept) == (True, False)
+    answer = upload_statement(api, read_file("84_unsigned_balance").replace(b"-03-", b"-04-"), accountId=bank)
+    assert get_status_and_code(answer) == (400, "mapping_ambiguous")
+    assert [choice["field"] for choice in answer.json()["choices"]] == ["unprovenSign"]
+
+
+def test_balances_before_their_rows_give_the_opening_balance(api, take, bank):
+    (told,) = take(read_file("77_balance_before"), accountId=bank)["statements"]
+    assert (told["openingBalance"], told["closingBalance"]) == ("2000.00", "1619.50")
+
+
+def test_column_that_is_given_alone_is_still_asked_for_its_signs(api, bank):
+    content = b"Date,Text,Amount\n2024-03-24,Rent,500.00\n"
+    settings = '{"csv": {"columns": {"amount": "Amount"}}}'
+    answer = upload_statement(api, content, accountId=bank, importSettings=settings)
+    assert [choice["field"] for choice in answer.json()["choices"]] == ["flipSign"]
+
+
+def test_rows_that_name_balances_are_counted_and_payments_with_such_words_are_not(take, acme, bank):
+    assert take(read_file("81_named_balances"), accountId=bank)["leftOut"] == 10
+    assert take(read_file("81_payments_like_balances"), accountId=bank)["leftOut"] == 0

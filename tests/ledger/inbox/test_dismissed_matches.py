@@ -1,0 +1,85 @@
+"""What is wrong is refused once: neither the inbox nor the API proposes it again, but what else fits."""
+
+import pytest
+
+from ledger.models import RefusedMatch
+from tests.ledger.conftest import get_page_text
+from tests.ledger.inbox.test_inbox_pages import site  # noqa: F401 - a fixture
+from tests.ledger.inbox.test_inbox_undo import find_form, find_undo_form, submit_form
+from tests.run_date import TODAY
+
+pytestmark = pytest.mark.django_db
+DAY = TODAY.isoformat()
+WINDOW = {"startDate": DAY, "endDate": DAY}
+
+
+def list_transfer_proposals(api):
+    told = api.post("transactions/transfer_proposals", WINDOW).json()
+    return [(each["sourceTransactionId"], each["targetTransactionId"]) for each in told]
+
+
+def list_planned_matches(api):
+    return [each["transactionId"] for each in api.post("planned_transactions/matches", WINDOW).json()]
+
+
+def dismiss_proposal(site):  # noqa: F811
+    return submit_form(site, find_form(site.get("inbox"), "Not this one"))
+
+
+@pytest.fixture
+def rent(api, bank):
+    plan = {"accountId": bank, "name": "Rent", "startDate": DAY, "amountValue": "-80.00", "autoSettle": False}
+    return api.post("planned_transactions", plan).json()["id"]
+
+
+def test_a_refused_pair_is_proposed_no_more_and_the_next_that_fits_is(api, books, bank, savings, site):  # noqa: F811
+    source = books.book(bank, "-80.00", DAY)["id"]
+    one, other = (books.book(savings, "80.00", DAY)["id"] for _ in range(2))
+    assert list_transfer_proposals(api) == [(source, one)]
+    _, page = dismiss_proposal(site)
+    assert "The two are not proposed together again." in get_page_text(page)
+    assert list_transfer_proposals(api) == [(source, other)]
+    _, page = dismiss_proposal(site)
+    assert list_transfer_proposals(api) == []
+    assert "Main → Savings" not in get_page_text(page)
+    place, page = submit_form(site, find_undo_form(page))
+    assert (place, list_transfer_proposals(api)) == (f"p-{source}", [(source, other)])
+    assert books.link(source, one).status_code == 200, "a person may link them still"
+
+
+def test_a_refused_match_with_the_plan_is_proposed_no_more(api, books, bank, rent, site):  # noqa: F811
+    near, far = books.book(bank, "-80.00", DAY)["id"], books.book(bank, "-84.00", DAY)["id"]
+    assert list_planned_matches(api) == [near]
+    dismiss_proposal(site)
+    assert list_planned_matches(api) == [far]
+    _, page = dismiss_proposal(site)
+    assert list_planned_matches(api) == []
+    assert "Expected payments" not in get_page_text(page)
+    plan = site.client.get(f"{site.base}/planned")
+    assert "fits" not in get_page_text(plan)
+    submit_form(site, find_undo_form(page))
+    assert list_planned_matches(api) == [far]
+    settled = api.post(f"planned_transactions/{rent}/settle", {"date": DAY, "transactionId": near})
+    assert settled.status_code == 200, "a person may settle it still"
+
+
+def test_dismissed_match_is_audited_and_deleted_with_the_transaction(api, books, bank, savings, site):  # noqa: F811
+    source, _ = books.book(bank, "-80.00", DAY)["id"], books.book(savings, "80.00", DAY)
+    dismiss_proposal(site)
+    assert "said that it is not what it was proposed for." in get_page_text(site.get(f"transactions/{source}"))
+    assert RefusedMatch.objects.count() == 1
+    assert api.delete(f"transactions/{source}").status_code == 200
+    assert RefusedMatch.objects.count() == 0
+
+
+@pytest.mark.parametrize(("id", "other", "day"), [("x", "x", ""), ("", "", "2026-13-01")])
+def test_dismissing_a_non_match_is_rejected(books, bank, site, id, other, day):  # noqa: A002, F811
+    books.book(bank)
+    page = site.post("inbox", act="refuse", id=id, other=other, day=day)
+    assert page.status_code == 400
+    assert 'role="alert"' in page.content.decode()
+
+
+def test_dismissing_needs_own_company_rows(books, bank, site):  # noqa: F811
+    page = site.post("inbox", act="refuse", id="01a20925-25c0-774e-9b7c-b7069283a5f9", other=bank, day="")
+    assert (page.status_code, RefusedMatch.objects.count()) == (404, 0)

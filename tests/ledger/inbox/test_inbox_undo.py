@@ -1,0 +1,92 @@
+"""What one press in the inbox did is taken back by another, and the row is there again."""
+
+import re
+from datetime import UTC, datetime
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.ledger.conftest import get_page_text
+from tests.ledger.inbox.test_inbox_pages import site  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.django_db
+
+
+def parse_fields(form):
+    return {name: unescape(value) for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', form)}
+
+
+def submit_form(on, form):
+    """The page after a form was sent, given as the template has it."""
+    address = re.search(r'action="([^"]+)"', form)
+    path = address[1] if address and address[1] else f"{on.base}/inbox"
+    answer = on.client.post(path, parse_fields(form))
+    assert answer.status_code == 303, get_page_text(answer)
+    place = urlsplit(answer["Location"])
+    return place.fragment, on.client.get(answer["Location"])
+
+
+def find_form(page, text):
+    """The form that has these words on it."""
+    return next(form for form in re.findall(r"<form.*?</form>", page.content.decode(), re.DOTALL) if text in form)
+
+
+def find_undo_form(page):
+    return find_form(page, ">Undo<")
+
+
+def test_undo_reopens_an_accepted_suggestion(books, bank, site):  # noqa: F811
+    row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
+    books.book(bank, "-13.00", fromTo="Somebody else")
+    key = re.search(r'<option value="([^"]+:ga)"', site.get("inbox").content.decode())[1]
+    done = site.client.post(f"{site.base}/inbox", {"act": "accept", "id": row, "category": key}, follow=True)
+    assert "1 transaction categorized." in get_page_text(done)
+    place, page = submit_form(site, find_undo_form(done))
+    assert place == f"t-{row}"
+    assert "1 transaction as before." in get_page_text(page)
+    assert (books.parts(row), "Nimbus Ltd" in get_page_text(page)) == ([], True)
+    assert ">Undo<" not in page.content.decode()
+
+
+def test_of_a_split_transaction_the_rest_alone_is_open_again(books, bank, site):  # noqa: F811
+    row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
+    hosting = books.category("hosting")
+    assert books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -5}}).status_code == 200
+    kept = books.parts(row)
+    done = site.client.post(
+        f"{site.base}/inbox", {"act": "accept", "id": row, "category": f"{hosting}:cogs"}, follow=True
+    )
+    assert len(books.parts(row)) == 2
+    submit_form(site, find_undo_form(done))
+    assert books.parts(row) == kept
+
+
+def test_undo_restores_a_transfer_proposal(books, bank, savings, site):  # noqa: F811
+    day = datetime.now(tz=UTC).date().isoformat()
+    source, target = books.book(bank, "-80.00", day)["id"], books.book(savings, "80.00", day)["id"]
+    done = site.client.post(f"{site.base}/inbox", {"act": "link", "source": source, "target": target}, follow=True)
+    place, page = submit_form(site, find_undo_form(done))
+    assert (place, books.parts(source), books.parts(target)) == (f"p-{source}", [], [])
+    assert "Main → Savings" in get_page_text(page)
+
+
+def test_undo_restores_an_expected_occurrence(api, books, bank, site):  # noqa: F811
+    day = datetime.now(tz=UTC).date().isoformat()
+    plan = {"accountId": bank, "name": "Rent", "startDate": day, "amountValue": "-80.00", "autoSettle": False}
+    rent = api.post("planned_transactions", plan).json()["id"]
+    paid = books.book(bank, "-80.00", day)["id"]
+    done = site.client.post(
+        f"{site.base}/planned/{rent}/occurrences/{day}/settle", {"transactionId": paid, "from": "inbox"}, follow=True
+    )
+    assert books.read(paid)["settles"]
+    _, page = submit_form(site, find_undo_form(done))
+    assert books.read(paid)["settles"] is None
+    assert "Expected payments" in get_page_text(page)
+
+
+@pytest.mark.parametrize("asked", ["run=x", "settled=x", "settled=x.2026-01-01", "settled=.", "run="])
+def test_an_address_with_nothing_to_take_back_offers_nothing(books, bank, site, asked):  # noqa: F811
+    books.book(bank)
+    page = site.client.get(f"{site.base}/inbox?{asked}")
+    assert (page.status_code, ">Undo<" in page.content.decode()) == (200, False)

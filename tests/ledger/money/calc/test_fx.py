@@ -1,0 +1,107 @@
+"""Which rate a day has, and what an amount is worth elsewhere."""
+
+from datetime import date, timedelta
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger.money.calc.fx import RateLookupError, RateTable, convert
+
+FRIDAY, MONDAY = date(2024, 1, 5), date(2024, 1, 8)
+
+
+@pytest.fixture
+def rates():
+    return RateTable(
+        [
+            ("USD", MONDAY, Decimal("1.0946")),
+            ("USD", FRIDAY, Decimal("1.0921")),
+            ("JPY", FRIDAY, Decimal("158.67")),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("day", "rate"),
+    [
+        (FRIDAY, "1.0921"),
+        (FRIDAY + timedelta(days=1), "1.0921"),
+        (MONDAY - timedelta(days=1), "1.0921"),
+        (MONDAY, "1.0946"),
+        (date(2030, 1, 1), "1.0946"),
+        (date(1999, 1, 1), "1.0921"),
+    ],
+)
+def test_a_day_has_the_last_rate_published_on_or_before_it_and_before_the_first_the_first(rates, day, rate):
+    assert rates.rate("USD", day) == Decimal(rate)
+
+
+def test_a_rate_tells_on_which_day_it_was_published(rates):
+    asked = [FRIDAY - timedelta(days=9), FRIDAY, MONDAY - timedelta(days=1), MONDAY, MONDAY + timedelta(days=1)]
+    assert [rates.get_rate_date("USD", day) for day in asked] == [FRIDAY, FRIDAY, FRIDAY, MONDAY, MONDAY]
+    assert [rates.get_rate_date("EUR", day) for day in asked] == asked
+    with pytest.raises(RateLookupError):
+        rates.get_rate_date("GBP", FRIDAY)
+
+
+def test_a_currency_without_any_rate_is_an_error_and_never_one(rates):
+    with pytest.raises(RateLookupError, match="no exchange rate for GBP") as caught:
+        rates.rate("GBP", FRIDAY)
+    assert caught.value.currency == "GBP"
+    for source, target in [("GBP", "EUR"), ("EUR", "GBP"), ("USD", "GBP")]:
+        with pytest.raises(RateLookupError):
+            convert(Decimal(1), source=source, target=target, day=FRIDAY, rates=rates)
+
+
+def test_a_euro_is_a_euro(rates):
+    assert rates.rate("EUR", FRIDAY) == 1
+
+
+def test_an_amount_in_its_own_currency_is_left_alone_even_without_a_rate(rates):
+    assert convert(Decimal("1.10"), source="GBP", target="GBP", day=FRIDAY, rates=rates) == Decimal("1.10")
+
+
+@given(
+    amount=st.decimals(-(10**15), 10**15, places=4),
+    source=st.sampled_from(["EUR", "USD", "JPY"]),
+    target=st.sampled_from(["EUR", "USD", "JPY"]),
+)
+@settings(max_examples=80)
+def test_a_conversion_goes_through_the_euro_unrounded(amount, source, target):
+    table = RateTable([("USD", FRIDAY, Decimal("1.0921")), ("JPY", FRIDAY, Decimal("158.67"))])
+    exact = Fraction(amount) * Fraction(table.get_rate(target, FRIDAY)) / Fraction(table.get_rate(source, FRIDAY))
+    converted = convert(amount, source=source, target=target, day=FRIDAY, rates=table)
+    assert abs(Fraction(converted) - exact) < Fraction(1, 10**25)
+    assert abs(Fraction(table.get_cross_rate(source, target, FRIDAY)) * Fraction(amount) - exact) < Fraction(1, 10**25)
+
+
+def test_a_result_that_is_exact_stays_exact_so_that_its_half_cent_rounds_up():
+    table = RateTable([("USD", FRIDAY, Decimal(7))])
+    with localcontext(prec=6):
+        assert convert(Decimal("0.035"), source="USD", target="EUR", day=FRIDAY, rates=table) == Decimal("0.005")
+
+
+def test_there_and_back_is_the_same_amount(rates):
+    there = convert(Decimal("100.00"), source="USD", target="JPY", day=MONDAY, rates=rates)
+    back = convert(there, source="JPY", target="USD", day=MONDAY, rates=rates)
+    assert abs(back - 100) < Decimal("1e-25")
+
+
+def test_a_later_row_for_the_same_day_replaces_the_earlier():
+    assert RateTable([("USD", FRIDAY, Decimal(1)), ("USD", FRIDAY, Decimal(2))]).get_rate("USD", FRIDAY) == 2
+
+
+@pytest.mark.parametrize("rate", ["0", "-1"])
+def test_a_rate_must_be_positive(rate):
+    with pytest.raises(ValueError, match=f"USD on 2024-01-05 is {rate}; it must be positive"):
+        RateTable([("USD", FRIDAY, Decimal(rate))])
+
+
+def test_one_table_answers_for_every_pair_and_day(rates):
+    asked = [("USD", "EUR", FRIDAY), ("USD", "JPY", FRIDAY), ("EUR", "JPY", FRIDAY), ("USD", "EUR", MONDAY)]
+    for source, target, day in asked + asked:
+        expected = Fraction(rates.rate(target, day)) / Fraction(rates.rate(source, day))
+        assert abs(Fraction(rates.get_cross_rate(source, target, day)) - expected) < Fraction(1, 10**40)

@@ -1,0 +1,460 @@
+"""What the company's own history proposes, assigns where it is certain, and teaches, over HTTP."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ledger.models import Categorization
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+@pytest.fixture
+def hosting(books):
+    return books.category("hosting")
+
+
+@pytest.fixture
+def done(api, books, bank):
+    """Books movements and says what they were for."""
+
+    def do(category, *, times=1, name="Nimbus Ltd", account=None, amount="-100.00", **more):
+        ids = [books.book(account or bank, amount, **({"fromTo": name} | more))["id"] for _ in range(times)]
+        body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": category}
+        assert api.post("transactions/categorize", body).status_code == 200
+        return ids
+
+    return do
+
+
+def list_proposals(api, *ids):
+    answer = api.post("transactions/proposals", {"transactionIds": list(ids)})
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_a_counterparty_is_proposed_what_it_was_for(api, books, bank, done, hosting):
+    support = books.category("support")
+    done(hosting, times=3)
+    done(support)
+    open_one = books.book(bank, fromTo="NIMBUS LTD")["id"]
+    found = list_proposals(api, open_one)[open_one]
+    assert [(each["categoryId"], each["plType"], each["counterparty"]) for each in found] == [
+        (hosting, "cogs", None),
+        (support, "cogs", None),
+    ]
+    assert [each["basis"] for each in found] == [
+        {"kind": "counterparty", "seen": 4, "agreed": 3},
+        {"kind": "counterparty", "seen": 4, "agreed": 1},
+    ]
+    assert 1 > found[0]["confidence"] > found[1]["confidence"] > 0
+
+
+def test_the_counterparty_that_was_chosen_is_proposed_and_known_by_its_name(api, books, bank, hosting):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
+    known = books.book(bank, "-10.00", fromTo="NMB 4711")["id"]
+    part = {"categoryId": hosting, "plSplit": {"cogs": -10}, "counterparty": {"type": "vendor", "id": vendor}}
+    books.split(known, part)
+    by_text, by_name = books.book(bank, fromTo="nmb 4711")["id"], books.book(bank, fromTo="NIMBUS")["id"]
+    found = list_proposals(api, by_text, by_name)
+    assert list(found) == [by_text, by_name]
+    for each in found.values():
+        assert each[0]["counterparty"] == {"type": "vendor", "id": vendor}
+        assert each[0]["basis"] == {"kind": "counterparty", "seen": 1, "agreed": 1}
+
+
+def test_a_text_tells_nothing_of_movements_the_other_way(api, books, bank, savings):
+    received = books.book(bank, "100.00", fromTo="Globex", description="Invoice 1042")["id"]
+    revenue = books.category("revenueRecurring")
+    selection = {"mode": "ids", "ids": [received]}
+    assert api.post("transactions/categorize", {"selection": selection, "categoryId": revenue}).status_code == 200
+    paid = books.book(savings, "-90.00", fromTo="New", description="Invoice 7041")["id"]
+    other = books.book(savings, "90.00", fromTo="Newer", description="Invoice 1043")["id"]
+    found = list_proposals(api, paid, other)
+    assert found[paid] == []
+    assert found[other][0]["categoryId"] == revenue
+
+
+def test_new_counterparty_is_proposed_by_text_then_account(api, books, bank, savings, done, hosting):
+    support, other = books.category("support"), books.category("marketing")
+    done(hosting, name="A", description="Rent for servers March")
+    done(support, name="B", description="Rent for phones March")
+    done(other, name="C", account=savings)
+    by_text = books.book(bank, fromTo="New", description="Rent for servers April 2026")["id"]
+    by_account = books.book(savings, fromTo="New", description="Hello")["id"]
+    nothing = books.book(savings, "5.00", fromTo="New")["id"]
+    found = list_proposals(api, by_text, by_account, nothing)
+    assert found[by_text][0]["categoryId"] == hosting
+    assert found[by_text][0]["basis"] == {"kind": "text", "seen": 1, "agreed": 1}
+    assert (found[by_account][0]["categoryId"], found[by_account][0]["basis"]["kind"]) == (other, "account")
+    assert found[nothing] == []
+
+
+def test_history_follows_transaction_changes(api, books, bank, done, hosting):
+    support = books.category("support")
+
+    def known(name):
+        found = list_proposals(api, books.book(bank, fromTo=name)["id"])
+        return [
+            (each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"])
+            for proposals in found.values()
+            for each in proposals
+            if each["basis"]["kind"] == "counterparty"
+        ]
+
+    first, second, third = done(hosting, times=3)
+    assert known("nimbus LTD") == [(hosting, 3, 3)]
+    api.put(f"transactions/{first}", {"fromTo": "Cumulus"})
+    assert (known("Nimbus Ltd"), known("Cumulus")) == ([(hosting, 2, 2)], [(hosting, 1, 1)])
+    selection = {"selection": {"mode": "ids", "ids": [second]}}
+    api.post("transactions/categorize", selection | {"categoryId": support})
+    assert sorted(known("Nimbus Ltd")) == sorted([(support, 1, 2), (hosting, 1, 2)])
+    api.put(f"transactions/{second}", {"amountValue": "-150.00"})
+    assert known("Nimbus Ltd") == [(hosting, 1, 1)]
+    api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [third]}})
+    assert known("Nimbus Ltd") == []
+    assert api.delete(f"transactions/{first}").status_code == 200
+    assert known("Cumulus") == []
+
+
+def test_of_a_name_the_latest_twenty_count(api, books, bank, done, hosting):
+    support = books.category("support")
+    done(hosting, times=15, date="2026-01-05")
+    done(support, times=15, date="2026-02-05")
+    done(hosting, name="Other", date="2026-03-05")
+    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+    found = list_proposals(api, row)[row]
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found] == [
+        (support, 15, 20),
+        (hosting, 5, 20),
+    ]
+
+
+def test_the_same_amount_outweighs_what_the_name_mostly_is_for(api, books, bank, done, hosting):
+    support = books.category("support")
+    done(hosting, times=3, amount="-20.00")
+    done(support, times=2, amount="-750.00")
+    small, large = (
+        books.book(bank, "-20.00", fromTo="Nimbus Ltd")["id"],
+        books.book(bank, "-750.00", fromTo="Nimbus Ltd")["id"],
+    )
+    found = list_proposals(api, small, large)
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found[small]] == [
+        (hosting, 3, 5),
+        (support, 2, 5),
+    ]
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found[large]] == [
+        (support, 2, 5),
+        (hosting, 3, 5),
+    ]
+    for choices in found.values():
+        assert choices[0]["confidence"] > 0.5 > choices[1]["confidence"]
+
+
+@pytest.mark.parametrize(
+    ("like_hosting", "like_support"),
+    [
+        pytest.param({"amount": "-21.00"}, {"amount": "-700.00"}, id="amounts of one size"),
+        pytest.param({"description": "Servers in Berlin, May"}, {"description": "Phones May"}, id="words of the text"),
+        pytest.param({"account": "savings"}, {"account": "bank"}, id="the account"),
+    ],
+)
+def test_most_similar_text_decides_the_proposal(api, books, bank, savings, done, hosting, like_hosting, like_support):
+    accounts = {"bank": bank, "savings": savings}
+
+    def known_by(traits):
+        return traits | ({"account": accounts[traits["account"]]} if "account" in traits else {})
+
+    support = books.category("support")
+    done(support, times=4, **known_by(like_support))
+    done(hosting, times=2, **known_by(like_hosting))
+    done(support, times=2, **known_by(like_support))
+    asked = {"amount": "-20.00", "description": "Servers in Berlin, June", "account": "savings"}
+    asked = known_by({name: asked[name] for name in like_hosting})
+    row = books.book(asked.pop("account", bank), asked.pop("amount", "-100.00"), fromTo="Nimbus Ltd", **asked)["id"]
+    assert list_proposals(api, row)[row][0]["categoryId"] == hosting
+
+
+def test_who_is_new_is_suggested_what_names_with_the_same_rare_word_were_for(api, books, bank, done, hosting):
+    support, other = books.category("support"), books.category("marketing")
+    done(other, times=5, name="Somebody else Ltd")
+    done(hosting, times=2, name="Northern Railways Ltd")
+    done(support, name="Northern Phones")
+    both, ltd = books.book(bank, fromTo="NORTHERN Railways (Leeds)")["id"], books.book(bank, fromTo="Ltd 24")["id"]
+    found = list_proposals(api, both, ltd)
+    assert [(each["categoryId"], each["basis"]) for each in found[both]] == [
+        (hosting, {"kind": "text", "seen": 3, "agreed": 2}),
+        (support, {"kind": "text", "seen": 3, "agreed": 1}),
+    ]
+    assert found[both][0]["confidence"] < 0.5
+    assert {each["basis"]["kind"] for each in found[ltd]} == {"account"}
+
+
+def test_recent_uses_weigh_more(api, books, bank, done, hosting):
+    support = books.category("support")
+    done(hosting, times=3, date="2026-01-05")
+    done(support, times=3, date="2026-02-05")
+    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+    assert [each["categoryId"] for each in list_proposals(api, row)[row]] == [support, hosting]
+
+
+def test_an_account_alone_is_at_most_even_odds(api, books, bank, done, hosting):
+    for number in range(20):
+        done(hosting, name=f"Vendor {number}")
+    row = books.book(bank, fromTo="New")["id"]
+    (found,) = list_proposals(api, row)[row]
+    assert found["basis"] == {"kind": "account", "seen": 20, "agreed": 20}
+    assert found["confidence"] == 0.5
+
+
+# ---------------------------------------------------------------------------------------------- own transfers
+
+
+@pytest.fixture
+def numbered(books):
+    return books.account(name="Dollar reserve", accountNumber="US-001234567", defaultCurrency="USD")
+
+
+def link_as_transfer(books, found):
+    (only,) = found
+    assert only["basis"] == {"kind": "own", "seen": 1, "agreed": 1}
+    assert 0.5 < only["confidence"] <= 1
+    return (only["categoryId"], only["plType"], only["counterparty"]) == (books.category("transfer"), "neutral", None)
+
+
+@pytest.mark.parametrize("name", ["Acme", "ACME GMBH", "US 001234567", "Transfer to Acme"])
+def test_a_movement_between_own_accounts_is_suggested_as_a_transfer(api, books, bank, numbered, done, name):
+    done(books.category("revenueRecurring"), times=6, name="Customer", amount="500.00")
+    done(books.category("revenueRecurring"), times=6, name=name, amount="500.00")
+    row = books.book(bank, "17390.00", fromTo=name)["id"]
+    assert link_as_transfer(books, list_proposals(api, row)[row])
+
+
+def test_an_account_holder_is_the_company_too(api, books, bank, acme):
+    from ledger.models import Account
+
+    connected = {
+        "bankProviderAAccount": {"id": 7, "iban": "DE02120300000000202051", "accountHolderName": "Acme Holding"}
+    }
+    Account.objects.for_company(acme.id).filter(id=books.account(name="Second")).update(bank_connection=connected)
+    by_name = books.book(bank, fromTo="ACME HOLDING")["id"]
+    by_number = books.book(bank, fromTo="DE02 1203 0000 0000 2020 51")["id"]
+    other = books.book(bank, fromTo="Acme Hosting")["id"]
+    found = list_proposals(api, by_name, by_number, other)
+    assert link_as_transfer(books, found[by_name])
+    assert link_as_transfer(books, found[by_number])
+    assert found[other] == []
+
+
+def test_history_never_assigns_a_category_to_an_own_transfer(api, books, bank, done, hosting):
+    done(hosting, times=8, name="Acme")
+    done(hosting, times=8, name="Nimbus Ltd")
+    set_auto_categorize(api)
+    assert books.book(bank, fromTo="Nimbus Ltd")["categorizations"]
+    assert books.book(bank, fromTo="ACME")["categorizations"] == {}
+
+
+NAMES = st.sampled_from(["Acme", "ACME GmbH", "US001234567", "Globex", "Acme Hosting", "Initech", "", "Umbuchung"])
+TEXTS = st.sampled_from(["", "Invoice 7", "Umbuchung", "US-001234567", "Rent Acme", "Acme"])
+MOVEMENTS = st.lists(st.tuples(NAMES, TEXTS, st.sampled_from(["-10.00", "500.00"])), min_size=1, max_size=12)
+
+
+@given(known=MOVEMENTS, waiting=MOVEMENTS)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_category_is_ever_suggested_for_an_own_transfer(api, books, bank, numbered, hosting, known, waiting):
+    def item(name, text, amount, **more):
+        fields = {"accountId": bank, "date": "2026-04-01", "amountValue": amount, "fromTo": name, "description": text}
+        return fields | more
+
+    items = [item(*each, categoryId=hosting) for each in known] + [item(*each) for each in waiting]
+    sent = api.post("transactions/import", {"transactions": items}).json()
+    ids = {each["id"]: each for each in api.get("transactions", {"open": "true", "limit": "100"}).json()}
+    found = list_proposals(api, *ids)
+    for row_id, row in ids.items():
+        name, text = row["fromTo"] or "", row["description"] or ""
+        is_own = name in ("Acme", "ACME GmbH", "US001234567")
+        if is_own or (name in ("", "Umbuchung") and text in ("US-001234567", "Acme")):
+            assert link_as_transfer(books, found[row_id]), (name, text)
+        else:
+            assert all(each["basis"]["kind"] != "own" for each in found[row_id]), (name, text)
+    assert api.delete(f"imports/{sent['importId']}").status_code == 200
+
+
+def test_deleting_and_undoing_take_what_was_known_along(api, books, bank, hosting):
+    item = {"accountId": bank, "date": "2026-04-01", "amountValue": "-1.00", "fromTo": "Nimbus", "categoryId": hosting}
+    sent = api.post("transactions/import", {"transactions": [item, item | {"fromTo": "Cumulus"}]}).json()
+    row = books.book(bank, fromTo="Nimbus")["id"]
+    assert list_proposals(api, row)[row][0]["basis"]["seen"] == 1
+    assert api.delete(f"imports/{sent['importId']}").status_code == 200
+    assert list_proposals(api, row)[row] == []
+
+
+def test_nothing_is_proposed_from_another_company(api, books, bank, globex_api, hosting):
+    made = globex_api.post("accounts", {"name": "x", "type": "bank"}).json()["id"]
+    body = {"accountId": made, "date": "2026-03-15", "amountValue": "-1.00", "fromTo": "Nimbus"}
+    row = globex_api.post("transactions", body).json()["id"]
+    category = globex_api.get("categories").json()[0]["id"]
+    globex_api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [row]}, "categoryId": category})
+    open_one = books.book(bank, fromTo="Nimbus")["id"]
+    assert list_proposals(api, open_one) == {open_one: []}
+    answer = api.post("transactions/proposals", {"transactionIds": [open_one, row, "x"]})
+    assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [
+        ("#/transactionIds/2", "unknown_id")
+    ]
+    answer = api.post("transactions/proposals", {"transactionIds": [open_one, row]})
+    assert answer.json()["errors"][0]["pointer"] == "#/transactionIds/1"
+
+
+def test_as_many_as_a_thousand_are_asked_in_as_many_statements_as_one(api, books, bank, done, hosting):
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    done(hosting, times=2)
+    items = [
+        {"accountId": bank, "date": "2026-04-01", "amountValue": "-1.00", "fromTo": f"n{n % 7}", "description": f"w{n}"}
+        for n in range(999)
+    ]
+    api.post("transactions/import", {"transactions": items})
+    ids = [each["id"] for each in api.get("transactions", {"open": "true", "limit": "1000"}).json()]
+    counts = []
+    for asked in (ids[:1], ids):
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            list_proposals(api, *asked)
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+    answer = api.post("transactions/proposals", {"transactionIds": [*ids, ids[0], ids[0]]})
+    assert answer.status_code == 400
+
+
+def set_auto_categorize(api, *, on=True):
+    assert api.put("", {"autoCategorize": on}).json()["autoCategorize"] is on
+
+
+def test_certain_proposals_are_assigned_when_enabled(api, books, bank, done, hosting):
+    assert api.get("").json()["autoCategorize"] is False
+    done(hosting, times=5)
+    assert books.book(bank, fromTo="nimbus ltd")["categorizations"] == {}
+    set_auto_categorize(api)
+    made = books.book(bank, "-7.00", fromTo="nimbus ltd")
+    (part,) = made["categorizations"].values()
+    assert (part["categoryId"], part["sourceNote"]) == (hosting, "history")
+    assert made["categorizationsAutoAssigned"] is True
+    set_auto_categorize(api, on=False)
+    assert books.book(bank, fromTo="nimbus ltd")["categorizations"] == {}
+
+
+@pytest.mark.parametrize(("agreed", "against", "certain"), [(4, 0, False), (5, 0, True), (18, 1, False), (19, 1, True)])
+def test_certain_are_five_and_nineteen_in_twenty(api, books, bank, done, hosting, agreed, against, certain):
+    set_auto_categorize(api)
+    support = books.category("support")
+    for category, times in ((support, against), (hosting, agreed)):
+        items = [
+            {"accountId": bank, "date": "2026-01-01", "amountValue": "-1.00", "fromTo": "x", "categoryId": category}
+        ] * times
+        api.post("transactions/import", {"transactions": items})
+    assert bool(books.book(bank, fromTo="X")["categorizations"]) is certain
+
+
+def test_auto_assigned_categories_are_not_learned(api, books, bank, done, hosting):
+    done(hosting, times=5)
+    set_auto_categorize(api)
+    assigned = [books.book(bank, fromTo="Nimbus Ltd")["id"] for _ in range(4)]
+    other = books.book(bank, fromTo="Nimbus Ltd", excludeFromAutoCategorization=True)["id"]
+    assert list_proposals(api, other)[other][0]["basis"] == {"kind": "counterparty", "seen": 5, "agreed": 5}
+    body = {"selection": {"mode": "ids", "ids": assigned[:1]}, "categoryId": hosting}
+    api.post("transactions/categorize", body)  # now somebody has said so
+    assert list_proposals(api, other)[other][0]["basis"]["seen"] == 6
+
+
+def test_account_defaults_are_not_learned(api, books, hosting):
+    account = books.account(defaultCategoryId=hosting)
+    books.book(account, fromTo="Somebody")
+    open_one = books.book(account, fromTo="Somebody", excludeFromAutoCategorization=True)["id"]
+    assert list_proposals(api, open_one) == {open_one: []}
+
+
+def test_rules_come_before_history_and_history_before_the_account(api, books, done, hosting):
+    support, sales = books.category("support"), books.category("sales")
+    account = books.account(defaultCategoryId=support)
+    body = {"selection": {"mode": "all", "confirm": True}, "categoryId": hosting}
+    for _ in range(5):
+        books.book(account, fromTo="Nimbus")
+    api.post("transactions/categorize", body)
+    set_auto_categorize(api)
+    conditions = {"description": {"operator": "equals", "value": "ads"}}
+    rule = {"name": "Ads", "conditions": conditions, "action": {"categoryId": sales}}
+    made = api.post("categorization_rules", rule).json()["id"]
+    items = [("Ads Ltd", "ads"), ("Nimbus", "x"), ("Who", "x")]
+    answers = [books.book(account, fromTo=name, description=text) for name, text in items]
+    notes = [part["sourceNote"] for each in answers for part in each["categorizations"].values()]
+    assert notes == [f"rule:{made}", "history", "account"]
+
+
+# ---------------------------------------------------------------------------------------------- a rule from an act
+
+
+def request_rule_offer(api, transaction_id):
+    return api.post("categorization_rules/from_transaction", {"transactionId": transaction_id})
+
+
+def test_a_rule_is_offered_from_what_somebody_did(api, books, bank, hosting):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
+    row = books.book(bank, "-119.00", fromTo="Nimbus  Ltd", description="Invoice 7")["id"]
+    waits = books.book(bank, "-50.00", fromTo="nimbus ltd")["id"]
+    books.split(
+        row,
+        {
+            "categoryId": hosting,
+            "plSplit": {"cogs": -100},
+            "passThroughTax": -19,
+            "counterparty": {"type": "vendor", "id": vendor},
+            "usingDateRule": {"type": "month"},
+        },
+    )
+    answer = request_rule_offer(api, row)
+    assert answer.status_code == 200, answer.content
+    rule, preview = answer.json()["rule"], answer.json()["preview"]
+    conditions = {name: value for name, value in rule["conditions"].items() if value is not None}
+    assert conditions == {"fromTo": {"operator": "equals", "value": "Nimbus Ltd"}, "direction": "out"}
+    assert rule["action"] == {
+        "categoryId": hosting,
+        "plType": "cogs",
+        "counterparty": {"type": "vendor", "id": vendor},
+        "usingDateRule": {"type": "month", "startDate": None, "endDate": None, "invoiceDate": None},
+        "passThroughTaxPercent": 19,
+    }
+    assert (preview["matched"], preview["changed"]) == (2, 1)
+    assert api.get("categorization_rules").json() == []
+    made = api.post("categorization_rules", rule).json()["id"]
+    api.post("categorization_rules/apply", {"selection": {"mode": "ids", "ids": [row, waits]}})
+    assert [part["sourceNote"] for part in books.parts(waits)] == [f"rule:{made}"]
+
+
+def test_without_a_name_the_text_counts_up_to_what_differs(api, books, bank, done, hosting):
+    (row,) = done(hosting, name="", description="Card payment AMZN 4711 Berlin")
+    conditions = request_rule_offer(api, row).json()["rule"]["conditions"]
+    assert conditions["description"] == {"operator": "startsWith", "value": "Card payment AMZN"}
+
+
+def test_a_rule_that_contradicts_what_was_done_is_not_offered(api, books, bank, done, hosting):
+    support = books.category("support")
+    (row,), (other,) = done(hosting), done(support, name="NIMBUS LTD")
+    answer = request_rule_offer(api, row)
+    assert (answer.status_code, answer.json()["code"]) == (409, "rule_too_broad")
+    assert answer.json()["counterExamples"] == [{"transactionId": other, "categoryId": support}]
+
+
+def test_nothing_is_learned_from_what_is_open_or_split(api, books, bank, hosting):
+    row = books.book(bank, "-10.00", fromTo="x")["id"]
+    assert (request_rule_offer(api, row).status_code, request_rule_offer(api, row).json()["code"]) == (
+        409,
+        "nothing_to_learn",
+    )
+    support = books.category("support")
+    parts = [{"categoryId": each, "plSplit": {"cogs": -5}} for each in (hosting, support)]
+    books.split(row, *parts)
+    assert request_rule_offer(api, row).json()["code"] == "nothing_to_learn"
+    assert request_rule_offer(api, "x").json()["errors"][0]["code"] == "unknown_id"
+    assert Categorization.objects.filter(transaction=row).count() == 2

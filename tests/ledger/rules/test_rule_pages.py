@@ -1,0 +1,60 @@
+"""Rules on pages: what is too broad is asked about before it is kept, and the list tells all that a rule gives."""
+
+import pytest
+
+from tests.ledger.conftest import get_page_text
+from tests.ledger.inbox.test_inbox_pages import hosting, site
+
+pytestmark = pytest.mark.django_db
+assert hosting  # fixtures
+assert site
+BROAD_RULE_QUESTION = "Narrow it before you save"
+
+
+@pytest.fixture
+def typed(hosting):
+    base = {"name": "Nimbus", "enabled": "on", "fromToOperator": "equals", "fromToValue": "Nimbus Ltd"}
+    return base | {"category": f"{hosting}:cogs", "dateRule": "transactionDate"}
+
+
+@pytest.fixture
+def split(books, bank):
+    """Two parts, both otherwise."""
+    row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
+    support = books.category("support")
+    parts = [{"categoryId": support, "plSplit": {"cogs": -value}} for value in (5, 7)]
+    assert books.split(row, *parts).status_code == 200
+    return row
+
+
+def test_one_that_is_too_broad_is_saved_by_who_says_so(api, books, bank, split, hosting, site, typed):
+    row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
+    books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -12}})
+    address = f"{site.base}/rules/new?transaction={row}"
+    page = site.client.get(address)
+    assert BROAD_RULE_QUESTION in get_page_text(page)
+    assert page.content.decode().count(f"/transactions/{split}") == 1, "a split one is told once"
+    again = site.client.post(address, typed)
+    assert BROAD_RULE_QUESTION in get_page_text(again)
+    assert "Save, too broad as it is" in get_page_text(again)
+    assert api.get("categorization_rules").json() == []
+    assert site.client.post(address, typed | {"anyway": "1"}).status_code == 303
+    assert len(api.get("categorization_rules").json()) == 1
+
+
+def test_one_that_was_narrowed_is_saved(api, books, bank, split, site, typed):
+    row = books.book(bank, "-20.00", fromTo="Nimbus Ltd")["id"]
+    answer = site.client.post(f"{site.base}/rules/new?transaction={row}", typed | {"minAmount": "15"})
+    assert (answer.status_code, len(api.get("categorization_rules").json())) == (303, 1)
+
+
+def test_the_list_tells_the_tax(site, typed):
+    assert site.client.post(f"{site.base}/rules/new", typed | {"tax": "19"}).status_code == 303
+    assert "19 % tax" in get_page_text(site.get("rules"))
+
+
+def test_an_initial_balance_was_assigned_by_nobody(api, books, bank, hosting):
+    row = books.book(bank, "-12.00")["id"]
+    books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -12}})
+    api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "90.00"})
+    assert [each["id"] for each in api.get("transactions", {"assignedBy": "person"}).json()] == [row]

@@ -1,0 +1,45 @@
+"""A change of the ledger that waited for its turn goes by what the company has become meanwhile."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from companies import change
+from ledger.models import Categorization
+from ledger.recognition.actions.postings import find_posting_differences
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """Has something done by somebody else when the next import has read its company and waits for its turn."""
+
+    def do(act):
+        def wait(*args):
+            monkeypatch.undo()
+            other = threading.Thread(target=lambda: (act(), connection.close()))
+            other.start()
+            other.join()
+            turn(*args)
+
+        turn = change.lock_company
+        monkeypatch.setattr(change, "lock_company", wait)
+
+    return do
+
+
+@pytest.fixture
+def payment(api, books, bank):
+    """Imports one payment with its category."""
+    item = {"accountId": bank, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": books.category("hosting")}
+    return lambda: api.post("transactions/import", {"transactions": [item]})
+
+
+def test_change_uses_the_new_base_currency(api, meanwhile, payment):
+    meanwhile(lambda: api.put("", {"baseCurrency": "USD"}))
+    assert payment().status_code == 200
+    assert api.get("").json()["baseCurrency"] == "USD"
+    assert Categorization.objects.count() == 1
+    assert find_posting_differences(api.company.id) == []

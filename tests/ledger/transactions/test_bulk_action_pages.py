@@ -1,0 +1,220 @@
+"""Acts on many transactions from their page: what is meant is told and confirmed first, and can be taken back."""
+
+import re
+
+import pytest
+
+from companies.models import AuditEntry
+from ledger.models import CategorizationRun, Transaction, TransactionBefore
+from tests import factories
+from tests.ledger.conftest import get_page_text, list_pl_amounts
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+@pytest.fixture
+def hosting(books):
+    return f"{books.category('hosting')}:cogs"
+
+
+@pytest.fixture
+def bills(books, bank):
+    """Sixty of them, one more than fifty cents each: more than a page shows."""
+    return [books.book(bank, f"-{number}.50", fromTo="Nimbus")["id"] for number in range(60)]
+
+
+def press_undo(pages, answer):
+    """Presses Undo on the page that an act leads to."""
+    run = re.search(r'name="run" value="([^"]+)"', pages.client.get(answer["Location"]).content.decode())[1]
+    return pages.client.post(answer["Location"], {"act": "undo", "run": run}, follow=True)
+
+
+# ---------------------------------------------------------------------------------------------- before
+
+
+def test_the_list_says_how_many_there_are_and_what_they_come_to_in_each_currency(pages, books, bank, savings):
+    books.book(bank, "-119.00")
+    books.book(bank, "-4.50")
+    books.book(savings, "500.00", amountCurrency="USD")
+    assert "3 transactions · −€123.50 · $500.00" in get_page_text(pages.get())
+    assert "2 transactions · −€123.50" in get_page_text(pages.get(direction="out"))
+
+
+def test_more_than_the_page_shows_is_counted_and_confirmed_first(pages, books, bills, hosting, acme):
+    act = {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}
+    asked = pages.post("?q=nimbus", **act)
+    assert asked.status_code == 200
+    assert re.search(r"Categorize 60 transactions as \S* ?Hosting\?", get_page_text(asked))
+    assert "60 transactions · −€1,800.00" in get_page_text(asked)
+    assert Transaction.objects.for_company(acme.id).exclude(categorized_value=0).count() == 0
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked.content.decode()))
+    assert fields.items() >= {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}.items()
+    done = pages.post("?q=nimbus", **fields)
+    assert done.status_code == 303
+    assert "60 transactions categorized." in get_page_text(pages.client.get(done["Location"]))
+    (part,) = books.parts(bills[7])
+    assert (list_pl_amounts(part)["cogs"], part["usingDateRule"]["type"]) == (-7.5, "month")
+
+
+def test_bulk_action_asks_again_after_new_rows(pages, books, bank, bills, acme):
+    asked = pages.post(act="delete", whole="on")
+    word = re.search(r'name="confirmed" value="([^"]+)"', asked.content.decode())[1]
+    books.book(bank, "-1.00")
+    again = pages.post(act="delete", whole="on", confirmed=word)
+    assert again.status_code == 200
+    assert "Delete 61 transactions?" in get_page_text(again)
+    assert Transaction.objects.for_company(acme.id).count() == 61
+
+
+def test_a_later_page_stands_for_more_than_it_shows(pages, books, bank, bills):
+    link = next(part for part in pages.get().content.decode().split('"') if part.startswith("?") and "cursor=" in part)
+    asked = pages.post(link.replace("&amp;", "&"), act="uncategorize", whole="on")
+    assert "Uncategorize 60 transactions?" in get_page_text(asked)
+
+
+def test_ticked_ones_and_whole_lists_of_one_page_need_no_question(pages, books, bank, hosting):
+    made = books.book(bank, "-1.00")["id"]
+    assert pages.post(act="categorize", id=made, category=hosting).status_code == 303
+    assert pages.post(act="uncategorize", whole="on").status_code == 303
+
+
+# ---------------------------------------------------------------------------------------------- and after
+
+
+def test_categories_come_back_with_their_parts_ids_and_authors(pages, books, bank, api, hosting, acme):
+    support = books.category("support")
+    split, auto, bare = (books.book(bank, "-100.00", fromTo=name)["id"] for name in ("Split", "Auto", "Bare"))
+    nimbus = factories.make_customer(acme, "Nimbus")
+    parts = (
+        {"categoryId": support, "plSplit": {"cogs": -50}, "passThroughTax": -10, "sourceNote": "invoice 7"},
+        {"categoryId": support, "plSplit": {"cogs": -20}, "counterparty": {"id": str(nimbus.id)}},
+    )
+    books.split(split, *parts)
+    rule = {"text": {"operator": "contains", "value": "auto"}}
+    api.post("categorization_rules", {"name": "r", "conditions": rule, "action": {"categoryId": support}})
+    api.post("categorization_rules/apply", {"selection": {"mode": "ids", "ids": [auto]}})
+    before = {each: books.read(each) for each in (split, auto, bare)}
+    assert before[auto]["categorizationsAutoAssigned"]
+    answer = pages.post("?direction=out", act="categorize", id=[split, auto, bare], category=hosting)
+    told = pages.client.get(answer["Location"]).content.decode()
+    assert re.findall(r'role="status">(.*?)<', told) == ["3 transactions categorized."], "one notice, with Undo in it"
+    assert "3 transactions changed just now" in get_page_text(pages.client.get(answer["Location"]))
+    after = press_undo(pages, answer)
+    assert "3 transactions as before." in get_page_text(after)
+    assert after.redirect_chain[-1][0] == f"{pages.base}?direction=out"
+    for each, was in before.items():
+        now = books.read(each)
+        assert {name for name in was if was[name] != now[name]} <= {"lastUpdatedTime", "lastUpdatedUserId"}
+    entry = AuditEntry.objects.for_company(acme.id).filter(action="transactions.runTakenBack").get()
+    assert entry.after == {"act": "categorize", "affected": 3, "kept": 0}
+    assert not TransactionBefore.objects.for_company(acme.id).exists()
+
+
+def test_unlinked_transfers_are_linked_again(pages, books, bank, savings):
+    source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
+    books.link(source, target)
+    before = books.parts(source), books.parts(target)
+    answer = pages.post(act="uncategorize", id=source)
+    assert books.parts(target) == []
+    assert "2 transactions as before." in get_page_text(press_undo(pages, answer))
+    assert (books.parts(source), books.parts(target)) == before
+
+
+def test_one_that_stays_is_told_as_one(pages, books, bank):
+    one = books.book(bank, "-50.00")["id"]
+    answer = pages.post(act="categorize", id=one, category=f"{books.category('hosting')}:cogs")
+    books.api.put(f"transactions/{one}", {"notes": "mine"})
+    assert "0 transactions as before. 1 stays: somebody has touched it since." in get_page_text(
+        press_undo(pages, answer)
+    )
+
+
+def test_a_leg_whose_partner_was_touched_stays_open(pages, books, bank, savings):
+    source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
+    books.link(source, target)
+    answer = pages.post(act="uncategorize", id=source)
+    books.api.put(f"transactions/{target}", {"notes": "mine"})
+    assert "0 transactions as before. 2 stay: somebody has touched them since." in get_page_text(
+        press_undo(pages, answer)
+    )
+    assert books.parts(source) == books.parts(target) == []
+
+
+def test_deleted_ones_come_back_as_they_were(pages, books, bank, savings, api, acme):
+    gone = books.book(bank, "-119.00", fromTo="Nimbus", notes="paid", externalId="x-1", pending=False)["id"]
+    books.split(gone, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}, "passThroughTax": -19})
+    source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
+    books.link(source, target)
+    before = {each: books.read(each) for each in (gone, source, target)}
+    answer = pages.post(act="delete", id=[gone, source])
+    assert api.get(f"transactions/{gone}").status_code == 404
+    assert "3 transactions as before." in get_page_text(press_undo(pages, answer))
+    for each, was in before.items():
+        now = books.read(each)
+        assert {name for name in was if was[name] != now[name]} <= {"lastUpdatedTime", "lastUpdatedUserId"}
+
+
+def test_a_deleted_one_whose_place_is_taken_stays_away(pages, books, bank, acme):
+    taken = books.book(bank, "-1.00", externalId="x-1")["id"]
+    free = books.book(bank, "-2.00")["id"]
+    answer = pages.post(act="delete", id=[taken, free])
+    books.book(bank, "-3.00", externalId="x-1")
+    assert "1 transaction as before. 1 stay" in get_page_text(press_undo(pages, answer))
+    assert not Transaction.objects.for_company(acme.id).filter(id=taken).exists()
+    assert Transaction.objects.for_company(acme.id).filter(id=free).exists()
+
+
+def test_undo_keeps_rows_whose_reference_is_gone(pages, books, bank, api, hosting):
+    own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
+    row = books.book(bank, "-10.00")["id"]
+    books.split(row, {"categoryId": own, "plSplit": {"ga": -10}})
+    answer = pages.post(act="categorize", id=row, category=hosting)
+    assert api.delete(f"categories/{own}").status_code == 200
+    assert "0 transactions as before. 1 stay" in get_page_text(press_undo(pages, answer))
+    assert books.parts(row)[0]["categoryId"] == hosting.partition(":")[0]
+
+
+def test_undo_keeps_later_changes(pages, books, bank, hosting):
+    mine, theirs = (books.book(bank, "-10.00")["id"] for _ in range(2))
+    answer = pages.post(act="categorize", id=[mine, theirs], category=hosting)
+    books.split(theirs, {"categoryId": books.category("support"), "plSplit": {"cogs": -4}})
+    assert "1 transaction as before. 1 stay" in get_page_text(press_undo(pages, answer))
+    assert books.parts(mine) == []
+    assert list_pl_amounts(books.parts(theirs)[0]) == {"cogs": -4}
+
+
+def test_bulk_action_is_undone_once_by_its_company(pages, pages_of, books, bank, hosting, carol, globex):
+    row = books.book(bank, "-10.00")["id"]
+    answer = pages.post(act="categorize", id=row, category=hosting)
+    run = CategorizationRun.objects.get()
+    stranger = pages_of(carol, globex)
+    assert stranger.post(act="undo", run=str(run.id)).status_code == 404
+    assert str(run.id) not in stranger.get(run=str(run.id)).content.decode()
+    assert books.parts(row) != []
+    press_undo(pages, answer)
+    assert pages.post(act="undo", run=str(run.id)).status_code == 404
+    assert 'value="undo"' not in pages.client.get(answer["Location"]).content.decode()
+
+
+def test_an_act_that_changes_nothing_leaves_nothing_to_take_back(pages, books, bank):
+    row = books.book(bank, "-10.00")["id"]
+    answer = pages.post(act="uncategorize", id=row)
+    assert answer["Location"] == pages.base
+    assert not CategorizationRun.objects.exists()
+
+
+def test_the_endpoint_takes_it_back_too(pages, books, bank, hosting, api):
+    row = books.book(bank, "-10.00")["id"]
+    pages.post(act="categorize", id=row, category=hosting)
+    answer = api.delete(f"categorization_runs/{CategorizationRun.objects.get().id}")
+    assert answer.json() == {"success": True, "affected": 1, "keptCount": 0}
+    assert books.parts(row) == []
+
+
+def test_statements_do_not_grow_with_the_rows(pages, books, bills, hosting, django_assert_max_num_queries):
+    for few in (bills[:2], bills[2:50]):
+        with django_assert_max_num_queries(60):
+            answer = pages.post(act="categorize", id=few, category=hosting)
+        with django_assert_max_num_queries(75):
+            press_undo(pages, answer)
+    assert books.parts(bills[3]) == []

@@ -1,0 +1,70 @@
+"""Who sends a form that somebody overtook is told by whom, and what is there now; and what a split leaves open."""
+
+import re
+
+import pytest
+
+from tests.ledger.conftest import get_page_text
+from tests.ledger.inbox.test_inbox_pages import hosting, site
+from tests.ledger.transactions.test_detail_pages import build_split_form
+
+pytestmark = pytest.mark.django_db
+assert hosting  # fixtures
+assert site
+
+
+def find_seen_value(page):
+    return re.search(r'name="seen" value="([^"]+)"', page.content.decode())[1]
+
+
+def test_an_edit_names_who_came_first_and_what_is_there(api, books, bank, site):
+    row = books.book(bank, "-12.00", fromTo="Nimbus")["id"]
+    seen = find_seen_value(site.get(f"transactions/{row}/edit"))
+    assert api.put(f"transactions/{row}", {"fromTo": "Cumulus", "amountValue": "-13.00"}).status_code == 200
+    form = {"seen": seen, "accountId": bank, "date": "2026-03-15", "amountValue": "-12.00", "amountCurrency": "EUR"}
+    page = site.post(f"transactions/{row}/edit", **form, fromTo="Stratus", description="", notes="")
+    told = get_page_text(page)
+    assert "Key “test” has changed “Cumulus” meanwhile. Nothing was overwritten" in told
+    assert "There now: amount −€13.00 and from / to Cumulus." in told
+    assert books.read(row)["fromTo"] == "Cumulus"
+
+
+def test_a_rule_names_who_came_first_and_what_it_says(api, site, hosting):
+    body = {"name": "Nimbus", "conditions": {"text": {"operator": "contains", "value": "nimbus"}}}
+    rule = api.post("categorization_rules", body | {"action": {"categoryId": hosting}}).json()["id"]
+    seen = find_seen_value(site.get(f"rules/{rule}"))
+    other = {"conditions": {"text": {"operator": "contains", "value": "cumulus"}}, "action": {"categoryId": hosting}}
+    assert api.put(f"categorization_rules/{rule}", {"name": "Cumulus"} | other).status_code == 200
+    form = {"seen": seen, "name": "Stratus", "textOperator": "contains", "textValue": "stratus", "enabled": "on"}
+    told = get_page_text(site.post(f"rules/{rule}", **form, category=f"{hosting}:cogs", dateRule="transactionDate"))
+    assert "Key “test” has changed the rule meanwhile. It says now: “Cumulus”, " in told
+    assert "“cumulus” → " in told
+
+
+def test_the_inbox_leads_to_what_was_overtaken(books, bank, site, hosting):
+    row = books.book(bank, "-12.00", fromTo="Nimbus")["id"]
+    seen = find_seen_value(site.get("inbox"))
+    books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -12}})
+    page = site.post("inbox", act="accept", id=row, seen=seen, category=f"{hosting}:cogs")
+    assert re.search(
+        rf'role="alert".*<a\s+href="[^"]+/transactions/{row}">Look at it</a>', page.content.decode(), re.DOTALL
+    )
+
+
+def test_a_split_in_part_says_what_stays_open(books, bank, site, hosting):
+    row = books.book(bank, "-250.00", fromTo="Nimbus")["id"]
+    page = site.get(f"transactions/{row}/split")
+    assert len(re.findall(r"<select[^>]*\sautofocus", page.content.decode())) == 1
+    form = build_split_form({"category": f"{hosting}:cogs", "amount": "-238"})
+    answer = site.client.post(f"{site.base}/transactions/{row}/split?from=inbox", form, follow=True)
+    assert "The categorizations were saved. −€12.00 stays open." in get_page_text(answer)
+    assert "−€12.00 of −€250.00" in get_page_text(answer)
+
+
+def test_a_split_without_any_row_takes_nothing_away(books, bank, site, hosting):
+    row = books.book(bank, "-250.00", fromTo="Nimbus")["id"]
+    books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -250}})
+    answer = site.post(f"transactions/{row}/split")
+    assert answer.status_code == 400
+    assert "The form could not be read. Nothing was stored." in get_page_text(answer)
+    assert len(books.read(row)["categorizations"]) == 1

@@ -1,0 +1,80 @@
+"""The history of what files brought: pending first, booked then, assigned by a rule; and what it settles and is linked
+with."""
+
+import pytest
+
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_statement
+from tests.ledger.conftest import get_page_text
+from tests.ledger.statement_upload import upload_statement
+
+pytestmark = pytest.mark.django_db
+PENDING = build_camt(build_statement(build_entry("-40.00", ref="a", status="PDNG"), kind="054"), kind="054")
+FINAL = build_camt(build_statement(build_entry("-40.00", ref="a"), opening="100.00", closing="60.00"))
+
+
+def check_order(text, *told):
+    """The sentences are there, in this order."""
+    places = [text.find(part) for part in told]
+    assert -1 not in places, (told[places.index(-1)], text)
+    assert places == sorted(places)
+
+
+@pytest.fixture
+def rule(api, books):
+    action = {"categoryId": books.category("hosting")}
+    body = {"name": "Initech", "conditions": {"text": {"operator": "contains", "value": "initech"}}, "action": action}
+    assert api.post("categorization_rules", body).status_code == 201
+
+
+def test_a_pending_one_was_brought_by_one_file_and_booked_by_another(api, main, pages, books):
+    assert upload_statement(api, PENDING, "notes.xml").status_code == 200
+    (row,) = api.get("transactions").json()
+    books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -40}})
+    assert upload_statement(api, FINAL, "final.xml").status_code == 200
+    check_order(
+        get_page_text(pages.get(f"/{row['id']}")),
+        "booked it with final.xml: it was pending until then.",
+        "categorized it: Hosting −€40.00.",
+        "brought it with notes.xml, still pending.",
+    )
+
+
+@pytest.mark.usefixtures("rule")
+def test_history_names_rule_and_category(api, main, pages, books):
+    assert upload_statement(api, FINAL, "final.xml").status_code == 200
+    (row,) = [each for each in api.get("transactions").json() if each["amountValue"] == "-40.00"]
+    told = "categorized it as Hosting: Rule “Initech”."
+    check_order(get_page_text(pages.get(f"/{row['id']}")), told, "brought it with final.xml.")
+    books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
+    assert told not in get_page_text(pages.get(f"/{row['id']}")), "by then a person has said it"
+
+
+def test_a_link_says_with_which(books, bank, savings, pages):
+    one, other = books.book(bank, "-80.00")["id"], books.book(savings, "80.00")["id"]
+    books.link(one, other)
+    assert "linked it as a transfer with €80.00 on Savings, 15 Mar 2026." in get_page_text(pages.get(f"/{one}"))
+    assert "linked it as a transfer with −€80.00 on Main, 15 Mar 2026." in get_page_text(pages.get(f"/{other}"))
+
+
+def test_settling_and_taking_it_back_are_told(api, books, bank, pages):
+    plan = {"accountId": bank, "name": "Rent", "startDate": "2026-03-15", "amountValue": "-80.00", "autoSettle": False}
+    rent = api.post("planned_transactions", plan).json()["id"]
+    row = books.book(bank, "-80.00")["id"]
+    assert (
+        api.post(f"planned_transactions/{rent}/settle", {"date": "2026-03-15", "transactionId": row}).status_code == 200
+    )
+    assert "settled a planned payment with it." in get_page_text(pages.get(f"/{row}"))
+    assert api.post(f"planned_transactions/{rent}/unsettle", {"date": "2026-03-15"}).status_code == 200
+    check_order(
+        get_page_text(pages.get(f"/{row}")),
+        "took back that a planned payment was settled with it.",
+        "settled a planned payment with it.",
+    )
+
+
+def test_history_shows_automatic_settlement(api, books, bank, pages):
+    plan = {"accountId": bank, "name": "Rent", "startDate": "2026-03-15", "amountValue": "-80.00"}
+    assert api.post("planned_transactions", plan).status_code == 201
+    row = books.book(bank, "-80.00")["id"]
+    assert books.read(row)["settles"]
+    assert "settled a planned payment with it." in get_page_text(pages.get(f"/{row}"))

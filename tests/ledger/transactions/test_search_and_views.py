@@ -1,0 +1,186 @@
+"""Finding and moving: the search of a company, the way to another one, pages back and forth, views kept by name."""
+
+import re
+
+import pytest
+
+from companies.models import AuditEntry
+from ledger.models import SavedView
+from tests import factories
+from tests.ledger.conftest import get_page_text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def search_as(browser_of):
+    def searching(user, company, text):
+        return browser_of(user, company).client.get(f"/app/companies/{company.id}/search", {"q": text})
+
+    return searching
+
+
+@pytest.fixture
+def some(books, bank, acme):
+    factories.make_customer(acme, "Nimbus Hosting")
+    books.account(name="Nimbus savings", accountNumber="DE89 3704 0044 0532 0130 00")
+    return books.book(bank, "-119.00", fromTo="Nimbus Cloud", description="March")["id"]
+
+
+# ---------------------------------------------------------------------------------------------- search
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("nimbus", ["Transactions", "Counterparties", "Accounts"]),
+        ("march", ["Transactions"]),
+        ("119,00", ["Transactions"]),
+        ("DE893704", ["Accounts"]),
+        ("0044 0532", ["Accounts"]),
+        ("profit", ["Pages"]),
+        ("bank statement", ["Pages"]),
+        ("", ["Pages"]),
+        ("nothing at all", []),
+        ("%", []),
+        ("a\0b", []),
+    ],
+)
+def test_one_search_finds_what_has_the_words_or_the_amount(text, kinds, search_as, alice, acme, some):
+    answer = search_as(alice, acme, text)
+    assert answer.status_code == 200
+    assert re.findall(r'<h2 id="kind-\d">([^<]+)</h2>', answer.content.decode()) == kinds
+    assert ("Nothing is found" in get_page_text(answer)) is not kinds or kinds
+
+
+def test_each_result_leads_where_it_is(search_as, alice, acme, some, pages):
+    body = search_as(alice, acme, "nimbus").content.decode()
+    links = re.findall(r'href="([^"]+)"', body.split("data-results")[1])
+    assert f"{pages.base}/{some}" in links
+    for link in links:
+        assert pages.client.get(link.replace("&amp;", "&")).status_code == 200
+
+
+def test_the_search_shows_what_the_visitor_may_see(search_as, acme, globex, carol, some):
+    few = factories.make_member(acme, "few@acme.example", permissions=["company:read", "accounts:read"])
+    body = search_as(few, acme, "nimbus").content.decode()
+    assert re.findall(r'<h2 id="kind-\d">([^<]+)</h2>', body) == ["Accounts"]
+    assert "Profit and loss" not in get_page_text(search_as(few, acme, ""))
+    assert "Nimbus" not in get_page_text(search_as(carol, globex, "nimbus")).replace("“nimbus”", "")
+
+
+# ---------------------------------------------------------------------------------------------- another company
+
+
+def test_the_companys_name_leads_to_the_same_part_of_the_others(pages, alice, acme, globex):
+    assert "change company" not in pages.get().content.decode()
+    second = factories.make_company(name="Umbrella", owner=alice)
+    body = pages.get().content.decode()
+    assert f'href="/app/companies/{second.id}/transactions"' in body
+    assert str(globex.id) not in body
+
+
+def test_of_a_part_that_one_may_not_see_the_overview_is_shown(pages, alice, acme):
+    other = factories.make_company(name="Umbrella")
+    from companies.models import Membership
+
+    row = Membership(company=other, user=alice, role="viewer", permissions=["company:read"])
+    row.mark_created(factories.make_stamp()).save(force_insert=True)
+    body = pages.get().content.decode()
+    assert f'href="/app/companies/{other.id}/transactions"' not in body
+    assert f'href="/app/companies/{other.id}"' in body
+
+
+def test_the_keys_are_a_page(pages, client):
+    assert "Next, previous row" in get_page_text(pages.client.get("/app/shortcuts"))
+    assert client.get("/app/shortcuts").status_code == 302
+
+
+# ---------------------------------------------------------------------------------------------- pages and rows
+
+
+def test_pages_lead_forth_and_back_over_the_same_rows(pages, books, bank):
+    made = [books.book(bank, f"-{number + 1}.00")["id"] for number in range(120)]
+
+    def ids(answer):
+        return re.findall(r'name="id" value="([^"]+)"', answer.content.decode())
+
+    def follow(answer, rel):
+        found = re.search(rf'href="(\?[^"]+)" rel="{rel}"', answer.content.decode())
+        return pages.client.get(pages.base + found[1].replace("&amp;", "&")) if found else None
+
+    first = pages.get(sort="amount")
+    assert follow(first, "prev") is None
+    second = follow(first, "next")
+    third = follow(second, "next")
+    assert follow(third, "next") is None
+    assert ids(first) + ids(second) + ids(third) == made[::-1]
+    back = follow(third, "prev")
+    assert ids(back) == ids(second)
+    assert ids(follow(back, "next")) == ids(third)
+    start = follow(back, "prev")
+    assert ids(start) == ids(first)
+    assert follow(start, "prev") is None
+    assert pages.get(before="x").status_code == 400
+
+
+def test_rows_stand_as_close_as_the_visitor_chose_last(pages, books, bank):
+    books.book(bank)
+    assert 'movements listing comfortable"' in pages.get().content.decode()
+    assert 'movements listing compact"' in pages.get(density="compact").content.decode()
+    assert 'movements listing compact"' in pages.get(q="").content.decode()
+    assert 'movements listing compact"' in pages.get(density="tiny").content.decode()
+    assert 'movements listing comfortable"' in pages.get(density="comfortable").content.decode()
+
+
+# ---------------------------------------------------------------------------------------------- views
+
+
+def test_a_view_keeps_filters_and_order_by_a_name(pages, books, bank, acme):
+    books.book(bank)
+    answer = pages.post("/views", name="  Large bills ", query="open=true&sort=amount&q=&cursor=abc&run=1")
+    assert (answer.status_code, answer["Location"]) == (303, f"{pages.base}?open=true&sort=amount")
+    body = pages.get().content.decode()
+    assert f'href="{pages.base}?open=true&amp;sort=amount">Large bills</a>' in body
+    pages.post("/views", name="Large bills", query="open=false")
+    view = SavedView.objects.for_company(acme.id).get()
+    assert view.query == "open=false"
+    actions = list(
+        AuditEntry.objects.for_company(acme.id).filter(entity_type="savedView").values_list("action", flat=True)
+    )
+    assert sorted(actions) == ["savedView.created", "savedView.updated"]
+    assert pages.post(f"/views/{view.id}/delete").status_code == 303
+    assert not SavedView.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"name": "", "query": "open=true"},
+        {"name": "n" * 81, "query": "open=true"},
+        {"name": "n", "query": "open=maybe"},
+        {"name": "n", "query": "colour=red"},
+        {"name": "n", "query": "q=" + "x" * 3000},
+    ],
+)
+def test_invalid_saved_view_is_rejected(form, pages, acme):
+    answer = pages.client.post(f"{pages.base}/views", form, follow=True)
+    assert "The view was not kept." in get_page_text(answer)
+    assert not SavedView.objects.exists()
+
+
+def test_views_are_ones_own_or_shared_by_who_may_write(pages, pages_of, alice, bob, acme, carol, globex):
+    pages.post("/views", name="Mine", query="open=true")
+    pages.post("/views", name="Ours", query="open=true", shared="on")
+    viewer = pages_of(bob, acme)
+    viewer.post("/views", name="Bob's", query="")
+    viewer.post("/views", name="Everybody's", query="", shared="on")
+    names = set(SavedView.objects.values_list("name", flat=True))
+    assert names == {"Mine", "Ours", "Bob's"}
+    body = viewer.get(q="x").content.decode()
+    assert ("Ours" in body, "Mine" in body) == (True, False)
+    ours = SavedView.objects.get(name="Ours")
+    assert viewer.post(f"/views/{ours.id}/delete").status_code == 404
+    assert pages_of(carol, globex).post(f"/views/{ours.id}/delete").status_code == 404
+    assert "Ours" not in pages_of(carol, globex).get(q="x").content.decode()
+    assert SavedView.objects.count() == 3

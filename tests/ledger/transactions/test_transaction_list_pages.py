@@ -1,0 +1,393 @@
+"""The list of transactions as a page: its filters, its file, a new one, and what is done with many rows."""
+
+import csv
+import io
+import re
+from datetime import UTC, datetime
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from companies.models import AuditContext, AuditEntry
+from companies.pages.csv_escaping import escape_formulas
+from ledger.models import Transaction
+from tests import factories
+from tests.ledger.conftest import find_field_error, get_page_text, list_pl_amounts
+
+pytestmark = pytest.mark.django_db
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def three(books, bank, savings):
+    """Hosting, a coffee and a payment of a customer."""
+    return {
+        "hosting": books.book(bank, "-119.00", "2026-03-15", fromTo="Nimbus Cloud", description="March hosting")["id"],
+        "coffee": books.book(bank, "-4.50", "2026-03-16", fromTo="Corner Bistro", pending=True)["id"],
+        "payment": books.book(savings, "500.00", "2026-03-17", description="Invoice 7", amountCurrency="USD")["id"],
+    }
+
+
+def list_shown_names(answer, three):
+    """The names of the transactions that a page of the list shows, in its order."""
+    body = answer.content.decode()
+    places = {name: body.find(f"/transactions/{key}") for name, key in three.items()}
+    return [name for name in sorted(places, key=places.get) if places[name] >= 0]
+
+
+# ---------------------------------------------------------------------------------------------- the list
+
+
+def test_the_latest_comes_first_with_all_that_one_wants_to_know(pages, books, three):
+    books.split(three["hosting"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -119}})
+    answer = pages.get()
+    assert answer.status_code == 200
+    assert list_shown_names(answer, three) == ["payment", "coffee", "hosting"]
+    text = get_page_text(answer)
+    for part in ("15 Mar 2026", "Nimbus Cloud", "March hosting", "Main", "Hosting", "−€119.00", "Savings", "$500.00"):
+        assert part in text
+    rows = answer.content.decode().split("<tr")
+    coffee = next(row for row in rows if three["coffee"] in row)
+    hosting = next(row for row in rows if three["hosting"] in row)
+    assert ">Open<" in coffee
+    assert ">Pending<" in coffee
+    assert ">Open<" not in hosting
+
+
+@pytest.mark.parametrize(
+    ("params", "found"),
+    [
+        ({"q": "nimbus"}, ["hosting"]),
+        ({"startDate": "2026-03-16", "endDate": "2026-03-16"}, ["coffee"]),
+        ({"direction": "in"}, ["payment"]),
+        ({"open": "true"}, ["payment", "coffee"]),
+        ({"open": "false"}, ["hosting"]),
+        ({"pending": "true"}, ["coffee"]),
+        ({"transfer": "true"}, []),
+        ({"source": "manual", "currency": "USD"}, ["payment"]),
+        ({"minAmount": "-5", "maxAmount": "0"}, ["coffee"]),
+        ({"plType": "cogs"}, ["hosting"]),
+        ({"counterparty": "nimbus"}, ["hosting"]),
+        ({"sort": "amount"}, ["hosting", "coffee", "payment"]),
+        ({"q": "", "startDate": "", "open": "", "sort": ""}, ["payment", "coffee", "hosting"]),
+    ],
+)
+def test_the_filters_are_those_of_the_api(params, found, pages, books, three, acme):
+    nimbus = factories.make_customer(acme, "Nimbus")
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -119}, "counterparty": {"id": str(nimbus.id)}}
+    assert books.split(three["hosting"], part).status_code == 200
+    assert list_shown_names(pages.get(**params), three) == found
+
+
+def test_accounts_and_categories_are_chosen_from_lists(pages, books, bank, savings, three):
+    hosting = books.category("hosting")
+    books.split(three["hosting"], {"categoryId": hosting, "plSplit": {"cogs": -119}})
+    assert list_shown_names(pages.get(accountId=savings), three) == ["payment"]
+    assert list_shown_names(pages.get(accountId=[bank, savings]), three) == ["payment", "coffee", "hosting"]
+    answer = pages.get(categoryId=hosting)
+    assert list_shown_names(answer, three) == ["hosting"]
+    assert f'<option value="{hosting}" selected>' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("startDate", "15.03.2026"),
+        ("endDate", "2026-02-30"),
+        ("accountId", "mine"),
+        ("open", "maybe"),
+        ("plType", "fun"),
+        ("counterparty", "Nobody at all"),
+        ("counterparty", "a\0b"),
+        ("minAmount", "1,000"),
+        ("sort", "name"),
+        ("direction", "up"),
+        ("assignedBy", "zz"),
+    ],
+)
+def test_a_wrong_filter_is_told_at_its_field_and_shows_nothing(name, value, pages, three):
+    answer = pages.get(**{name: value})
+    assert answer.status_code == 400
+    assert find_field_error(answer, name)
+    assert list_shown_names(answer, three) == []
+
+
+@pytest.mark.parametrize("name", ["colour", "importId", "cursor"])
+def test_a_wrong_filter_without_a_field_is_told_above_them(name, pages, three):
+    answer = pages.get(**{name: "x"})
+    assert answer.status_code == 400
+    assert 'role="alert">' + name in answer.content.decode()
+    assert list_shown_names(answer, three) == []
+
+
+def test_filters_without_a_field_stay_and_can_be_removed(pages, three):
+    since = "2020-01-01T00:00:00Z"
+    answer = pages.get(updatedSince=since, q="nimbus")
+    assert f'type="hidden" name="updatedSince" value="{since}"' in answer.content.decode()
+    assert 'href="?q=nimbus">Changed since' in answer.content.decode()
+
+
+def test_pages_follow_one_another_and_lead_back_to_the_first(pages, books, bank, acme):
+    for number in range(60):
+        books.book(bank, f"-{number + 1}.00", description=f"no. {number}")
+    first = pages.get(sort="-amount")
+    assert first.content.decode().count('name="id"') == 50
+    link = next(part for part in first.content.decode().split('"') if part.startswith("?") and "cursor=" in part)
+    second = pages.client.get(pages.base + link.replace("&amp;", "&"))
+    assert second.content.decode().count('name="id"') == 10
+    assert "Back to the first" in get_page_text(second)
+    assert 'rel="next"' not in second.content.decode()
+
+
+def test_an_empty_list_says_what_to_do_next(pages, pages_of, bob, acme, three):
+    assert "No transaction matches" in get_page_text(pages.get(q="zzz"))
+    Transaction.objects.for_company(acme.id).delete()
+    assert "New transaction" in get_page_text(pages.get())
+    assert "New transaction" not in get_page_text(pages_of(bob, acme).get())
+
+
+def test_without_an_account_the_way_leads_to_one_first(pages, acme):
+    text = pages.get().content.decode()
+    assert f'href="/app/companies/{acme.id}/accounts/new"' in text
+    assert "open one first" in text
+    assert "<select" not in text
+
+
+def test_queries_do_not_grow_with_rows(pages, books, bank, acme):
+    def cost():
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert pages.get().status_code == 200
+        return len(queries)
+
+    def fill(count):
+        for _ in range(count):
+            made = books.book(bank)["id"]
+            part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}}
+            books.split(made, part | {"counterparty": {"id": str(factories.make_customer(acme).id)}})
+
+    fill(1)
+    pages.get()
+    one = cost()
+    fill(8)
+    assert cost() == one <= 13
+
+
+def test_another_companys_list_is_not_there_and_viewers_get_no_forms(pages_of, acme, globex, alice, bob, carol, three):
+    assert pages_of(carol, acme).get().status_code == 404
+    viewer = pages_of(bob, acme)
+    answer = viewer.get()
+    assert list_shown_names(answer, three) == ["payment", "coffee", "hosting"]
+    assert 'name="act"' not in answer.content.decode()
+    assert viewer.post(act="delete", id=three["coffee"]).status_code == 403
+    assert viewer.get("/new").status_code == 403
+    assert Transaction.objects.for_company(acme.id).count() == 3
+
+
+def test_names_are_shown_as_far_as_the_viewer_may_see_them(pages_of, acme, three):
+    partial = factories.make_member(acme, "dan@acme.example", permissions=["transactions:read", "company:read"])
+    text = get_page_text(pages_of(partial, acme).get())
+    assert "Nimbus Cloud" in text
+    assert "Savings" not in text
+
+
+# ---------------------------------------------------------------------------------------------- the file
+
+
+CSV = "/export/transactions.csv"
+
+
+def read_csv_rows(answer):
+    return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+
+
+def test_the_file_has_every_page_of_what_the_filter_finds(pages, books, bank, three):
+    books.split(three["hosting"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
+    answer = pages.get(CSV)
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer["Content-Disposition"] == 'attachment; filename="transactions.csv"'
+    rows = read_csv_rows(answer)
+    assert [row["Id"] for row in rows] == [three["payment"], three["coffee"], three["hosting"]]
+    assert rows[2]["Amount"] == "-119.00"
+    assert (rows[2]["Status"], rows[2]["P&L lines"]) == ("open", "Cost of revenue")
+    assert [row["Id"] for row in read_csv_rows(pages.get(CSV, q="nimbus"))] == [three["hosting"]]
+    assert pages.get(CSV, startDate="x").status_code == 400
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+49 30", "-1", "@SUM(A1)", "\t=1", "\rx", " =1+1", "＝1"])
+def test_no_spreadsheet_calculates_what_somebody_wrote_into_a_text(text, pages, books, bank):
+    books.book(bank, "-1.00", fromTo=text, notes="a - b")
+    (row,) = read_csv_rows(pages.get(CSV))
+    assert row["From/to"].startswith("'")
+    assert row["From/to"] == escape_formulas(text)
+    assert (row["Amount"], row["Notes"]) == ("-1.00", "a - b")
+
+
+# ---------------------------------------------------------------------------------------------- many at once
+
+
+def test_ticked_ones_are_categorized_with_line_counterparty_and_period(pages, books, three, acme):
+    nimbus = factories.make_customer(acme, "Nimbus")
+    answer = pages.post(
+        "?open=true",
+        act="categorize",
+        id=[three["hosting"], three["coffee"]],
+        category=f"{books.category('hosting')}:cogs",
+        counterparty="nimbus",
+        rule="servicePeriod",
+        ruleStart="2026-03-01",
+        ruleEnd="2026-05-31",
+    )
+    assert (answer.status_code, answer["Location"].split("&run=")[0]) == (303, f"{pages.base}?open=true")
+    after = pages.get(open="true")
+    assert "2 transactions categorized." in get_page_text(after)
+    assert list_shown_names(after, three) == ["payment"]
+    (part,) = books.parts(three["hosting"])
+    assert list_pl_amounts(part) == {"cogs": -119}
+    assert part["counterparty"] == {"type": "customer", "id": str(nimbus.id)}
+    assert (part["computedStartDate"], part["computedEndDate"]) == ("2026-03-01", "2026-05-31")
+
+
+def test_all_that_match_are_meant_beyond_the_page(pages, books, three, acme):
+    pages.post("?direction=out", act="categorize", whole="on", category=f"{books.category('hosting')}:cogs")
+    assert list_shown_names(pages.get(open="false"), three) == ["coffee", "hosting"]
+    assert "3 transactions deleted." in get_page_text(
+        pages.client.post(pages.base, {"act": "delete", "whole": "on"}, follow=True)
+    )
+    assert not Transaction.objects.for_company(acme.id).exists()
+
+
+def test_invalid_bulk_form_keeps_the_selection(pages, books, three):
+    answer = pages.post(act="categorize", id=three["hosting"], category="")
+    assert answer.status_code == 400
+    assert find_field_error(answer, "category") == "Choose a category."
+    assert re.search(rf'value="{three["hosting"]}"\s+aria-label', answer.content.decode())
+    assert answer.content.decode().count(" checked") == 1
+    category = f"{books.category('hosting')}:cogs"
+    for form, name in (
+        ({"counterparty": "Nobody"}, "counterparty"),
+        ({"rule": "servicePeriod", "ruleStart": "2026-03-01"}, "ruleEnd"),
+        ({"rule": "custom", "ruleStart": "2026-03-02", "ruleEnd": "2026-03-01"}, "ruleEnd"),
+        ({"rule": "someday"}, "rule"),
+        ({"category": f"{books.category('hosting')}:ga"}, "category"),
+        ({"category": UNKNOWN_ID}, "category"),
+    ):
+        answer = pages.post(**{"act": "categorize", "id": three["hosting"], "category": category} | form)
+        assert answer.status_code == 400, form
+        assert find_field_error(answer, name), form
+    assert books.parts(three["hosting"]) == []
+
+
+@pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete", "paint", ""])
+def test_empty_selection_shows_a_message(act, pages, three, acme):
+    answer = pages.post(act=act, category="x")
+    assert answer.status_code == 400
+    assert "Tick transactions first" in get_page_text(answer)
+    assert Transaction.objects.for_company(acme.id).count() == 3
+
+
+def test_all_that_match_is_refused_while_the_filter_is_wrong(pages, three, acme):
+    for query in ("?counterparty=Nobody", "?startDate=x", "?colour=red", "?sort=x"):
+        assert pages.post(query, act="delete", whole="on").status_code == 400
+    assert Transaction.objects.for_company(acme.id).count() == 3
+
+
+def test_another_companys_transaction_is_an_unknown_one(pages, three, globex_api, acme):
+    theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
+    body = {"accountId": theirs, "date": "2026-03-15", "amountValue": "1.00"}
+    foreign = globex_api.post("transactions", body).json()["id"]
+    for act in ("uncategorize", "delete"):
+        answer = pages.post(act=act, id=[three["coffee"], foreign])
+        assert answer.status_code == 400
+        assert "There is no such record" in get_page_text(answer)
+    assert Transaction.objects.for_company(acme.id).count() == 3
+    assert Transaction.objects.filter(id=foreign).exists()
+
+
+def test_uncategorizing_tells_of_the_other_legs_too(pages, books, bank, savings):
+    source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
+    books.link(source, target)
+    answer = pages.client.post(pages.base, {"act": "uncategorize", "id": source}, follow=True)
+    assert "1 transaction uncategorized. 1 other leg of transfers opened again." in get_page_text(answer)
+    assert books.parts(target) == []
+
+
+# ---------------------------------------------------------------------------------------------- a new one
+
+
+def test_a_transaction_is_booked_by_hand(pages, bank, acme):
+    assert f'value="{bank}"' in pages.get("/new").content.decode()
+    answer = pages.post(
+        "/new",
+        accountId=bank,
+        date="2026-03-20",
+        amountValue="-12.50",
+        amountCurrency="",
+        fromTo="Paper & Ink",
+        description="Paper",
+        notes="for the printer",
+    )
+    assert answer.status_code == 303
+    row = Transaction.objects.for_company(acme.id).get()
+    assert (str(row.account_id), str(row.amount_value), row.amount_currency) == (bank, "-12.5000", "EUR")
+    assert (row.from_to, row.notes, row.source, row.external_id) == ("Paper & Ink", "for the printer", "manual", None)
+    assert answer["Location"].endswith(str(row.id))
+    assert AuditEntry.objects.for_company(acme.id).get(action="transaction.created").actor == row.created_user_id
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ({"amountValue": "1e5"}, "amountValue"),
+        ({"amountValue": "1.234"}, "amountValue"),
+        ({"amountValue": ""}, "amountValue"),
+        ({"date": "tomorrow"}, "date"),
+        ({"accountId": UNKNOWN_ID}, "accountId"),
+        ({"accountId": ""}, "accountId"),
+        ({"amountCurrency": "XXX"}, "amountCurrency"),
+        ({"assignedUserId": UNKNOWN_ID}, "assignedUserId"),
+        ({"externalId": "e" * 201}, "externalId"),
+    ],
+)
+def test_invalid_transaction_form_shows_field_errors(form, name, pages, bank, acme):
+    given = {"accountId": bank, "date": "2026-03-20", "amountValue": "-12.50", "fromTo": "Paper & Ink"} | form
+    answer = pages.post("/new", **given)
+    assert answer.status_code == 400
+    assert find_field_error(answer, name)
+    assert 'value="Paper &amp; Ink"' in answer.content.decode()
+    assert not Transaction.objects.for_company(acme.id).exists()
+
+
+def test_a_change_marks_the_company_as_updated(pages, books, three, acme):
+    type(acme).objects.filter(id=acme.id).update(last_overall_updated_time=LONG_AGO)
+    pages.post(act="delete")
+    acme.refresh_from_db()
+    assert acme.last_overall_updated_time == LONG_AGO
+    pages.post(act="delete", id=three["coffee"])
+    acme.refresh_from_db()
+    assert acme.last_overall_updated_time > LONG_AGO
+    assert AuditEntry.objects.for_company(acme.id).filter(action="transactions.deleted").count() == 1
+
+
+def test_a_page_of_a_thousand_choices_is_no_list(pages, acme, bank):
+    from ledger.models import Counterparty
+
+    stamp = AuditContext(time=acme.created_time)
+    Counterparty.objects.bulk_create(
+        Counterparty(company=acme, type="customer", name=f"Customer {n:04}").mark_created(stamp) for n in range(400)
+    )
+    body = pages.get().content.decode()
+    assert "Customer 0299" in body
+    assert "Customer 0300" not in body
+    assert pages.get(counterparty="Customer 0399").status_code == 200
+
+
+def test_chips_of_filters_say_days_and_amounts_as_people_write_them(pages, books, bank):
+    books.book(bank, "-1234.50")
+    text = get_page_text(pages.get(minAmount="-12345.50", recognizedFrom="2026-02", recognizedTo="2026-03"))
+    assert "Amount from: -12,345.5" in text
+    assert "Counts from: 1 Feb 2026" in text
+    assert "Counts up to: 31 Mar 2026" in text

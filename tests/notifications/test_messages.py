@@ -1,0 +1,88 @@
+"""Notifications are stored in English and shown in the language of who reads them."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from types import SimpleNamespace
+from uuid import uuid4
+
+import pytest
+
+from companies.models import ApiKey, AuditContext, Membership
+from notifications import notify
+from notifications.messages import MESSAGE_BUILDERS
+from notifications.models import Notification, NotificationType
+from tests.ledger.conftest import get_page_text
+
+pytestmark = pytest.mark.django_db
+GERMAN = {"Accept-Language": "de-DE,de;q=0.9"}
+
+
+@pytest.fixture
+def hers(acme, alice, stamp):
+    """What Alice does, told with everything that there is to tell."""
+    stamp = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    facts = {"company_id": acme.id, "stamp": stamp}
+    money = {"reported": Decimal("-1.50"), "calculated": Decimal("1234.5"), "currency": "EUR"}
+    membership = Membership.objects.for_company(acme.id).get(user=alice)
+    key = ApiKey(id=uuid4(), company=acme, name="ci", last_four="abcd", permissions=[])
+    app = SimpleNamespace(name="Robot")
+    consent = SimpleNamespace(id=uuid4(), company_id=acme.id, user=alice, application=app, scopes=["svc:read"])
+    hook = {"id": uuid4(), "company_id": acme.id, "url": "https://hook.example/", "last_status": 500}
+    notify.notify_api_key_created(key=key, stamp=stamp)
+    notify.notify_api_key_creator_left(membership=membership, keys=[key], stamp=stamp)
+    notify.notify_app_connected(consent=consent, stamp=stamp)
+    notify.notify_app_revoked(consent=consent, stamp=stamp)
+    notify.notify_webhook_disabled(
+        endpoint=SimpleNamespace(**hook, failing_since=datetime(2026, 3, 1, 9, 5, tzinfo=UTC)), stamp=stamp
+    )
+    notify.notify_import_finished(**facts, import_id=uuid4(), count=1200, skipped_before_data_start=1, duplicates=2)
+    notify.notify_import_undone(**facts, import_id=uuid4(), deleted_count=1, changed_count=1)
+    notify.notify_balance_mismatch(**facts, account_id=uuid4(), account_name="Main", day=date(2026, 2, 28), **money)
+    notify.notify_cash_below_zero(**facts, day=date(2026, 12, 5), amount=Decimal("-1234.5"), currency="EUR")
+
+
+def test_pages_say_them_in_the_readers_language_and_the_api_in_english(api, hers, owner, acme):
+    page = f"/app/companies/{acme.id}/notifications"
+    german, english = get_page_text(owner.get(page, headers=GERMAN)), get_page_text(owner.get(page))
+    for said, told in {
+        "1.200 Buchungen importiert": "1,200 transactions imported",
+        "1.200 Buchungen wurden gespeichert. 2 waren schon da. 1 liegt": (
+            "1,200 transactions were stored. 2 were there already. 1 is dated before the books start."
+        ),
+        "1 Buchung wurde entfernt. 1 davon war seither geändert worden.": (
+            "1 transaction was removed. 1 of them had been changed since."
+        ),
+        "Der Saldo von Main weicht ab": "The balance of Main differs",
+        "Am 28.02.2026 meldet die Bank −1,50 €, die Buchungen ergeben 1.234,50 €.": (
+            "On 28 Feb 2026 the bank reports −€1.50, the transactions add up to €1,234.50."
+        ),
+        "Nach dem Plan sind es am 05.12.2026 noch −1.234,50 €.": "By the plan, cash is −€1,234.50 on 5 Dec 2026.",
+        "Robot verbunden": "Robot connected",
+        "API-Schlüssel „ci“ erstellt": "API key “ci” created",
+        "Der Schlüssel mit dem": "The key ending in abcd can be used from now on.",
+        "seit dem 01.03.2026, 09:05 UTC": "has taken no event since 1 March 2026, 09:05 UTC.",
+    }.items():
+        assert said in german
+        assert told in english
+    stored = {row["type"]: row["payload"]["title"] for row in api.get("notifications?recipientUserId=all").json()}
+    assert stored["import.finished"] == "1,200 transactions imported"
+    assert stored["app.revoked"] == "Robot disconnected"
+
+
+def test_one_that_was_stored_without_what_its_words_are_made_of_stays_as_it_was(owner, acme, alice, stamp):
+    payload = {"title": "API key “old” created", "body": "The key ending in wxyz.", "link": None, "name": "old"}
+    Notification(company=acme, type="apiKey.created", recipient=alice, payload=payload).mark_created(stamp).save()
+    shown = get_page_text(owner.get(f"/app/companies/{acme.id}/notifications", headers=GERMAN))
+    assert "API key “old” created" in shown
+    assert "The key ending in wxyz." in shown
+
+
+def test_every_kind_has_its_words():
+    assert set(MESSAGE_BUILDERS) == set(NotificationType)
+
+
+def test_member_joined_notification_names_the_role(owner, invited, api, acme):
+    invited(api, "new@acme.example", role="admin").accept()
+    page = f"/app/companies/{acme.id}/notifications"
+    assert "jetzt Mitglied der Firma, als Administrator." in get_page_text(owner.get(page, headers=GERMAN))
+    assert "is a member of the company now, as admin." in get_page_text(owner.get(page))

@@ -1,0 +1,203 @@
+"""Apps that nobody registered: a client_id is the address of a document, where staff allow its host."""
+
+import json
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.cache import cache
+
+from companies import http_client
+from oauth.models import Application, ClientHost, ConsentGrant
+from tests.oauth.conftest import OAuthFlow, parse_redirect
+
+pytestmark = pytest.mark.django_db
+METADATA_URL = "https://apps.example/forecaster.json"
+CALLBACK = "https://apps.example/callback"
+
+
+@pytest.fixture(autouse=True)
+def no_failure_is_remembered():
+    cache.clear()
+
+
+@pytest.fixture
+def web(monkeypatch):
+    """What lies where; and what was asked for."""
+    lies, asked = {}, []
+
+    def fetch(url, **_):
+        asked.append(url)
+        if url not in lies:
+            raise http_client.OutboundError("no such host")
+        if isinstance(lies[url], bytes):
+            return http_client.OutboundResponse(status=200, headers={}, body=lies[url])
+        return http_client.OutboundResponse(status=200, headers={}, body=json.dumps(lies[url]).encode())
+
+    monkeypatch.setattr(http_client, "fetch_url", fetch)
+    lies[METADATA_URL] = {"client_id": METADATA_URL, "client_name": "Forecaster", "redirect_uris": [CALLBACK]}
+    return lies, asked
+
+
+@pytest.fixture
+def described(alice):
+    """An app with no row of ours, and Alice's browser."""
+    flow = OAuthFlow(application=Application(client_id=METADATA_URL), redirect_uri=CALLBACK)
+    flow.sign_in(alice)
+    return flow
+
+
+@pytest.fixture
+def allowed(db):
+    ClientHost.objects.create(host="apps.example")
+
+
+def test_without_an_allowed_host_nothing_is_fetched(described, web, client):
+    assert described.ask().status_code == 400
+    assert web[1] == []
+    metadata = client.get("/auth/.well-known/oauth-authorization-server").json()
+    assert metadata["client_id_metadata_document_supported"] is False
+
+
+def test_an_app_of_an_allowed_host_is_let_in_and_shown_as_unverified(described, web, allowed, acme, client):
+    page = described.ask()
+    text = page.content.decode()
+    assert page.status_code == 200, text
+    assert "apps.example" in text
+    assert "not verified" in text
+    tokens = described.tokens(acme)
+    assert described.call(tokens["access_token"]).status_code == 200
+    assert described.refresh(tokens["refresh_token"]).status_code == 200
+    assert web[1] == [METADATA_URL]
+    metadata = client.get("/auth/.well-known/oauth-authorization-server").json()
+    assert metadata["client_id_metadata_document_supported"] is True
+
+
+def test_a_connected_app_that_nobody_registered_stays_marked_with_its_host(described, web, allowed, acme):
+    described.tokens(acme)
+    text = described.browser.get(f"/app/companies/{acme.id}/settings/api-keys").content.decode()
+    assert "not verified" in text
+    assert "at apps.example<" in text
+
+
+def test_the_settings_allow_hosts_too(described, web, settings):
+    settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | {"CIMD_ALLOWED_HOSTS": [".example"]}
+    assert described.ask().status_code == 200
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"client_id": "https://apps.example/other.json"},
+        {"redirect_uris": []},
+        {"redirect_uris": ["http://apps.example/callback"]},
+        {"redirect_uris": ["https://apps.example,evil.example/cb"]},
+        {"redirect_uris": "https://apps.example/callback"},
+        {"token_endpoint_auth_method": "client_secret_basic"},
+        {"client_secret": "x"},
+        {"grant_types": ["client_credentials"]},
+    ],
+)
+def test_a_document_that_is_not_sound_is_no_app(change, described, web, allowed):
+    web[0][METADATA_URL] |= change
+    assert described.ask().status_code == 400
+    assert not Application.objects.filter(client_id=METADATA_URL).exists()
+
+
+@pytest.mark.parametrize(
+    "client_id", ["https://other.example/app.json", "http://apps.example/app.json", "https://apps.example.evil.example/a.json",
+                  "https://apps.example@evil.example/a.json", "https://apps.example/../a.json#x"],
+)  # fmt: skip
+def test_another_host_is_not_asked(client_id, described, web, allowed):
+    described.application.client_id = client_id
+    assert described.ask().status_code == 400
+    assert web[1] == []
+
+
+def test_an_address_of_the_app_that_its_document_does_not_name_is_refused(described, web, allowed):
+    answer = described.ask(redirect_uri="https://evil.example/")
+    assert (answer.status_code, "Location" in answer) == (400, False)
+
+
+def test_the_token_endpoint_asks_nobodys_server(flow, web, allowed):
+    flow.application.client_id = METADATA_URL
+    assert flow.redeem("x").status_code == 401
+    assert flow.refresh("x").status_code == 401
+    assert web[1] == []
+
+
+def test_staff_switch_such_an_app_off_like_any_other(described, web, allowed, acme):
+    tokens = described.tokens(acme)
+    Application.objects.filter(client_id=METADATA_URL).update(enabled=False)
+    assert described.call(tokens["access_token"]).status_code == 401
+    assert described.ask().status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [(None, "apps.example"), ("", "apps.example"), ("A\u202eB\n", "AB"), ("x" * 300, "x" * 100)]
+)
+def test_a_name_is_shown_as_far_as_it_can_be(name, shown, described, web, allowed):
+    web[0][METADATA_URL]["client_name"] = name
+    assert described.ask().status_code == 200
+    assert Application.objects.get(client_id=METADATA_URL).name == shown
+
+
+def test_without_a_page_such_an_app_gets_in_where_a_consent_stands(described, web, allowed, acme):
+    assert parse_redirect(described.ask(prompt="none"))["error"] == "consent_required"
+    described.tokens(acme)
+    assert "code" in parse_redirect(described.ask(prompt="none"))
+    assert ConsentGrant.objects.count() == 1
+
+
+def test_nothing_is_fetched_before_the_sign_in(web, allowed, client, described, alice):
+    flow = OAuthFlow(application=Application(client_id=METADATA_URL), redirect_uri=CALLBACK)
+    answer = flow.ask()
+    assert (answer.status_code, web[1]) == (302, [])
+    assert urlsplit(answer["Location"]).path == "/app/sign-in"
+    assert flow.ask(prompt="none").status_code == 400
+    assert web[1] == []
+    assert not Application.objects.filter(client_id=METADATA_URL).exists()
+    flow.sign_in(alice)
+    assert flow.ask().status_code == 200
+    assert web[1] == [METADATA_URL]
+
+
+def test_ten_documents_a_minute_are_fetched_for_an_address(described, web, allowed, alice):
+    for n in range(12):
+        described.application.client_id = f"https://apps.example/{n}.json"
+        answer = described.ask()
+        assert answer.status_code == (400 if n < 10 else 429)
+    assert len(web[1]) == 10
+    assert 0 < int(answer["Retry-After"]) <= 60
+
+
+def test_a_query_makes_no_other_client(described, web, allowed, acme):
+    for n in range(20):
+        described.application.client_id = f"{METADATA_URL}?n={n}"
+        assert described.ask().status_code == 200
+    assert Application.objects.filter(client_id__startswith=METADATA_URL).count() == 1
+    assert web[1] == [METADATA_URL]
+    tokens = described.tokens(acme)
+    assert described.call(tokens["access_token"]).status_code == 200
+    assert described.refresh(tokens["refresh_token"]).status_code == 200
+
+
+@pytest.mark.parametrize("body", [b"[" * 60_000, b'{"a":' * 12_000, b"\xff", b"[]", b""], ids=len)
+def test_a_document_that_cannot_be_read_is_no_app_and_no_failure(body, described, web, allowed, caplog):
+    web[0][METADATA_URL] = body
+    answer = described.ask()
+    assert answer.status_code == 400
+    assert "not known" in answer.content.decode()
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_addresses_that_cannot_be_used_are_left_out_where_another_is_left(described, web, allowed, acme):
+    web[0][METADATA_URL]["redirect_uris"] = ["http://apps.example/callback", CALLBACK, "https://apps.example/#x"]
+    page = described.ask()
+    assert page.status_code == 200
+    text = unescape(page.content.decode())
+    assert "http://apps.example/callback: http is for 127.0.0.1" in text
+    assert "https://apps.example/#x: no fragment is allowed." in text
+    assert described.tokens(acme)["access_token"]
+    assert Application.objects.get(client_id=METADATA_URL).uris == [CALLBACK]
+    assert described.ask(redirect_uri="http://apps.example/callback").status_code == 400

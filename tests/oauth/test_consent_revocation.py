@@ -1,0 +1,200 @@
+"""What ends a consent for good: leaving the company, being switched off, a new password where the person wants it."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from companies.actions.members import build_password_link
+from companies.models import AuditEntry, Membership, User
+from companies.permissions import Role
+from notifications.models import Notification
+from oauth.models import ConsentGrant
+from oauth.registration import register_app
+from tests import factories
+from tests.oauth.conftest import PASSWORD, REDIRECT, OAuthFlow, get_csrf_token, get_latest_consent
+
+pytestmark = pytest.mark.django_db
+NEW = "another battery staple"
+
+
+@pytest.fixture
+def bobs(application, acme, bob):
+    """Bob's browser, and the tokens of a consent of his."""
+    flow = OAuthFlow(application=application)
+    flow.sign_in(bob)
+    return flow, flow.tokens(acme)
+
+
+def get_membership(user, company):
+    return Membership.objects.for_company(company.id).get(user=user)
+
+
+def is_access_closed(flow, tokens):
+    return (
+        flow.call(tokens["access_token"]).status_code == 401
+        and flow.refresh(tokens["refresh_token"]).status_code == 400
+    )
+
+
+# ---------------------------------------------------------------------------------------------- leaving a company
+
+
+@pytest.mark.parametrize("door", ["api", "page", "own"])
+def test_who_comes_back_to_a_company_has_no_apps_connected_there(door, bobs, browser_of, invited, alice, bob, acme):
+    flow, tokens = bobs
+    browser, member = browser_of(alice, acme), get_membership(bob, acme)
+    if door == "api":
+        assert browser.delete(f"members/{member.id}").status_code == 200
+    elif door == "own":
+        assert browser_of(bob, acme).delete("members/me").status_code == 200
+    else:
+        browser.client.post(f"/app/companies/{acme.id}/settings/members/{member.id}/remove")
+    assert get_latest_consent().revoked_reason == "membershipEnded"
+    assert invited(browser, bob.email).accept(browser_of(bob, acme).client).status_code == 303
+    assert is_access_closed(flow, tokens)
+    assert AuditEntry.objects.for_company(acme.id).get(action="app.revoked").after == {"reason": "membershipEnded"}
+
+
+def test_a_code_that_was_not_yet_fetched_ends_with_the_membership(application, browser_of, invited, alice, bob, acme):
+    flow = OAuthFlow(application=application)
+    flow.sign_in(bob)
+    code = flow.code(acme)
+    browser = browser_of(alice, acme)
+    browser.delete(f"members/{get_membership(bob, acme).id}")
+    assert invited(browser, bob.email).accept(browser_of(bob, acme).client).status_code == 303
+    assert flow.redeem(code).status_code == 400
+
+
+def test_apps_in_other_companies_and_of_other_people_stay(
+    bobs, signed_in, granted, browser_of, alice, bob, acme, globex
+):
+    flow, tokens = bobs
+    Membership(company=globex, user=bob, role=Role.VIEWER).mark_created(factories.make_stamp()).save(force_insert=True)
+    elsewhere = flow.tokens(globex)
+    browser_of(alice, acme).delete(f"members/{get_membership(bob, acme).id}")
+    assert flow.call(elsewhere["access_token"]).status_code == 200
+    assert signed_in.call(granted["access_token"]).status_code == 200
+    assert is_access_closed(flow, tokens)
+
+
+def test_each_app_that_ends_with_a_membership_is_told_once(bobs, browser_of, alice, bob, acme):
+    flow, _ = bobs
+    flow.tokens(acme)
+    made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    OAuthFlow(made.application, browser=flow.browser).tokens(acme)
+    browser = browser_of(alice, acme)
+    browser.delete(f"members/{get_membership(bob, acme).id}")
+    told = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
+    assert sorted(each["payload"]["applicationName"] for each in told) == ["Another", "Forecaster"]
+
+
+def test_a_membership_that_could_not_be_ended_ends_no_app(signed_in, granted, browser_of, alice, acme):
+    admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
+    assert admin.delete(f"members/{get_membership(alice, acme).id}").status_code == 403
+    assert signed_in.call(granted["access_token"]).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- being switched off
+
+
+def set_active(staff, user, *, on):
+    form = {"email": user.email, "name": user.name} | ({"is_active": "on"} if on else {})
+    assert staff.post(f"/admin/companies/user/{user.pk}/change/", form).status_code == 303
+
+
+def test_who_is_switched_on_again_has_no_apps_connected(staff, bobs, bob, alice, acme):
+    flow, tokens = bobs
+    set_active(staff, bob, on=False)
+    assert get_latest_consent().revoked_reason == "userDeactivated"
+    set_active(staff, bob, on=True)
+    assert is_access_closed(flow, tokens)
+    told = Notification.objects.for_company(acme.id).filter(type="app.revoked")
+    managers = set(Membership.objects.for_company(acme.id).managers().values_list("user_id", flat=True))
+    assert {each.recipient_id for each in told} == managers  # staff are no members of the company
+
+
+def test_another_change_of_a_person_ends_no_app(staff, bobs, bob):
+    flow, tokens = bobs
+    User.objects.filter(pk=bob.pk).update(name="Bobby")
+    bob.refresh_from_db()
+    set_active(staff, bob, on=True)
+    assert flow.call(tokens["access_token"]).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- a new password
+
+
+def open_reset_form(flow, user):
+    """The page behind the mailed link."""
+    user.refresh_from_db()
+    return flow.browser.get(urlsplit(build_password_link(user)).path, follow=True)
+
+
+def submit_new_password(flow, user, **more):
+    page = open_reset_form(flow, user)
+    form = {"new_password1": NEW, "new_password2": NEW, "csrfmiddlewaretoken": get_csrf_token(page)} | more
+    assert flow.browser.post(page.request["PATH_INFO"], form).status_code == 303
+    return page.content.decode()
+
+
+def test_a_reset_signs_connected_apps_out_where_it_is_ticked_as_it_is_by_default(bobs, bob):
+    flow, tokens = bobs
+    page = submit_new_password(flow, bob, sign_out_apps="on")
+    assert re.search(r'<input[^>]*type="checkbox"[^>]*name="sign_out_apps"[^>]*checked', page)
+    assert "connected apps" in page
+    assert is_access_closed(flow, tokens)
+    assert get_latest_consent().revoked_reason == "passwordChanged"
+
+
+def test_a_reset_leaves_apps_alone_where_it_is_not_ticked(bobs, bob):
+    flow, tokens = bobs
+    submit_new_password(flow, bob)
+    assert flow.call(tokens["access_token"]).status_code == 200
+
+
+@pytest.mark.parametrize("ticked", [True, False])
+def test_a_change_signs_connected_apps_out_where_it_is_ticked_as_it_is_not_by_default(ticked, bobs, bob):
+    flow, tokens = bobs
+    page = flow.browser.get("/app/password")
+    assert re.search(r'<input[^>]*type="checkbox"[^>]*name="sign_out_apps"(?![^>]*checked)', page.content.decode())
+    form = {
+        "old_password": PASSWORD,
+        "new_password1": NEW,
+        "new_password2": NEW,
+        "csrfmiddlewaretoken": get_csrf_token(page),
+    }
+    assert flow.browser.post("/app/password", form | ({"sign_out_apps": "on"} if ticked else {})).status_code == 303
+    assert is_access_closed(flow, tokens) is ticked
+
+
+def test_an_app_connected_after_the_new_password_works(bobs, bob, acme):
+    flow, _ = bobs
+    submit_new_password(flow, bob, sign_out_apps="on")
+    flow.sign_in(bob, password=NEW)
+    assert flow.call(flow.tokens(acme)["access_token"]).status_code == 200
+    assert ConsentGrant.objects.filter(revoked_time=None).count() == 1
+
+
+def test_a_refused_password_ends_no_app(bobs, bob):
+    flow, tokens = bobs
+    page = open_reset_form(flow, bob)
+    form = {
+        "new_password1": "1",
+        "new_password2": "2",
+        "csrfmiddlewaretoken": get_csrf_token(page),
+        "sign_out_apps": "on",
+    }
+    flow.browser.post(page.request["PATH_INFO"], form)
+    assert flow.call(tokens["access_token"]).status_code == 200
+
+
+@pytest.mark.parametrize("what", ["switched off", "new password"])
+def test_apps_of_other_people_go_on(what, staff, bobs, bob, signed_in, granted):
+    flow, tokens = bobs
+    if what == "switched off":
+        set_active(staff, bob, on=False)
+    else:
+        submit_new_password(flow, bob, sign_out_apps="on")
+    assert is_access_closed(flow, tokens)
+    assert signed_in.call(granted["access_token"]).status_code == 200

@@ -1,0 +1,53 @@
+"""What an app may do: what its scope grants, its user held at consent and still holds, and nothing administrative."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from companies.permissions import ADMIN_PERMISSIONS, ALL_PERMISSIONS, Permission
+from oauth.permissions import compute_effective_permissions
+from oauth.protocol import scopes
+
+READS = {each for each in Permission if each.value.endswith(":read")} - {Permission.AUDIT_READ}
+WRITES = {each for each in Permission if each.value.endswith(":write")}
+SOME = frozenset({Permission.FILES_READ, Permission.FILES_WRITE, Permission.ACCOUNTS_READ, Permission.AUDIT_READ})
+subsets = st.frozensets(st.sampled_from(sorted(ALL_PERMISSIONS)))
+
+
+@given(asked=st.lists(st.sampled_from([*scopes.ALL_SCOPES, "nonsense"])), snapshot=subsets, current=subsets)
+def test_r9_r10_effective_permissions_are_never_more_than_any_of_the_three(asked, snapshot, current):
+    held = compute_effective_permissions(scopes=asked, snapshot=snapshot, current=current)
+    assert held <= snapshot & current
+    assert not held & ADMIN_PERMISSIONS
+    assert not held or {"svc:read", "svc:write"} & set(asked)
+    assert all(p.is_read for p in held) or "svc:write" in asked
+    assert all(p.is_write for p in held) or "svc:read" in asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "granted"),
+    [
+        ([], set()),
+        (["openid", "profile", "email", "offline_access", "nonsense"], set()),
+        (["svc:read"], READS),
+        (["svc:write"], WRITES),
+        (["svc:read", "openid", "svc:write"], READS | WRITES),
+    ],
+)
+def test_a_scope_grants_every_permission_of_its_kind(asked, granted):
+    assert compute_effective_permissions(scopes=asked, snapshot=ALL_PERMISSIONS, current=ALL_PERMISSIONS) == granted
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "current", "held"),
+    [
+        (SOME, ALL_PERMISSIONS, SOME - ADMIN_PERMISSIONS),  # one gained since is not the app's
+        (ALL_PERMISSIONS, SOME, SOME - ADMIN_PERMISSIONS),  # one lost since neither
+        (SOME, SOME - {Permission.FILES_READ}, {Permission.FILES_WRITE, Permission.ACCOUNTS_READ}),
+        (SOME, frozenset(), set()),
+        (frozenset(), SOME, set()),
+        (ADMIN_PERMISSIONS, ADMIN_PERMISSIONS, set()),
+    ],
+)
+def test_app_permissions_are_the_intersection_with_the_users(snapshot, current, held):
+    assert compute_effective_permissions(scopes=["svc:read", "svc:write"], snapshot=snapshot, current=current) == held

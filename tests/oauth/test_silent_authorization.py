@@ -1,0 +1,96 @@
+"""prompt=none: a code on the strength of a consent that stands, without a page. O5 of the checklist."""
+
+import pytest
+
+from companies.models import Membership
+from companies.permissions import Role
+from oauth.models import ConsentGrant
+from oauth.registration import register_app
+from tests import factories
+from tests.oauth.conftest import REDIRECT, OAuthFlow, parse_redirect
+
+pytestmark = pytest.mark.django_db
+
+
+def test_o5_silent_and_anonymous_is_login_required(flow):
+    assert parse_redirect(flow.ask(prompt="none"))["error"] == "login_required"
+
+
+def test_o5_silent_without_a_standing_consent_is_consent_required(signed_in):
+    assert parse_redirect(signed_in.ask(prompt="none"))["error"] == "consent_required"
+
+
+def test_o5_silent_with_a_standing_consent_gives_a_code_that_hangs_on_it(signed_in, acme):
+    signed_in.tokens(acme)
+    values = parse_redirect(signed_in.ask(prompt="none", scope="svc:read openid"))
+    answer = signed_in.redeem(values["code"])
+    assert answer.json()["scope"] == "svc:read openid"
+    assert ConsentGrant.objects.count() == 1
+    assert "refresh_token" not in answer.json()
+
+
+@pytest.mark.parametrize("ended", ["revoked", "membership", "permissions", "narrower"])
+def test_o5_silent_needs_all_that_the_consent_rests_on(ended, signed_in, acme, alice):
+    signed_in.tokens(acme, scope="svc:read")
+    if ended == "revoked":
+        ConsentGrant.objects.update(revoked_time=factories.make_stamp().time, revoked_reason="user")
+    elif ended == "membership":
+        Membership.objects.filter(user=alice).delete()
+    elif ended == "permissions":
+        Membership.objects.filter(user=alice).update(permissions=["audit:read"])
+    scope = "svc:read svc:write" if ended == "narrower" else "svc:read"
+    assert parse_redirect(signed_in.ask(prompt="none", scope=scope))["error"] == "consent_required"
+
+
+def test_o5_silent_knows_no_consent_of_another_person(signed_in, acme, bob):
+    signed_in.tokens(acme)
+    other = OAuthFlow(application=signed_in.application)
+    other.sign_in(bob)
+    assert parse_redirect(other.ask(prompt="none"))["error"] == "consent_required"
+
+
+def test_o5_silent_knows_no_consent_to_another_app(signed_in, acme):
+    signed_in.tokens(acme)
+    made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    assert (
+        parse_redirect(OAuthFlow(made.application, browser=signed_in.browser).ask(prompt="none"))["error"]
+        == "consent_required"
+    )
+
+
+def test_o5_silent_is_refused_where_the_address_proves_no_app(alice, acme):
+    made = register_app(name="Local", redirect_uris=["http://127.0.0.1/cb"], allowed=[], confidential=False)
+    flow = OAuthFlow(application=made.application, redirect_uri="http://127.0.0.1:5123/cb")
+    flow.sign_in(alice)
+    flow.tokens(acme)
+    assert parse_redirect(flow.ask(prompt="none"))["error"] == "consent_required"
+
+
+def test_o5_silent_takes_the_latest_company(signed_in, acme, alice, globex):
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+        force_insert=True
+    )
+    signed_in.tokens(acme)
+    signed_in.tokens(globex)
+    values = parse_redirect(signed_in.ask(prompt="none"))
+    token = signed_in.redeem(values["code"]).json()["access_token"]
+    assert [c["name"] for c in signed_in.call(token).json()] == ["Globex"]
+
+
+def test_o5_silent_needs_no_data_where_only_who_the_user_is_was_asked(signed_in, acme, alice):
+    signed_in.tokens(acme, scope="openid")
+    Membership.objects.filter(user=alice).update(permissions=["audit:read"])  # nothing that an app could be given
+    assert "code" in parse_redirect(signed_in.ask(prompt="none", scope="openid"))
+
+
+def test_o5_silent_passes_over_the_latest_consent_where_it_gives_nothing_any_more(signed_in, acme, alice, globex):
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+        force_insert=True
+    )
+    signed_in.tokens(acme)
+    signed_in.tokens(globex)
+    Membership.objects.filter(company=globex, user=alice).update(permissions=[])
+    values = parse_redirect(signed_in.ask(prompt="none"))
+    assert [c["name"] for c in signed_in.call(signed_in.redeem(values["code"]).json()["access_token"]).json()] == [
+        "Acme"
+    ]

@@ -1,0 +1,22 @@
+"""What is added to a cell of the plan so that it reads as it was typed."""
+
+from decimal import Decimal, localcontext
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.money.calc.money import round_half_up
+from planning.calc.plan_adjustment import compute_adjustment
+
+
+@given(st.decimals(-9999, 9999, places=2), st.decimals(-9999, 9999, places=7), st.sampled_from(["EUR", "JPY"]))
+def test_a_difference_always_makes_the_cell_read_as_it_was_typed(typed, others, currency):
+    typed = round_half_up(typed, currency)
+    found = compute_adjustment(typed, others=others, currency=currency)
+    assert round_half_up(found, currency) == found
+    assert round_half_up(others + found, currency) == typed
+
+
+def test_a_difference_does_not_depend_on_the_precision_of_whoever_asks():
+    with localcontext(prec=2):
+        assert compute_adjustment(Decimal("1234.56"), others=Decimal("0.005"), currency="EUR") == Decimal("1234.55")

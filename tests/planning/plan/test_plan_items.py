@@ -1,0 +1,198 @@
+"""Lines of the financial plan over HTTP."""
+
+from typing import Any
+
+import pytest
+
+from companies.models import AuditEntry
+from planning.models import PlanItem
+
+pytestmark = pytest.mark.django_db
+
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def line(category: Any) -> dict[str, Any]:
+    return {
+        "month": "2026-01",
+        "plType": "ga",
+        "categoryId": str(category.id),
+        "amount": {"type": "fixed", "amount": {"value": 1200.5, "currency": "EUR"}},
+    }
+
+
+@pytest.fixture
+def item(api: Any, line: dict[str, Any]) -> Any:
+    made = api.post("plan_items", line)
+    assert made.status_code == 201, made.content
+    return made.json()
+
+
+def build_path(item: dict[str, Any]) -> str:
+    return f"plan_items/{item['id']}"
+
+
+def test_a_plan_item_reads_as_it_was_made(api, line, acme):
+    made = api.post("plan_items", line)
+    assert made.status_code == 201, made.content
+    answer = made.json()
+    assert made["Location"] == f"/companies/{acme.id}/plan_items/{answer['id']}"
+    assert answer["amount"] == {
+        "type": "fixed",
+        "amount": {"value": 1200.5, "currency": "EUR"},
+        "relativeChange": None,
+    }
+    assert (answer["month"], answer["duration"], answer["frequency"]) == ("2026-01", None, 1)
+    read = api.get(build_path(answer))
+    assert read.json() == answer
+    assert api.get(build_path(answer), if_none_match=read["ETag"]).status_code == 304
+    assert api.get("plan_items").json() == [answer]
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        {"type": "fixed", "amount": {"value": 5, "currency": "JPY"}, "relativeChange": 0},
+        {"type": "changeByAmount", "amount": {"value": -0.01, "currency": "USD"}, "relativeChange": None},
+        {"type": "relative", "amount": {"value": 999999999999999, "currency": "EUR"}, "relativeChange": -1},
+        {"type": "relative", "amount": {"value": 12.34, "currency": "EUR"}, "relativeChange": 0.1},
+    ],
+)
+def test_every_type_of_amount_is_kept_as_sent(api, line, amount):
+    made = api.post("plan_items", line | {"amount": amount, "duration": 12, "frequency": 0})
+    assert made.status_code == 201, made.content
+    assert made.json()["amount"] == amount
+    assert api.get(build_path(made.json())).json() == made.json()
+
+
+def build_amount(value: Any = 1, currency: Any = "EUR", **more: Any) -> dict[str, Any]:
+    return {"amount": {"type": "fixed", "amount": {"value": value, "currency": currency}} | more}
+
+
+INVALID_BODIES: list[tuple[dict[str, Any], str, str]] = [
+    ({"month": ...}, "#/month", "required"),
+    ({"plType": ...}, "#/plType", "required"),
+    ({"categoryId": ...}, "#/categoryId", "required"),
+    ({"amount": ...}, "#/amount", "required"),
+    ({"month": "2026-13"}, "#/month", "invalid_month"),
+    ({"month": "2026-01-01"}, "#/month", "invalid_month"),
+    ({"month": 202601}, "#/month", "invalid_month"),
+    ({"plType": "profit"}, "#/plType", "invalid_choice"),
+    ({"plType": "cogs"}, "#/plType", "pl_type_not_allowed"),
+    ({"categoryId": UNKNOWN_ID}, "#/categoryId", "unknown_id"),
+    ({"categoryId": None}, "#/categoryId", "must_not_be_null"),
+    ({"amount": 12}, "#/amount", "invalid_value"),
+    ({"amount": {"type": "fixed"}}, "#/amount/amount", "required"),
+    (build_amount(type="often"), "#/amount/type", "invalid_choice"),
+    (build_amount("12"), "#/amount/amount/value", "invalid_value"),
+    (build_amount(True), "#/amount/amount/value", "invalid_value"),
+    (build_amount(10**15), "#/amount/amount/value", "out_of_range"),
+    (build_amount(10**300), "#/amount/amount/value", "out_of_range"),
+    (build_amount(-1e300), "#/amount/amount/value", "out_of_range"),
+    (build_amount(0.001), "#/amount/amount/value", "too_many_decimals"),
+    (build_amount(0.5, "KRW"), "#/amount/amount/value", "too_many_decimals"),
+    (build_amount(1, "XXX"), "#/amount/amount/currency", "invalid_choice"),
+    (build_amount(type="relative"), "#/amount/relativeChange", "required"),
+    (build_amount(type="relative", relativeChange=-1.01), "#/amount/relativeChange", "out_of_range"),
+    (build_amount(type="relative", relativeChange=10.5), "#/amount/relativeChange", "out_of_range"),
+    (build_amount(type="relative", relativeChange="0.1"), "#/amount/relativeChange", "invalid_value"),
+    (build_amount(type="relative", relativeChange=1e-11), "#/amount/relativeChange", "too_many_decimals"),
+    ({"duration": 0}, "#/duration", "out_of_range"),
+    ({"duration": 2**31}, "#/duration", "out_of_range"),
+    ({"duration": 1.5}, "#/duration", "invalid_value"),
+    ({"frequency": -1}, "#/frequency", "out_of_range"),
+    ({"frequency": None}, "#/frequency", "must_not_be_null"),
+]
+
+
+@pytest.mark.parametrize(("change", "pointer", "code"), INVALID_BODIES)
+def test_invalid_plan_is_rejected(api, line, change, pointer, code):
+    sent = {name: value for name, value in (line | change).items() if value is not ...}
+    answer = api.post("plan_items", sent)
+    assert answer.status_code == 400, answer.content
+    assert answer.json()["code"] == "validation_failed"
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
+    assert not PlanItem.objects.exists()
+
+
+@pytest.mark.parametrize(("change", "pointer", "code"), [row for row in INVALID_BODIES if ... not in row[0].values()])
+def test_the_same_is_refused_in_a_change_and_nothing_moves(api, item, change, pointer, code):
+    answer = api.put(build_path(item), change)
+    assert answer.status_code == 400, answer.content
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
+    assert api.get(build_path(item)).json() == item
+
+
+def test_a_category_of_another_company_is_unknown(api, line, globex, make_category):
+    answer = api.post("plan_items", line | {"categoryId": str(make_category(globex).id)})
+    assert [e["code"] for e in answer.json()["errors"]] == ["unknown_id"]
+    assert not PlanItem.objects.exists()
+
+
+def test_a_change_keeps_what_is_not_sent_and_is_logged(api, item):
+    answer = api.put(build_path(item), {"duration": 6})
+    assert answer.json() == item | {"duration": 6, "lastUpdatedTime": answer.json()["lastUpdatedTime"]}
+    entry = AuditEntry.objects.get(action="planItem.updated")
+    assert (entry.before["duration"], entry.after["duration"]) == (None, 6)
+    assert api.put(build_path(item), {"duration": None}).json()["duration"] is None
+
+
+def test_the_first_months_of_the_calendar_read_as_they_were_sent(api, line):
+    assert api.post("plan_items", line | {"month": "0001-02"}).json()["month"] == "0001-02"
+
+
+def test_an_item_as_read_can_be_sent_back_whole(api, item):
+    read = api.get(build_path(item))
+    again = api.put(build_path(item), read.json(), if_match=read["ETag"])
+    assert (again.status_code, again.json(), again["ETag"]) == (200, item, read["ETag"])
+    assert "Ignored-Fields" not in again
+
+
+def test_a_stale_change_is_refused(api, item):
+    etag = api.get(build_path(item))["ETag"]
+    api.put(build_path(item), {"duration": 6})
+    assert api.put(build_path(item), {"duration": 7}, if_match=etag).status_code == 412
+    assert api.delete(build_path(item), if_match=etag).status_code == 412
+    assert api.get(build_path(item)).json()["duration"] == 6
+
+
+def test_a_deleted_item_is_gone(api, item):
+    assert api.delete(build_path(item)).json() == {"success": True}
+    assert api.get(build_path(item)).status_code == 404
+
+
+def test_another_companys_item_is_unknown(globex_api, api, item):
+    for answer in (
+        globex_api.get(build_path(item)),
+        globex_api.put(build_path(item), {"duration": 1}),
+        globex_api.delete(build_path(item)),
+    ):
+        assert answer.status_code == 404
+    assert api.get(build_path(item)).json() == item
+
+
+@pytest.mark.parametrize(
+    ("method", "one", "needed"),
+    [
+        ("get", False, "planning:read"),
+        ("post", False, "planning:write"),
+        ("get", True, "planning:read"),
+        ("put", True, "planning:write"),
+        ("delete", True, "planning:write"),
+    ],
+)
+def test_each_act_needs_its_permission(make_api, acme, item, method, one, needed):
+    other = "planning:read" if needed == "planning:write" else "planning:write"
+    answer = getattr(make_api(acme, other), method)(build_path(item) if one else "plan_items")
+    assert answer.status_code == 403
+    assert needed in answer.json()["detail"]
+
+
+def test_the_list_is_paged_in_two_statements(api, line, django_assert_max_num_queries):
+    made = [api.post("plan_items", line | {"duration": i + 1}).json() for i in range(4)]
+    first = api.get("plan_items", {"limit": 3})
+    rest = api.get(first["Link"].split(";")[0].strip("<>"))
+    assert first.json() + rest.json() == made[::-1]
+    with django_assert_max_num_queries(2):
+        api.get("plan_items")

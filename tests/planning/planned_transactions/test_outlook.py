@@ -1,0 +1,58 @@
+"""The page of what comes next, of companies with many plans."""
+
+from datetime import timedelta
+
+import pytest
+
+from planning.models import PlannedTransaction
+from planning.planned_transactions.pages import outlook
+from planning.planned_transactions.queries import occurrences
+from tests.planning.planned_transactions.test_planned_transaction_pages import build_page_path, get_page_text
+from tests.run_date import TODAY
+
+pytestmark = pytest.mark.django_db
+
+
+def plan_daily(company, stamp, count, *, start):
+    rows = [
+        PlannedTransaction(
+            company=company,
+            name=f"p{n}",
+            start_date=start,
+            amount_value=-n - 1,
+            amount_currency="EUR",
+            frequency="day",
+            source="api",
+        ).mark_created(stamp)
+        for n in range(count)
+    ]
+    return PlannedTransaction.objects.bulk_create(rows)
+
+
+def test_of_many_daily_rules_only_what_is_shown_is_built(owner, acme, stamp, monkeypatch):
+    plan_daily(acme, stamp, 100, start=TODAY - timedelta(days=100))
+    built = []
+    build = occurrences.build_planned_occurrence
+    for module in (occurrences, outlook):
+        monkeypatch.setattr(module, "expected", lambda *given: built.append(given) or build(*given))
+    shown = get_page_text(owner.get(build_page_path(acme)))
+    assert "And 5950 more that are overdue." in shown
+    assert len(built) < 1000
+
+
+def test_the_first_of_many_rules_are_shown_by_date_whatever_differs_about_single_ones(owner, acme, api, stamp):
+    rows = plan_daily(acme, stamp, 3, start=TODAY - timedelta(days=5))
+    rule = f"planned_transactions/{rows[0].id}/overrides"
+    api.put(f"{rule}/{TODAY - timedelta(days=5)}", {"skipped": True})
+    api.put(f"{rule}/{TODAY - timedelta(days=4)}", {"date": str(TODAY + timedelta(days=2)), "name": "Moved"})
+    api.put(f"{rule}/{TODAY}", {"name": "Today's"})
+    answer = owner.get(build_page_path(acme))
+    late, coming, done = (answer.context[name] for name in ("late", "coming", "done"))
+    told = [(str(each.expected.date - TODAY).split(",")[0], each.expected.name) for each in late]
+    assert [name for _, name in told] == ["p1", "p2", "p1", "p2"] + ["p0", "p1", "p2"] * 3
+    assert [each.expected.name for each in coming[:10]] == [
+        *("Today's", "p1", "p2", "p0", "p1", "p2", "Moved", "p0", "p1", "p2")
+    ]
+    assert [each.expected.original_date for each in done] == [TODAY - timedelta(days=5)]
+    days = (outlook.get_outlook_window(TODAY)[1] - TODAY).days + 1
+    assert len(coming) + answer.context["more"] == 3 * days + 1

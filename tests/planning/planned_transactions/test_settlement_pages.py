@@ -1,0 +1,154 @@
+"""Settling on pages: one press for what fits, a choice for the rest, and the way from each to the other."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests import factories
+from tests.planning.planned_transactions.test_planned_transaction_pages import (
+    TODAY,
+    build_page_path,
+    format_day,
+    get_page_text,
+)
+
+pytestmark = pytest.mark.django_db
+
+DUE_DAY = TODAY - timedelta(days=20)
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def account(api):
+    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+
+
+@pytest.fixture
+def rent(api, account):
+    body = {"accountId": account, "name": "Rent", "startDate": str(DUE_DAY), "amountValue": "-100.00"}
+    return api.post("planned_transactions", body | {"autoSettle": False}).json()["id"]
+
+
+@pytest.fixture
+def book(api, account):
+    def make(days, amount, name):
+        body = {
+            "accountId": account,
+            "date": str(DUE_DAY + timedelta(days=days)),
+            "amountValue": amount,
+            "fromTo": name,
+        }
+        return api.post("transactions", body).json()["id"]
+
+    return make
+
+
+def press_button(client, acme, rent, act, **sent):
+    return client.post(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/{act}"), sent, follow=True)
+
+
+def get_settling_transaction(api, rent):
+    patch = api.get(f"planned_transactions/{rent}").json()["overrides"].get(str(DUE_DAY), {})
+    return patch.get("transactionId")
+
+
+def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, book):
+    paid = book(2, "-104.00", "Landlord")
+    shown = owner.get(build_page_path(acme))
+    assert (
+        f"{format_day(DUE_DAY)} Rent overdue fits Landlord , {format_day(DUE_DAY + timedelta(days=2))}, −€104.00"
+        in get_page_text(shown)
+    )
+    assert f'name="transactionId" value="{paid}"' in shown.content.decode()
+    answer = press_button(owner, acme, rent, "settle", transactionId=paid, **{"from": "plan"})
+    assert answer.redirect_chain[-1][0] == build_page_path(acme)
+    assert f"Rent of {format_day(DUE_DAY)} is settled." in get_page_text(answer)
+    assert get_settling_transaction(api, rent) == paid
+    assert "Settled and skipped in the last sixty days" in get_page_text(answer)
+    assert f'href="/app/companies/{acme.id}/transactions/{paid}"' in answer.content.decode()
+
+
+def test_a_settled_transaction_shows_its_plan_and_the_plan_its_transaction(owner, acme, api, rent, book):
+    paid = book(0, "-100.00", "Landlord")
+    press_button(owner, acme, rent, "settle", transactionId=paid)
+    shown = owner.get(f"/app/companies/{acme.id}/transactions/{paid}")
+    assert f"Settles Rent of {format_day(DUE_DAY)}" in get_page_text(shown)
+    assert f'href="{build_page_path(acme, f"/{rent}")}"' in shown.content.decode()
+    assert (
+        f'href="/app/companies/{acme.id}/transactions/{paid}"'
+        in owner.get(build_page_path(acme, f"/{rent}")).content.decode()
+    )
+
+
+def test_undo_restores_an_expected_occurrence(owner, acme, api, rent, book):
+    press_button(owner, acme, rent, "settle", transactionId=book(0, "-100.00", "Landlord"))
+    answer = press_button(owner, acme, rent, "unsettle", **{"from": "plan"})
+    assert f"Rent of {format_day(DUE_DAY)} is expected again." in get_page_text(answer)
+    assert get_settling_transaction(api, rent) is None
+    assert "overdue" in get_page_text(answer)
+
+
+def test_where_nothing_fits_one_chooses_the_nearest_first(owner, acme, api, rent, book):
+    book(0, "-20.00", "Cheap")
+    wanted = book(15, "-150.00", "Dear")
+    book(0, "100.00", "Refund")
+    assert "Settle…" in get_page_text(owner.get(build_page_path(acme)))
+    shown = get_page_text(owner.get(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/settle")))
+    assert shown.index("Dear") < shown.index("Cheap")
+    assert "Refund" not in shown
+    answer = press_button(owner, acme, rent, "settle", transactionId=wanted)
+    assert "is settled" in get_page_text(answer)
+    assert get_settling_transaction(api, rent) == wanted
+    other = owner.get(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY + timedelta(days=1)}/settle"))
+    assert other.status_code == 404
+
+
+def test_invalid_settlement_shows_a_message(owner, acme, api, rent, book):
+    answer = press_button(owner, acme, rent, "settle", transactionId=book(0, "100.00", "Refund"))
+    assert "Money in settles what is expected to come in" in get_page_text(answer)
+    assert get_settling_transaction(api, rent) is None
+    assert "is settled" not in get_page_text(press_button(owner, acme, rent, "settle", transactionId="x"))
+    assert owner.post(build_page_path(acme, f"/{rent}/occurrences/x/settle")).status_code == 404
+
+
+def test_past_skip_can_be_undone(owner, acme, api, rent):
+    answer = press_button(owner, acme, rent, "skip", **{"from": "plan"})
+    assert f"{format_day(DUE_DAY)} Rent skipped" in get_page_text(answer)
+    assert "overdue" in get_page_text(press_button(owner, acme, rent, "restore", **{"from": "plan"}))
+
+
+def test_transactions_are_proposed_and_shown_to_those_who_may_see_them(browser_of, acme, api, rent, book):
+    paid = book(0, "-100.00", "Landlord")
+    planner = factories.make_member(acme, "p@acme.example", permissions=["planning:read", "planning:write"])
+    client = browser_of(planner, acme).client
+    assert "Landlord" not in get_page_text(client.get(build_page_path(acme)))
+    assert "Landlord" not in get_page_text(client.get(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/settle")))
+    press_button(client, acme, rent, "settle", transactionId=paid)
+    for path in ("", f"/{rent}"):
+        assert str(paid) not in client.get(build_page_path(acme, path)).content.decode()
+    reader = factories.make_member(acme, "r@acme.example", permissions=["transactions:read"])
+    shown = get_page_text(browser_of(reader, acme).client.get(f"/app/companies/{acme.id}/transactions/{paid}"))
+    assert "Settles a planned payment" in shown
+
+
+def test_readers_see_no_settlement_buttons(browser_of, bob, acme, rent, book):
+    book(0, "-100.00", "Landlord")
+    viewer = browser_of(bob, acme).client
+    assert viewer.get(build_page_path(acme)).content.decode().count('method="post"') == 1  # to sign out
+    for act in ("settle", "unsettle"):
+        assert viewer.post(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/{act}")).status_code == 403
+
+
+def test_settling_by_itself_is_a_choice_of_the_form(owner, acme, api, account):
+    sent = {"name": "Rent", "direction": "out", "amountValue": "1.00", "accountId": account, "startDate": str(TODAY)}
+    owner.post(build_page_path(acme, "/new"), sent | {"autoSettle": "on"})
+    (told,) = api.get("planned_transactions").json()
+    assert told["autoSettle"] is True
+    edit = build_page_path(acme, f"/{told['id']}/edit")
+    assert 'name="autoSettle" checked' in owner.get(edit).content.decode()
+    owner.post(edit, sent)
+    assert api.get(f"planned_transactions/{told['id']}").json()["autoSettle"] is False

@@ -1,0 +1,503 @@
+"""Settling, over HTTP: what is due, what settles it, and what could."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from companies.models import AuditEntry
+from ledger.models import Transaction
+from ledger.money.calc.fx import convert
+from ledger.money.calc.money import round_half_up
+from ledger.money.rates import get_rate_table
+from ledger.transactions.representation import list_transaction_dicts
+from planning.models import PlannedOverride
+from planning.planned_transactions.queries.occurrences import list_due_occurrences
+from tests.run_date import TODAY
+
+pytestmark = pytest.mark.django_db
+
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
+
+
+def format_day(days: int) -> str:
+    return str(TODAY + timedelta(days=days))
+
+
+@pytest.fixture
+def plan(api, account) -> Any:
+    """Something expected once, so many days from today."""
+
+    def make(days: int, amount: str = "-100.00", **values: Any) -> dict[str, Any]:
+        body = {"accountId": str(account.id), "name": "Rent", "startDate": format_day(days), "amountValue": amount}
+        made = api.post("planned_transactions", body | {"autoSettle": False} | values)
+        assert made.status_code == 201, made.content
+        return made.json()
+
+    return make
+
+
+@pytest.fixture
+def book(api, account) -> Any:
+    def make(days: int, amount: str = "-100.00", **values: Any) -> dict[str, Any]:
+        made = api.post(
+            "transactions", {"accountId": str(account.id), "date": format_day(days), "amountValue": amount} | values
+        )
+        assert made.status_code == 201, made.content
+        return made.json()
+
+    return make
+
+
+def settle_occurrence(api: Any, planned: dict[str, Any], paid: Any, day: str | None = None) -> Any:
+    transaction_id = paid["id"] if isinstance(paid, dict) else paid
+    body = {"date": day or planned["startDate"], "transactionId": transaction_id}
+    return api.post(f"planned_transactions/{planned['id']}/settle", body)
+
+
+def unsettle_occurrence(api: Any, planned: dict[str, Any], day: str | None = None) -> Any:
+    return api.post(f"planned_transactions/{planned['id']}/unsettle", {"date": day or planned["startDate"]})
+
+
+def list_due(api: Any, first: int = -90, last: int = 90) -> list[dict[str, Any]]:
+    answer = api.get("planned_transactions/due", {"startDate": format_day(first), "endDate": format_day(last)})
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def list_states(api: Any) -> dict[str, str]:
+    return {each["date"]: each["state"] for each in list_due(api)}
+
+
+def list_matches(api: Any, first: int = -90, last: int = 90) -> list[tuple[str, str, str, str, int]]:
+    answer = api.post("planned_transactions/matches", {"startDate": format_day(first), "endDate": format_day(last)})
+    assert answer.status_code == 200, answer.content
+    names = ("plannedTransactionId", "date", "transactionId", "difference", "days")
+    return [tuple(each[name] for name in names) for each in answer.json()]
+
+
+def get_settled_occurrence(api: Any, paid: dict[str, Any]) -> Any:
+    return api.get(f"transactions/{paid['id']}").json()["settles"]
+
+
+# ---------------------------------------------------------------------------------------------- due
+
+
+def test_what_is_due_overdue_settled_and_skipped_says_so_and_what_lapsed_is_absent(api, plan, book):
+    for days in (-61, -60, -1, 0, 1):
+        plan(days)
+    paid, skipped = plan(-10), plan(-20)
+    settle_occurrence(api, paid, book(-9))
+    api.put(f"planned_transactions/{skipped['id']}/overrides/{format_day(-20)}", {"skipped": True})
+    assert list_states(api) == {
+        format_day(-60): "overdue",
+        format_day(-20): "skipped",
+        format_day(-10): "settled",
+        format_day(-1): "overdue",
+        format_day(0): "due",
+        format_day(1): "due",
+    }
+
+
+def test_a_due_occurrence_is_the_occurrence_with_its_rule_and_state(api, plan, book):
+    planned, paid = plan(-3), book(-3)
+    api.put(
+        f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}", {"date": format_day(-2), "name": "Late"}
+    )
+    settle_occurrence(api, planned, paid)
+    within = {"startDate": format_day(-3), "endDate": format_day(0)}
+    (occurrence,) = api.get(f"planned_transactions/{planned['id']}/occurrences", within).json()
+    assert occurrence["transactionId"] == paid["id"]
+    assert list_due(api, -3, 0) == [occurrence | {"plannedTransactionId": planned["id"], "state": "settled"}]
+    assert list_due(api, -3, -3) == [], "it goes by the day that it is moved to"
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"startDate": format_day(1), "endDate": format_day(0)}, "end_before_start"),
+        ({"startDate": format_day(0), "endDate": format_day(3700)}, "window_too_long"),
+        ({"startDate": format_day(0)}, "required"),
+    ],
+)
+def test_a_wrong_window_is_refused(api, asked, code):
+    for answer in (api.get("planned_transactions/due", asked), api.post("planned_transactions/matches", asked)):
+        assert [error["code"] for error in answer.json()["errors"]] == [code]
+
+
+def test_a_window_with_too_many_occurrences_is_refused(api, plan, monkeypatch):
+    monkeypatch.setattr("planning.planned_transactions.queries.occurrences.MAX_OCCURRENCES", 20)
+    plan(0, recurrence={"frequency": "day"})
+    window = {"startDate": format_day(0), "endDate": format_day(20)}
+    for answer in (api.get("planned_transactions/due", window), api.post("planned_transactions/matches", window)):
+        assert [error["code"] for error in answer.json()["errors"]] == ["window_too_long"]
+    assert len(list_due(api, 0, 19)) == 20
+
+
+def test_what_is_due_is_asked_for_in_two_statements_however_many_rules(acme, api, plan, django_assert_num_queries):
+    for count in (1, 20):
+        for _ in range(count):
+            plan(0)
+        with django_assert_num_queries(2):
+            list_due_occurrences(acme, window_start=TODAY, window_end=TODAY, today=TODAY)
+
+
+# ---------------------------------------------------------------------------------------------- settling
+
+
+def test_a_settled_occurrence_and_its_transaction_say_each_other(api, plan, book):
+    planned, paid = plan(-3), book(-2, "-104.00")
+    assert paid["settles"] is None
+    answer = settle_occurrence(api, planned, paid)
+    assert answer.status_code == 200
+    assert answer.json()["overrides"] == {format_day(-3): {"transactionId": paid["id"]}}
+    assert answer.headers["ETag"] == api.get(f"planned_transactions/{planned['id']}").headers["ETag"]
+    told = {"plannedTransactionId": planned["id"], "date": format_day(-3)}
+    assert get_settled_occurrence(api, paid) == told
+    assert [each["settles"] for each in api.get("transactions").json()] == [told]
+    assert AuditEntry.objects.filter(action="plannedTransaction.settled").count() == 1
+    assert settle_occurrence(api, planned, paid).json() == answer.json(), "again is no change"
+    answer = unsettle_occurrence(api, planned)
+    assert (answer.status_code, answer.json()["overrides"]) == (200, {})
+    assert get_settled_occurrence(api, paid) is None
+    assert list_states(api) == {format_day(-3): "overdue"}
+
+
+def test_a_transaction_has_changed_when_what_it_settles_has(api, plan, book):
+    planned, paid = plan(-3), book(-3)
+    path = f"transactions/{paid['id']}"
+    seen = [api.get(path).headers["ETag"]]
+    for change in (settle_occurrence, lambda *both: unsettle_occurrence(*both[:2]), settle_occurrence):
+        assert change(api, planned, paid).status_code == 200
+        seen.append(api.get(path).headers["ETag"])
+    api.put(f"planned_transactions/{planned['id']}", {"name": "Other"})
+    assert api.get(path).headers["ETag"] == seen[-1]
+    api.delete(f"planned_transactions/{planned['id']}")
+    seen.append(api.get(path).headers["ETag"])
+    assert len(set(seen)) == 5
+    assert get_settled_occurrence(api, paid) is None
+
+
+def test_what_else_differs_stays_with_the_occurrence(api, plan, book):
+    planned, paid = plan(-3), book(-3)
+    api.put(
+        f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}",
+        {"date": format_day(2), "amountValue": "-90.00"},
+    )
+    kept = {"date": format_day(2), "amountValue": "-90.00"}
+    assert settle_occurrence(api, planned, paid).json()["overrides"] == {
+        format_day(-3): kept | {"transactionId": paid["id"]}
+    }
+    assert unsettle_occurrence(api, planned).json()["overrides"] == {format_day(-3): kept}
+
+
+def get_error(answer: Any) -> tuple[int, str]:
+    body = answer.json()
+    return answer.status_code, body["errors"][0]["code"] if body["code"] == "validation_failed" else body["code"]
+
+
+def test_an_occurrence_is_settled_once_and_by_a_transaction_that_settles_nothing_else(api, plan, book):
+    planned, other, paid = plan(-3), plan(-3), book(-3)
+    settle_occurrence(api, planned, paid)
+    assert get_error(settle_occurrence(api, planned, book(-3))) == (409, "occurrence_settled")
+    assert get_error(settle_occurrence(api, other, paid)) == (409, "transaction_settles_another")
+    assert get_error(unsettle_occurrence(api, other)) == (409, "occurrence_not_settled")
+    assert PlannedOverride.objects.count() == 1
+
+
+def test_nonexistent_occurrence_cannot_be_settled(api, plan, book):
+    planned, paid = plan(-3), book(-3)
+    assert get_error(settle_occurrence(api, planned, paid, format_day(-2))) == (400, "not_an_occurrence")
+    api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}", {"skipped": True})
+    assert get_error(settle_occurrence(api, planned, paid)) == (409, "occurrence_skipped")
+
+
+def test_settled_occurrence_cannot_be_skipped(api, plan, book):
+    planned = plan(-3)
+    settle_occurrence(api, planned, book(-3))
+    answer = api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}", {"skipped": True})
+    assert get_error(answer) == (409, "occurrence_skipped")
+    unsettle_occurrence(api, planned)
+    answer = api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}", {"skipped": True})
+    assert answer.status_code == 200
+
+
+def test_money_in_settles_no_money_out_and_a_pending_one_nothing(api, plan, book, account):
+    planned = plan(-3)
+    opening = api.put(f"accounts/{account.id}/initial_balance", {"date": format_day(-90), "amountValue": "-100.00"})
+    assert opening.status_code == 200, opening.content
+    (initial,) = api.get("transactions").json()
+    cases = {
+        book(-3, "100.00")["id"]: (400, "wrong_direction"),
+        book(-3, pending=True)["id"]: (409, "transaction_pending"),
+        initial["id"]: (409, "transaction_is_initial_balance"),
+        UNKNOWN_ID: (400, "unknown_id"),
+        "x": (400, "unknown_id"),
+    }
+    for paid, expected in cases.items():
+        assert get_error(settle_occurrence(api, planned, paid)) == expected
+        path = f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}"
+        assert get_error(api.put(path, {"transactionId": paid})) == expected, "at the other door too"
+    assert not PlannedOverride.objects.exists()
+
+
+def test_another_companys_transaction_is_not_there(api, globex, plan, make_account, make_transaction):
+    planned, theirs = plan(-3), make_transaction(make_account(globex))
+    assert get_error(settle_occurrence(api, planned, str(theirs.id))) == (400, "unknown_id")
+    assert settle_occurrence(api, {**planned, "id": UNKNOWN_ID}, UNKNOWN_ID).status_code == 404
+
+
+def test_a_deleted_transaction_settles_nothing_any_more(api, plan, book):
+    planned, paid = plan(-3), book(-3)
+    settle_occurrence(api, planned, paid)
+    assert api.delete(f"transactions/{paid['id']}").status_code == 200
+    assert list_states(api) == {format_day(-3): "overdue"}
+
+
+def test_one_that_is_booked_by_hand_settles_and_one_that_is_pending_again_does_not(api, plan, book):
+    planned, paid = plan(-3, autoSettle=True), book(-3, pending=True)
+    assert get_settled_occurrence(api, paid) is None
+    assert api.put(f"transactions/{paid['id']}", {"pending": False}).status_code == 200
+    assert get_settled_occurrence(api, paid) == {"plannedTransactionId": planned["id"], "date": format_day(-3)}
+    assert list_states(api) == {format_day(-3): "settled"}
+    assert api.put(f"transactions/{paid['id']}", {"pending": True}).status_code == 200
+    assert get_settled_occurrence(api, paid) is None
+    assert list_states(api) == {format_day(-3): "overdue"}
+
+
+def test_settling_transaction_keeps_its_direction(api, plan, book):
+    planned, paid = plan(-3), book(-3, "-99.00")
+    settle_occurrence(api, planned, paid)
+    for amount in ("99.00", "0.00"):
+        refused = api.put(f"transactions/{paid['id']}", {"amountValue": amount})
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, error["pointer"], error["code"]) == (400, "#/amountValue", "wrong_direction")
+    assert api.put(f"transactions/{paid['id']}", {"amountValue": "-98.00"}).status_code == 200
+    unsettle_occurrence(api, planned)
+    assert api.put(f"transactions/{paid['id']}", {"amountValue": "99.00"}).status_code == 200
+
+
+def test_a_rule_does_not_leave_a_day_that_is_settled(api, plan, book):
+    planned, paid = plan(-3), book(-3, "-99.00")
+    settle_occurrence(api, planned, paid)
+    path = f"planned_transactions/{planned['id']}"
+    refused = api.put(path, {"startDate": format_day(-2)})
+    assert refused.status_code == 400
+    (error,) = refused.json()["errors"]
+    assert (error["pointer"], error["code"]) == (f"#/overrides/{format_day(-3)}", "occurrence_settled")
+    assert api.put(path, {"name": "Renamed"}).status_code == 200
+    unsettle_occurrence(api, planned)
+    assert api.put(path, {"startDate": format_day(-2)}).status_code == 200
+
+
+def test_what_pages_of_transactions_settle_is_asked_for_at_once(acme, api, plan, book, django_assert_num_queries):
+    for count in (1, 10):
+        for _ in range(count):
+            settle_occurrence(api, plan(-3), book(-3))
+        with django_assert_num_queries(3):
+            list_transaction_dicts(Transaction.objects.for_company(acme.id), company_id=acme.id)
+
+
+# ---------------------------------------------------------------------------------------------- matches
+
+
+def test_a_match_is_near_in_time_and_amount_and_of_one_direction(api, plan, book):
+    planned = plan(-20)
+    for days, amount in [(-31, "-100.00"), (-9, "-100.00"), (-20, "-110.01"), (-20, "-89.99"), (-20, "100.00")]:
+        book(days, amount)
+    assert list_matches(api) == []
+    late = book(-10, "-110.00")
+    assert list_matches(api) == [(planned["id"], format_day(-20), late["id"], "-10.00", 10)]
+    near = book(-19, "-90.00")
+    assert list_matches(api) == [(planned["id"], format_day(-20), near["id"], "10.00", 1)]
+    assert list_matches(api, -19, 0) == [], "the window is of occurrences"
+
+
+def test_the_nearest_come_first_and_each_once(api, plan, book):
+    first, second = plan(-20), plan(-18, "-101.00")
+    paid, other = book(-18, "-100.00"), book(-12, "-100.00")
+    assert list_matches(api) == [
+        (second["id"], format_day(-18), paid["id"], "1.00", 0),
+        (first["id"], format_day(-20), other["id"], "0.00", 8),
+    ]
+
+
+def test_of_one_day_the_nearest_amount_comes_first(api, plan, book):
+    planned = plan(-20)
+    book(-20, "-101.00")
+    equal = book(-20, "-100.00")
+    assert [each[2] for each in list_matches(api)] == [equal["id"]]
+    assert planned["id"] == list_matches(api)[0][0]
+
+
+def test_a_match_is_on_the_account_of_the_plan_or_on_any_where_it_has_none(api, acme, plan, book, make_account):
+    plan(-20)
+    elsewhere = book(-20, accountId=str(make_account(acme, name="Other").id))
+    assert list_matches(api) == []
+    anywhere = plan(-20, accountId=None, amountCurrency="EUR")
+    assert list_matches(api) == [(anywhere["id"], format_day(-20), elsewhere["id"], "0.00", 0)]
+
+
+def test_settled_and_skipped_occurrences_are_not_matched(api, plan, book):
+    settled, skipped = plan(-20), plan(-40)
+    settle_occurrence(api, settled, book(-20))
+    api.put(f"planned_transactions/{skipped['id']}/overrides/{format_day(-40)}", {"skipped": True})
+    book(-40)
+    book(-15, pending=True)
+    assert list_matches(api) == []
+    plan(-21)
+    assert list_matches(api) == [], "the one transaction near it settles another"
+    unsettle_occurrence(api, settled)
+    assert len(list_matches(api)) == 1
+
+
+def test_an_occurrence_is_matched_by_what_differs_about_it(api, plan, book):
+    planned = plan(-50)
+    moved = {"date": format_day(-5), "amountValue": "-300.00"}
+    api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-50)}", moved)
+    paid = book(-4, "-310.00")
+    (match,) = list_matches(api)
+    assert match == (planned["id"], format_day(-50), paid["id"], "-10.00", 1)
+    assert settle_occurrence(api, planned, paid, match[1]).status_code == 200, "a match is settled as it came"
+
+
+def test_amounts_of_another_currency_match_at_the_days_rate(api, plan, book):
+    planned = plan(-20, "-100.00", amountCurrency="USD")
+    day = TODAY - timedelta(days=19)
+    euros = round_half_up(convert(Decimal(-95), source="USD", target="EUR", day=day, rates=get_rate_table()), "EUR")
+    book(-19, f"{euros * 2}")
+    assert list_matches(api) == []
+    paid = book(-19, f"{euros}")
+    (match,) = list_matches(api)
+    assert match[:3] == (planned["id"], format_day(-20), paid["id"])
+    assert abs(Decimal(match[3]) - 5) <= Decimal("0.01"), "in the currency of the plan"
+
+
+def test_matches_are_for_those_who_may_see_transactions(make_api, acme, plan, book):
+    plan(-20)
+    book(-20)
+    asked = {"startDate": format_day(-30), "endDate": format_day(0)}
+    for permissions, status in (("planning:read", 403), ("transactions:read", 403)):
+        assert make_api(acme, permissions).post("planned_transactions/matches", asked).status_code == status
+    both = make_api(acme, "planning:read", "transactions:read")
+    assert len(both.post("planned_transactions/matches", asked).json()) == 1
+
+
+# ---------------------------------------------------------------------------------------------- by themselves
+
+
+def import_transactions(api: Any, account: Any, *rows: tuple[int, str], **values: Any) -> dict[str, Any]:
+    """Imports transactions."""
+    items = [
+        {"accountId": str(account.id), "date": format_day(days), "amountValue": amount} | values
+        for days, amount in rows
+    ]
+    answer = api.post("transactions/import", {"transactions": items})
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def list_settled_days(api: Any) -> list[str]:
+    return [each["date"] for each in list_due(api) if each["state"] == "settled"]
+
+
+def test_an_import_settles_what_is_equal_and_at_most_five_days_away(api, account, plan):
+    made = plan(-20, autoSettle=True)
+    assert made["autoSettle"] is True
+    import_transactions(api, account, (-26, "-100.00"), (-14, "-100.00"), (-20, "-100.01"), (-20, "100.00"))
+    assert list_settled_days(api) == []
+    import_transactions(api, account, (-25, "-100.00"))
+    assert list_settled_days(api) == [format_day(-20)]
+    entry = AuditEntry.objects.get(action="plannedTransactions.settled")
+    assert entry.after["settled"] == 1
+
+
+def test_plans_settle_automatically_by_default(api, account, body):
+    assert api.post("planned_transactions", body).json()["autoSettle"] is True
+    plain = api.post("planned_transactions", body | {"autoSettle": False}).json()
+    assert plain["autoSettle"] is False
+    assert api.put(f"planned_transactions/{plain['id']}", {"name": "Other"}).json()["autoSettle"] is False
+    assert api.put(f"planned_transactions/{plain['id']}", {"autoSettle": True}).json()["autoSettle"] is True
+
+
+def test_plans_without_auto_settlement_wait(api, account, plan):
+    plan(-20, autoSettle=False)
+    import_transactions(api, account, (-20, "-100.00"))
+    assert list_settled_days(api) == []
+    assert len(list_matches(api)) == 1
+
+
+def test_one_transaction_that_is_booked_settles_too_and_answers_it(api, plan, book):
+    planned = plan(-20, autoSettle=True)
+    assert book(-18, "-100.00")["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(-20)}
+
+
+def test_of_many_each_settles_one_the_nearest_first(api, account, plan):
+    plan(-30, autoSettle=True, recurrence={"frequency": "day", "interval": 7})
+    import_transactions(api, account, (-30, "-100.00"), (-24, "-100.00"), (-24, "-100.00"), (-18, "-100.00"))
+    assert list_settled_days(api) == [format_day(-30), format_day(-23), format_day(-16)]
+    rows = [each["settles"] for each in api.get("transactions").json()]
+    assert rows.count(None) == 1
+
+
+def test_an_import_settles_on_the_account_and_in_the_currency_of_the_plan(api, acme, account, plan, make_account):
+    plan(-20, autoSettle=True)
+    plan(-20, autoSettle=True, amountCurrency="USD")
+    import_transactions(api, make_account(acme, name="Other"), (-20, "-100.00"))
+    assert list_settled_days(api) == []
+    import_transactions(api, account, (-20, "-100.00"), amountCurrency="USD")
+    assert [each["amountCurrency"] for each in list_due(api) if each["state"] == "settled"] == ["USD"]
+
+
+def test_an_import_settles_what_differs_by_what_it_was_changed_to(api, account, plan):
+    planned = plan(-50, autoSettle=True)
+    moved = {"date": format_day(-5), "amountValue": "-300.00", "name": "Late"}
+    api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-50)}", moved)
+    import_transactions(api, account, (-50, "-100.00"), (-6, "-300.00"))
+    (settled,) = api.get(f"planned_transactions/{planned['id']}").json()["overrides"].values()
+    assert {name: settled[name] for name in moved} == moved
+    assert settled["transactionId"]
+
+
+def test_pending_and_tried_rows_settle_nothing(api, account, plan):
+    plan(-20, autoSettle=True)
+    import_transactions(api, account, (-20, "-100.00"), pending=True)
+    items = [{"accountId": str(account.id), "date": format_day(-20), "amountValue": "-100.00"}]
+    assert api.post("transactions/import", {"transactions": items, "dryRun": True}).json()["count"] == 1
+    assert list_settled_days(api) == []
+
+
+def test_undoing_an_import_unsettles(api, account, plan):
+    plan(-20, autoSettle=True)
+    done = import_transactions(api, account, (-20, "-100.00"))
+    assert list_states(api) == {format_day(-20): "settled"}
+    assert api.delete(f"imports/{done['importId']}").json()["changedCount"] == 0, "by the import, and nobody since"
+    assert list_states(api) == {format_day(-20): "overdue"}
+
+
+def test_another_companys_plans_stay_as_they_are(globex_api, api, account, plan):
+    plan(-20, autoSettle=True)
+    theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()
+    row = {"accountId": theirs["id"], "date": format_day(-20), "amountValue": "-100.00"}
+    assert globex_api.post("transactions/import", {"transactions": [row]}).json()["count"] == 1
+    assert list_states(api) == {format_day(-20): "overdue"}
+
+
+def test_parts_of_an_imported_transaction_count_by_the_invoice_of_its_plan(api, account, category, plan):
+    plan(-20, autoSettle=True, invoiceDate="2024-02-15")
+    import_transactions(api, account, (-20, "-100.00"), categoryId=str(category.id))
+    (row,) = api.get("transactions").json()
+    assert row["settles"]["date"] == format_day(-20)
+
+
+def test_however_many_are_settled_the_statements_are_the_same(acme, api, account, plan, django_assert_max_num_queries):
+    counted = []
+    for count in (1, 20):
+        for _ in range(count):
+            plan(-20, autoSettle=True)
+        with django_assert_max_num_queries(60) as seen:
+            import_transactions(api, account, *[(-20, "-100.00")] * count)
+        counted.append(len(seen.captured_queries))
+    assert len(list_settled_days(api)) == 21
+    assert counted[0] == counted[1]

@@ -1,0 +1,48 @@
+"""Bank statements settle what is planned, as imports and single bookings do (`test_settling.py`)."""
+
+from typing import Any
+
+import pytest
+
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_statement
+from tests.ledger.statement_upload import upload_statement
+from tests.planning.planned_transactions.test_settlements import format_day, list_settled_days, list_states
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def planned(api, account) -> Any:
+    """100.00 to be paid twenty days ago, which settles by itself."""
+    body = {"accountId": str(account.id), "name": "Rent", "startDate": format_day(-20), "amountValue": "-100.00"}
+    made = api.post("planned_transactions", body | {"autoSettle": True})
+    assert made.status_code == 201, made.content
+    return made.json()
+
+
+def build_statement_file(days: int, amount: str, status: str = "BOOK") -> bytes:
+    """A bank statement with one movement, booked or still pending (`PDNG`)."""
+    start, end = format_day(days - 10), format_day(days + 10)
+    return build_camt(
+        build_statement(build_entry(amount, format_day(days), ref="R1", status=status), start=start, end=end)
+    )
+
+
+def test_a_bank_statement_settles_and_undoing_it_unsettles(api, account, planned):
+    told = upload_statement(api, build_statement_file(-18, "-100.00"), accountId=str(account.id))
+    assert told.status_code == 200, told.content
+    (row,) = api.get("transactions").json()
+    assert row["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(-20)}
+    assert api.delete(f"imports/{told.json()['importId']}").status_code == 200
+    assert list_states(api) == {format_day(-20): "overdue"}
+
+
+def test_a_pending_row_of_a_statement_settles_once_the_bank_has_booked_it(api, account, planned):
+    assert (
+        upload_statement(api, build_statement_file(-20, "-100.00", "PDNG"), accountId=str(account.id)).status_code
+        == 200
+    )
+    assert list_settled_days(api) == []
+    assert upload_statement(api, build_statement_file(-20, "-100.00"), accountId=str(account.id)).status_code == 200
+    (row,) = api.get("transactions").json()
+    assert row["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(-20)}

@@ -1,0 +1,95 @@
+"""Where plans use a category."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from ledger.categorization.actions.categories import CategoryInUse, delete_category
+from ledger.models import Category
+from planning.category_usage import PlTypeNotAllowed, build_category_use_count
+from planning.models import PlanItem
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def used(api: Any, body: dict[str, Any], category: Any, acme: Any, make_category: Any) -> Any:
+    """Two plans use the rent: one by its rule, one for an occurrence; and a plan item."""
+    other = make_category(acme, name="Other")
+    both = {"2026-01-31": {"categoryId": str(category.id)}, "2026-02-28": {"categoryId": str(category.id)}}
+    for body_of in (
+        body | {"categoryId": str(category.id), "overrides": {"2026-01-31": {"categoryId": str(other.id)}}},
+        body | {"overrides": both},
+        body,
+    ):
+        assert api.post("planned_transactions", body_of).status_code == 201
+    amount = {"type": "fixed", "amount": {"value": 1, "currency": "EUR"}}
+    item = {"month": "2026-01", "plType": "ga", "categoryId": str(category.id), "amount": amount}
+    assert api.post("plan_items", item).status_code == 201
+    return other
+
+
+def count_uses(company: Any) -> dict[Any, int]:
+    """Category → planned transactions that name it, where there are any."""
+    rows = (
+        Category.objects.for_company(company.id).annotate(uses=build_category_use_count(company.id)).filter(uses__gt=0)
+    )
+    return dict(rows.values_list("id", "uses"))
+
+
+def test_planned_transactions_are_counted_once_by_rule_or_by_override(acme, globex, category, used):
+    assert count_uses(acme) == {category.id: 2, used.id: 1}
+    assert count_uses(globex) == {}
+
+
+def test_a_category_in_a_plan_cannot_be_deleted(acme, stamp, category, used):
+    for row in (category, used):
+        with pytest.raises(CategoryInUse):
+            delete_category(company=acme, category_id=row.id, stamp=stamp)
+
+
+def test_another_category_takes_its_place_everywhere(acme, stamp, category, make_category, used):
+    new = make_category(acme, name="New", pl_types=["ga", "cogs"])
+    delete_category(company=acme, category_id=category.id, stamp=stamp, replace_with=new.id)
+    assert count_uses(acme) == {new.id: 2, used.id: 1}
+    assert PlanItem.objects.get().category_id == new.id
+    assert PlanItem.objects.get().last_updated_time == stamp.time
+
+
+def test_one_that_lacks_the_line_of_a_plan_item_does_not(acme, stamp, category, make_category, used):
+    new = make_category(acme, name="New", pl_types=["cogs"])
+    with pytest.raises(PlTypeNotAllowed), transaction.atomic():
+        delete_category(company=acme, category_id=category.id, stamp=stamp, replace_with=new.id)
+    assert count_uses(acme) == {category.id: 2, used.id: 1}
+
+
+def test_the_list_of_categories_says_how_many_plans_use_each(api, category, used):
+    counts = {row["id"]: (row["usedPlannedTransactions"], row["used"]) for row in api.get("categories").json()}
+    assert counts.pop(str(category.id)) == (2, 2)
+    assert counts.pop(str(used.id)) == (1, 1)
+    assert set(counts.values()) == {(0, 0)}
+
+
+def test_a_category_in_a_plan_is_replaced_over_http_or_not_at_all(api, acme, category, make_category, used):
+    lacking, new = make_category(acme, pl_types=["cogs"]), make_category(acme, name="New")
+    assert api.delete(f"categories/{category.id}").json()["code"] == "category_in_use"
+    refused = api.delete(f"categories/{category.id}?replaceWith={lacking.id}")
+    assert [(e["pointer"], e["code"]) for e in refused.json()["errors"]] == [("#/replaceWith", "pl_type_not_allowed")]
+    assert count_uses(acme) == {category.id: 2, used.id: 1}
+    assert api.delete(f"categories/{category.id}?replaceWith={new.id}").status_code == 200
+    assert count_uses(acme) == {new.id: 2, used.id: 1}
+
+
+def test_a_category_keeps_the_line_that_a_plan_item_posts_to(api, category, used):
+    """A plan item whose category had lost its line could not be sent back as it was read."""
+    path = f"categories/{category.id}"
+    refused = api.put(path, {"name": "New", "plTypes": ["cogs"]})
+    assert (refused.status_code, refused.json()["code"]) == (409, "pl_type_in_use")
+    assert (api.get(path).json()["name"], api.get(path).json()["plTypes"]) == ("Rent", ["ga"])
+    item = api.get("plan_items").json()[0]
+    assert api.put(path, {"plTypes": ["cogs", "ga"]}).status_code == 200
+    assert api.put(path, {"plTypes": ["ga"]}).status_code == 200, "nothing is planned on the other"
+    assert api.put(f"plan_items/{item['id']}", item).json() == item
+    api.delete(f"plan_items/{item['id']}")
+    assert api.put(path, {"plTypes": ["cogs"]}).status_code == 200

@@ -1,0 +1,94 @@
+"""Check every successful response of any test against the OpenAPI document: its status and its JSON schema."""
+
+import re
+from functools import cache
+from itertools import islice
+from threading import Lock
+from typing import Any
+
+import jsonschema_rs
+import orjson
+from drf_spectacular.generators import SchemaGenerator
+
+from companies.api.viewsets import ApiViewSet
+
+DOCUMENT_LOCK = Lock()  # tests that call from several threads: two documents cannot be made at once
+JSON = "application/json"
+MAX_MISTAKES = 5  # named of one answer
+
+
+@cache
+def load_document() -> dict[str, Any]:
+    return SchemaGenerator().get_schema(request=None, public=True)
+
+
+@cache
+def list_operations() -> dict[tuple[str, str], dict[str, Any]]:
+    """(method, path) → operation, with {} for each parameter of the path."""
+    return {
+        (method.upper(), re.sub(r"{\w+}", "{}", path)): operation
+        for path, item in load_document()["paths"].items()
+        for method, operation in item.items()
+    }
+
+
+@cache
+def build_validator(method: str, path: str, status: str) -> Any:
+    """The compiled schema of an answer; None where the answer has no JSON. Raises KeyError for an unknown status."""
+    media = list_operations()[method, path]["responses"][status].get("content", {}).get(JSON)
+    if media is None:
+        return None
+    schema = media["schema"] | {"components": load_document()["components"]}
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+
+
+def find_operation(view: Any) -> tuple[str, str] | None:
+    """(method, path) as the document has them; None for a view that a test called by itself."""
+    request = view.request
+    if request.resolver_match is None:
+        return None
+    method = "GET" if request.method == "HEAD" else request.method
+    return method, "/" + re.sub(r"<[^>]+>", "{}", request.resolver_match.route)
+
+
+def find_mistakes(operation: tuple[str, str], answer: Any) -> list[str]:
+    """What a rendered success has that its operation does not describe."""
+    with DOCUMENT_LOCK:
+        if operation not in list_operations():
+            return []
+        try:
+            validator = build_validator(*operation, str(answer.status_code))
+        except KeyError:
+            return [f"status {answer.status_code} is not described"]
+    if validator is None or not answer.get("Content-Type", "").startswith(JSON):
+        return []
+    errors = validator.iter_errors(orjson.loads(answer.content))
+    return [
+        f"{'/'.join(map(str, error.instance_path))}: {error.message[:300]}" for error in islice(errors, MAX_MISTAKES)
+    ]
+
+
+def watch_answers(monkeypatch: Any) -> list[tuple[str, str, list[str]]]:
+    """Return the list to which (method, path, mistakes) of each wrong answer is added."""
+    mistaken_responses: list[tuple[str, str, list[str]]] = []
+    finalize = ApiViewSet.finalize_response
+
+    def finalize_response(view: Any, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = finalize(view, request, response, *args, **kwargs)
+        operation = find_operation(view)
+        # A caller who may not see what it changed gets an id or a count instead (tests/api/test_withheld.py), an app
+        # that may only know who its user is the names of companies (tests/oauth/test_resource.py).
+        sees_less = getattr(view, "blind", False) or not getattr(getattr(view, "caller", None), "reaches_data", True)
+        if operation and 200 <= response.status_code < 300 and not sees_less:
+
+            def check(rendered: Any) -> None:
+                mistakes = find_mistakes(operation, rendered)
+                if mistakes:
+                    mistaken_responses.append((*operation, mistakes))
+
+            if hasattr(response, "add_post_render_callback"):
+                response.add_post_render_callback(check)
+        return response
+
+    monkeypatch.setattr(ApiViewSet, "finalize_response", finalize_response)
+    return mistaken_responses

@@ -1,0 +1,24 @@
+"""Collect static files once per process.
+
+Each test client would search two hundred files again: nearly half the time of most tests.
+"""
+
+from typing import Any
+
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+_CACHED_FILES: dict[tuple[Any, ...], dict[str, Any]] = {}
+_find_files = WhiteNoiseMiddleware.add_files_from_finders
+
+
+def cache_static_files() -> None:
+    """From now on, in this process."""
+    WhiteNoiseMiddleware.add_files_from_finders = add_cached_files
+
+
+def add_cached_files(middleware: Any) -> None:
+    key = middleware.static_prefix, middleware.max_age, middleware.charset
+    if key not in _CACHED_FILES:
+        _find_files(middleware)
+        _CACHED_FILES[key] = dict(middleware.files)
+    middleware.files.update(_CACHED_FILES[key])

@@ -1,0 +1,56 @@
+"""A template database for tests: migrations are applied once for each state of them.
+
+Applying them takes 13 seconds, copying the result half a second.
+"""
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+from django.core.management import call_command
+from django.db import connection
+from psycopg import sql
+
+from config.databases.connection import EmbeddedDatabase
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK_NUMBER = 7_300_116  # the advisory lock's number
+LIST_TEMPLATES = "SELECT datname FROM pg_database WHERE datname LIKE 'template_of_tests%'"
+
+
+def compute_schema_digest() -> str:
+    """Of what a fresh database depends on."""
+    found = hashlib.sha256()
+    for path in sorted([*ROOT.glob("*/migrations/*.py"), *ROOT.glob("config/*.py"), ROOT / "requirements.txt"]):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def prepare_test_template(embedded: EmbeddedDatabase) -> str:
+    """The name of the database to copy on a server that runs; made by the worker that comes first."""
+    month = datetime.now(tz=UTC).strftime("%Y%m")  # the log has parts for the months to come
+    name = f"template_of_tests_{month}_{compute_schema_digest()}"
+    with psycopg.connect(host=str(embedded.path), user="postgres", dbname="postgres", autocommit=True) as server:
+        server.execute("SELECT pg_advisory_lock(%s)", [LOCK_NUMBER])
+        there = {row[0] for row in server.execute(LIST_TEMPLATES)}
+        if name not in there:
+            for old in there:
+                server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(old)))
+            half_made = "template_of_tests_to_be"
+            server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(half_made)))
+            migrate_database(half_made)
+            server.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(*map(sql.Identifier, (half_made, name))))
+    return name
+
+
+def migrate_database(name: str) -> None:
+    """Applies all migrations to a database beside that of the settings."""
+    own = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = name
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = own

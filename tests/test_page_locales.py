@@ -1,0 +1,99 @@
+"""Every page is in the locale of who reads it: the profile's, else the browser's; what others read never is."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from django.core.cache import caches
+
+from analytics.charts.key_figures import build_runway_figure
+from analytics.queries.runway import Runway
+from companies.locales import get_locale, use_locale
+from companies.models import User
+from tests.conftest import Api
+from tests.ledger.conftest import Books
+
+pytestmark = pytest.mark.django_db(transaction=True)  # what is kept of pages is kept of committed facts
+
+
+@pytest.fixture
+def shown(browser_of, alice, acme):
+    caches["pages"].clear()
+    client = browser_of(alice, acme).client
+
+    def get(path: str, languages: str = "") -> str:
+        headers = {"Accept-Language": languages} if languages else {}
+        return client.get(f"/app/companies/{acme.id}{path}", headers=headers).content.decode()
+
+    return get
+
+
+@pytest.fixture
+def booked(api: Api) -> Books:
+    books = Books(api)
+    books.book(books.account(), "-12345.60", "2026-01-31")
+    return books
+
+
+def test_a_page_follows_the_browser_and_the_profile_goes_before(shown, booked, alice):
+    assert "−€12,345.60" in shown("/transactions")
+    assert "31 Jan 2026" in shown("/transactions")
+    german = shown("/transactions", "de-DE,de;q=0.9,en;q=0.5")
+    assert "−12.345,60\u00a0€" in german
+    assert "31.01.2026" in german
+    assert "Jan 31, 2026" in shown("/transactions", "en-US")
+    User.objects.filter(pk=alice.pk).update(locale="de")
+    assert "−12.345,60\u00a0€" in shown("/transactions", "en-US")
+    assert "12,345.60" not in shown("/transactions", "en-US")
+
+
+def test_a_german_and_an_american_never_see_each_others_kept_page(shown, booked):
+    period = "?startDate=2026-01-01&endDate=2026-02-28"
+    american, german = shown(period, "en-US"), shown(period, "de")
+    assert "12,345.60" in american
+    assert "Jan 31, 2026" in american
+    assert "12.345,60" in german
+    assert "31.01.2026" in german
+    assert "12,345.60" not in german
+    assert "Jan 31, 2026" not in german
+    again = shown(period, "en-US")
+    assert "12,345.60" in again
+    assert "12.345,60" not in again
+
+
+def test_the_axes_of_charts_are_written_so_too(shown, booked):
+    period = "?startDate=2026-01-01&endDate=2026-02-28"
+    assert "−12,5k\u00a0€" in shown(period, "de") or "−10k\u00a0€" in shown(period, "de")
+    assert "−€10k" in shown(period, "en-US")
+
+
+def test_the_rows_of_files_and_the_api_stay_as_they_are(shown, booked, api):
+    plain = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28").splitlines()
+    german = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28", "de").splitlines()
+    assert (plain[0][:4], german[0][:4]) == ("Day,", "Tag,")
+    assert plain[1:] == german[1:]
+    (row,) = api.get("transactions", headers={"Accept-Language": "de"}).json()
+    assert (row["amountValue"], row["date"]) == ("-12345.60", "2026-01-31")
+
+
+def test_a_form_reads_and_fills_in_what_the_place_writes(browser_of, alice, acme, booked, api):
+    client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
+    bank = api.get("accounts").json()[0]["id"]
+    sent = {"accountId": bank, "date": "2026-02-01", "fromTo": "x", "description": "german", "amountValue": "1.234"}
+    headers = {"Accept-Language": "de"}
+    assert client.post(f"{base}/transactions/new", sent, headers=headers).status_code == 303
+    made = next(each for each in api.get("transactions").json() if each["description"] == "german")
+    assert made["amountValue"] == "1234.00"
+    assert 'value="1234,00"' in client.get(f"{base}/transactions/{made['id']}/edit", headers=headers).content.decode()
+    refused = client.post(f"{base}/transactions/new", sent | {"amountValue": "1.2.3"}, headers=headers)
+    assert "Bitte einen Betrag wie 1.234,56 angeben." in refused.content.decode()
+    american = client.post(
+        f"{base}/transactions/new", sent | {"description": "us"}, headers={"Accept-Language": "en-US"}
+    )
+    assert american.status_code == 400, "1.234 is no amount of euros there"
+
+
+def test_the_months_of_the_runway_are_written_so_too():
+    found = Runway(Decimal(4900), Decimal(-200), [date(2026, 1, 1)], Decimal("24.5"))
+    with use_locale(get_locale("de")):
+        assert build_runway_figure(found, currency="EUR").text == "24,5 Monate"

@@ -1,0 +1,170 @@
+"""A small company that is new beside a larger one: the database's statistics know no row of it, and expect none.
+
+No statement of it may then read its rows again for each of them. What is read is counted, not timed.
+"""
+
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ledger.bulk import planner_statistics
+from tests import cluster
+
+pytestmark = pytest.mark.django_db
+ROWS = 150
+MAX_ROWS_READ = 30 * ROWS  # by one statement, over all steps of its plan; a row again for each row is 150 times as many
+
+
+def fill_company(api, count):
+    """Transactions with what they were for, but for some, and spread over two accounts and ten counterparties."""
+    categories = {each["systemKey"]: each["id"] for each in api.get("categories").json()}
+    accounts = [api.post("accounts", {"name": str(n), "type": "bank"}).json()["id"] for n in range(2)]
+    parties = [api.post("counterparties", {"name": str(n), "type": "customer"}).json()["id"] for n in range(10)]
+    rows = [
+        {"accountId": accounts[n % 2], "date": f"2026-{n % 10 + 1:02}-{n % 28 + 1:02}", "fromTo": f"Name {n % 50}"}
+        | {"amountValue": f"{n + 1}.00" if n % 2 else f"-{n + 1}.00"}
+        | ({"categoryId": categories["revenueOther" if n % 2 else "hosting"]} if n % 10 else {})
+        | ({"counterparty": {"id": parties[n % 10]}} if n % 10 else {})
+        for n in range(count)
+    ]
+    assert api.post("transactions/import", {"transactions": rows}).json()["count"] == count
+    return {"category": categories["hosting"], "counterparty": parties[2]}
+
+
+@pytest.fixture(autouse=True)
+def explained(db):
+    """On a cluster the coordinator explains no statement over rows that it has touched itself."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL citus.enable_local_execution TO off")
+
+
+@pytest.fixture
+def known(api):
+    """Acme, whose rows are all that the statistics know."""
+    fill_company(api, 2000)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+@pytest.fixture
+def new(known, globex_api):
+    """Globex, made after them, and ids in it by name."""
+    return fill_company(globex_api, ROWS)
+
+
+def count_rows_read(statement):
+    """How many rows the steps of its plan get and throw away."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
+        (plan,) = cursor.fetchone()
+    return sum(iterate_plan_steps(plan if isinstance(plan, list) else json.loads(plan)))
+
+
+def iterate_plan_steps(plan):
+    if isinstance(plan, list):
+        for each in plan:
+            yield from iterate_plan_steps(each)
+    elif isinstance(plan, dict):
+        removed = [value for name, value in plan.items() if name.startswith("Rows Removed")]
+        yield (plan.get("Actual Rows", 0) + sum(removed)) * plan.get("Actual Loops", 1)
+        for each in plan.values():
+            yield from iterate_plan_steps(each)
+
+
+def explain_statements(read, *args):
+    """The statements that an answer was made of, and how many rows each of them read."""
+    with CaptureQueriesContext(connection) as seen:
+        answer = read(*args)
+    assert answer.status_code == 200, answer.content
+    told = [each["sql"] for each in seen if each["sql"].startswith(("SELECT", "WITH"))]
+    assert told
+    return {statement: count_rows_read(statement) for statement in told}
+
+
+def count_fetched_rows():
+    """How many transactions have been read so far in this database transaction, by triggers too."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'ledger_transaction'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_categorizing_all_that_was_just_imported_does_not_read_it_again_for_each_name(globex_api):
+    """Statistics know the transactions, and none of them as categorized: any index of those seems empty."""
+    count = 1000
+    account = globex_api.post("accounts", {"name": "Bank", "type": "bank"}).json()["id"]
+    rows = [
+        {"accountId": account, "date": f"2026-03-{n % 28 + 1:02}", "amountValue": "-1.00", "fromTo": f"Shop {n}"}
+        for n in range(count)
+    ]
+    assert globex_api.post("transactions/import", {"transactions": rows}).json()["count"] == count
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE ledger_transaction")
+    hosting = next(each["id"] for each in globex_api.get("categories").json() if each["systemKey"] == "hosting")
+    before = count_fetched_rows()
+    asked = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
+    assert globex_api.post("transactions/categorize", asked).json()["affected"] == count
+    assert count_fetched_rows() - before < 20 * count
+
+
+CELL = {"recognizedFrom": "2026-03", "recognizedTo": "2026-03"}
+
+
+FILTERS = [
+    CELL,
+    CELL | {"plType": "cogs"},
+    CELL | {"plType": "cogs", "categoryId": "category"},
+    {"recognizedFrom": "2026-01"},
+    {"categoryId": "category"},
+    {"plType": "cogs"},
+    {"counterpartyId": "counterparty"},
+    {"assignedBy": "person"},
+]
+
+
+def test_the_rows_of_a_filter_are_found_without_reading_all_again_for_each(globex_api, new):
+    read: dict[str, int] = {}
+    for query in FILTERS:
+        named = {name: new.get(value, value) for name, value in query.items()}
+        read |= explain_statements(globex_api.get, "transactions", named | {"total": "true", "limit": 10})
+    assert {statement: count for statement, count in read.items() if count > MAX_ROWS_READ} == {}
+
+
+@pytest.mark.skipif(
+    cluster.TESTS_RUN_ON_CLUSTER, reason="statistics of a cluster are its machines', which gather them by themselves"
+)
+def test_an_import_makes_the_company_known_and_only_the_first_one(
+    known, globex, globex_api, django_capture_on_commit_callbacks
+):
+    found = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
+            fill_company(globex_api, ROWS)
+        found.append([each["sql"] for each in seen if each["sql"].startswith("ANALYZE")])
+    assert found == [["ANALYZE ledger_transaction", "ANALYZE ledger_categorization, ledger_posting"], []]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tablename FROM pg_stats WHERE attname = 'company_id' AND %s = ANY(most_common_vals::text::text[]) "
+            "AND tablename IN ('ledger_transaction', 'ledger_categorization', 'ledger_posting')",
+            [str(globex.id)],
+        )
+        assert len(cursor.fetchall()) == 3
+
+
+def test_a_few_rows_gather_nothing(known, globex_api, django_capture_on_commit_callbacks):
+    with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
+        fill_company(globex_api, 99)
+    assert not [each for each in seen if each["sql"].startswith("ANALYZE") or "pg_stats" in each["sql"]]
+
+
+def test_on_a_cluster_no_import_has_all_machines_look(
+    known, globex_api, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(planner_statistics, "is_distributed", lambda *_: True)
+    monkeypatch.setattr(planner_statistics, "LARGE_LOAD_ROWS", ROWS)
+    with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
+        fill_company(globex_api, ROWS)
+    assert not [each for each in seen if each["sql"].startswith("ANALYZE")]

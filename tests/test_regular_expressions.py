@@ -1,0 +1,301 @@
+"""Regular expressions over what callers write take time in proportion to its length, on whatever they fail.
+
+Every pattern of the sources is found: those that modules keep, those written where they are used, those of fields and
+addresses. From each one texts are made that it almost takes, long in each of its repetitions in turn.
+"""
+
+import ast
+import importlib
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+import pytest
+from django import forms
+from django.apps import apps
+from django.urls import get_resolver
+from django.urls.resolvers import RegexPattern
+from rest_framework import serializers
+
+from tests.test_house import ROOT, SOURCES
+
+SIZES = (40, 400, 4_000, 50_000)  # what takes long on a short text never gets a longer one
+SECONDS = 0.5  # of the processor, for 50,000 characters: in proportion they take a hundredth of it, by the square 10
+SETTINGS = {"config/environment.py", "config/databases/connecting.py"}  # the operator's text, read once
+
+
+# ---------------------------------------------------------------------------------------------- finding them
+
+
+def list_files() -> Iterator[Path]:
+    for path in SOURCES:
+        where = str(path.relative_to(ROOT))
+        if where not in SETTINGS and not where.startswith("tests/"):
+            yield path
+
+
+def import_module_of(path: Path) -> Any:
+    return importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+
+
+def iterate_patterns(value: Any) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from iterate_patterns(each)
+    elif isinstance(value, tuple | list | set | frozenset):
+        for each in value:
+            yield from iterate_patterns(each)
+
+
+def collect_patterns() -> dict[str, re.Pattern[Any]]:
+    """Where each stands → the pattern."""
+    patterns: dict[str, re.Pattern[Any]] = {}
+    for path in list_files():
+        where, text = str(path.relative_to(ROOT)), path.read_text()
+        if "re." not in text:
+            continue
+        if not where.endswith("gunicorn.py"):  # it is no module of ours but the server's settings
+            for name, value in list(vars(import_module_of(path)).items()):
+                patterns |= {
+                    f"{where}:{name}.{number}": pattern for number, pattern in enumerate(iterate_patterns(value))
+                }
+        for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)):
+            if call.args and ast.unparse(call.func).startswith("re."):
+                patterns |= compile_literal(where, call)
+    return patterns | collect_field_patterns() | collect_url_patterns()
+
+
+def compile_literal(where: str, call: ast.Call) -> dict[str, re.Pattern[Any]]:
+    """The pattern of ``re.sub(r"…", …)``; what is put together is compiled where it is kept, or from escaped text."""
+    act = call.func.attr  # type: ignore[attr-defined]
+    if act in ("escape", "compile"):
+        return {}
+    first = call.args[0]
+    if isinstance(first, ast.Constant):
+        return {f"{where}:{call.lineno}": re.compile(first.value)}
+    parts = [each.value for each in ast.walk(first) if isinstance(getattr(each, "value", None), str | bytes)]
+    assert "re.escape(" in ast.unparse(first), f"{where}:{call.lineno} is made of what this test does not see"
+    return {f"{where}:{call.lineno}": re.compile(type(parts[0])().join(parts))}
+
+
+def collect_field_patterns() -> dict[str, re.Pattern[Any]]:
+    """The validators of every field that takes text: of the API, of forms, and of rows."""
+    patterns: dict[tuple[str, int], tuple[str, re.Pattern[Any]]] = {}  # most fields share them
+    for where, field in list_fields():
+        for validator, name in product(getattr(field, "validators", ()), ("regex", "user_regex", "domain_regex")):
+            lazy = getattr(validator, name, None)
+            if hasattr(lazy, "pattern"):
+                patterns[lazy.pattern, lazy.flags] = f"{where}.{name}", re.compile(lazy.pattern, lazy.flags)
+    return dict(patterns.values())
+
+
+def list_fields() -> Iterator[tuple[str, Any]]:
+    shapes = [shape for shape in iterate_subclasses(serializers.Serializer) if shape.__module__.split(".")[0] in APPS]
+    for shape in shapes:
+        if hasattr(shape, "Meta") or not issubclass(shape, serializers.ModelSerializer):
+            yield from ((f"{shape.__qualname__}.{name}", field) for name, field in shape().fields.items())
+    for form in iterate_subclasses(forms.Form):
+        yield from ((f"{form.__qualname__}.{name}", field) for name, field in form.base_fields.items())
+    for model in apps.get_models():
+        yield from ((f"{model.__qualname__}.{field.name}", field) for field in model._meta.fields)
+
+
+APPS = {"companies", "ledger", "planning", "analytics", "notifications", "oauth"}
+
+
+def iterate_subclasses(kind: type) -> Iterator[Any]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from iterate_subclasses(each)
+
+
+def collect_url_patterns(resolver: Any = None, before: str = "") -> dict[str, re.Pattern[Any]]:
+    patterns: dict[str, re.Pattern[Any]] = {}
+    for each in (resolver or get_resolver()).url_patterns:
+        if isinstance(each.pattern, RegexPattern):  # of others only the parts between slashes are free
+            patterns[f"address {before}{each.pattern}"] = each.pattern.regex
+        if hasattr(each, "url_patterns"):
+            patterns |= collect_url_patterns(each, f"{before}{each.pattern}")
+    return patterns
+
+
+PATTERNS = collect_patterns()
+
+
+# ---------------------------------------------------------------------------------------------- near misses
+
+
+def generate_texts(pattern: re.Pattern[Any], size: int) -> Iterator[Any]:
+    """Texts of about so many characters: each repetition of the pattern made long, behind what leads there, and with
+    an end that fits nothing."""
+    tree = _parser.parse(pattern.pattern, pattern.flags)
+    repeats = list(iterate_repetitions(tree, ""))
+    leads = {"", *(before for before, _ in repeats)}
+    units = {*(unit for _, unit in repeats if unit), *(leads - {""}), *list_characters(tree)}
+    units |= {a + b for (_, a), b in product(repeats, list_characters(tree)) if a and len(repeats) < 4}
+    for before, unit, end in product(leads, units, ("", "\x01", "~!")):
+        text = before + unit * (size // len(unit)) + end
+        yield text.encode("latin-1", "replace") if isinstance(pattern.pattern, bytes) else text
+
+
+def iterate_repetitions(tree: Any, before: str) -> Iterator[tuple[str, str]]:
+    """(what leads to it, one turn of it) of every repetition."""
+    for kind, value in tree:
+        if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+            yield before, build_example(value[2])
+            yield from iterate_repetitions(value[2], before)
+        elif kind is op.SUBPATTERN:
+            yield from iterate_repetitions(value[3], before)
+        elif kind is op.ATOMIC_GROUP:
+            yield from iterate_repetitions(value, before)
+        elif kind is op.BRANCH:
+            for each in value[1]:
+                yield from iterate_repetitions(each, before)
+        elif kind in (op.ASSERT, op.ASSERT_NOT):
+            yield from iterate_repetitions(value[1], before)
+        before += build_example([(kind, value)])
+
+
+def build_example(tree: Any) -> str:
+    """The shortest text that fits, or nearly."""
+    return "".join(EXAMPLE_OF_NODE[kind](value) for kind, value in tree if kind in EXAMPLE_OF_NODE)
+
+
+def repeat_example(value: Any) -> str:
+    return build_example(value[2]) * max(1, min(value[0], 100))
+
+
+EXAMPLE_OF_NODE: dict[Any, Callable[[Any], str]] = {
+    op.LITERAL: chr,
+    op.NOT_LITERAL: lambda _: "x",
+    op.ANY: lambda _: "x",
+    op.IN: lambda value: list_set_members(value)[0],
+    op.MAX_REPEAT: repeat_example,
+    op.MIN_REPEAT: repeat_example,
+    op.POSSESSIVE_REPEAT: repeat_example,
+    op.SUBPATTERN: lambda value: build_example(value[3]),
+    op.ATOMIC_GROUP: build_example,
+    op.BRANCH: lambda value: build_example(value[1][0]),
+    op.ASSERT: lambda value: build_example(value[1]) if value[0] < 0 else "",
+}
+CATEGORIES = {op.CATEGORY_DIGIT: "0", op.CATEGORY_SPACE: " ", op.CATEGORY_WORD: "a"}
+
+
+def list_set_members(parts: Any) -> list[str]:
+    """Some characters of a set, one of each kind."""
+    if parts[0][0] is op.NEGATE:
+        return ["x", " "]
+    chosen = []
+    for kind, value in parts:
+        if kind is op.LITERAL:
+            chosen.append(chr(value))
+        elif kind is op.RANGE:
+            chosen.append(chr(value[0]))
+        elif kind is op.CATEGORY:
+            chosen.append(CATEGORIES.get(value, "-"))
+    return chosen
+
+
+def list_characters(tree: Any) -> set[str]:
+    """Characters of every set and literal in a pattern, and a blank."""
+    chosen = {" ", "a", "0"}
+    for kind, value in tree:
+        if kind is op.LITERAL:
+            chosen.add(chr(value))
+        elif kind is op.IN:
+            chosen |= set(list_set_members(value)[:6])
+        elif kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+            chosen |= list_characters(value[2])
+        elif kind is op.SUBPATTERN:
+            chosen |= list_characters(value[3])
+        elif kind is op.BRANCH:
+            chosen |= set().union(*map(list_characters, value[1]))
+    return chosen
+
+
+# ---------------------------------------------------------------------------------------------- measuring
+
+
+class TooSlow(Exception):
+    pass
+
+
+@contextmanager
+def limit_cpu_time(seconds: float) -> Iterator[None]:
+    """Ends a match that takes longer, by the processor's time: other programs do not count."""
+
+    def end(*_: object) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def list_match_methods(pattern: re.Pattern[Any]) -> list[Callable[[Any], Any]]:
+    """How a pattern may be asked; to search is the slowest, and wherever it is in proportion all are."""
+    return [pattern.fullmatch, pattern.match, lambda text: pattern.sub(type(text)(), text)]
+
+
+def find_slowest_text(pattern: re.Pattern[Any], ask: Callable[[Any], Any]) -> tuple[float, Any]:
+    """(seconds of the processor, the text) of the text that takes longest. Fails past the limit."""
+    longest: tuple[float, Any] = (0, "")
+    for size in SIZES:
+        for text in generate_texts(pattern, size):
+            begun = time.process_time()
+            try:
+                with limit_cpu_time(SECONDS):
+                    ask(text)
+            except TooSlow:
+                pytest.fail(f"{pattern.pattern!r} takes more than {SECONDS} s for {len(text):,} of {text[:60]!r}…")
+            longest = max(longest, (time.process_time() - begun, text[:40]), key=lambda each: each[0])
+    return longest
+
+
+SEARCH_METHODS = ("search", "sub", "subn", "findall", "finditer", "split")
+
+
+def is_searched(where: str) -> bool:
+    """Whether the sources look for the pattern anywhere in a text, and not at its beginning alone."""
+    path, _, name = where.partition(":")
+    if not (ROOT / path).is_file():
+        return "address" in where or "." in where  # what validators and addresses do is not ours: they search
+    if name.isdecimal():
+        line = (ROOT / path).read_text().splitlines()[int(name) - 1]
+        return any(f"re.{act}(" in line for act in SEARCH_METHODS)
+    called = re.compile(rf"\b{name.split('.')[0]}(\[\w+\])?\.({'|'.join(SEARCH_METHODS)})\(")
+    return any(called.search(each.read_text()) for each in list_files())
+
+
+@pytest.mark.parametrize("where", sorted(PATTERNS))
+def test_a_pattern_takes_time_in_proportion_to_the_text(where, record_property):
+    pattern = PATTERNS[where]
+    asked = list_match_methods(pattern) if is_searched(where) else list_match_methods(pattern)[:2]
+    took, text = max((find_slowest_text(pattern, ask) for ask in asked), key=lambda each: each[0])
+    record_property("seconds", f"{where}: {took * 1000:.1f} ms of {text!r}")
+
+
+def test_the_walk_finds_patterns_wherever_they_stand():
+    places = " ".join(PATTERNS)
+    for place in ("idempotency.py:FORM", "serializers.py:DOMAIN", "keeping.py:", "address "):
+        assert place in places
+    assert len(PATTERNS) > 50
+
+
+@pytest.mark.parametrize("bad", [r"(a+)+b", r"\s*[+-]?\s*x", r"\s+$", r"eyJ[\w-]+\.", r"(?:a|a)*b", r"(\w+\s?)*:"])
+def test_the_measure_tells_a_pattern_that_goes_back_and_forth(bad):
+    with pytest.raises(pytest.fail.Exception, match="takes more than"):
+        find_slowest_text(re.compile(bad), list_match_methods(re.compile(bad))[-1])

@@ -1,0 +1,41 @@
+"""Where a company has one account that can be booked into, forms that ask for an account have it chosen."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+CHOSEN = re.compile(r'<option value="([^"]+)" selected>')
+
+
+@pytest.fixture
+def look(browser_of, alice, acme):
+    def chosen(path, **posted):
+        client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{path}"
+        answer = client.post(address, posted) if posted else client.get(address)
+        select = re.search(r'<select id="accountId".*?</select>', answer.content.decode(), re.DOTALL)
+        return CHOSEN.findall(select[0])
+
+    return chosen
+
+
+@pytest.fixture
+def bank(api):
+    old = api.post("accounts", {"name": "Old", "type": "bank"}).json()["id"]
+    assert api.put(f"accounts/{old}/archive").status_code == 200
+    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+
+
+@pytest.mark.parametrize("path", ["transactions/new", "planned/new"])
+def test_the_only_account_is_chosen(look, bank, path):
+    assert look(path) == [bank]
+
+
+@pytest.mark.parametrize("path", ["transactions/new", "planned/new"])
+def test_of_two_none_is(look, api, bank, path):
+    api.post("accounts", {"name": "Savings", "type": "bank"})
+    assert look(path) == []
+
+
+def test_plan_without_account_keeps_none(look, bank):
+    assert look("planned/new", name="", accountId="", startDate="2026-01-01", amountValue="x") == []

@@ -1,0 +1,127 @@
+"""Forms that stood open while somebody else changed what they are about: nothing unseen is overwritten."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+from companies.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made(api: Any) -> dict[str, str]:
+    """The company's address, and an account, a rule and a transaction of its own."""
+    account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    body = {"name": "Rent", "accountId": account, "startDate": "2026-12-01", "amountValue": "-10.00"}
+    rule = api.post("planned_transactions", body).json()["id"]
+    row = {"accountId": account, "date": "2026-11-01", "amountValue": "-10.00"}
+    customer = api.post("counterparties", {"name": "Hooli", "type": "customer"}).json()["id"]
+    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    price = {"type": "fixed", "amount": {"value": 5, "currency": "EUR"}}
+    item = {"month": "2026-03", "plType": "cogs", "categoryId": category, "amount": price}
+    return {
+        "account": account,
+        "rule": rule,
+        "transaction": api.post("transactions", row).json()["id"],
+        "customer": customer,
+        "subscription": api.post("subscriptions", {"customerId": customer}).json()["id"],
+        "product": api.post("products", {"name": "Team"}).json()["id"],
+        "products": api.post("product_groups", {"name": "Plans"}).json()["id"],
+        "item": api.post("plan_items", item).json()["id"],
+        "category": api.post("categories", {"name": "Snacks", "plTypes": ["ga"]}).json()["id"],
+        "accounts": api.post("account_groups", {"name": "Banks"}).json()["id"],
+    }
+
+
+CHANGED_MESSAGE = re.compile("Somebody changed it while this page was open|meanwhile. Nothing was overwritten")
+FORMS = [
+    pytest.param("settings", "", {"name": "Theirs", "baseCurrency": "CHF", "timeZone": "UTC"}, id="company"),
+    pytest.param("accounts/{account}/edit", "accounts/{account}", {"name": "Theirs"}, id="account"),
+    pytest.param("planned/{rule}/edit", "planned_transactions/{rule}", {"name": "Theirs"}, id="rule"),
+    pytest.param(
+        "planned/{rule}/occurrences/2026-12-01",
+        "planned_transactions/{rule}/overrides/2026-12-01",
+        {"amountValue": "-77.00"},
+        id="occurrence",
+    ),
+    pytest.param(
+        "transactions/{transaction}/edit", "transactions/{transaction}", {"notes": "Theirs"}, id="transaction"
+    ),
+    pytest.param(
+        "recurring-revenue/customers/{customer}/edit", "counterparties/{customer}", {"name": "Theirs"}, id="customer"
+    ),
+    pytest.param(
+        "recurring-revenue/subscriptions/{subscription}/edit",
+        "subscriptions/{subscription}",
+        {"externalId": "theirs"},
+        id="subscription",
+    ),
+    pytest.param("recurring-revenue/products/{product}/edit", "products/{product}", {"name": "Theirs"}, id="product"),
+    pytest.param(
+        "recurring-revenue/product-groups/{products}/edit", "product_groups/{products}", {"name": "Theirs"}, id="group"
+    ),
+    pytest.param("settings/categories/{category}", "categories/{category}", {"name": "Theirs"}, id="category"),
+    pytest.param(
+        "settings/categories/{category}/delete", "categories/{category}", {"name": "Theirs"}, id="no category"
+    ),
+    pytest.param(
+        "settings/counterparties/{customer}", "counterparties/{customer}", {"name": "Theirs"}, id="counterparty"
+    ),
+    pytest.param("accounts/groups/{accounts}", "account_groups/{accounts}", {"name": "Theirs"}, id="account group"),
+    pytest.param("plan/items/{item}", "plan_items/{item}", {"duration": 7}, id="plan item"),
+]
+MISTAKES = {
+    "account": {"name": ""},
+    "rule": {"startDate": "soon"},
+    "occurrence": {"amountValue": "much"},
+    "transaction": {"date": "soon"},
+    "customer": {"name": ""},
+    "product": {"name": ""},
+    "category": {"name": ""},
+    "counterparty": {"name": ""},
+    "account group": {"name": ""},
+    "group": {"name": ""},
+    "plan item": {"month": "soon"},
+}
+
+
+def parse_last_form(body: str) -> dict[str, str]:
+    """What the page's last form would send."""
+    form = re.findall(r"<form .*?</form>", body, re.DOTALL)[-1]
+    form = re.sub(r'<input type="radio"(?![^>]*\schecked)[^>]*>', "", form)
+    found = re.findall(r'<input[^>]*\sname="(\w+)"[^>]*\svalue="([^"]*)"', form)
+    for name, options in re.findall(r'<select[^>]*\sname="(\w+)".*?>(.*?)</select>', form, re.DOTALL):
+        chosen = re.search(r'<option(?: value="([^"]*)")?\s+selected>([^<]*)', options)
+        found.append((name, "" if not chosen else chosen[2] if chosen[1] is None else chosen[1]))
+    return {name: html.unescape(value) for name, value in found}
+
+
+@pytest.mark.parametrize(("place", "path", "change"), FORMS)
+def test_stale_form_keeps_concurrent_changes(place, path, change, browser_of, alice, acme, api, made):
+    client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
+    form = parse_last_form(client.get(address).content.decode())
+    assert api.put(path.format(**made), change).status_code == 200
+    rows = AuditEntry.objects.for_company(acme.id).count()
+    answer = client.post(address, form)
+    assert answer.status_code == 400
+    assert CHANGED_MESSAGE.search(answer.content.decode())
+    assert AuditEntry.objects.for_company(acme.id).count() == rows
+    again = parse_last_form(client.get(address).content.decode())
+    assert client.post(address, again).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("place", "path", "change", "mistake"),
+    [pytest.param(*each.values, mistake, id=each.id) for each in FORMS if (mistake := MISTAKES.get(each.id))],
+)
+def test_stale_form_with_an_error_names_the_conflict(place, path, change, mistake, browser_of, alice, acme, api, made):
+    client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
+    form = parse_last_form(client.get(address).content.decode())
+    assert api.put(path.format(**made), change).status_code == 200
+    again = parse_last_form(client.post(address, form | mistake).content.decode())
+    answer = client.post(address, again | {name: form[name] for name in mistake})
+    assert answer.status_code == 400
+    assert CHANGED_MESSAGE.search(answer.content.decode())
