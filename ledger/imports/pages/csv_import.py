@@ -327,7 +327,7 @@ def preview_csv_import(
             ],
             opening=find_opening_balance(import_check.page, account, rows),
         )
-    return import_check.show(status=400, error=form.general)
+    return import_check.render(status=400, error=form.general)
 
 
 def find_opening_balance(page: CompanyPage, account: Account, rows: TableItems) -> OpeningBalance | None:
