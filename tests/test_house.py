@@ -291,7 +291,7 @@ def test_every_error_code_is_documented(path):
     importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
     kinds = {"refused", "invalid", "conflict"}  # never answered: each refusal has a code of its own
     missing = list_literal_codes(path) - set(FIELD_CODES) - set(list_error_codes()) - kinds
-    assert not missing, "Say in companies.api.document.codes what they mean."
+    assert not missing, "Say in companies.api.openapi.error_codes what they mean."
 
 
 def test_the_page_of_error_codes_lists_every_code(client):

@@ -94,7 +94,8 @@ def test_a_companys_page_shows_webhooks_that_fail_and_their_latest_errors(api, g
         (globex, foreign, 404, "not mine"),
     ):
         WebhookDelivery.objects.create(
-            company=company, endpoint_id=endpoint, event_id=generate_id(), type="account.created", time=now, status=status,
+            company=company, endpoint_id=endpoint, event_id=generate_id(), type="account.created", time=now,
+            status=status,
             error=error,
         )  # fmt: skip
     answer = staff.get(f"{COMPANIES}{acme.pk}/change/")

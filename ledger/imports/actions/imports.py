@@ -337,7 +337,9 @@ def to_copy_lines(
             categorizations.append(lookup.to_full_categorization(item, row_id))
             categorized_value = item.amount_value
         yield (
-            f"{company_id}\t{row_id}\t{item.account_id}\t{item.date}\t{escape_copy_text(item.from_to)}\t{escape_copy_text(item.description)}\t"
-            f"{item.amount_value}\t{item.amount_currency}\t{escape_nullable_copy_text(item.notes)}\t{'t' if item.pending else 'f'}\t"
-            f"{escape_nullable_copy_text(item.external_id)}\t{escape_nullable_copy_text(item.bank_reference)}{tail}{categorized_value}\n"
+            f"{company_id}\t{row_id}\t{item.account_id}\t{item.date}\t"
+            f"{escape_copy_text(item.from_to)}\t{escape_copy_text(item.description)}\t"
+            f"{item.amount_value}\t{item.amount_currency}\t{escape_nullable_copy_text(item.notes)}\t"
+            f"{'t' if item.pending else 'f'}\t{escape_nullable_copy_text(item.external_id)}\t"
+            f"{escape_nullable_copy_text(item.bank_reference)}{tail}{categorized_value}\n"
         )
