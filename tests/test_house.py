@@ -12,9 +12,9 @@ from django.db import IntegrityError, connection, models, transaction
 from django.urls import get_resolver
 from psycopg import errors as postgres
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.errors import FRAMEWORK_CODES
 from companies.api.openapi.error_codes import FIELD_CODES, list_error_codes
-from companies.api.viewsets import CompanyViewSet
 from companies.models import CompanyForeignKey
 from companies.models.tenancy import list_company_references
 from companies.permissions import Permission

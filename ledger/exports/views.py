@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.filters import refuse_repeated_parameters
-from companies.api.viewsets import CompanyViewSet
 from companies.errors import ValidationFailed
 from companies.permissions import Permission
 from ledger.exports import file_responses

@@ -6,6 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.filters import refuse_repeated_parameters
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import (
@@ -17,7 +18,6 @@ from companies.api.pagination import (
     parse_page_limit,
 )
 from companies.api.serializers import SUCCESS, Success
-from companies.api.viewsets import CompanyViewSet, build_crud_permissions
 from companies.errors import NotFoundError
 from companies.models import parse_id
 from companies.permissions import Permission

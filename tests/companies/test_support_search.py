@@ -146,7 +146,7 @@ def test_a_page_that_failed_is_found_by_the_number_that_it_told(browser_of, alic
 
 
 def test_a_failure_is_kept_in_no_company_that_the_caller_cannot_reach(api, globex, failing, monkeypatch):
-    monkeypatch.setattr("companies.api.viewsets.CompanyViewSet.resolve_target", raise_runtime_error)
+    monkeypatch.setattr("companies.api.company_viewset.CompanyViewSet.resolve_target", raise_runtime_error)
     assert api.client.post(f"/companies/{globex.id}/accounts", {}, headers=api.headers).status_code == 500
     assert not FailedRequest.objects.exists()
 

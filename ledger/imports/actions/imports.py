@@ -18,9 +18,10 @@ from ledger import hooks
 from ledger.bulk.copy import NULL, copy_lines, escape_copy_text, escape_nullable_copy_text
 from ledger.bulk.planner_statistics import analyze_after_commit
 from ledger.bulk.request_bodies import Fault, find_amount_fault, normalize_id, sort_faults
-from ledger.categorization.actions.bulk_categorization import FullCategorization, categorize_new_transactions
+from ledger.categorization.actions.full_categorization import FullCategorization, categorize_new_transactions
 from ledger.imports.calc.entries import Entry
-from ledger.imports.calc.entry_matcher import EntryGroup, EntryMatcher, list_match_keys
+from ledger.imports.calc.entry_groups import EntryGroup
+from ledger.imports.calc.entry_matcher import EntryMatcher, list_match_keys
 from ledger.imports.import_body import TransactionImportItem, TransactionImportRequest
 from ledger.imports.progress import Rows, report_rows
 from ledger.imports.queries.categorization_lookup import CategorizationLookup

@@ -19,7 +19,7 @@ from companies.permissions import Permission
 from ledger.categorization.pages.bulk_actions import add_kept_sentence, validate_request_body
 from ledger.models import CategorizationRule, CategorizationRun, Transaction
 from ledger.rules import serializers
-from ledger.rules.actions import categorization_rules, categorization_runs
+from ledger.rules.actions import categorization_rules, categorization_runs, run_undo
 from ledger.rules.actions.categorization_runs import RulePreview
 from ledger.rules.forms import (
     FORM_FIELDS,
@@ -248,9 +248,7 @@ def apply_rules_page(page: CompanyPage) -> HttpResponse:
 def undo_rule_run_page(page: CompanyPage, run_id: UUID) -> HttpResponse:
     """Undo a categorization run."""
     with page.handle_errors():
-        result = categorization_runs.undo_categorization_run(
-            company=page.company, stamp=page.audit_context, run_id=run_id
-        )
+        result = run_undo.undo_categorization_run(company=page.company, stamp=page.audit_context, run_id=run_id)
         sentence = ngettext("{count} transaction taken back.", "{count} transactions taken back.", result.affected)
         return page.redirect_with_message(add_kept_sentence(sentence, result), "rules")
     return page.redirect("rules")
