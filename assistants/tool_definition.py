@@ -14,13 +14,9 @@ from assistants.schema_builders import (
     build_object,
     disallow_other_fields,
 )
-from assistants.tool_schemas import (
-    TRANSACTION_CHANGE,
-)
+from assistants.tool_schemas import TRANSACTION_CHANGE
 
 COMPANY_ID_FIELD = add_schema_description(ID, "optional if there is one")
-
-
 CONFIRM_FIELD = add_schema_description(TEXT, "digest of the call without it")
 
 

@@ -27,8 +27,7 @@ from ledger.exports.transaction_table import (
 from ledger.exports.workbooks import TooManyRows, stream_xlsx
 from ledger.models import Transaction
 from ledger.recognition.actions.postings import MissingRateError
-from ledger.transactions.filters import FILTER_NAMES, FILTER_PARAMETERS, build_filterset, parse_sort
-from ledger.transactions.views import SORT_PARAMETER
+from ledger.transactions.filters import FILTER_NAMES, FILTER_PARAMETERS, SORT_PARAMETER, build_filterset, parse_sort
 
 WINDOW_PARAMETERS = [
     OpenApiParameter("startDate", dt.date, description="first day, included; left out: the first that there is"),

@@ -19,7 +19,7 @@ from ledger.money.calc.money import format_amount
 from ledger.recognition.service_periods import PERIOD_ERRORS
 from ledger.rules import serializers
 from ledger.rules.actions import categorization_rules, categorization_runs, run_undo
-from ledger.rules.queries import suggestions
+from ledger.rules.queries import rule_matches, suggestions
 from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import MAX_PAIRS, list_transfer_proposals
@@ -110,7 +110,7 @@ class RuleViewSet(CompanyViewSet):
                 ],
                 is_stored=False,
             )
-        result = categorization_runs.preview_rules(
+        result = rule_matches.preview_rules(
             company=self.company, rules=compiled_rules, selection=values.get("selection")
         )
         return Response(serializers.Preview(result).data)

@@ -320,3 +320,4 @@ FILTER_PARAMETERS = [
     )
     for name, each in TransactionFilter.base_filters.items()
 ]
+SORT_PARAMETER = OpenApiParameter("sort", enum=list(SORT_ORDERS), description="`-date` where it is left out")

@@ -35,7 +35,7 @@ from ledger.transactions.actions import transactions, transfers
 from ledger.transactions.filters import (
     FILTER_NAMES,
     FILTER_PARAMETERS,
-    SORT_ORDERS,
+    SORT_PARAMETER,
     build_filterset,
     filter_transactions,
     parse_flag_parameter,
@@ -51,7 +51,6 @@ TOTAL_PARAMETER = OpenApiParameter(
     {"type": "boolean"},
     description="whether to tell in `X-Total-Count` and `X-Total-Amount` what the rows of all pages come to",
 )
-SORT_PARAMETER = OpenApiParameter("sort", enum=list(SORT_ORDERS), description="`-date` where it is left out")
 
 
 class TransactionViewSet(CompanyViewSet):

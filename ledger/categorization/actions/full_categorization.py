@@ -10,9 +10,7 @@ from companies.models import Company, generate_id
 from ledger.bulk.copy import copy_rows
 from ledger.categorization.actions.bulk_categorization import CATEGORIZATION_COLUMN_TYPES
 from ledger.recognition.actions.postings import PL_TYPES, PostingInput, write_postings
-from ledger.recognition.service_periods import (
-    RecognitionRule,
-)
+from ledger.recognition.service_periods import RecognitionRule
 
 
 class FullCategorization(NamedTuple):

@@ -18,8 +18,8 @@ from ledger.recognition.actions.postings import delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
 from ledger.recognition.service_periods import RecognitionRule
 from ledger.rules.actions.auto_assign import record_rule_matches
-from ledger.rules.actions.categorization_runs import RUN_CHUNK_ROWS
 from ledger.rules.queries.compiled_rules import parse_rule_note
+from ledger.rules.queries.rule_matches import RUN_CHUNK_ROWS
 from ledger.transactions.actions import bulk_undo
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.actions.bulk_undo import RunUndoResult
