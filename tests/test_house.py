@@ -186,7 +186,7 @@ def list_named_files(*names: str) -> list[Any]:
     return [pytest.param(path, id=str(path)) for path in product if {path.stem, path.parent.name} & set(names)]
 
 
-@pytest.mark.parametrize("path", list_named_files("serializers", "product_serializers", "shapes"))
+@pytest.mark.parametrize("path", list_named_files("serializers"))
 def test_shapes_ask_no_database(path):
     asked = {"objects", "_base_manager", "_default_manager", "cursor", "refresh_from_db"}
     attributes = [node for node in ast.walk(parse_file(path)) if isinstance(node, ast.Attribute)]
@@ -195,11 +195,7 @@ def test_shapes_ask_no_database(path):
 
 @pytest.mark.parametrize(
     "path",
-    [
-        each
-        for each in list_named_files("views", "product_views", "categorization_views")
-        if "oauth" not in each.id and "assistants" not in each.id
-    ],
+    [each for each in list_named_files("views") if "oauth" not in each.id and "assistants" not in each.id],
 )
 def test_views_never_catch(path):
     """Those of oauth and of assistants stand outside: what they answer has a body of its own, by its standards."""
