@@ -1,0 +1,1 @@
+"""Assistants: an MCP server whose tools are API endpoints."""

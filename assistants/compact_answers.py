@@ -13,7 +13,7 @@ import orjson
 
 from assistants.jsonrpc import decode_value
 from assistants.tool_calls import Arguments, ToolAnswer
-from assistants.tools import DEFAULT_ROWS, MAX_ROWS, Tool
+from assistants.tool_definition import DEFAULT_ROWS, MAX_ROWS, Tool
 
 MAX_INT_DIGITS = 18  # the largest integers that orjson writes
 

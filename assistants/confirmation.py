@@ -22,7 +22,7 @@ from rest_framework.exceptions import ValidationError
 
 from assistants.jsonrpc import decode_value
 from assistants.tool_calls import Arguments, ToolAnswer, build_error_answer, call_tool
-from assistants.tools import DEFAULT_ROWS, Tool
+from assistants.tool_definition import DEFAULT_ROWS, Tool
 from companies.auth.access import Credential
 from companies.change import lock_company
 from companies.errors import DomainError

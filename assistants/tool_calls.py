@@ -18,7 +18,8 @@ from django.urls import resolve
 from rest_framework.authentication import BaseAuthentication
 
 from assistants.jsonrpc import decode_value
-from assistants.tools import TOOLS_BY_NAME, Tool
+from assistants.tool_definition import Tool
+from assistants.tools import TOOLS_BY_NAME
 from companies.api.request_slots import RequestSlots, get_request_slots
 from companies.auth.access import Credential
 

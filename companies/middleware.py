@@ -106,7 +106,7 @@ def allow_cross_origin(get_response: Callable[[Any], Any]) -> Callable[[Any], An
 
 
 def compress_responses(get_response: GetResponse) -> GetResponse:
-    """Compress static files, and pages at addresses without a query (see companies.running.compression)."""
+    """Compress static files, and pages at addresses without a query (see companies.compression)."""
     compress_static_file = compression.StaticFileCompressor()
 
     def middleware(request: Any) -> Any:

@@ -19,7 +19,8 @@ INVISIBLE_ASTRAL = (
 )
 VISIBLE_PATTERN = re.compile(rf"[^{INVISIBLE}{INVISIBLE_ASTRAL}]")
 NAME_PATTERN = rf"^(?=.*[^{INVISIBLE}])[^{LINE_BREAKS}]+$"  # for a trimmed name; linear time
-TRIMMED_NAME_PATTERN = rf"^(?!\s)(?=.*[^{INVISIBLE}{INVISIBLE_ASTRAL}])[^{LINE_BREAKS}]+(?<!\s)\Z"  # for a name that must be trimmed already
+# For a name that must be trimmed already.
+TRIMMED_NAME_PATTERN = rf"^(?!\s)(?=.*[^{INVISIBLE}{INVISIBLE_ASTRAL}])[^{LINE_BREAKS}]+(?<!\s)\Z"
 
 validate_one_line = RegexValidator(
     NAME_PATTERN, _("Must be on one line, without control characters."), code="invalid_characters"

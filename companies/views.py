@@ -8,11 +8,12 @@ from rest_framework.response import Response
 from companies import serializers as shapes
 from companies.actions import companies, invitations, members
 from companies.actions import logo as logos
+from companies.api.company_viewset import ANY_MEMBER, CompanyViewSet, build_crud_permissions
 from companies.api.filters import TimeFilter, filter_by_query, refuse_unknown_parameters
 from companies.api.openapi.schema import AFTER_PARAMETER, LIMIT_PARAMETER, PAGING_PARAMETERS
 from companies.api.pagination import build_cursor_error, build_next_link, parse_page_limit
 from companies.api.serializers import SUCCESS, Success
-from companies.api.viewsets import ANY_MEMBER, ApiViewSet, CompanyViewSet, build_crud_permissions
+from companies.api.viewsets import ApiViewSet
 from companies.auth import api_keys
 from companies.auth.step_up import SignInAgain, require_recent_login
 from companies.errors import NotFoundError, PermissionDeniedError

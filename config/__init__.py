@@ -1,0 +1,1 @@
+"""Configuration: settings, URLs, databases, servers, monitoring."""

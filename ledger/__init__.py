@@ -1,0 +1,1 @@
+"""The ledger: accounts, transactions, categorizations, rules, imports, bank statements, subscriptions."""

@@ -5,8 +5,8 @@ from django.urls import path
 from ledger.accounts import views as accounts
 from ledger.accounts.pages import account_groups as group_pages
 from ledger.accounts.pages import accounts as account_pages
-from ledger.bank_statements import pages as statement_pages
 from ledger.bank_statements import views as statements
+from ledger.bank_statements.pages import statement_check, statement_uploads
 from ledger.categorization.pages import bulk_actions, split
 from ledger.categorization.pages import categories as category_pages
 from ledger.categorization.pages import counterparties as counterparty_pages
@@ -205,8 +205,8 @@ urlpatterns = [
     path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/edit", product_pages.edit_product_group_page, name="product-group-edit"),
     path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/delete", product_pages.delete_product_group_page, name="product-group-delete"),
     path("app/companies/<str:company_id>/imports", import_pages.show_imports, name="imports"),
-    path("app/companies/<str:company_id>/imports/new", statement_pages.upload_statements_page, name="import-new"),
-    path("app/companies/<str:company_id>/imports/statements", statement_pages.check_statements_page, name="statement-check"),
+    path("app/companies/<str:company_id>/imports/new", statement_uploads.upload_statements_page, name="import-new"),
+    path("app/companies/<str:company_id>/imports/statements", statement_check.check_statements_page, name="statement-check"),
     path("app/companies/<str:company_id>/imports/new/<uuid:upload_id>", importing.check_csv_import_page, name="import-check"),
     path("app/companies/<str:company_id>/imports/<uuid:import_id>/undo", import_pages.undo_import_page, name="import-undo"),
 ]

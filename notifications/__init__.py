@@ -1,0 +1,1 @@
+"""Notifications: messages, emails, the list on screen."""

@@ -5,9 +5,9 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.serializers import SUCCESS
-from companies.api.viewsets import CompanyViewSet
 from companies.models import parse_id
 from companies.permissions import Permission
 from notifications import actions

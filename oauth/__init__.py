@@ -1,0 +1,1 @@
+"""OAuth 2.1 and OpenID Connect: apps, consents, tokens."""

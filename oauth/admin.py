@@ -154,7 +154,8 @@ class ApplicationAdmin(ErrorMessageAdmin):
         """Links to the consent page preview, and to an authorization whose code TRIAL_CODE_VERIFIER redeems."""
         return format_html(
             '<a href="{}">See its consent page</a> · <a href="{}">Authorize it</a> with code_verifier <code>{}</code>',
-            reverse("admin:oauth_application_preview", args=[application.pk]), build_authorize_link(application), TRIAL_CODE_VERIFIER,
+            reverse("admin:oauth_application_preview", args=[application.pk]), build_authorize_link(application),
+            TRIAL_CODE_VERIFIER,
         )  # fmt: skip
 
     @admin.display(description="switching it off")

@@ -108,7 +108,8 @@ def read_sign_in_requests(request: HttpRequest, *, now: datetime) -> dict[str, f
 
 def store_sign_in_requests(response: HttpResponse, requests: dict[str, float]) -> None:
     response.set_cookie(
-        SIGN_IN_REQUESTS_COOKIE, signing.dumps(requests, salt=SIGN_IN_REQUESTS_COOKIE), max_age=SIGN_IN_GRACE_PERIOD, path=AUTHORIZE_PATH, httponly=True, samesite="Lax",
+        SIGN_IN_REQUESTS_COOKIE, signing.dumps(requests, salt=SIGN_IN_REQUESTS_COOKIE), max_age=SIGN_IN_GRACE_PERIOD,
+        path=AUTHORIZE_PATH, httponly=True, samesite="Lax",
         secure=settings.SESSION_COOKIE_SECURE,
     )  # fmt: skip
 

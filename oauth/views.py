@@ -20,9 +20,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api import errors
+from companies.api.company_viewset import ANY_MEMBER, CompanyViewSet
 from companies.api.http_methods import allow_methods
 from companies.api.serializers import SUCCESS, Success
-from companies.api.viewsets import ANY_MEMBER, CompanyViewSet
 from companies.auth import throttling
 from companies.auth.authentication import InvalidRequest, build_challenge_header, refuse_second_token
 from companies.auth.client_network import get_client_network

@@ -1,0 +1,1 @@
+"""Planning: planned transactions, plan, forecast."""

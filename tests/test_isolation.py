@@ -204,8 +204,10 @@ def test_every_id_of_the_document_is_tried():
 def get_row_kind(operation: str, place: Place) -> str | None:
     name = str(place[-1])
     return (
-        ROW_OF_OPERATION_FIELD.get((operation, name)) or ROW_OF_FIELD.get(".".join(map(str, place[-2:]))) or ROW_OF_FIELD.get(name)
-    )  # fmt: skip
+        ROW_OF_OPERATION_FIELD.get((operation, name))
+        or ROW_OF_FIELD.get(".".join(map(str, place[-2:])))
+        or ROW_OF_FIELD.get(name)
+    )
 
 
 # ---------------------------------------------------------------------------------- two companies with everything

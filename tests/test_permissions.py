@@ -13,7 +13,8 @@ import pytest
 from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
 
-from companies.api.viewsets import ApiViewSet, CompanyViewSet
+from companies.api.company_viewset import CompanyViewSet
+from companies.api.viewsets import ApiViewSet
 from companies.models import Company
 from companies.permissions import Permission, Role
 from oauth.registration import register_app

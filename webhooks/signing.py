@@ -15,7 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from standardwebhooks.webhooks import Webhook
 
-SECRET_PREFIX = "whsec_"
+SECRET_PREFIX = "whsec_"  # noqa: S105 - the standard's prefix of secrets
 OLD_SECRET_VALIDITY = timedelta(days=1)  # after a roll, so that the receiver can switch without downtime
 
 

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListSerializer
 
+from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.openapi.schema import PAGING_PARAMETERS
-from companies.api.viewsets import CompanyViewSet, build_crud_permissions
 from companies.auth.step_up import SignInAgain, require_recent_login
 from companies.permissions import Permission
 from webhooks import actions

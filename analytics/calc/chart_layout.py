@@ -212,7 +212,8 @@ def build_waterfall_chart(
     ]
     edge = column_width * (1 - COLUMN_FILL_SHARE) / 2
     levels = [
-        f"M{format_coordinate(10 * (index * column_width + column_width - edge))} {y}L{format_coordinate(10 * ((index + 1) * column_width + edge))} {y}"
+        f"M{format_coordinate(10 * (index * column_width + column_width - edge))} {y}"
+        f"L{format_coordinate(10 * ((index + 1) * column_width + edge))} {y}"
         for index, y in enumerate(format_coordinate(scale.y(end)) for _, _, end in spans[:-1])
     ]
     column_chart = ColumnChart(

@@ -80,7 +80,8 @@ def build_balance_line(
     return Section(
         id="balance",
         title=title,
-        lead=f"{LEAD_BY_INTERVAL[period.interval].format(currency=base)} {cash_sections.describe_lowest_balance(forecast, period, base)}",
+        lead=f"{LEAD_BY_INTERVAL[period.interval].format(currency=base)} "
+        f"{cash_sections.describe_lowest_balance(forecast, period, base)}",
         described=_("{name} from {first} to {last}.").format(
             name=name,
             first=get_current_locale().format_long_day(period.first),

@@ -68,7 +68,8 @@ def build_balance_section(data: ChartData) -> Section:
     return Section(
         id="cash-balance",
         title=_("Cash balance"),
-        lead=f"{LEAD_BY_INTERVAL[data.interval].format(opening=describe_opening_balance(data))} {describe_outlook(data)}",
+        lead=f"{LEAD_BY_INTERVAL[data.interval].format(opening=describe_opening_balance(data))} "
+        f"{describe_outlook(data)}",
         described=describe_balance_chart(data),
         keys=BALANCE_KEYS if forecast.projected else (BALANCE_KEYS[0], BALANCE_KEYS[2]),
         picture=build_day_chart(

@@ -120,7 +120,8 @@ def build_cohort_table(data: RecurringRevenueData) -> CohortTable:
 
 def build_cohort_row(cohort: Cohort, data: RecurringRevenueData) -> str:
     cells = "".join(build_cohort_cell(mark, data) for mark in cohort.marks) if cohort.start else ""
-    return f'<tr><th scope="row">{get_current_locale().format_month(cohort.month)}</th><td>{format_cohort_value(cohort.start, data)}</td>{cells}</tr>'
+    month, start = get_current_locale().format_month(cohort.month), format_cohort_value(cohort.start, data)
+    return f'<tr><th scope="row">{month}</th><td>{start}</td>{cells}</tr>'
 
 
 def build_cohort_cell(mark: CohortMark, data: RecurringRevenueData) -> str:

@@ -46,7 +46,8 @@ def draw_marks(point_marks: Iterable[PointMark], *, height: int) -> SafeString:
     """Draw a ring and a text for each marked point; the text stays within the plot."""
     return join_svg(
         f'<g class="mark {mark.kind}"><circle cx="{mark.x}%" cy="{mark.y}" r="5"/><text x="{mark.x}%" y="{mark.y}" '
-        f'dy="{-12 if mark.y > height - TEXT_HEIGHT_PX else 20}" text-anchor="{get_text_anchor(mark.x)}">{mark.text}</text></g>'
+        f'dy="{-12 if mark.y > height - TEXT_HEIGHT_PX else 20}" text-anchor="{get_text_anchor(mark.x)}">'
+        f"{mark.text}</text></g>"
         for mark in point_marks
     )
 

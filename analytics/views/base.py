@@ -8,8 +8,8 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.fields import to_json_number
-from companies.api.viewsets import CompanyViewSet
 from companies.errors import build_unknown_id_error
 from ledger.money.calc.fx import RateLookupError
 from ledger.recognition.actions.postings import MissingRateError

@@ -1,0 +1,1 @@
+"""Actions on companies, members, invitations, email addresses and logos."""

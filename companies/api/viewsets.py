@@ -2,13 +2,11 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-import orjson
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured, RequestDataTooBig
 from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
@@ -17,16 +15,12 @@ from rest_framework.exceptions import (
     MethodNotAllowed,
     NotAcceptable,
     NotAuthenticated,
-    ParseError,
     Throttled,
-    UnsupportedMediaType,
-    ValidationError,
 )
 from rest_framework.request import Empty, Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from companies.actions.companies import CompanyExpired
 from companies.api import idempotency, replica, request_slots
 from companies.api.filters import refuse_repeated_parameters, refuse_unknown_parameters
 from companies.api.ignored_fields import format_ignored_fields, list_unknown_fields
@@ -34,20 +28,15 @@ from companies.api.pagination import RecentCondition, paginate_by_keyset
 from companies.api.rendering import is_media_type_accepted, refuse_unreadable_body
 from companies.api.serializers import Nothing
 from companies.auth import throttling
-from companies.auth.access import Access, Credential, SecondFactorRequired
+from companies.auth.access import Credential
 from companies.auth.authentication import FORM_CONTENT_TYPE, build_challenge_header
 from companies.auth.client_network import get_client_network
 from companies.errors import (
     DomainError,
-    InvalidInputError,
-    NotFoundError,
     PermissionDeniedError,
-    TooLargeError,
-    UnsupportedMediaTypeError,
 )
-from companies.models import AuditContext, Company, CompanyOwned, parse_id
+from companies.models import AuditContext
 from companies.permissions import Permission
-from companies.time_zones import get_today
 from companies.versions import (
     NO_VERSION,
     ExpectedVersions,
@@ -61,17 +50,6 @@ from companies.versions import (
 log = logging.getLogger("api")
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-BODY_ERRORS = (
-    ParseError,
-    UnsupportedMediaType,
-    ValidationError,
-    RequestDataTooBig,
-    InvalidInputError,
-    TooLargeError,
-    UnsupportedMediaTypeError,
-)
-FIELDS_SHOWN_BLINDLY = {"success", "importId", "runId", "errors", "dryRun"}
-ANY_MEMBER = None  # an action without a permission for all members; it checks its caller itself
 
 
 class PermissionMissing(PermissionDeniedError):
@@ -318,108 +296,6 @@ class ApiViewSet(ViewSet):
         if self.request.method in ("PUT", "DELETE") and self.request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
             return frozenset({NO_VERSION})
         return read_if_match(self.request.META.get("HTTP_IF_MATCH"))
-
-
-def build_crud_permissions(*, reads: Permission, writes: Permission) -> dict[str, Permission]:
-    """Return the permissions of a resource's usual actions."""
-    return {"list": reads, "retrieve": reads, "create": writes, "update": writes, "destroy": writes}
-
-
-class CompanyViewSet(ApiViewSet):
-    """Endpoints below /companies/{companyId}: company and permission are checked before the action runs."""
-
-    permission_for: ClassVar[Mapping[str, Permission | None]] = {}
-    resource: ClassVar[type[CompanyOwned] | None] = None  # model of the first id behind the company's
-    minds_expiry: ClassVar[frozenset[str]] = frozenset()  # actions that check an expired company themselves
-    access: Access
-    company: Company
-    is_blind = False  # the caller may write but not read the resource
-
-    @property
-    def today(self) -> date:
-        """The day of the request in the company's time zone."""
-        return get_today(self.company, self.now)
-
-    @classmethod
-    def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
-        undeclared = set((actions or {}).values()) - set(cls.permission_for)
-        if undeclared:
-            raise ImproperlyConfigured(f"{cls.__name__}: no permission for {', '.join(sorted(undeclared))}")
-        return super().as_view(actions, **initkwargs)
-
-    def resolve_target(self, **kwargs: Any) -> None:
-        company_id = kwargs["company_id"]
-        access = self.caller.access(company_id) if parse_id(company_id) else None
-        if access is None:
-            raise NotFoundError
-        if access.waits:
-            raise SecondFactorRequired
-        request_slots.get_request_slots(self.request._request).hold_company(access.company.id)
-        self.access, self.company = access, access.company
-        self.request._request.access = access  # type: ignore[attr-defined] # for what is kept of a failure
-
-    def check_permission(self) -> None:
-        permission = self.permission_for[self.action]
-        if permission is ANY_MEMBER:
-            return
-        self.require_permission(permission)
-        self.is_blind = permission.read_permission not in self.access.permissions
-        is_exempt = permission is Permission.COMPANY_MANAGE or self.action in self.minds_expiry
-        if self.company.read_only and self.is_write and not is_exempt:
-            raise CompanyExpired
-
-    def require_permission(self, permission: Permission) -> None:
-        """Raise PermissionMissing if the credential lacks the permission."""
-        if permission not in self.access.permissions:
-            raise PermissionMissing(permission)
-
-    @property
-    def is_write(self) -> bool:
-        """Whether the action writes; a POST with a read permission is a query with a body."""
-        permission = self.permission_for[self.action]
-        return super().is_write and (permission is ANY_MEMBER or not permission.is_read)
-
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.is_blind:
-            for headers in (response.headers, self.headers):
-                headers.pop("ETag", None)
-            if response.status_code < 300:
-                response.data = hide_resource_fields(response.data)
-        return super().finalize_response(request, response, *args, **kwargs)
-
-    def handle_exception(self, exc: Exception) -> Response:
-        """Return 404 before 400: errors of a body are reported only for an existing resource."""
-        if isinstance(exc, BODY_ERRORS) and hasattr(self, "company") and not self.has_resource():
-            exc = NotFoundError()
-        return super().handle_exception(exc)
-
-    def has_resource(self) -> bool:
-        ids = [value for name, value in self.kwargs.items() if name != "company_id"]
-        if self.resource is None or not ids:
-            return True
-        rows = self.resource._base_manager.filter(company_id=self.company.id)
-        row_uuid = parse_id(ids[0])
-        return row_uuid is not None and rows.filter(id=row_uuid).exists()
-
-    def get_row(self, rows: Any, row_id: str) -> Any:
-        """Return the company's row with this id. Raises NotFoundError for unknown and malformed ids alike."""
-        row_uuid = parse_id(row_id)
-        row = rows.filter(company_id=self.company.id, id=row_uuid).first() if row_uuid else None
-        if row is None:
-            raise NotFoundError
-        return row
-
-
-def hide_resource_fields(answer: Any) -> dict[str, Any]:
-    """Reduce the response of a write for a credential that may not read the resource: success, or the id.
-
-    Errors of the request's own rows are kept; counts are null.
-    """
-    body = orjson.loads(answer) if isinstance(answer, bytes) else answer  # a replayed response is bytes
-    if "success" in body or "dryRun" in body:
-        return {name: value if name in FIELDS_SHOWN_BLINDLY else None for name, value in body.items()}
-    resource = body if "id" in body else next(iter(body.values()))
-    return {"id": resource["id"]}
 
 
 def is_body_read(request: Request) -> bool:

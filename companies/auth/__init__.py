@@ -1,0 +1,1 @@
+"""Authentication: credentials, sessions, passwords, throttling, step-up authentication."""

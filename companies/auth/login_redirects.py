@@ -22,7 +22,8 @@ def build_sign_in_url(next_path: str, *, reauthenticate: bool = False, form_expi
 
     `form_expired` makes the page say that a form was not submitted.
     """
-    return f"{settings.LOGIN_URL}{build_next_query(next_path, reauthenticate=reauthenticate)}{'&ended=1' if form_expired else ''}"
+    query = build_next_query(next_path, reauthenticate=reauthenticate)
+    return f"{settings.LOGIN_URL}{query}{'&ended=1' if form_expired else ''}"
 
 
 def build_sign_in_url_from_api(next_path: str, *, reauthenticate: bool = False) -> str:

@@ -1,0 +1,1 @@
+"""Maintenance jobs: batches by company, and checks."""

@@ -1,0 +1,1 @@
+"""Shared by all pages: page context, forms, amount formats, double-submit protection."""

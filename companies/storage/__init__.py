@@ -1,0 +1,1 @@
+"""File storage: local directory or S3, and images."""

@@ -165,7 +165,7 @@ class EmbeddedDatabase:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Use the server within the context: started if needed, stopped by its last user. Raises DatabaseUnavailable."""
+        """Use the server in the context: started if needed, stopped by its last user. Raises DatabaseUnavailable."""
         holder = os.getpid()
         with contextlib.closing(self._lock("postgres.users")) as users:
             with self._take_turn():

@@ -185,8 +185,8 @@ class EmbeddedServer:
             ).stdout.strip()
             if closed_directory:
                 raise DatabaseUnavailable(
-                    f"PostgreSQL must not run as root, and its user {account.name} cannot enter {closed_directory} on the way to "
-                    f"{path}: {advice}, or run as an ordinary user, or set DATABASE_URL."
+                    f"PostgreSQL must not run as root, and its user {account.name} cannot enter {closed_directory} "
+                    f"on the way to {path}: {advice}, or run as an ordinary user, or set DATABASE_URL."
                 )
 
     def create(self) -> None:
@@ -196,7 +196,8 @@ class EmbeddedServer:
         if self.account:
             os.chown(new_directory, self.account.uid, self.account.gid, follow_symlinks=False)
         process = self._run(
-            str(find_binaries() / "initdb"), "-D", str(new_directory), "--locale=C.UTF-8", "--encoding=UTF8", "--data-checksums",
+            str(find_binaries() / "initdb"), "-D", str(new_directory), "--locale=C.UTF-8", "--encoding=UTF8",
+            "--data-checksums",
             "--auth-local=peer", "--auth-host=reject", f"--username={SUPERUSER}", "--no-instructions",
             f"--sync-method={SYNC_METHOD}",
         )  # fmt: skip
@@ -243,7 +244,7 @@ class EmbeddedServer:
                 time.sleep(0.02)
 
     def is_running(self) -> bool:
-        """Return whether the server's main process runs; a zombie or another program with its old pid does not count."""
+        """Return whether the server's main process runs; a zombie or another program with its pid does not count."""
         try:
             pid = int((self.path / "postmaster.pid").read_text().split("\n", 1)[0])
         except (OSError, ValueError):

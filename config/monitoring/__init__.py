@@ -1,0 +1,1 @@
+"""Monitoring: health checks, metrics, logs."""

@@ -1,0 +1,1 @@
+"""Database backend: Django's PostgreSQL backend with a cheaper check of persistent connections."""

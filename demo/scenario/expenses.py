@@ -84,16 +84,19 @@ def iter_monthly_expenses(month: date, budget: Decimal, *, random_source: Random
         yield build_insurance_payment(month, compute_budget_share(budget, 0.06))
     if month.month in QUARTER_ENDS:
         yield Movement(
-            "main", month.replace(day=10), -compute_budget_share(budget, 0.02), "Tax office", f"Corporate tax, prepayment {month:%B}",
+            "main", month.replace(day=10), -compute_budget_share(budget, 0.02), "Tax office",
+            f"Corporate tax, prepayment {month:%B}",
             "incomeTax", vendor="Tax office",
         )  # fmt: skip
         yield Movement(
-            "savings", get_last_day_of_month(month), compute_budget_share(budget, 0.006), "Northbank", f"Interest to {month:%B %Y}",
+            "savings", get_last_day_of_month(month), compute_budget_share(budget, 0.006), "Northbank",
+            f"Interest to {month:%B %Y}",
             "interest", vendor="Northbank",
         )  # fmt: skip
     if month.month == 5:
         yield Movement(
-            "main", month.replace(day=18), compute_budget_share(budget, 0.08), "Innovation agency", f"Research grant {month.year}",
+            "main", month.replace(day=18), compute_budget_share(budget, 0.08), "Innovation agency",
+            f"Research grant {month.year}",
             "grants", vendor="Innovation agency",
         )  # fmt: skip
 

@@ -53,6 +53,7 @@ def iter_interest_payments(calendar: Sequence[date], loan: Decimal) -> Iterator[
         amount = compute_monthly_interest(loan, instalments_paid=count_instalments(calendar, month))
         if amount:
             yield Movement(
-                "main", month.replace(day=INSTALMENT_DAY), -amount, "Northbank", f"Loan interest, {month:%B %Y}", "interest",
+                "main", month.replace(day=INSTALMENT_DAY), -amount, "Northbank", f"Loan interest, {month:%B %Y}",
+                "interest",
                 vendor="Northbank",
             )  # fmt: skip

@@ -7,8 +7,8 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.serializers import SUCCESS
-from companies.api.viewsets import CompanyViewSet, build_crud_permissions
 from companies.permissions import Permission
 from ledger.accounts import actions
 from ledger.accounts import serializers as shapes

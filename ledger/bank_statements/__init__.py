@@ -1,0 +1,1 @@
+"""Bank statements: parse files, match their entries with transactions, reconcile balances."""

@@ -14,8 +14,9 @@ from ledger.bank_statements.parsers.models import ParsedStatement, clean_text
 from ledger.calc.zip_files import BadArchive
 from ledger.imports.calc.entry_matcher import get_format_family
 from ledger.imports.calc.table import is_data_row
+from ledger.imports.file_errors import TooManyRows, UnsafeXml
 from ledger.imports.import_body import MAX_IMPORT_ITEMS
-from ledger.imports.table_items import TooManyRows, UnsafeXml, describe_reader_error, table_of
+from ledger.imports.table_items import describe_reader_error, table_of
 
 LONGEST_NAME = 60  # of a file in an archive, as it is shown
 NAMES_OF_TABLES = (".csv", ".tsv", ".xlsx", ".xlsm")

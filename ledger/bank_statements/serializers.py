@@ -12,7 +12,7 @@ from rest_framework import serializers
 from companies.api import fields
 from companies.api.serializers import StrictSerializer
 from companies.errors import ValidationFailed
-from ledger.bank_statements.actions.statements import StatementImportResult, StatementOutcome
+from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
 from ledger.bank_statements.archives import LONGEST_NAME
 from ledger.bank_statements.parsers.archives import MAX_FILES
 from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH

@@ -9,10 +9,10 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
 from companies.api.rendering import UploadParser
-from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger.bank_statements import errors, table_errors
 from ledger.bank_statements import serializers as shapes
@@ -20,7 +20,7 @@ from ledger.bank_statements.actions import statements
 from ledger.bank_statements.actions.reconciliation import ComparedBalance, compare_statement_balances
 from ledger.bank_statements.queries import statement_accounts
 from ledger.files.actions import clean_filename
-from ledger.imports.table_items import SeveralSheets, TableTooLarge, TooManyRows, UnsafeXml
+from ledger.imports.file_errors import SeveralSheets, TableTooLarge, TooManyRows, UnsafeXml
 from ledger.models import Account, Statement
 from ledger.money.amounts import format_plain_amount
 from ledger.recognition.actions.postings import MissingRateError

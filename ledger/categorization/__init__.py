@@ -1,0 +1,1 @@
+"""Categorization of transactions: categories, counterparties, splits."""

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.filters import refuse_repeated_parameters
-from companies.api.viewsets import CompanyViewSet
 from companies.errors import ValidationFailed
 from companies.permissions import Permission
 from ledger.exports import file_responses
@@ -27,8 +27,7 @@ from ledger.exports.transaction_table import (
 from ledger.exports.workbooks import TooManyRows, stream_xlsx
 from ledger.models import Transaction
 from ledger.recognition.actions.postings import MissingRateError
-from ledger.transactions.filters import FILTER_NAMES, FILTER_PARAMETERS, build_filterset, parse_sort
-from ledger.transactions.views import SORT_PARAMETER
+from ledger.transactions.filters import FILTER_NAMES, FILTER_PARAMETERS, SORT_PARAMETER, build_filterset, parse_sort
 
 WINDOW_PARAMETERS = [
     OpenApiParameter("startDate", dt.date, description="first day, included; left out: the first that there is"),

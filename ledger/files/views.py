@@ -11,10 +11,10 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.rendering import JsonParser, UploadParser
 from companies.api.serializers import SUCCESS
-from companies.api.viewsets import CompanyViewSet, build_crud_permissions
 from companies.models import parse_id
 from companies.permissions import Permission
 from ledger.files import actions

@@ -1,0 +1,1 @@
+"""Imports of transactions from CSV files, workbooks and JSON."""

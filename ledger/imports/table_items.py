@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
-from companies.errors import InvalidInputError, TooLargeError, UnsupportedMediaTypeError
 from companies.locales import get_current_locale
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY, Fault
@@ -31,6 +30,14 @@ from ledger.imports.calc.workbook_reader import (
     has_workbook,
     read_workbook_lines,
 )
+from ledger.imports.file_errors import (
+    SeveralSheets,
+    TableTooLarge,
+    TooManyRows,
+    UnreadableCell,
+    UnreadableTable,
+    UnsafeXml,
+)
 from ledger.imports.import_body import (
     MAX_IMPORT_ITEMS,
     TransactionImportItem,
@@ -50,40 +57,6 @@ FIELD_BY_WIRE_NAME = {
     "amountValue": "amount",
 }
 EXAMPLE_ROWS = 2  # rows that show what an answer means
-
-
-class UnreadableTable(UnsupportedMediaTypeError):
-    """The file is no text in columns."""
-
-    code = "unreadable_table"
-
-
-class UnreadableCell(UnreadableTable):
-    """A cell has a formula without its result: open the workbook in your spreadsheet, and save it."""
-
-
-class TooManyRows(TooLargeError):
-    """The file has more rows than one import takes; split it."""
-
-    code = "too_many_rows"
-
-
-class TableTooLarge(TooLargeError):
-    """A row or a cell of the table is longer than any that is read; the detail names the limit and the line."""
-
-    code = "table_too_large"
-
-
-class SeveralSheets(InvalidInputError):
-    """Several sheets of the workbook have movements: save each as a file of its own, and send them one by one."""
-
-    code = "several_sheets"
-
-
-class UnsafeXml(InvalidInputError):
-    """The XML has a document type or entities, which no statement needs."""
-
-    code = "unsafe_xml"
 
 
 class FileImportItem(TransactionImportItem, gc=False, rename="camel"):

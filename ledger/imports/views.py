@@ -6,9 +6,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.rendering import read_json_body
-from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger.bulk.serializers import build_row_errors
 from ledger.imports import serializers as shapes

@@ -1,0 +1,1 @@
+"""The inbox: transactions to review, with suggested categories."""

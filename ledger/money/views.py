@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListSerializer
 
-from companies.api.viewsets import CompanyViewSet
+from companies.api.company_viewset import CompanyViewSet
 from companies.models import Currency
 from companies.permissions import Permission
 from ledger.money.current_rates import list_current_rates

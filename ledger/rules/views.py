@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListSerializer
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.serializers import SUCCESS, Success
-from companies.api.viewsets import CompanyViewSet
 from companies.errors import ValidationFailed, build_unknown_id_entry
 from companies.permissions import Permission
 from ledger.categorization.actions.bulk_categorization import PlTypeNeeded, PlTypeNotAllowed
@@ -18,8 +18,8 @@ from ledger.models import CategorizationRule, CategorizationRun
 from ledger.money.calc.money import format_amount
 from ledger.recognition.service_periods import PERIOD_ERRORS
 from ledger.rules import serializers
-from ledger.rules.actions import categorization_rules, categorization_runs
-from ledger.rules.queries import suggestions
+from ledger.rules.actions import categorization_rules, categorization_runs, run_undo
+from ledger.rules.queries import rule_matches, suggestions
 from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import MAX_PAIRS, list_transfer_proposals
@@ -110,7 +110,7 @@ class RuleViewSet(CompanyViewSet):
                 ],
                 is_stored=False,
             )
-        result = categorization_runs.preview_rules(
+        result = rule_matches.preview_rules(
             company=self.company, rules=compiled_rules, selection=values.get("selection")
         )
         return Response(serializers.Preview(result).data)
@@ -217,7 +217,5 @@ class RunViewSet(CompanyViewSet):
     @extend_schema(responses={200: serializers.TakenBack})
     def destroy(self, request: Request, company_id: str, run_id: str) -> Response:
         """Takes back what a run of rules assigned, where nobody has touched it since."""
-        result = categorization_runs.undo_categorization_run(
-            company=self.company, stamp=self.audit_context, run_id=run_id
-        )
+        result = run_undo.undo_categorization_run(company=self.company, stamp=self.audit_context, run_id=run_id)
         return Response({"success": True} | serializers.TakenBack(result).data)

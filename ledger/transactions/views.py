@@ -6,6 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.filters import refuse_repeated_parameters
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import (
@@ -17,7 +18,6 @@ from companies.api.pagination import (
     parse_page_limit,
 )
 from companies.api.serializers import SUCCESS, Success
-from companies.api.viewsets import CompanyViewSet, build_crud_permissions
 from companies.errors import NotFoundError
 from companies.models import parse_id
 from companies.permissions import Permission
@@ -35,7 +35,7 @@ from ledger.transactions.actions import transactions, transfers
 from ledger.transactions.filters import (
     FILTER_NAMES,
     FILTER_PARAMETERS,
-    SORT_ORDERS,
+    SORT_PARAMETER,
     build_filterset,
     filter_transactions,
     parse_flag_parameter,
@@ -51,7 +51,6 @@ TOTAL_PARAMETER = OpenApiParameter(
     {"type": "boolean"},
     description="whether to tell in `X-Total-Count` and `X-Total-Amount` what the rows of all pages come to",
 )
-SORT_PARAMETER = OpenApiParameter("sort", enum=list(SORT_ORDERS), description="`-date` where it is left out")
 
 
 class TransactionViewSet(CompanyViewSet):

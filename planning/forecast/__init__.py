@@ -1,0 +1,1 @@
+"""The forecast: expected cash from planned transactions."""

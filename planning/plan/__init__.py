@@ -1,0 +1,1 @@
+"""The plan: amounts by category and month."""

@@ -1,0 +1,1 @@
+"""Planned transactions: recurrence, occurrences, overrides, settlements."""

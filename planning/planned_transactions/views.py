@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListSerializer
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.fields import DateField
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
 from companies.api.serializers import SUCCESS, StrictSerializer, Success
-from companies.api.viewsets import CompanyViewSet
 from companies.errors import NotFoundError
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError

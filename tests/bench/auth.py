@@ -131,7 +131,8 @@ def start_stock_server(server: BenchServer) -> Iterator[tuple[int, list[str]]]:
     port = find_free_port()
     environment = server.machine.environment(STOCK_HOST=str(server.machine.embedded.path))
     prepared = subprocess.run(
-        [sys.executable, "-m", "tests.bench.stock_toolkit", str(TOKENS), str(CODES), CHALLENGE], cwd=ROOT, env=environment,
+        [sys.executable, "-m", "tests.bench.stock_toolkit", str(TOKENS), str(CODES), CHALLENGE], cwd=ROOT,
+        env=environment,
         check=True, capture_output=True, text=True,
     ).stdout.split()  # fmt: skip
     gunicorn = [

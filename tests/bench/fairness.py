@@ -45,7 +45,8 @@ def main() -> None:
         "× idle",
         goal=GOAL,
         way=AT_MOST,
-        behind=f"{1000 * compute_p99(idle):.0f} ms idle, {1000 * compute_p99(busy):.0f} ms beside; the slow ones: {told}",
+        behind=f"{1000 * compute_p99(idle):.0f} ms idle, {1000 * compute_p99(busy):.0f} ms beside; "
+        f"the slow ones: {told}",
     )
     print_figure("health check beside them, 99th percentile", 1000 * compute_p99(health), "ms")
 

@@ -21,7 +21,7 @@ from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
-from companies.api.viewsets import CompanyViewSet
+from companies.api.company_viewset import CompanyViewSet
 from companies.permissions import Permission
 from ledger.models import Categorization, Transaction
 

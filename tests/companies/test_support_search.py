@@ -94,7 +94,8 @@ def test_a_companys_page_shows_webhooks_that_fail_and_their_latest_errors(api, g
         (globex, foreign, 404, "not mine"),
     ):
         WebhookDelivery.objects.create(
-            company=company, endpoint_id=endpoint, event_id=generate_id(), type="account.created", time=now, status=status,
+            company=company, endpoint_id=endpoint, event_id=generate_id(), type="account.created", time=now,
+            status=status,
             error=error,
         )  # fmt: skip
     answer = staff.get(f"{COMPANIES}{acme.pk}/change/")
@@ -145,7 +146,7 @@ def test_a_page_that_failed_is_found_by_the_number_that_it_told(browser_of, alic
 
 
 def test_a_failure_is_kept_in_no_company_that_the_caller_cannot_reach(api, globex, failing, monkeypatch):
-    monkeypatch.setattr("companies.api.viewsets.CompanyViewSet.resolve_target", raise_runtime_error)
+    monkeypatch.setattr("companies.api.company_viewset.CompanyViewSet.resolve_target", raise_runtime_error)
     assert api.client.post(f"/companies/{globex.id}/accounts", {}, headers=api.headers).status_code == 500
     assert not FailedRequest.objects.exists()
 

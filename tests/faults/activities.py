@@ -116,7 +116,8 @@ from oauth.models import AuthorizationCode
 from oauth.registration import register
 from tests.oauth.conftest import s256
 now = datetime.now(tz=UTC)
-member = Membership.objects.for_company(Company.objects.get(id=sys.argv[1]).id).select_related("company", "user").first()
+company = Company.objects.get(id=sys.argv[1])
+member = Membership.objects.for_company(company.id).select_related("company", "user").first()
 scope = ["svc:read", "offline_access"]
 app = register(name="App", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False).application
 print(app.client_id)

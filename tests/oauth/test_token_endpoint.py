@@ -1,4 +1,4 @@
-"""The token endpoint and revocation. Numbers such as T6 name the assertion of the checklist."""
+"""The token endpoint. Numbers such as T6 name the assertion of the checklist."""
 
 import base64
 import hashlib
@@ -427,29 +427,6 @@ def test_t21_a_connection_ends_a_year_after_the_consent(signed_in, granted, monk
         token = answer.json()["refresh_token"]
     move_clock_ahead(monkeypatch, seconds=366 * day)
     assert check_error(signed_in.refresh(token), "invalid_grant")
-
-
-@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
-def test_t22_revoking_either_token_ends_the_consent(kind, signed_in, granted):
-    answer = signed_in.revoke(granted[kind], token_type_hint="nonsense")
-    assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
-    assert signed_in.call(granted["access_token"]).status_code == 401
-    assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
-    assert get_latest_consent().revoked_reason == "client"
-
-
-def test_t22_a_token_that_is_unknown_or_another_apps_is_answered_alike(signed_in, granted):
-    assert signed_in.revoke("nonsense").status_code == 200
-    stranger = register_other_app()
-    for kind in ("access_token", "refresh_token", "id_token"):
-        assert stranger.revoke(granted[kind]).status_code == 200
-    assert signed_in.call(granted["access_token"]).status_code == 200
-
-
-def test_t22_revoking_needs_the_app_and_a_token(signed_in, granted, confidential):
-    assert check_error(signed_in.revoke(granted["access_token"], client_id=None), "invalid_client", 401)
-    assert check_error(signed_in.post(REVOKE, {"client_id": signed_in.application.client_id}), "invalid_request")
-    assert check_error(confidential.revoke("x", client_secret="wrong"), "invalid_client", 401)
 
 
 def test_t23_nothing_secret_is_stored_in_clear(confidential, alice, acme):

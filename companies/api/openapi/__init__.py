@@ -1,0 +1,1 @@
+"""The OpenAPI document: schema generation, components, error responses, examples."""

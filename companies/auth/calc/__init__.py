@@ -1,0 +1,1 @@
+"""Pure calculations of authentication: device names and MFA codes."""

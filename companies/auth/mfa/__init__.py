@@ -1,0 +1,1 @@
+"""Multi-factor authentication: devices, passkeys, and the state of a sign-in."""

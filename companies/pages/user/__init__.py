@@ -1,0 +1,1 @@
+"""Pages of a user: sign-in, profile, security, MFA, invitations."""

@@ -1,0 +1,1 @@
+"""Actions on bank statements: import, undo, opening balances, pending transactions, reconciliation."""

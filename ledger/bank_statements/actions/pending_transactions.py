@@ -11,7 +11,7 @@ from companies.change import CompanyChange
 from ledger import hooks
 from ledger.bank_statements.actions.resplit import recompute_totals_as_before, rescale_categorizations
 from ledger.imports.calc.entries import Entry
-from ledger.imports.calc.entry_matcher import StoredTransaction
+from ledger.imports.calc.entry_groups import StoredTransaction
 from ledger.models import Categorization, ImportBatch, Transaction
 from ledger.recognition.actions.period_updates import recompute_periods
 from ledger.recognition.actions.postings import delete_postings

@@ -1,0 +1,1 @@
+"""Pure calculations of bank statements: order of entries, proportional shares."""

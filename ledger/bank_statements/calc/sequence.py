@@ -12,15 +12,8 @@ from uuid import UUID, uuid4
 
 from ledger.bank_statements.parsers.models import ParsedStatement, UnreadableFileError
 from ledger.imports.calc.entries import Entry
-from ledger.imports.calc.entry_matcher import (
-    MAX_BOOKING_DAYS,
-    EntryGroup,
-    EntryMatcher,
-    MatchKey,
-    StoredTransaction,
-    build_match_key,
-    get_format_family,
-)
+from ledger.imports.calc.entry_groups import EntryGroup, MatchKey, StoredTransaction, build_match_key
+from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS, EntryMatcher, get_format_family
 
 MAX_COMPARED = 2_000_000  # rows in all rounds together; a file of honest statements overlaps a few times
 

@@ -1,0 +1,1 @@
+"""Parsers of bank files: CAMT, MT940, OFX, QIF. No database."""

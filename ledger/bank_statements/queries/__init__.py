@@ -1,0 +1,1 @@
+"""Queries of bank statements: files and their accounts."""

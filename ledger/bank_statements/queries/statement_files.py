@@ -45,13 +45,11 @@ from ledger.imports.calc.entries import Entry, EntryList
 from ledger.imports.calc.movements import LeftOut
 from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.encoding_choices import Choice, find_encoding_choices
+from ledger.imports.file_errors import UnreadableCell, UnreadableTable, UnsafeXml
 from ledger.imports.import_body import MAX_IMPORT_ITEMS, TransactionImportRequest
 from ledger.imports.table_items import (
     EXAMPLE_ROWS,
     TableItems,
-    UnreadableCell,
-    UnreadableTable,
-    UnsafeXml,
     build_example_rows,
     describe_reader_error,
     detect_account_mapping,

@@ -1,0 +1,1 @@
+"""Actions on categories, counterparties and categorizations, one transaction or many."""

@@ -1,0 +1,1 @@
+"""Pages of categories, counterparties and splits, and bulk actions."""

@@ -1,0 +1,1 @@
+"""Queries of categorization: where categories and counterparties are used."""

@@ -1,0 +1,1 @@
+"""Serializers of categories, counterparties and categorizations."""

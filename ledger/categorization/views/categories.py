@@ -6,8 +6,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.serializers import SUCCESS
-from companies.api.viewsets import CompanyViewSet, build_crud_permissions
 from companies.errors import build_unknown_id_error
 from companies.models import parse_id
 from companies.permissions import Permission

@@ -4,8 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.fields import to_json_number
-from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger.categorization.actions import bulk_categorization, split, uncategorization
 from ledger.categorization.serializers import categorizations

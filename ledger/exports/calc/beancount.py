@@ -62,7 +62,8 @@ def format_entry(entry: JournalEntry) -> str:
     """
     postings = "".join([f"  {account}  {amount} {currency}\n" for account, amount, currency in entry.postings])
     id_line = f'  id: "{entry.id}"\n' if entry.id else ""
-    return f"{entry.day} {'!' if entry.is_open else '*'} {quote_text(entry.payee)} {quote_text(entry.text)}\n{id_line}{postings}\n"
+    flag = "!" if entry.is_open else "*"
+    return f"{entry.day} {flag} {quote_text(entry.payee)} {quote_text(entry.text)}\n{id_line}{postings}\n"
 
 
 def format_balance_assertions(day: date, balances: Iterable[JournalPosting]) -> str:

@@ -1,0 +1,1 @@
+"""Actions on imports: upload, import, undo."""

@@ -18,9 +18,10 @@ from ledger import hooks
 from ledger.bulk.copy import NULL, copy_lines, escape_copy_text, escape_nullable_copy_text
 from ledger.bulk.planner_statistics import analyze_after_commit
 from ledger.bulk.request_bodies import Fault, find_amount_fault, normalize_id, sort_faults
-from ledger.categorization.actions.bulk_categorization import FullCategorization, categorize_new_transactions
+from ledger.categorization.actions.full_categorization import FullCategorization, categorize_new_transactions
 from ledger.imports.calc.entries import Entry
-from ledger.imports.calc.entry_matcher import EntryGroup, EntryMatcher, list_match_keys
+from ledger.imports.calc.entry_groups import EntryGroup
+from ledger.imports.calc.entry_matcher import EntryMatcher, list_match_keys
 from ledger.imports.import_body import TransactionImportItem, TransactionImportRequest
 from ledger.imports.progress import Rows, report_rows
 from ledger.imports.queries.categorization_lookup import CategorizationLookup
@@ -337,7 +338,9 @@ def to_copy_lines(
             categorizations.append(lookup.to_full_categorization(item, row_id))
             categorized_value = item.amount_value
         yield (
-            f"{company_id}\t{row_id}\t{item.account_id}\t{item.date}\t{escape_copy_text(item.from_to)}\t{escape_copy_text(item.description)}\t"
-            f"{item.amount_value}\t{item.amount_currency}\t{escape_nullable_copy_text(item.notes)}\t{'t' if item.pending else 'f'}\t"
-            f"{escape_nullable_copy_text(item.external_id)}\t{escape_nullable_copy_text(item.bank_reference)}{tail}{categorized_value}\n"
+            f"{company_id}\t{row_id}\t{item.account_id}\t{item.date}\t"
+            f"{escape_copy_text(item.from_to)}\t{escape_copy_text(item.description)}\t"
+            f"{item.amount_value}\t{item.amount_currency}\t{escape_nullable_copy_text(item.notes)}\t"
+            f"{'t' if item.pending else 'f'}\t{escape_nullable_copy_text(item.external_id)}\t"
+            f"{escape_nullable_copy_text(item.bank_reference)}{tail}{categorized_value}\n"
         )

@@ -1,0 +1,1 @@
+"""Pure calculations of imports: detect columns, parse rows, match entries with transactions."""

@@ -162,8 +162,10 @@ def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:
 
     >>> [order.value for order in find_date_orders(["03/04/2026", "03/05/2026"])]
     ['dayFirst', 'monthFirst']
-    >>> [order.value for order in find_date_orders(["2026-01-31"])], [order.value for order in find_date_orders(["07/07/2024"])]
-    (['iso'], ['dayFirst'])
+    >>> [order.value for order in find_date_orders(["2026-01-31"])]
+    ['iso']
+    >>> [order.value for order in find_date_orders(["07/07/2024"])]
+    ['dayFirst']
     >>> [order.value for order in find_date_orders(["24-03-25", "24-03-28"])], len(find_date_orders(["24-03-25"]))
     (['iso'], 2)
     """

@@ -18,52 +18,12 @@ from uuid import UUID
 
 from ledger.calc.text_normalization import fold_words
 from ledger.imports.calc.entries import Entry
+from ledger.imports.calc.entry_groups import EntryGroup, MatchKey, StoredTransaction, build_match_key
 from ledger.imports.calc.matching_similarity import MAX_COMPARED_PAIRS, PaymentTexts, iterate_similar_pairs
 
 MAX_BOOKING_DAYS = 5  # between a pending entry and its booking
 NEARBY_DAYS = sorted(range(-MAX_BOOKING_DAYS, MAX_BOOKING_DAYS + 1), key=abs)
 LATER_DAYS = range(MAX_BOOKING_DAYS + 1)  # nothing that is booked is announced again
-MatchKey = tuple[str, date, Decimal, str]
-
-
-@dataclass(slots=True, eq=False)
-class StoredTransaction:
-    """A stored transaction as its import reported it."""
-
-    id: UUID
-    account: str
-    day: date
-    amount: Decimal
-    currency: str
-    reference: str
-    from_to: str
-    description: str
-    pending: bool = False
-    format: str | None = None  # of the file in which a statement brought it
-    corrected: "StoredTransaction | None" = None  # as somebody has made it since
-    is_matched: bool = False
-
-    @property
-    def words(self) -> str:
-        return fold_words(self.from_to, self.description)
-
-    @property
-    def match_key(self) -> MatchKey:
-        return self.account, self.day, self.amount, self.currency
-
-
-@dataclass(slots=True)
-class EntryGroup:
-    """The units of one entry: itself, or its single payments. Units that are neither new, nor booked by it, nor
-    lapsed are stored already.
-    """
-
-    account: str
-    entry: Entry
-    units: Sequence[Entry]
-    new: list[Entry] = field(default_factory=list)
-    booked: int = 0  # that were pending in the ledger until now
-    lapsed: int = 0  # announced for days of which a final statement is there, that does not have them
 
 
 @dataclass(slots=True)
@@ -83,16 +43,6 @@ def get_format_family(format_: str | None) -> str | None:
     ('camt', 'mt94', None)
     """
     return format_[:4] if format_ else None
-
-
-def build_match_key(account: str, entry: Entry) -> MatchKey:
-    """Return what an entry must have in common with a row."""
-    return account, entry.day, Decimal(entry.amount), entry.currency
-
-
-def build_entry_groups(account: str, entries: Iterable[Entry], *, details: bool) -> list[EntryGroup]:
-    """Return entries as groups; with `details`, of single payments where there are any."""
-    return [EntryGroup(account, entry, entry.parts if details and entry.parts else (entry,)) for entry in entries]
 
 
 class RowPool(defaultdict[Any, list[StoredTransaction]]):

@@ -34,8 +34,8 @@ def _kinds(name: str) -> dict[str, str]:
 def find_direction_meaning(value: str) -> str | None:
     """``in`` or ``out`` for a word that means one of them, else None. A letter alone means nothing.
 
-    >>> find_direction_meaning("Af"), find_direction_meaning("Haben"), find_direction_meaning("收"), find_direction_meaning("S"), find_direction_meaning("Type")
-    ('out', 'in', 'in', None, None)
+    >>> [find_direction_meaning(text) for text in ("Af", "Haben", "收", "S", "Type")]
+    ['out', 'in', 'in', None, None]
     """
     return _kinds("direction").get(fold_heading(value) or value.strip())
 

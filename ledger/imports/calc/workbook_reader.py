@@ -202,8 +202,8 @@ def place_cells(number: int, row: list[dict[str, Any]], formats: list[str]) -> l
 def to_cell_text(value: Any, code: str = "") -> str:
     """A cell as a CSV file would have it; a number with the currency of its format, such as ``-€12.50``.
 
-    >>> to_cell_text(datetime(2026, 1, 31)), to_cell_text(-12.5), to_cell_text(1000.0), to_cell_text(None), to_cell_text(0.1 + 0.2)
-    ('2026-01-31', '-12.50', '1000', '', '0.30')
+    >>> [to_cell_text(value) for value in (datetime(2026, 1, 31), -12.5, 1000.0, None, 0.1 + 0.2)]
+    ['2026-01-31', '-12.50', '1000', '', '0.30']
     >>> to_cell_text(-1.234, "[$£-809]#,##0.000"), to_cell_text(5, '#,##0.00\\\\ "€"')
     ('-£1.234', '€5.00')
     """

@@ -1,0 +1,1 @@
+"""Pages of imports: map columns, check, import."""

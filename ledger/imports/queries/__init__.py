@@ -1,0 +1,1 @@
+"""Queries of imports: stored transactions and categories to match rows with."""

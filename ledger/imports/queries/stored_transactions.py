@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from companies.models import Company
-from ledger.imports.calc.entry_matcher import MatchKey, StoredTransaction
+from ledger.imports.calc.entry_groups import MatchKey, StoredTransaction
 from ledger.models import ImportBatch, Source
 
 READ_CHUNK_ROWS = 2000

@@ -1,0 +1,1 @@
+"""Pure calculations of money: amounts, rounding, currency conversion."""

@@ -1,0 +1,1 @@
+"""Actions of recognition: write postings, periods and totals."""

@@ -1,0 +1,1 @@
+"""Actions on rules: create, apply, assign automatically, undo a run."""

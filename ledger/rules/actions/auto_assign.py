@@ -23,11 +23,10 @@ from ledger.categorization.actions.bulk_categorization import (
     apply_choices,
 )
 from ledger.models import Account, Categorization, CategorizationRule, Transaction
-from ledger.money.calc.fx import RateLookupError, convert
-from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
-from ledger.recognition.service_periods import PeriodOutOfRange, PeriodTooLong, RecognitionRule, resolve_service_period
+from ledger.recognition.service_periods import RecognitionRule
 from ledger.rules.calc.rule_matcher import MatchInput
+from ledger.rules.queries.assignability import build_assignability_check
 from ledger.rules.queries.compiled_rules import CompiledRules, load_compiled_rules, parse_rule_note
 from ledger.rules.queries.history_proposals import ACCOUNT_NOTE, HISTORY_NOTE, find_certain_categories
 
@@ -169,25 +168,6 @@ def assign_matched_categories(
     if assignable:
         apply_choices(change, [(transaction, choice) for _, transaction, choice in assignable], automatic=True)
         result.by_source.update(source for source, _, _ in assignable)
-
-
-def build_assignability_check(company: Company) -> Callable[[CategorizableTransaction, CategorizationChoice], bool]:
-    """Return a function that tells whether a choice can be assigned; nobody asked, so nobody gets an error."""
-    rates = get_rate_table()
-
-    def can_assign(fact: CategorizableTransaction, choice: CategorizationChoice) -> bool:
-        try:
-            if choice.rule.type != RecognitionRule().type:
-                resolve_service_period(
-                    choice.rule, day=fact.day, known_invoice_date=None, moves_revenue=False, has_revenue=False
-                )
-            if fact.currency != company.base_currency:
-                convert(fact.amount, source=fact.currency, target=company.base_currency, day=fact.day, rates=rates)
-        except (RateLookupError, PeriodOutOfRange, PeriodTooLong):
-            return False
-        return True
-
-    return can_assign
 
 
 def record_rule_matches(change: CompanyChange, counts: Mapping[UUID, int]) -> None:

@@ -19,8 +19,7 @@ from companies.permissions import Permission
 from ledger.categorization.pages.bulk_actions import add_kept_sentence, validate_request_body
 from ledger.models import CategorizationRule, CategorizationRun, Transaction
 from ledger.rules import serializers
-from ledger.rules.actions import categorization_rules, categorization_runs
-from ledger.rules.actions.categorization_runs import RulePreview
+from ledger.rules.actions import categorization_rules, categorization_runs, run_undo
 from ledger.rules.forms import (
     FORM_FIELDS,
     OPERATOR_LABELS,
@@ -30,8 +29,9 @@ from ledger.rules.forms import (
     build_rule_form_values,
     describe_rule,
 )
-from ledger.rules.queries import suggestions
+from ledger.rules.queries import rule_matches, suggestions
 from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
+from ledger.rules.queries.rule_matches import RulePreview
 from ledger.rules.queries.suggestions import find_rule_suggestion
 from ledger.transactions.pages.counterparty_lookup import list_counterparty_suggestions
 from ledger.transactions.pages.labels import DATE_RULE_LABELS, load_visible_names, to_choices
@@ -58,7 +58,7 @@ def show_rules(page: CompanyPage) -> HttpResponse:
             {"row": row, "words": describe_rule(row, names), "first": place == 0, "last": place == len(rows) - 1}
             for place, row in enumerate(rows)
         ],
-        waiting=categorization_runs.preview_rules(
+        waiting=rule_matches.preview_rules(
             company=page.company, rules=compiled_rules, selection=OPEN_TRANSACTIONS_SELECTION
         )
         if compiled_rules
@@ -144,7 +144,7 @@ def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> Http
             draft_rule = categorization_rules.build_unsaved_rule(
                 company=page.company, stamp=page.audit_context, values=values
             )
-            preview = categorization_runs.preview_rules(
+            preview = rule_matches.preview_rules(
                 company=page.company, rules=build_compiled_rules([draft_rule], is_stored=False)
             )
             return render_rule_form(page, form, rule=rule, preview=preview)
@@ -248,9 +248,7 @@ def apply_rules_page(page: CompanyPage) -> HttpResponse:
 def undo_rule_run_page(page: CompanyPage, run_id: UUID) -> HttpResponse:
     """Undo a categorization run."""
     with page.handle_errors():
-        result = categorization_runs.undo_categorization_run(
-            company=page.company, stamp=page.audit_context, run_id=run_id
-        )
+        result = run_undo.undo_categorization_run(company=page.company, stamp=page.audit_context, run_id=run_id)
         sentence = ngettext("{count} transaction taken back.", "{count} transactions taken back.", result.affected)
         return page.redirect_with_message(add_kept_sentence(sentence, result), "rules")
     return page.redirect("rules")

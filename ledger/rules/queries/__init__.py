@@ -1,0 +1,1 @@
+"""Queries of rules: matches, suggestions and proposals."""

@@ -337,7 +337,8 @@ _BY_COUNTERPARTY = f"""
            SELECT {PAST_CATEGORIZATION_SQL}
              FROM (SELECT transaction_id FROM ledger_categorization
                     WHERE company_id = %(company)s AND counterparty_id = asked.id LIMIT %(looked_at)s) AS own
-             JOIN ledger_transaction h ON h.company_id = %(company)s AND h.id = own.transaction_id {FULLY_CATEGORIZED_SQL}
+             JOIN ledger_transaction h ON h.company_id = %(company)s AND h.id = own.transaction_id
+                  {FULLY_CATEGORIZED_SQL}
               AND lower(left(h.from_to, 100)) <> asked.name AND p.counterparty_id = asked.id
             ORDER BY h.date DESC, h.id DESC LIMIT %(latest)s) AS u
      GROUP BY asked.name, {_COUNTED}
@@ -346,7 +347,8 @@ _BY_WORD = f"""
     SELECT asked.word, asked.inward, u.description, {_COUNTED}
       FROM unnest(%(words)s::text[], %(inward)s::bool[]) AS asked (word, inward)
      CROSS JOIN LATERAL (
-           SELECT h.description, {PAST_CATEGORIZATION_SQL} FROM ledger_transaction h {FULLY_CATEGORIZED_SQL} AND (h.amount_value > 0) = asked.inward
+           SELECT h.description, {PAST_CATEGORIZATION_SQL}
+             FROM ledger_transaction h {FULLY_CATEGORIZED_SQL} AND (h.amount_value > 0) = asked.inward
               AND lower(split_part(left(h.description, 100), ' ', 1)) = asked.word
             ORDER BY h.date DESC LIMIT %(alike)s) AS u
 """  # noqa: S608 - our own words
@@ -356,7 +358,8 @@ _ON_ACCOUNT = f"""
      CROSS JOIN LATERAL (
            SELECT {PAST_CATEGORIZATION_SQL}
              FROM (SELECT * FROM ledger_transaction WHERE company_id = %(company)s AND account_id = asked.account_id
-                    ORDER BY date DESC LIMIT %(looked_at)s) AS h {FULLY_CATEGORIZED_SQL} AND (h.amount_value > 0) = asked.inward
+                    ORDER BY date DESC LIMIT %(looked_at)s) AS h
+                  {FULLY_CATEGORIZED_SQL} AND (h.amount_value > 0) = asked.inward
             LIMIT %(on_account)s) AS u
      GROUP BY asked.account_id, asked.inward, {_COUNTED}
 """  # noqa: S608 - our own words

@@ -11,8 +11,8 @@ from ledger.calc.recognition import DateRule
 from ledger.models import Categorization, CategorizationRule, Direction, Operator, Transaction
 from ledger.money.calc.money import MONEY_CONTEXT, compute_included_tax
 from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
-from ledger.rules.actions import categorization_runs
 from ledger.rules.calc.rule_matcher import fold_text
+from ledger.rules.queries import rule_matches
 from ledger.rules.queries.compiled_rules import build_compiled_rules
 from ledger.rules.queries.history_proposals import NOT_AUTO_ASSIGNED
 
@@ -46,7 +46,7 @@ class RuleSuggestion:
     """A suggested rule, what it would do, and transactions that were categorized otherwise."""
 
     rule: CategorizationRule
-    preview: categorization_runs.RulePreview
+    preview: rule_matches.RulePreview
     counter_examples: list[
         tuple[UUID, UUID]
     ]  # (transaction, category) of what it would match and was categorized otherwise
@@ -76,13 +76,11 @@ def build_rule_suggestion(company: Company, rule: CategorizationRule) -> RuleSug
     rules = build_compiled_rules([rule], is_stored=False)
     rows = Transaction.objects.for_company(company.id).without_initial_balances()
     transaction_ids = [
-        match.transaction.id
-        for chunk in categorization_runs.iterate_rule_matches(company, rows, rules)
-        for match in chunk
+        match.transaction.id for chunk in rule_matches.iterate_rule_matches(company, rows, rules) for match in chunk
     ]
     return RuleSuggestion(
         rule,
-        categorization_runs.preview_rules(company=company, rules=rules),
+        rule_matches.preview_rules(company=company, rules=rules),
         find_counter_examples(company, rule, transaction_ids),
     )
 

@@ -1,0 +1,1 @@
+"""Actions on products, subscriptions and imported events."""

@@ -89,7 +89,8 @@ class ImportReferences:
 
     def create_missing(self, *, company: Company, stamp: AuditContext) -> dict[str, int]:
         """Create the missing records; return how many of each kind."""
-        audit = f"{escape_nullable_copy_text(stamp.actor)}\t{escape_nullable_copy_text(stamp.actor)}\t{stamp.time}\t{stamp.time}"
+        actor = escape_nullable_copy_text(stamp.actor)
+        audit = f"{actor}\t{actor}\t{stamp.time}\t{stamp.time}"
         key_columns = ("company_id", "id")
         copy_lines(
             "ledger_counterparty",

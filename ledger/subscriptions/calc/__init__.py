@@ -1,0 +1,1 @@
+"""Pure calculations of subscriptions: monthly value."""

@@ -1,0 +1,1 @@
+"""Serializers of products, subscriptions and imported events."""

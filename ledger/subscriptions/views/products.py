@@ -6,8 +6,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.serializers import SUCCESS
-from companies.api.viewsets import CompanyViewSet, build_crud_permissions
 from companies.permissions import Permission
 from ledger.calc.months import get_last_day_of_month
 from ledger.models import ExternalIdTaken, Product, ProductGroup, ProductGroupNotEmpty, ProductInUse

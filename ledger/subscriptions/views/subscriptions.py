@@ -5,11 +5,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.filters import DateFilter, IdFilter, filter_by_query
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.rendering import read_json_body
 from companies.api.serializers import SUCCESS
-from companies.api.viewsets import CompanyViewSet, build_crud_permissions
 from companies.permissions import Permission
 from ledger.bulk.serializers import build_row_errors
 from ledger.models import ExternalIdTaken, Subscription, SubscriptionEvent, SubscriptionInUse

@@ -1,0 +1,1 @@
+"""Actions on transactions, transfers and saved views, and their bulk undo."""

@@ -22,13 +22,9 @@ from ledger.models import (
     Transaction,
     TransactionIsInitialBalance,
 )
-from ledger.money.calc.fx import RateLookupError, convert
-from ledger.money.rates import get_rate_table
-from ledger.recognition.actions.postings import MissingRateError
 from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
 from ledger.transactions.actions.audit_links import link_audit_entry
-
-AMOUNT_TOLERANCE = Decimal("0.10")  # across currencies: fees and the bank's own rate
+from ledger.transactions.queries.transfer_amounts import has_amount_difference
 
 
 class AlreadyLinked(ConflictError):
@@ -189,25 +185,6 @@ def check_transfer_pair(source: Transaction, source_value: Decimal, target: Tran
         raise TransferTargetClosed
     if not force and has_amount_difference(source, source_value, target, target_value):
         raise TransferAmountsDiffer
-
-
-def has_amount_difference(
-    source: Transaction, source_value: Decimal, target: Transaction, target_value: Decimal
-) -> bool:
-    """Return whether the amounts of the legs differ too much. Raises MissingRateError."""
-    if source.amount_currency == target.amount_currency:
-        return source_value + target_value != 0
-    try:
-        expected = convert(
-            source_value,
-            source=source.amount_currency,
-            target=target.amount_currency,
-            day=source.date,
-            rates=get_rate_table(),
-        )
-    except RateLookupError as error:
-        raise MissingRateError.from_missing_rate(error) from None
-    return abs(expected + target_value) > AMOUNT_TOLERANCE * abs(expected)
 
 
 def create_transfer_legs(

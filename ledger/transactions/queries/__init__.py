@@ -1,0 +1,1 @@
+"""Queries of transactions: selections, totals, transfer candidates."""

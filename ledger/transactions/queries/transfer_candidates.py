@@ -13,7 +13,7 @@ from ledger.models import Transaction
 from ledger.money.calc.fx import RateLookupError, RateTable, convert
 from ledger.money.calc.money import CURRENCIES
 from ledger.money.rates import get_rate_table
-from ledger.transactions.actions.transfers import AMOUNT_TOLERANCE, has_amount_difference
+from ledger.transactions.queries.transfer_amounts import AMOUNT_TOLERANCE, has_amount_difference
 
 MAX_CANDIDATES = 50
 

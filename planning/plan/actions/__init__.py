@@ -1,0 +1,1 @@
+"""Actions on plan items and the grid."""

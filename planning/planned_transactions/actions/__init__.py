@@ -1,0 +1,1 @@
+"""Actions on planned transactions and overrides of single occurrences."""

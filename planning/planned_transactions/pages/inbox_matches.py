@@ -54,7 +54,8 @@ def build_settlement_offer(
     )
     return InboxOffer(
         what=expected.name,
-        detail=f"{format_local_day(transaction.date)} {counterparty_name} · {names.get_account_name(transaction.account_id)} · {expected_text}",
+        detail=f"{format_local_day(transaction.date)} {counterparty_name} · "
+        f"{names.get_account_name(transaction.account_id)} · {expected_text}",
         amount=transaction.amount_value,
         currency=transaction.amount_currency,
         address=reverse("occurrence-settle", args=[page.company.id, upcoming.planned.id, expected.original_date]),

@@ -1,0 +1,1 @@
+"""Queries of occurrences, matches and settled totals."""

@@ -181,7 +181,8 @@ def test_net_revenue_retention_leaves_out_who_was_not_there_at_the_start(api, as
     import_events(
         api,
         build_event("a", "100.00", "2022-01-01"),
-        build_event("b", "100.00", "2022-01-01"), build_event("b", "0.00", "2023-06-01"), build_event("b", "100.00", "2024-05-01"),
+        build_event("b", "100.00", "2022-01-01"), build_event("b", "0.00", "2023-06-01"),
+        build_event("b", "100.00", "2024-05-01"),
     )  # fmt: skip
     summary = ask("recurringRevenueSummary", month="2024-12")
     assert summary["netRevenueRetention"] == summary["grossRevenueRetention"] == 100
@@ -192,7 +193,8 @@ def test_net_revenue_retention_leaves_out_who_was_not_there_at_the_start(api, as
 def test_retention_counts_returning_customers_at_year_end(api, ask, returns_with, net, gross):
     import_events(
         api,
-        build_event("a", "100.00", "2023-01-01"), build_event("a", "0.00", "2024-03-01"), build_event("a", returns_with, "2024-10-01"),
+        build_event("a", "100.00", "2023-01-01"), build_event("a", "0.00", "2024-03-01"),
+        build_event("a", returns_with, "2024-10-01"),
     )  # fmt: skip
     summary = ask("recurringRevenueSummary", month="2024-12")
     assert (summary["netRevenueRetention"], summary["grossRevenueRetention"]) == (net, gross)
@@ -202,7 +204,8 @@ def test_retention_counts_returning_customers_at_year_end(api, ask, returns_with
 def test_retention_is_computed_before_cents_are_rounded(api, ask):
     """From 100 to 120 a year is 120 %; of the rounded months, 8.33 and 1.67 more, it would be 120.05 %."""
     import_events(
-        api, build_event("a", "100.00", "2023-01-01", interval="year"), build_event("a", "120.00", "2024-03-01", interval="year")
+        api, build_event("a", "100.00", "2023-01-01", interval="year"),
+        build_event("a", "120.00", "2024-03-01", interval="year")
     )  # fmt: skip
     assert ask("recurringRevenueSummary", month="2024-12")["netRevenueRetention"] == 120
 

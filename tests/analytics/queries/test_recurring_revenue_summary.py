@@ -32,12 +32,14 @@ RATES = ("netRevenueRetention", "grossRevenueRetention", "customerChurnRate", "r
 def test_twelve_months_count_as_one_and_each_customer_once(api, ask):
     import_events(
         api,
-        build_event("a", "100.00", "2023-03-01"), build_event("a", "120.00", "2024-02-01"), build_event("a", "150.00", "2024-07-01"),
+        build_event("a", "100.00", "2023-03-01"), build_event("a", "120.00", "2024-02-01"),
+        build_event("a", "150.00", "2024-07-01"),
         build_event("b", "200.00", "2023-05-01"), build_event("b", "0.00", "2024-03-15"),
         build_event("c", "300.00", "2023-12-31"), build_event("c", "250.00", "2024-12-31"),
         build_event("d", "80.00", "2024-05-01"),
         build_event("e", "50.00", "2024-06-01"), build_event("e", "0.00", "2024-08-01"),
-        build_event("f", "10.00", "2022-06-01"), build_event("f", "0.00", "2023-06-01"), build_event("f", "40.00", "2024-09-01"),
+        build_event("f", "10.00", "2022-06-01"), build_event("f", "0.00", "2023-06-01"),
+        build_event("f", "40.00", "2024-09-01"),
     )  # fmt: skip
     assert ask("recurringRevenueSummary", month="2024-12") == {
         "mrr": 520, "arr": 6240, "customers": 4, "arpa": 130,
@@ -97,7 +99,8 @@ def test_a_cohort_is_followed_from_the_month_its_customers_came(api, ask):
     import_events(
         api,
         build_event("a", "100.00", "2024-01-10"), build_event("a", "150.00", "2024-02-01"),
-        build_event("b", "50.00", "2024-01-31"), build_event("b", "0.00", "2024-02-20"), build_event("b", "30.00", "2024-04-01"),
+        build_event("b", "50.00", "2024-01-31"), build_event("b", "0.00", "2024-02-20"),
+        build_event("b", "30.00", "2024-04-01"),
         build_event("c", "70.00", "2024-03-01", currency="USD"),
         build_event("d", "10.00", "2023-12-01"),
     )  # fmt: skip

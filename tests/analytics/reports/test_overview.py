@@ -235,34 +235,6 @@ def test_where_there_is_nothing_to_draw_it_says_so_and_where_numbers_come_from(a
     assert parse_table_rows(find_section(html, "Committed MRR"))  # the numbers are there all the same
 
 
-@pytest.mark.parametrize(("months", "shown"), [(6, 6), (12, 12), (24, 24)])
-def test_one_chooses_how_far_to_look_back(alice, acme, months, shown):
-    html = get_overview(alice, acme, f"?months={months}")
-    assert len(parse_table_rows(find_section(html, "Committed MRR"))) == shown
-    assert len(parse_table_rows(find_section(html, "Cash flow"))) == shown + 6
-
-
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("months=13", "There is no such span."),
-        ("months=-1", "There is no such span."),
-        ("comparison=lastWeek", "There is no such comparison"),
-        ("startDate=2026-02-31", "“2026-02-31” is no day."),
-        ("startDate=%00", "is no day."),
-        ("startDate=2099-01-01&endDate=2099-02-01", "A period starts between 1900 and today."),
-        ("startDate=0001-01-01", "A period starts between 1900 and today."),
-        ("startDate=2020-01-01&endDate=2019-01-01", "A period ends after it starts."),
-        ("startDate=2010-01-01&endDate=2025-01-01", "A period has 10 years at most."),
-        ("endDate=9999-12-31", "A period has 10 years at most."),
-    ],
-)
-def test_invalid_period_shows_a_message_and_the_default(alice, acme, query, said):
-    html = unescape(get_overview(alice, acme, f"?{query}"))
-    assert said in html
-    assert len(parse_table_rows(find_section(html, "Committed MRR"))) == 12
-
-
 def test_any_days_can_be_shown_and_are_kept_in_every_link(api, alice, acme, bank):
     create_transaction(api, bank, "100.00", "2024-03-10")
     create_transaction(api, bank, "-30.00", "2024-04-02")

@@ -7,7 +7,14 @@ from html import unescape
 import pytest
 
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
-from tests.analytics.reports.test_overview import create_transaction, parse_key_figures, sign_in
+from tests.analytics.reports.test_overview import (
+    create_transaction,
+    find_section,
+    get_overview,
+    parse_key_figures,
+    parse_table_rows,
+    sign_in,
+)
 from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
@@ -152,3 +159,31 @@ def test_uncategorized_notice_covers_the_months_shown(path, api, bank, shown):
 
 def test_the_plan_is_a_link_away_from_the_statement_beside_it(acme, shown):
     assert f'href="/app/companies/{acme.id}/plan"' in shown("/profit-and-loss")
+
+
+@pytest.mark.parametrize(("months", "shown"), [(6, 6), (12, 12), (24, 24)])
+def test_one_chooses_how_far_to_look_back(alice, acme, months, shown):
+    html = get_overview(alice, acme, f"?months={months}")
+    assert len(parse_table_rows(find_section(html, "Committed MRR"))) == shown
+    assert len(parse_table_rows(find_section(html, "Cash flow"))) == shown + 6
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("months=13", "There is no such span."),
+        ("months=-1", "There is no such span."),
+        ("comparison=lastWeek", "There is no such comparison"),
+        ("startDate=2026-02-31", "“2026-02-31” is no day."),
+        ("startDate=%00", "is no day."),
+        ("startDate=2099-01-01&endDate=2099-02-01", "A period starts between 1900 and today."),
+        ("startDate=0001-01-01", "A period starts between 1900 and today."),
+        ("startDate=2020-01-01&endDate=2019-01-01", "A period ends after it starts."),
+        ("startDate=2010-01-01&endDate=2025-01-01", "A period has 10 years at most."),
+        ("endDate=9999-12-31", "A period has 10 years at most."),
+    ],
+)
+def test_invalid_period_shows_a_message_and_the_default(alice, acme, query, said):
+    html = unescape(get_overview(alice, acme, f"?{query}"))
+    assert said in html
+    assert len(parse_table_rows(find_section(html, "Committed MRR"))) == 12

@@ -298,7 +298,9 @@ def test_how_many_files_are_taken_is_said_before_they_are_sent(editor, acme, mai
 
 
 def test_too_many_files_are_refused_before_one_is_looked_at(editor, acme, main, monkeypatch):
-    monkeypatch.setattr("ledger.bank_statements.pages.detect_upload_kind", lambda file: pytest.fail("It was read."))
+    monkeypatch.setattr(
+        "ledger.bank_statements.pages.statement_uploads.detect_upload_kind", lambda file: pytest.fail("It was read.")
+    )
     files = [SimpleUploadedFile(f"{n}.xml", build_simple_camt("-1.00")) for n in range(21)]
     answer = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": files})
     assert answer.status_code == 400

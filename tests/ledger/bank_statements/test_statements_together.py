@@ -18,11 +18,15 @@ MT940 = bank_file_builders.build_mt940(("260115D10,50NTRFNONREF//A-1", "Rent"), 
 OFX = bank_file_builders.build_ofx({"DTPOSTED": "20260115", "TRNAMT": "-10.50", "FITID": "1", "MEMO": "Rent"})
 QIF = bank_file_builders.build_qif(["D31/1'26", "T-10.50", "MRent"])
 TWICE = {
-    "CAMT": build_camt(*[build_statement(build_entry("-10.50", ref="A"), build_entry("-3.00"), build_entry("-3.00"))] * 2),
+    "CAMT": build_camt(
+        *[build_statement(build_entry("-10.50", ref="A"), build_entry("-3.00"), build_entry("-3.00"))] * 2
+    ),
     "notifications": build_camt(*[build_statement(build_entry("-10.50"), kind="054")] * 2, kind="054"),
     "MT940": MT940 * 2,
     "OFX": OFX.replace(b"</OFX>\n", OFX.split(b"<OFX>\n")[1]),
-    "a ZIP of CAMT": archive(**{"a.xml": build_simple_camt("-10.50", "7.00"), "b.xml": build_simple_camt("-10.50", "7.00")}),
+    "a ZIP of CAMT": archive(
+        **{"a.xml": build_simple_camt("-10.50", "7.00"), "b.xml": build_simple_camt("-10.50", "7.00")}
+    ),
     "a ZIP of CSV": archive(**{"a.csv": CSV, "b.csv": CSV}),
     "a ZIP of QIF": archive(**{"a.qif": QIF, "b.qif": QIF}),
     "a ZIP of CSV and a workbook": archive(

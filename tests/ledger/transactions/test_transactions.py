@@ -10,7 +10,7 @@ import pytest
 from companies.models import AuditEntry
 from ledger.models import DayMovement, Transaction
 from ledger.transactions import representation
-from ledger.transactions.filters import MAX_VALUES_PER_FILTER
+from ledger.transactions.filter_fields import MAX_VALUES_PER_FILTER
 from tests.ledger.conftest import get_error_codes
 
 pytestmark = pytest.mark.django_db

@@ -103,7 +103,9 @@ def test_money_that_nobody_can_compare_is_no_match_and_never_taken_at_one(rates)
 
 def test_the_last_within_the_tolerance_counts_in_another_currency_too():
     assert describe_pairs(
-        match_occurrences([build_awaited(1)], [build_booked(11, 0, "-137.50", "USD")], max_days=0, tolerance=TENTH, rates=RATES)
+        match_occurrences(
+            [build_awaited(1)], [build_booked(11, 0, "-137.50", "USD")], max_days=0, tolerance=TENTH, rates=RATES
+        )
     ) == [(1, 11, 0, "-10.00")]  # fmt: skip
     assert (
         match_occurrences(

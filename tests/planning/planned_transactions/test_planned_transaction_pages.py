@@ -49,9 +49,6 @@ def build_rule_form(**changes):
     return shown | {"endType": "never", "endDate": "", "endCount": ""} | changes
 
 
-# ---------------------------------------------------------------------------------------------- what comes
-
-
 def test_the_next_occurrences_are_listed_and_added_up_by_month(viewer, api, acme, account, rent):
     body = {
         "accountId": account,
@@ -190,9 +187,6 @@ def test_the_rules_are_paged(viewer, acme, rent, stamp):
     assert viewer.get(build_page_path(acme, "/rules?cursor=x")).status_code == 404
 
 
-# ---------------------------------------------------------------------------------------------- rules
-
-
 def test_something_is_planned(owner, acme, api, account):
     sent = build_rule_form(
         accountId=account, frequency="month", interval="3", lastDayOfMonth="on", endType="count", endCount="4"
@@ -277,9 +271,6 @@ def test_a_rule_is_deleted(owner, acme, rent):
         owner.post(build_page_path(acme, f"/{rent}/delete"), follow=True)
     )
     assert not PlannedTransaction.objects.exists()
-
-
-# ---------------------------------------------------------------------------------------------- single occurrences
 
 
 def get_overrides(api, rent):
@@ -372,8 +363,6 @@ def test_another_companys_rule_is_not_there(owner, acme, globex_api):
         assert owner.post(build_page_path(acme, f"/{foreign}{path}"), sent).status_code == 404
     assert PlannedTransaction.objects.get().name == "Theirs"
 
-
-# ---------------------------------------------------------------------------------------------- all that the API takes
 
 OPTIONAL_FIELDS = {
     "passThroughTaxAmount": "383,19",

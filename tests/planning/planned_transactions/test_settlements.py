@@ -81,9 +81,6 @@ def get_settled_occurrence(api: Any, paid: dict[str, Any]) -> Any:
     return api.get(f"transactions/{paid['id']}").json()["settles"]
 
 
-# ---------------------------------------------------------------------------------------------- due
-
-
 def test_what_is_due_overdue_settled_and_skipped_says_so_and_what_lapsed_is_absent(api, plan, book):
     for days in (-61, -60, -1, 0, 1):
         plan(days)
@@ -141,9 +138,6 @@ def test_what_is_due_is_asked_for_in_two_statements_however_many_rules(acme, api
             plan(0)
         with django_assert_num_queries(2):
             list_due_occurrences(acme, window_start=TODAY, window_end=TODAY, today=TODAY)
-
-
-# ---------------------------------------------------------------------------------------------- settling
 
 
 def test_a_settled_occurrence_and_its_transaction_say_each_other(api, plan, book):
@@ -299,9 +293,6 @@ def test_what_pages_of_transactions_settle_is_asked_for_at_once(acme, api, plan,
             list_transaction_dicts(Transaction.objects.for_company(acme.id), company_id=acme.id)
 
 
-# ---------------------------------------------------------------------------------------------- matches
-
-
 def test_a_match_is_near_in_time_and_amount_and_of_one_direction(api, plan, book):
     planned = plan(-20)
     for days, amount in [(-31, "-100.00"), (-9, "-100.00"), (-20, "-110.01"), (-20, "-89.99"), (-20, "100.00")]:
@@ -382,9 +373,6 @@ def test_matches_are_for_those_who_may_see_transactions(make_api, acme, plan, bo
         assert make_api(acme, permissions).post("planned_transactions/matches", asked).status_code == status
     both = make_api(acme, "planning:read", "transactions:read")
     assert len(both.post("planned_transactions/matches", asked).json()) == 1
-
-
-# ---------------------------------------------------------------------------------------------- by themselves
 
 
 def import_transactions(api: Any, account: Any, *rows: tuple[int, str], **values: Any) -> dict[str, Any]:

@@ -208,7 +208,8 @@ def test_the_balance_before_is_the_opening_one_of_the_day_after():
     balances = bank_file_builders.build_balance("PRCD", "5.00", "2025-12-31") + bank_file_builders.build_balance(
         "CLBD", "6.00", "2026-01-05"
     )
-    content = f"<Document><BkToCstmrStmt><Stmt>{balances}{build_entry('1.00', '2026-01-05')}</Stmt></BkToCstmrStmt></Document>"
+    entry = build_entry("1.00", "2026-01-05")
+    content = f"<Document><BkToCstmrStmt><Stmt>{balances}{entry}</Stmt></BkToCstmrStmt></Document>"
     (found,) = read_statements(content.encode()).statements
     assert (str(found.start), str(found.end), found.opening, found.difference) == ("2026-01-01", "2026-01-05", 5, 0)
 

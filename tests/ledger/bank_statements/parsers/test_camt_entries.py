@@ -225,11 +225,17 @@ def test_a_party_is_named_at_once_or_within_and_the_nearer_one_goes_first(inside
 @pytest.mark.parametrize(
     ("inside", "text"),
     [
-        (build_tag("RmtInf", build_tag("Ustrd", "one"), build_tag("Ustrd", " two ")) + build_tag("AddtlTxInf", "x"), "one two"),
+        (build_tag("RmtInf", build_tag("Ustrd", "one"), build_tag("Ustrd", " two ")) + build_tag("AddtlTxInf", "x"),
+         "one two"),
         (build_tag("RmtInf", build_tag("Ustrd", "free"), build_tag("Strd", build_tag("AddtlRmtInf", "y"))), "free"),
-        (build_tag("RmtInf", build_tag("Strd", build_tag("CdtrRefInf", build_tag("Ref", "RF1")), build_tag("AddtlRmtInf", "y"))), "RF1"),
-        (build_tag("RmtInf", build_tag("Strd", build_tag("AddtlRmtInf", "y"), build_tag("RfrdDocInf", build_tag("Nb", "7")))), "y"),
-        (build_tag("RmtInf", build_tag("Strd", build_tag("RfrdDocInf", build_tag("Nb", "7"))), "<Strd/>", build_tag("Strd", build_tag("AddtlRmtInf", "y"))),
+        (build_tag("RmtInf",
+                   build_tag("Strd", build_tag("CdtrRefInf", build_tag("Ref", "RF1")), build_tag("AddtlRmtInf", "y"))),
+         "RF1"),
+        (build_tag("RmtInf",
+                   build_tag("Strd", build_tag("AddtlRmtInf", "y"), build_tag("RfrdDocInf", build_tag("Nb", "7")))),
+         "y"),
+        (build_tag("RmtInf", build_tag("Strd", build_tag("RfrdDocInf", build_tag("Nb", "7"))), "<Strd/>",
+                   build_tag("Strd", build_tag("AddtlRmtInf", "y"))),
          "7 y"),
         (build_tag("AddtlTxInf", " more \n said "), "more said"),
         ("", "of the entry"),
@@ -345,7 +351,8 @@ def test_payments_of_a_reversal_tell_the_parties_of_what_it_takes_back():
 
 def test_payments_may_stand_in_several_groups():
     (found,) = read_entries(build_tag("Ntry", build_amount("-3"), build_tag("CdtDbtInd", "DBIT"), DAY,
-                        build_tag("NtryDtls", build_payment("-1")), build_tag("NtryDtls", build_payment("-2"))))  # fmt: skip
+                        build_tag("NtryDtls", build_payment("-1")),
+                        build_tag("NtryDtls", build_payment("-2"))))  # fmt: skip
     assert [each.amount for each in found.parts] == ["-1", "-2"]
 
 

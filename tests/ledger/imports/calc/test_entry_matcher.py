@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 from ledger.calc.text_normalization import fold_words as words
 from ledger.imports.calc.entries import Entry
-from ledger.imports.calc.entry_matcher import (
-    MAX_COMPARED_PAIRS,
-    EntryMatcher,
-    StoredTransaction,
-    build_entry_groups,
-    get_format_family,
-    list_match_keys,
-)
+from ledger.imports.calc.entry_groups import StoredTransaction, build_entry_groups
+from ledger.imports.calc.entry_matcher import MAX_COMPARED_PAIRS, EntryMatcher, get_format_family, list_match_keys
 
 DAY = date(2026, 3, 10)
 

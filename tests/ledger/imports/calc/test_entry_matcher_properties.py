@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.imports.calc.entries import Entry
-from ledger.imports.calc.entry_matcher import EntryMatcher, StoredTransaction, build_entry_groups
+from ledger.imports.calc.entry_groups import StoredTransaction, build_entry_groups
+from ledger.imports.calc.entry_matcher import EntryMatcher
 
 FIRST = date(2026, 1, 1)
 ACCOUNT = "account"

@@ -1,7 +1,4 @@
-"""Pages to import bank files: upload, check by a rehearsal that stores nothing, store once confirmed.
-
-A single CSV file goes to the CSV pages, where its columns are chosen.
-"""
+"""Pages to check uploaded bank files by a dry run that stores nothing, and to import them once confirmed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +7,8 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
 from django.db import transaction
-from django.http import HttpResponse, JsonResponse
-from django.shortcuts import redirect
-from django.urls import reverse
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -25,9 +19,9 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.bank_statements.actions import statements
-from ledger.bank_statements.actions.statements import StatementImportResult, StatementOutcome
-from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, FormatUnknown, MappingAmbiguous
-from ledger.bank_statements.parsers import formats
+from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
+from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, MappingAmbiguous
+from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
 from ledger.files.actions import clean_filename
 from ledger.imports import progress
@@ -38,15 +32,8 @@ from ledger.models import Account
 
 BYTES_PER_MIB = 1024 * 1024
 STATEMENTS_SHOWN = 50  # of one file
-MAX_NAME_LENGTH = 100
 SHOWN_NAMES = 5  # of files in an archive
 OPTION_CHOICES = {"split": ("entry", "details"), "dateOrder": ("", "dayFirst", "monthFirst")}
-
-
-class TooManyFiles(InvalidInputError):
-    """More files than are taken at once."""
-
-    code = "too_many_files"
 
 
 class RepeatedUpload(InvalidInputError):
@@ -59,97 +46,6 @@ class UploadsTooLarge(TooLargeError):
     """The files together are larger than one upload may be: import them in several steps."""
 
     code = "body_too_large"
-
-
-# ---------------------------------------------------------------------------------------------- upload
-
-
-@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE, uploads=True)
-def upload_statements_page(page: CompanyPage) -> HttpResponse:
-    """Upload statements, several at once, or one CSV file.
-
-    A script that shows upload progress asks only for the next page's URL and goes there itself.
-    """
-    if not page.is_post:
-        return csv_import.render_upload_form(page)
-    response = store_uploaded_files(page)
-    if response.has_header("Location") and page.request.headers.get("Accept") == "application/json":
-        return JsonResponse({"location": response["Location"]})
-    return response
-
-
-def store_uploaded_files(page: CompanyPage) -> HttpResponse:
-    """Store the files and go to their check."""
-    files = page.request.FILES.getlist("file")
-    if len(files) < 2 and not any(has_no_columns(each) for each in files):
-        return csv_import.receive_csv_upload(page)
-    try:
-        readable_files, refusals = split_readable_files(files)
-        stored_uploads = [
-            (store_statement_upload(page, each), clean_filename(each.name or "file")[-MAX_NAME_LENGTH:])
-            for each in readable_files
-        ]
-    except DomainError as refusal:
-        return csv_import.render_upload_form(
-            page, error=refusal.detail, status=413 if isinstance(refusal, TooLargeError) else 400
-        )
-    for each in refusals:
-        messages.error(page.request, _("{why} It was left out.").format(why=each.detail))
-    query = [("upload", f"{upload_id} {name}") for upload_id, name in stored_uploads]
-    if page.request.POST.get("account"):
-        query.append(("account", page.request.POST["account"]))
-    return redirect(f"{reverse('statement-check', args=[page.company.id])}?{urlencode(query)}")
-
-
-def has_no_columns(file: Any) -> bool:
-    """Whether a file alone is a statement or cannot be a table; other errors are found by its reader."""
-    first_bytes = read_beginning(file)
-    return (
-        formats.detect_file_kind(first_bytes) not in (None, formats.CSV)
-        or not first_bytes.strip()
-        or first_bytes.startswith(b"%PDF")
-    )
-
-
-def detect_upload_kind(file: Any) -> str | None:
-    return formats.detect_file_kind(read_beginning(file))
-
-
-def read_beginning(file: Any) -> bytes:
-    first_bytes: bytes = file.read(formats.DETECTION_CHARACTERS * 2)
-    file.seek(0)
-    return first_bytes
-
-
-def split_readable_files(files: Sequence[Any]) -> tuple[list[Any], list[DomainError]]:
-    """Return (readable files, why each of the others is not).
-
-    Raises TooManyFiles, and StatementFormatUnknown if no file is readable.
-    """
-    if len(files) > MAX_FILES:
-        raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MAX_FILES))
-    readable_files = [file for file in files if detect_upload_kind(file) is not None]
-    refusals: list[DomainError] = [
-        FormatUnknown(describe_unreadable_file(file)) for file in files if file not in readable_files
-    ]
-    if not readable_files:
-        raise FormatUnknown(" ".join(file.detail for file in refusals))
-    return readable_files, refusals
-
-
-def describe_unreadable_file(file: Any) -> str:
-    """Describe why a file is not readable."""
-    message = _("“{name}” is no bank statement, whatever its name says.")
-    if not read_beginning(file).strip():
-        message = _("“{name}” is empty. Export it again, and choose that file.")
-    return message.format(name=clean_filename(file.name or "file")[:60])
-
-
-def store_statement_upload(page: CompanyPage, file: Any) -> UUID:
-    return uploads.store_upload(**get_upload_owner(page), file=file)
-
-
-# ---------------------------------------------------------------------------------------------- check and import
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,87 @@
+"""What a tool is: its endpoint, its input schema, and the confirmation it asks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assistants.schema_builders import (
+    FLAG,
+    ID,
+    TEXT,
+    Schema,
+    add_schema_description,
+    build_array,
+    build_object,
+    disallow_other_fields,
+)
+from assistants.tool_schemas import TRANSACTION_CHANGE
+
+COMPANY_ID_FIELD = add_schema_description(ID, "optional if there is one")
+CONFIRM_FIELD = add_schema_description(TEXT, "digest of the call without it")
+
+
+DEFAULT_ROWS, DEFAULT_CATEGORIES, MAX_ROWS = 20, 40, 500
+
+
+CONFIRMATION_NOTE = "Without confirm: only shows the change and a digest. "
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of the MCP endpoint.
+
+    `path` is below the company, with arguments in braces; `method` and the other arguments make the request.
+    """
+
+    name: str
+    title: str
+    description: str
+    method: str
+    path: str
+    input_fields: Schema
+    output_schema: Schema
+    writes: bool = False
+    overwrites: bool = False
+    required_fields: str = ""  # names of required arguments
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # default arguments of the endpoint
+    own_arguments: frozenset[str] = frozenset()  # arguments that the endpoint lacks; used by compact_answers.py
+    lists_changes: bool = False  # whether the first call lists the changes
+    limits_rows: bool = False  # whether `limit` truncates a list that the endpoint returns completely
+    default_rows: int = DEFAULT_ROWS  # of such a list
+
+    @property
+    def is_company_scoped(self) -> bool:
+        return self.path.startswith("/companies/")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tool as tools/list does."""
+        fields = dict(self.input_fields)
+        if self.is_company_scoped:
+            fields = {"companyId": COMPANY_ID_FIELD} | fields
+        if self.writes:
+            fields |= {"confirm": CONFIRM_FIELD}
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": (CONFIRMATION_NOTE if self.writes else "") + self.description,
+            "inputSchema": disallow_other_fields(build_object(self.required_fields, **fields)),
+            "outputSchema": build_confirmation_schema(self.output_schema, lists_changes=self.lists_changes)
+            if self.writes
+            else self.output_schema,
+            "annotations": {
+                "readOnlyHint": not self.writes,
+                "destructiveHint": self.overwrites,
+                "idempotentHint": True,  # a digest is accepted only once
+                "openWorldHint": False,
+            },
+        }
+
+
+def build_confirmation_schema(answer: Schema, *, lists_changes: bool) -> Schema:
+    """Build the output schema of a writing tool; only the first call returns `changes`."""
+    changes = {"changes": build_array(TRANSACTION_CHANGE)} if lists_changes else {}
+    return build_object("done digest answer", done=FLAG, digest=TEXT, answer=answer, **changes)
+
+
+def build_company_path(path: str) -> str:
+    return f"/companies/{{companyId}}/{path}"

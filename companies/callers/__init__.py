@@ -1,1 +1,0 @@
-"""Authentication: credentials, sessions, passwords, MFA, and the security log of a user."""

@@ -1,1 +1,0 @@
-"""Multi-factor authentication (MFA): passkeys, authenticator apps and recovery codes."""

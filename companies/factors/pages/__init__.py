@@ -1,1 +1,0 @@
-"""Pages for setting up and verifying MFA."""

@@ -1,1 +1,0 @@
-"""Company logos: uploaded ones and those of the company's website."""

@@ -1,1 +1,0 @@
-"""Pages of a user: sign-in, profile, security, invitations, home."""

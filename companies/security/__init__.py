@@ -1,1 +1,0 @@
-"""Account security of a user: sessions, security log, notifications."""

@@ -1,1 +1,0 @@
-"""Monitoring: logging, metrics, health checks."""

@@ -1,0 +1,98 @@
+"""Results of a statement import: by statement, and of the whole file."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from ledger.bank_statements.parsers import models
+from ledger.imports.calc.entries import Entry
+from ledger.imports.calc.entry_groups import EntryGroup
+from ledger.models import Account, ImportBatch
+
+
+@dataclass(slots=True)
+class StatementOutcome:
+    """One statement of a file, and what happened to its entries."""
+
+    statement: models.ParsedStatement
+    account: Account
+    entries: Sequence[Entry] = ()  # those that are not before the books start
+    groups: dict[int, EntryGroup] = field(default_factory=dict)  # of those that may be known, by their position
+    split: bool = False  # single payments in place of entries that are several
+    count: int = 0
+    duplicates: int = 0  # those that are booked now or have lapsed among them
+    skipped: list[Entry] = field(default_factory=list)
+    ledger_balance: Decimal | None = None
+
+    @property
+    def pending(self) -> int:
+        return self.statement.pending_count
+
+    @property
+    def booked(self) -> int:
+        return sum(group.booked for group in self.groups.values())
+
+    @property
+    def lapsed(self) -> int:
+        return sum(group.lapsed for group in self.groups.values())
+
+    def get_units(self, entry: Entry) -> Sequence[Entry]:
+        """What is stored of an entry."""
+        return entry.parts if self.split and entry.parts else (entry,)
+
+    def list_new(self) -> Iterator[Entry]:
+        """Yield what the ledger has not, in the order of the file."""
+        for place, entry in enumerate(self.entries):
+            group = self.groups.get(place)
+            yield from group.new if group else self.get_units(entry)
+
+    @property
+    def known(self) -> int:
+        """The number of entries that were stored already."""
+        return self.duplicates - self.booked - self.lapsed
+
+    @property
+    def ledger_difference(self) -> Decimal | None:
+        if self.statement.closing is None or self.ledger_balance is None:
+            return None
+        return self.statement.closing - self.ledger_balance
+
+
+@dataclass(slots=True)
+class StatementImportResult:
+    """What importing a file did, or would do."""
+
+    format: str
+    statements: list[StatementOutcome]
+    dry_run: bool
+    other_accounts: list[str] = field(default_factory=list)  # whose statements are in the file and were left out
+    batch: ImportBatch | None = None
+    gone: int = 0  # rows that were pending and are not in a final statement
+    gone_changed: int = 0  # of these, by somebody
+    left_out: int = 0  # rows of a table that are no movements
+    left_out_files: list[str] = field(default_factory=list)  # of an archive, that are no statements
+    possible_duplicates: int = 0  # new ones with the day and amount of one that is there
+
+    @property
+    def count(self) -> int:
+        return sum(statement_outcome.count for statement_outcome in self.statements)
+
+    @property
+    def duplicates(self) -> int:
+        return sum(statement_outcome.duplicates for statement_outcome in self.statements)
+
+    @property
+    def booked(self) -> int:
+        return sum(statement_outcome.booked for statement_outcome in self.statements)
+
+    @property
+    def lapsed(self) -> int:
+        return sum(statement_outcome.lapsed for statement_outcome in self.statements)
+
+    @property
+    def known(self) -> int:
+        return sum(statement_outcome.known for statement_outcome in self.statements)
+
+    @property
+    def skipped_before_data_start(self) -> int:
+        return sum(len(statement_outcome.skipped) for statement_outcome in self.statements)

@@ -1,0 +1,1 @@
+"""Pages to import bank files: upload, then check and import."""

@@ -1,1 +1,0 @@
-"""Imports of transactions: request bodies, CSV files, and undoing an import."""

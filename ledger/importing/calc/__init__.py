@@ -1,1 +1,0 @@
-"""Detect and read tables of banks: plain values in, plain values out."""

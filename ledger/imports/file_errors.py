@@ -1,0 +1,37 @@
+"""Errors of a whole file: not readable, too large, or not one table."""
+
+from companies.errors import InvalidInputError, TooLargeError, UnsupportedMediaTypeError
+
+
+class UnreadableTable(UnsupportedMediaTypeError):
+    """The file is no text in columns."""
+
+    code = "unreadable_table"
+
+
+class UnreadableCell(UnreadableTable):
+    """A cell has a formula without its result: open the workbook in your spreadsheet, and save it."""
+
+
+class TooManyRows(TooLargeError):
+    """The file has more rows than one import takes; split it."""
+
+    code = "too_many_rows"
+
+
+class TableTooLarge(TooLargeError):
+    """A row or a cell of the table is longer than any that is read; the detail names the limit and the line."""
+
+    code = "table_too_large"
+
+
+class SeveralSheets(InvalidInputError):
+    """Several sheets of the workbook have movements: save each as a file of its own, and send them one by one."""
+
+    code = "several_sheets"
+
+
+class UnsafeXml(InvalidInputError):
+    """The XML has a document type or entities, which no statement needs."""
+
+    code = "unsafe_xml"

@@ -1,1 +1,0 @@
-"""Categorization of transactions: categories, counterparties, splitting and bulk categorization."""

@@ -1,0 +1,144 @@
+"""Undo a categorization run: restore what it replaced, except where somebody changed it since."""
+
+from collections import Counter
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from companies.change import CompanyChange, change_company
+from companies.models import AuditContext, Company, IdIn, parse_id
+from ledger.categorization.actions.bulk_categorization import (
+    CategorizableTransaction,
+    CategorizationChoice,
+    apply_choices,
+)
+from ledger.models import Categorization, CategorizationRun, Category, Counterparty
+from ledger.recognition.actions.postings import delete_postings
+from ledger.recognition.actions.transaction_totals import recompute_totals
+from ledger.recognition.service_periods import RecognitionRule
+from ledger.rules.actions.auto_assign import record_rule_matches
+from ledger.rules.queries.compiled_rules import parse_rule_note
+from ledger.rules.queries.rule_matches import RUN_CHUNK_ROWS
+from ledger.transactions.actions import bulk_undo
+from ledger.transactions.actions.audit_links import link_audit_entry
+from ledger.transactions.actions.bulk_undo import RunUndoResult
+
+
+def undo_categorization_run(*, company: Company, stamp: AuditContext, run_id: UUID | str) -> RunUndoResult:
+    """Undo a run where nobody has changed its categorizations since; what rules assigned before is restored.
+
+    A bulk action by hand is undone by ``undo_run``. Raises NotFoundError, MissingRateError.
+    """
+    with change_company(company, stamp=stamp) as change:
+        run = change.lock(CategorizationRun, run_id)
+        if run.is_manual:
+            return bulk_undo.undo_run(company=company, stamp=stamp, run_id=run.id)
+        categorizations = Categorization.objects.for_company(company.id).filter(run=run)
+        undone_counts: Counter[UUID | None] = Counter()
+        transaction_ids: list[UUID] = []
+        while untouched_chunk := list_untouched_categorizations(categorizations):
+            undo_run_chunk(change, untouched_chunk)
+            undone_counts.update(parse_rule_note(categorization.note) for categorization in untouched_chunk)
+            transaction_ids += [categorization.transaction.id for categorization in untouched_chunk]
+        categorizations.update(run=None, replaced=None)
+        record_rule_matches(change, {rule_id: -count for rule_id, count in undone_counts.items() if rule_id})
+        result = RunUndoResult(affected=undone_counts.total(), kept_count=run.affected - undone_counts.total())
+        run.delete()
+        after = {"affected": result.affected, "kept": result.kept_count}
+        entry = change.record_bulk("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
+        link_audit_entry(change, entry, transaction_ids)
+    return result
+
+
+class UntouchedCategorization(NamedTuple):
+    """A categorization of a run that nobody has changed since."""
+
+    transaction: CategorizableTransaction
+    note: str | None
+    replaced: dict[str, Any] | None
+
+
+def list_untouched_categorizations(categorizations: Any) -> list[UntouchedCategorization]:
+    """Return some thousand categorizations of a run that nobody has changed since."""
+    rows = (
+        categorizations.filter(transaction__categorizations_auto_assigned=True)
+        .order_by("id")
+        .values_list(
+            *(
+                f"transaction__{name}"
+                for name in ("id", "date", "amount_value", "amount_currency", "transferred_value")
+            ),
+            *("transaction__pending", "source_note", "replaced"),
+        )
+    )
+    return [
+        UntouchedCategorization(
+            CategorizableTransaction(row_id, day, amount, currency, transferred, counts_in_results=not pending),
+            note,
+            replaced,
+        )
+        for row_id, day, amount, currency, transferred, pending, note, replaced in rows[:RUN_CHUNK_ROWS]
+    ]
+
+
+def undo_run_chunk(change: CompanyChange, untouched_chunk: list[UntouchedCategorization]) -> None:
+    """Restore what some thousand categorizations of a run replaced, or remove them."""
+    company = change.company
+    categories = dict(Category.objects.for_company(company.id).values_list("id", "pl_types"))
+    counterparty_ids = {
+        parse_id(categorization.replaced["counterparty_id"] or "")
+        for categorization in untouched_chunk
+        if categorization.replaced
+    }
+    known_counterparty_ids = set(
+        Counterparty.objects.for_company(company.id)
+        .filter(id__in=counterparty_ids - {None})
+        .values_list("id", flat=True)
+    )
+    previous_choices = [
+        (categorization, build_previous_choice(categorization.replaced, categories, known_counterparty_ids))
+        for categorization in untouched_chunk
+    ]
+    by_run: dict[UUID | None, list[tuple[CategorizableTransaction, CategorizationChoice]]] = {}
+    replaced_by_transaction: dict[UUID, dict[str, Any]] = {}  # by runs that can be taken back still
+    known_run_ids = set(CategorizationRun.objects.for_company(company.id).values_list("id", flat=True))
+    for categorization, choice in previous_choices:
+        if choice and categorization.replaced:
+            run_id = parse_id(categorization.replaced.get("run_id") or "")
+            by_run.setdefault(run_id if run_id in known_run_ids else None, []).append(
+                (categorization.transaction, choice)
+            )
+            if categorization.replaced.get("replaced"):
+                replaced_by_transaction[categorization.transaction.id] = categorization.replaced["replaced"]
+    for run_id, choices in by_run.items():
+        apply_choices(
+            change, choices, automatic=True, run_id=run_id, replaced=replaced_by_transaction if run_id else None
+        )
+    reopened_ids = [categorization.transaction.id for categorization, choice in previous_choices if choice is None]
+    delete_postings(company=company, transaction_ids=reopened_ids)
+    Categorization.objects.for_company(company.id).filter(IdIn("transaction_id", reopened_ids)).unlinked().delete()
+    recompute_totals(change, reopened_ids)
+
+
+def build_previous_choice(
+    replaced: dict[str, Any] | None, categories: dict[UUID, list[str]], counterparty_ids: set[UUID]
+) -> CategorizationChoice | None:
+    """Return the choice before the run; None if there was none or what it refers to was deleted."""
+    if replaced is None:
+        return None
+    category_id, counterparty_id = UUID(replaced["category_id"]), parse_id(replaced["counterparty_id"] or "")
+    if replaced["pl_type"] not in categories.get(category_id, ()) or (
+        counterparty_id and counterparty_id not in counterparty_ids
+    ):
+        return None
+    rule_type, *days = replaced["rule"]
+    tax = replaced["pass_through_tax"]
+    return CategorizationChoice(
+        category_id,
+        replaced["pl_type"],
+        counterparty_id,
+        RecognitionRule(rule_type, *(date.fromisoformat(day) if day else None for day in days)),
+        None if tax is None else Decimal(tax),
+        source_note=replaced["source_note"],
+    )

@@ -1,0 +1,31 @@
+"""Whether a categorization can be assigned automatically."""
+
+from collections.abc import Callable
+
+from companies.models import Company
+from ledger.categorization.actions.bulk_categorization import (
+    CategorizableTransaction,
+    CategorizationChoice,
+)
+from ledger.money.calc.fx import RateLookupError, convert
+from ledger.money.rates import get_rate_table
+from ledger.recognition.service_periods import PeriodOutOfRange, PeriodTooLong, RecognitionRule, resolve_service_period
+
+
+def build_assignability_check(company: Company) -> Callable[[CategorizableTransaction, CategorizationChoice], bool]:
+    """Return a function that tells whether a choice can be assigned; nobody asked, so nobody gets an error."""
+    rates = get_rate_table()
+
+    def can_assign(fact: CategorizableTransaction, choice: CategorizationChoice) -> bool:
+        try:
+            if choice.rule.type != RecognitionRule().type:
+                resolve_service_period(
+                    choice.rule, day=fact.day, known_invoice_date=None, moves_revenue=False, has_revenue=False
+                )
+            if fact.currency != company.base_currency:
+                convert(fact.amount, source=fact.currency, target=company.base_currency, day=fact.day, rates=rates)
+        except (RateLookupError, PeriodOutOfRange, PeriodTooLong):
+            return False
+        return True
+
+    return can_assign

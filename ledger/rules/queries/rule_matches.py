@@ -1,0 +1,196 @@
+"""Transactions that rules match, what rules assigned to them before, and the preview of a run."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Q
+
+from companies.models import Company
+from ledger.categorization.actions.bulk_categorization import (
+    CategorizableTransaction,
+    CategorizationChoice,
+    compute_pass_through_tax,
+)
+from ledger.models import RULE_NOTE_PREFIX, Categorization
+from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
+from ledger.recognition.service_periods import RecognitionRule
+from ledger.rules.calc.rule_matcher import MatchInput
+from ledger.rules.queries.assignability import build_assignability_check
+from ledger.rules.queries.compiled_rules import CompiledRules
+from ledger.transactions.queries.selections import select_transactions
+
+RUN_CHUNK_ROWS = 20_000
+MAX_SAMPLE = 100
+ALL_TRANSACTIONS_SELECTION = {"mode": "all", "confirm": True}
+TRANSACTION_COLUMNS = (
+    *("id", "date", "amount_value", "amount_currency", "from_to", "description", "account_id"),
+    *("pending", "exclude_from_auto_categorization", "categorizations_auto_assigned"),
+    *("categorized_value", "transferred_value"),
+)
+ASSIGNED_COLUMNS = (
+    *("category_id", "counterparty_id", "rule", "rule_start_date", "rule_end_date", "invoice_date"),
+    *("pass_through_tax", "source_note"),
+)
+
+
+class AssignedCategory(NamedTuple):
+    """What a rule assigned to a transaction; in a run also which run, and what it replaced."""
+
+    choice: CategorizationChoice
+    run_id: UUID | None
+    replaced: dict[str, Any] | None
+
+
+class RuleMatch(NamedTuple):
+    """A transaction that a rule matches."""
+
+    transaction: CategorizableTransaction
+    rule_id: UUID | None
+    choice: CategorizationChoice
+    would_change: bool  # whether applying would change it
+    assigned: AssignedCategory | None  # what a rule gave it before
+
+
+def iterate_rule_matches(company: Company, rows: Any, rules: CompiledRules) -> Iterator[list[RuleMatch]]:
+    """Yield the transactions that a rule matches, RUN_CHUNK_ROWS at a time, in the order of their ids.
+
+    Two statements for each chunk, and a third where a rule has a counterparty condition.
+    """
+    rows = rows.order_by("id")
+    chunk = list(rows.values_list(*TRANSACTION_COLUMNS)[:RUN_CHUNK_ROWS])
+    while chunk:
+        yield list(find_rule_matches(company, chunk, rules))
+        if len(chunk) < RUN_CHUNK_ROWS:
+            return
+        chunk = list(rows.filter(id__gt=chunk[-1][0]).values_list(*TRANSACTION_COLUMNS)[:RUN_CHUNK_ROWS])
+
+
+def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) -> Iterator[RuleMatch]:
+    """Yield the matches of one chunk of transactions."""
+    categorizations = Categorization.objects.for_company(company.id).filter(
+        transaction__gte=chunk[0][0], transaction__lte=chunk[-1][0]
+    )
+    assigned_by_transaction, zero_value_ids = load_assigned_categories(categorizations)
+    counterparty_ids_by_transaction = load_counterparty_ids(categorizations) if rules.needs_counterparties else {}
+    can_assign = build_assignability_check(company)
+    for row in chunk:
+        (
+            row_id,
+            day,
+            amount,
+            currency,
+            from_to,
+            description,
+            account_id,
+            pending,
+            is_excluded,
+            is_auto_assigned,
+            categorized,
+            transferred,
+        ) = row
+        assigned = assigned_by_transaction.get(row_id) if is_auto_assigned else None
+        counterparty_ids = (
+            frozenset() if is_auto_assigned else counterparty_ids_by_transaction.get(row_id, frozenset())
+        )  # of what rules gave, they are no reason
+        verdict = rules.matcher.find_first(
+            MatchInput(from_to, description, amount, currency, account_id, counterparty_ids)
+        )
+        if verdict is None:
+            continue
+        transaction = CategorizableTransaction(
+            row_id, day, amount, currency, transferred, counts_in_results=not pending
+        )
+        is_uncategorized = categorized == transferred == 0 != amount and row_id not in zero_value_ids
+        would_change = is_uncategorized or (
+            assigned is not None and is_different_choice(transaction, assigned.choice, verdict.choice)
+        )
+        would_change = would_change and not (pending or is_excluded) and can_assign(transaction, verdict.choice)
+        yield RuleMatch(transaction, verdict.rule_id, verdict.choice, would_change, assigned)
+
+
+def load_assigned_categories(categorizations: Any) -> tuple[dict[UUID, AssignedCategory], set[UUID]]:
+    """Return (what rules assigned, by transaction; transactions whose categorizations have the value 0)."""
+    automatic_or_empty = categorizations.filter(Q(source_note__startswith=RULE_NOTE_PREFIX) | Q(value=0))
+    assigned_by_transaction, zero_value_ids = {}, set()
+    columns = ("transaction_id", "value", "run_id", "replaced", *ASSIGNED_COLUMNS, *PL_TYPES)
+    for row_id, value, run_id, replaced, *rest in automatic_or_empty.values_list(*columns):
+        *columns_of_choice, tax, note = rest[: len(ASSIGNED_COLUMNS)]
+        amounts = to_pl_type_amounts(rest[len(ASSIGNED_COLUMNS) :])
+        if note and note.startswith(RULE_NOTE_PREFIX) and len(amounts) == 1:
+            category_id, counterparty_id, *dates = columns_of_choice
+            choice = CategorizationChoice(
+                category_id, amounts[0][0], counterparty_id, RecognitionRule(*dates), tax, source_note=note
+            )
+            assigned_by_transaction[row_id] = AssignedCategory(choice, run_id, replaced)
+        if not value:
+            zero_value_ids.add(row_id)
+    return assigned_by_transaction, zero_value_ids
+
+
+def load_counterparty_ids(categorizations: Any) -> dict[UUID, frozenset[object]]:
+    """Return the counterparties of the categorizations by transaction."""
+    ids_by_transaction: dict[UUID, set[object]] = {}
+    for row_id, counterparty_id in categorizations.filter(counterparty__isnull=False).values_list(
+        "transaction_id", "counterparty_id"
+    ):
+        ids_by_transaction.setdefault(row_id, set()).add(counterparty_id)
+    return {row_id: frozenset(ids) for row_id, ids in ids_by_transaction.items()}
+
+
+def is_different_choice(
+    transaction: CategorizableTransaction, current_choice: CategorizationChoice, new_choice: CategorizationChoice
+) -> bool:
+    """Whether the rule would assign something else than what is assigned now."""
+    outcomes = [
+        (
+            choice.category_id,
+            choice.pl_type,
+            choice.counterparty_id,
+            choice.rule,
+            choice.source_note,
+            compute_pass_through_tax(transaction, choice) or 0,
+        )
+        for choice in (current_choice, new_choice)
+    ]
+    return outcomes[0] != outcomes[1]
+
+
+@dataclass(slots=True)
+class RulePreview:
+    """What rules match, and what applying them would change."""
+
+    matched: int = 0
+    changed: int = 0
+    counts: Counter[UUID | None] = field(default_factory=Counter)  # of the matched, by rule
+    sample: list[dict[str, Any]] = field(default_factory=list)  # of those that would change
+
+    @property
+    def by_rule(self) -> list[dict[str, Any]]:
+        return list_counts_by_rule(self.counts)
+
+
+def list_counts_by_rule(counts: Counter[UUID | None]) -> list[dict[str, Any]]:
+    """Return counts by rule, the highest first."""
+    return [{"rule_id": rule_id, "count": count} for rule_id, count in counts.most_common()]
+
+
+def preview_rules(*, company: Company, rules: CompiledRules, selection: dict[str, Any] | None = None) -> RulePreview:
+    """Return what rules would do to a selection, or to all transactions; stores nothing.
+
+    Raises what ``select_transactions`` raises; no confirmation is needed.
+    """
+    effective_selection = ALL_TRANSACTIONS_SELECTION if selection is None else selection | {"confirm": True}
+    result = RulePreview()
+    for chunk in iterate_rule_matches(company, select_transactions(company, effective_selection), rules):
+        result.matched += len(chunk)
+        result.counts.update(match.rule_id for match in chunk)
+        changing_matches = [match for match in chunk if match.would_change]
+        result.changed += len(changing_matches)
+        result.sample += [
+            {"transaction_id": match.transaction.id, "rule_id": match.rule_id, "category_id": match.choice.category_id}
+            for match in changing_matches[: MAX_SAMPLE - len(result.sample)]
+        ]
+    return result

@@ -1,1 +1,0 @@
-"""Bank statements: parsed by content, stored as transactions, reconciled with the ledger."""

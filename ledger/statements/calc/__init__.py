@@ -1,1 +1,0 @@
-"""Calculations of bank statements; no database."""
