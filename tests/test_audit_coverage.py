@@ -61,7 +61,7 @@ READING_POSTS |= {"POST transactions/proposals", "POST transactions/transfer_pro
 READING_POSTS |= {f"POST categorization_rules/{name}" for name in ("preview", "from_transaction")}
 READING_POSTS |= {"POST notifications/read_all"}  # a key has none of its own
 READING_POSTS |= {"DELETE logo"}  # there is none
-SESSION_ONLY = {"DELETE members/me"}  # a key is no member; tests/companies/membership/test_invitations.py
+SESSION_ONLY = {"DELETE members/me"}  # a key is no member; tests/companies/actions/test_invitations.py
 
 
 def test_each_operation_that_changes_a_row_leaves_one_row(api, acme, alice):

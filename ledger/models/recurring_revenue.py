@@ -1,4 +1,4 @@
-"""Recurring revenue by month, derived from subscription events by `analytics.queries.recurring`."""
+"""Recurring revenue by month, derived from subscription events by `analytics.queries.recurring_revenue`."""
 
 from django.db import models
 

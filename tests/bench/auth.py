@@ -41,29 +41,31 @@ OURS = """
 import sys
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from companies.models import Company, Membership, Stamp
+from companies.models import AuditContext, Company, Membership
 from oauth import consents
-from oauth.wire import tokens
-from companies.callers.authentication import access_of
+from oauth.protocol import tokens
+from companies.auth.authentication import build_member_access
 from oauth.models import AccessToken, AuthorizationCode, RefreshToken
-from oauth.registration import register
+from oauth.registration import register_app
 from oauth2_provider.models import set_token_value
 now = datetime.now(tz=UTC)
 company = Company.objects.get(id=sys.argv[1])
 member = Membership.objects.for_company(company.id).select_related("company", "user").first()
-access = access_of(member, member.user)
+access = build_member_access(member, member.user)
 user = Membership.objects.for_company(company.id).first().user
 scope = ["svc:read", "offline_access"]
-application = register(name="Bench", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False).application
+app = register_app(name="Bench", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False)
+application = app.application
 print(application.client_id)
 for number in range(int(sys.argv[2])):
-    consent = consents.give(
-        application=application, access=access, user_id=user.id, asked=scope, auth_time=now, stamp=Stamp(time=now))
+    consent = consents.create_consent(
+        application=application, access=access, user_id=user.id, requested_scopes=scope, auth_time=now,
+        stamp=AuditContext(time=now))
     common = {"consent": consent, "user": user, "application": application, "scope": " ".join(scope)}
     access_row = AccessToken(**common, expires=now + timedelta(hours=1))
     refresh_row, refresh = RefreshToken(**common, token_family=consent.id, access_token=access_row), f"svcrt_{number}"
     request = SimpleNamespace(consent=consent, now=now, client=application, scopes=scope, expires_in=3600)
-    signed = tokens.access_token(request)
+    signed = tokens.generate_access_token(request)
     for row, text in ((access_row, signed), (refresh_row, refresh)):
         set_token_value(row, text)
         row.save()
@@ -73,7 +75,8 @@ for number in range(int(sys.argv[2])):
 challenge = {"code_challenge": sys.argv[4], "code_challenge_method": "S256", "redirect_uri": "https://a.example/cb"}
 AuthorizationCode.objects.bulk_create(
     AuthorizationCode(
-        **common, **challenge, code=tokens.digest(f"code{number}"), auth_time=now, expires=now + timedelta(hours=1))
+        **common, **challenge, code=tokens.compute_token_digest(f"code{number}"),
+        auth_time=now, expires=now + timedelta(hours=1))
     for number in range(int(sys.argv[3])))
 """
 

@@ -61,36 +61,36 @@ user = User.objects.get(email="vera.board@example.com")
 print(encoded(str(user.pk).encode()), tokens.make_token(user))
 """
 INVITATION_SCRIPT = """
-from companies.membership.inviting import digest
-from companies.models import Membership, Stamp
+from companies.actions.invitations import hash_invitation_token
+from companies.models import AuditContext, Membership
 from django.utils import timezone
 from datetime import timedelta
 now = timezone.now()
 owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
 row = Membership(
     company_id=owner.company_id, role="viewer", invited_email=f"new{{now.timestamp()}}@example.com",
-    token_digest=digest("walked"), expires_time=now + timedelta(days=7),
-).stamp_new(Stamp(time=now, actor=str(owner.user_id)))
+    token_digest=hash_invitation_token("walked"), expires_time=now + timedelta(days=7),
+).mark_created(AuditContext(time=now, actor=str(owner.user_id)))
 row.save(force_insert=True)
 print(row.company_id, row.id, "walked")
 """
 EMAIL_CHANGE_SCRIPT = """
 from companies.models import EmailChange, User
-from companies.security.readdressing import digest
+from companies.actions.email_change import hash_email_change_token
 from django.utils import timezone
 from datetime import timedelta
 until = timezone.now() + timedelta(days=1)
-row = {{"email": "new@example.com", "token_digest": digest("walked"), "expires_time": until}}
+row = {{"email": "new@example.com", "token_digest": hash_email_change_token("walked"), "expires_time": until}}
 EmailChange.objects.update_or_create(user=User.objects.get(email="{email}"), defaults=row)
 print("walked")
 """
 UPLOAD_SCRIPT = """
 from django.core.files.base import ContentFile
 from companies.models import Membership
-from ledger.importing import uploads
+from ledger.imports.actions import uploads
 owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
 file = ContentFile(b"Date,Amount,Text\\n2026-01-05,-4.50,Coffee\\n2026-01-06,nothing,Tea\\n")
-print(uploads.keep(company_id=owner.company_id, user_id=owner.user_id, file=file))
+print(uploads.store_upload(company_id=owner.company_id, user_id=owner.user_id, file=file))
 """
 
 
@@ -137,7 +137,7 @@ class DemoSite:
         if parameter == "endpoint_id":
             return self.endpoint()
         if parameter not in LIST_OF_PARAMETER:
-            raise LookupError(f"Say in tests/browser/walk.py which list of the API has a {parameter}.")
+            raise LookupError(f"Say in tests/browser/demo_site.py which list of the API has a {parameter}.")
         return self.ask(LIST_OF_PARAMETER[parameter])[0]["id"]
 
     def endpoint(self) -> str:

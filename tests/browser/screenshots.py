@@ -1,6 +1,6 @@
 """Takes a picture of every page for docs/screenshots: ``make screenshots`` or ``python -m tests.browser.screenshots``.
 
-Each page that ``tests.browser.walk`` finds but forms, wide and narrow, of a demonstration company of full size.
+Each page that ``tests.browser.demo_site`` finds but forms, wide and narrow, of a demonstration company of full size.
 """
 
 import io

@@ -74,8 +74,8 @@ def wait_until(condition, *, seconds: float = 60) -> bool:
 def start_process(embedded: EmbeddedDatabase, code: str) -> Iterator[subprocess.Popen]:
     """Another Python process with ``embedded`` and ``pid()`` at hand; killed at the end if it still runs."""
     head = (
-        "import sys\nfrom pathlib import Path\nfrom config.databases.connecting import Embedded\n"
-        f"embedded = Embedded(data_dir=Path({str(embedded.data_dir)!r}))\n"
+        "import sys\nfrom pathlib import Path\nfrom config.databases.connection import EmbeddedDatabase\n"
+        f"embedded = EmbeddedDatabase(data_dir=Path({str(embedded.data_dir)!r}))\n"
         "pid = lambda: (embedded.path / 'postmaster.pid').read_text().splitlines()[0]\n"
     )
     with subprocess.Popen(
@@ -164,32 +164,32 @@ class TestSharing:
             assert [path.name for path in embedded.data_dir.glob("postgres.new-*")] == []
             for child in children[:3]:
                 end_child(child)
-                assert embedded.running()
+                assert embedded.is_running()
             end_child(children[3])
-        assert not embedded.running()
+        assert not embedded.is_running()
 
     def test_a_command_beside_another_leaves_the_server_running(self, embedded):
         with start_process(embedded, HOLD_SCRIPT) as child:
             child.stdout.readline()
             with embedded.hold():
                 pass
-            assert embedded.running()
+            assert embedded.is_running()
             end_child(child)
-        assert not embedded.running()
+        assert not embedded.is_running()
 
     def test_a_killed_user_does_not_keep_the_server_from_being_stopped(self, embedded):
         with start_process(embedded, HOLD_SCRIPT) as child:
             pid = int(child.stdout.readline())
             child.kill()
             child.wait()
-        assert embedded.running()
+        assert embedded.is_running()
         with embedded.hold():
             assert read_postmaster_pid(embedded) == pid
-        assert not embedded.running()
+        assert not embedded.is_running()
 
     def test_a_forked_worker_that_leaves_does_not_stop_the_server(self, embedded):
         fork = "import os\nwith embedded.hold():\n    if os.fork() == 0:\n        sys.exit(0)\n    os.wait()\n"
-        with start_process(embedded, fork + "    print(embedded.running(), flush=True)") as child:
+        with start_process(embedded, fork + "    print(embedded.is_running(), flush=True)") as child:
             assert child.stdout.readline().strip() == "True"
 
     def test_starts_and_stops_in_many_processes_never_meet_a_dead_server(self, embedded):
@@ -200,7 +200,7 @@ class TestSharing:
         with contextlib.ExitStack() as stack:
             children = [stack.enter_context(start_process(embedded, often)) for _ in range(4)]
             assert [child.wait(180) for child in children] == [0, 0, 0, 0]
-        assert not embedded.running()
+        assert not embedded.is_running()
 
 
 class TestKills:
@@ -236,7 +236,7 @@ class TestKills:
             with connect_database(embedded) as other:
                 assert wait_until(lambda: other.execute(SPINNING).fetchone())
             os.kill(read_postmaster_pid(embedded), signal.SIGKILL)
-            assert wait_until(lambda: not embedded.running())
+            assert wait_until(lambda: not embedded.is_running())
             assert Path(f"/proc/{orphan}").exists()
             with embedded.hold():
                 connect_database(embedded).close()
@@ -247,10 +247,10 @@ class TestKills:
         embedded.start()
         left = (embedded.path / "postmaster.pid").read_text().split("\n")
         os.kill(int(left[0]), signal.SIGKILL)
-        assert wait_until(lambda: not embedded.running())
+        assert wait_until(lambda: not embedded.is_running())
         left[0] = "4194000" if whose == "nobody's" else str(os.getpid())
         (embedded.path / "postmaster.pid").write_text("\n".join(left))
-        assert not embedded.running()
+        assert not embedded.is_running()
         with embedded.hold():
             connect_database(embedded).close()
 
@@ -280,8 +280,8 @@ class TestKills:
         with embedded.hold(), embedded.watch(every=0.1):
             old = read_postmaster_pid(embedded)
             os.kill(old, signal.SIGKILL)
-            assert wait_until(lambda: embedded.running() and read_postmaster_pid(embedded) != old)
-        assert not embedded.running()
+            assert wait_until(lambda: embedded.is_running() and read_postmaster_pid(embedded) != old)
+        assert not embedded.is_running()
 
 
 class TestRefusals:

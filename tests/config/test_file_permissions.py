@@ -18,9 +18,9 @@ UPLOAD = """
 import io
 from datetime import UTC, datetime
 from django.core.files.storage import default_storage, storages
-from companies.stores.storing import store_whole
+from companies.storage.actions import save_to_storage
 for storage in (default_storage, storages["assets"]):
-    store_whole(storage=storage, name="a/b/secret.txt", content=b"1")
+    save_to_storage(storage=storage, name="a/b/secret.txt", content=b"1")
 """
 OPEN_HBA = "local all all trust\nhost all all 127.0.0.1/32 trust\n"  # as older releases left it
 

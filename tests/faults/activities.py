@@ -108,28 +108,28 @@ class Imports:
 
 MINT_SCRIPT = """
 from datetime import UTC, datetime, timedelta
-from companies.callers.authentication import access_of
-from companies.models import Company, Membership, Stamp
+from companies.auth.authentication import build_member_access
+from companies.models import AuditContext, Company, Membership
 from oauth import consents
-from oauth.wire import tokens
+from oauth.protocol import tokens
 from oauth.models import AuthorizationCode
-from oauth.registration import register
+from oauth.registration import register_app
 from tests.oauth.conftest import s256
 now = datetime.now(tz=UTC)
 company = Company.objects.get(id=sys.argv[1])
 member = Membership.objects.for_company(company.id).select_related("company", "user").first()
 scope = ["svc:read", "offline_access"]
-app = register(name="App", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False).application
+app = register_app(name="App", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False).application
 print(app.client_id)
 for number in range(int(sys.argv[2])):
-    consent = consents.give(
-        application=app, access=access_of(member, member.user), user_id=member.user.id, asked=scope, auth_time=now,
-        stamp=Stamp(time=now))
-    code = tokens.new_code()
+    consent = consents.create_consent(
+        application=app, access=build_member_access(member, member.user), user_id=member.user.id,
+        requested_scopes=scope, auth_time=now, stamp=AuditContext(time=now))
+    code = tokens.generate_code()
     AuthorizationCode.objects.create(
-        code=tokens.digest(code), consent=consent, user=member.user, application=app, scope=" ".join(scope),
-        redirect_uri="https://a.example/cb", code_challenge=s256("v" * 64), code_challenge_method="S256",
-        auth_time=now, expires=now + timedelta(hours=1))
+        code=tokens.compute_token_digest(code), consent=consent, user=member.user, application=app,
+        scope=" ".join(scope), redirect_uri="https://a.example/cb", code_challenge=s256("v" * 64),
+        code_challenge_method="S256", auth_time=now, expires=now + timedelta(hours=1))
     print(consent.id, code)
 """
 

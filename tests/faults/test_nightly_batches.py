@@ -23,12 +23,12 @@ TIMEOUT_SECONDS = 120  # seconds
 CREATE_COMPANIES = """
 import sys
 from datetime import UTC, datetime
-from companies.membership.founding import found_company
-from companies.models import Stamp, User
+from companies.actions.companies import create_company
+from companies.models import AuditContext, User
 owner, _ = User.objects.get_or_create(email="many@example.com")
 for number in range(int(sys.argv[1])):
-    stamp = Stamp(time=datetime.now(tz=UTC))
-    print(found_company(stamp=stamp, name=f"Company {number}", base_currency="EUR", owner=owner)[0].id)
+    stamp = AuditContext(time=datetime.now(tz=UTC))
+    print(create_company(stamp=stamp, name=f"Company {number}", base_currency="EUR", owner=owner)[0].id)
 """
 # Whatever is committed of a round is counted with it, and with nothing that was not.
 RECORD_DONE = """

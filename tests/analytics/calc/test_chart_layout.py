@@ -340,7 +340,7 @@ def test_symbols_are_the_locales_and_letters_stand_apart(currency, expected):
 
 
 def test_the_examples_of_written_amounts_are_true():
-    assert [doctest.testmod(each).failed for each in (written, companies.pages.amounts)] == [0, 0]
+    assert [doctest.testmod(each).failed for each in (written, companies.pages.amount_formats)] == [0, 0]
     assert format_share(to_decimal("0.5")) == "50.0 %"
 
 

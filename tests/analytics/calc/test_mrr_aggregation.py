@@ -99,7 +99,7 @@ def test_taking_away_what_was_and_adding_what_is_leaves_what_is(before, after, o
     }
 
     def totals(book):
-        return book.totals(
+        return book.compute_totals(
             factors_of=lambda number: factors.get(from_month_number(number), factors[MONTHS[-1]]),
             until=to_month_number(MONTHS[-1]),
         )

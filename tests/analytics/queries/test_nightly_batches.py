@@ -154,7 +154,7 @@ def test_a_company_that_went_wrong_is_still_to_be_done(many, handled, monkeypatc
 def test_derived_rows_are_rebuilt_and_proved_by_several_each_company_once(books, bank, acme, globex, monkeypatch):
     books.book(bank, "-10.00", "2026-01-05")
     seen = []
-    for name in ("rebuild", "differences"):
+    for name in ("rebuild_account_movements", "find_account_movement_differences"):
         kept = getattr(account_movements, name)
         monkeypatch.setattr(account_movements, name, lambda company, kept=kept: seen.append(company) or kept(company))
     DayMovement.objects.all().delete()

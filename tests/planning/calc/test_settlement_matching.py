@@ -30,7 +30,9 @@ def build_booked(number, day=0, amount="-100", currency="EUR", account=1):
 
 
 def describe_pairs(pairs):
-    return [(each.awaited.planned_id.int, each.booked.id.int, each.days, str(each.difference)) for each in pairs]
+    return [
+        (each.occurrence.planned_id.int, each.transaction.id.int, each.days, str(each.difference)) for each in pairs
+    ]
 
 
 def convert_to_euro(amount, currency, day):
