@@ -71,7 +71,7 @@ class RecognizedWithinDays(Func):
          CROSS JOIN LATERAL (
                SELECT period.start, period."end" - period.start + 1 AS days,
                       CASE p.pl_type {" ".join(f"WHEN '{line}' THEN c.{line}" for line in PL_TYPES)} END AS value,
-                      CASE WHEN t.amount_currency IN %(whole)s THEN 0 ELSE 2 END AS units) AS line
+                      CASE WHEN t.amount_currency IN %(zero_decimal_currencies)s THEN 0 ELSE 2 END AS units) AS line
          CROSS JOIN LATERAL (
                SELECT greatest(p.first, p.month, period.start) AS first,
                       least(p.last, (p.month + interval '1 month')::date - 1, period."end") AS last) AS days

@@ -38,10 +38,10 @@ class MappingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FileFault:
-    """Why no answer makes a file readable: a code of the API, and why with its values."""
+    """Why no answer makes a file readable: a code of the API, and a message with its values."""
 
     code: str
-    why: str
+    message: str
     values: dict[str, str]
 
 

@@ -69,7 +69,7 @@ def list_new(found):
 )
 def test_an_entry_is_known_by_account_day_amount_and_reference_or_else_text(stored, told, known):
     found = match_entries([stored], told)
-    assert (list_new(found), found.known) == (([], [1]) if known else ([told], []))
+    assert (list_new(found), found.known_ids) == (([], [1]) if known else ([told], []))
 
 
 @given(st.lists(st.sampled_from(["-1", "-2"]), max_size=6), st.lists(st.sampled_from(["-1", "-2"]), max_size=6))
@@ -79,13 +79,13 @@ def test_equal_entries_are_counted_against_equal_rows_and_the_oldest_rows_are_ta
         have, come = stored.count(amount), told.count(amount)
         assert sum(each.amount == amount for each in list_new(found)) == max(come - have, 0)
         oldest = [n for n, each in enumerate(stored) if each == amount][: min(have, come)]
-        assert sorted(n for n in found.known if stored[n] == amount) == oldest
+        assert sorted(n for n in found.known_ids if stored[n] == amount) == oldest
 
 
 def test_references_are_looked_for_before_texts():
     plain, named = build_entry(), build_entry(reference="A")
     found = match_entries([build_row(1, reference="A")], plain, named)
-    assert (list_new(found), found.known) == ([plain], [1])
+    assert (list_new(found), found.known_ids) == ([plain], [1])
 
 
 def test_edited_row_matches_imported_and_edited_values():
@@ -99,7 +99,7 @@ def test_edited_row_matches_imported_and_edited_values():
 def test_what_somebody_has_made_of_a_row_is_known_by_the_other_party_too():
     stored = build_row(1, corrected=replace(build_row(1, text="Tea"), from_to="Bistro"))
     for party, known in (("Bistro", [1]), ("Bakery", [])):
-        assert match_entries([stored], replace(build_entry(text="Tea"), from_to=party)).known == known
+        assert match_entries([stored], replace(build_entry(text="Tea"), from_to=party)).known_ids == known
 
 
 # ---------------------------------------------------------------------------------------------- of other formats
@@ -117,7 +117,7 @@ def test_what_somebody_has_made_of_a_row_is_known_by_the_other_party_too():
 )
 def test_between_families_of_formats_texts_that_may_mean_the_same_do(stored, told, known):
     found = match_entries([build_row(1, format_=stored)], build_entry(text=told))
-    assert (found.known == [1]) is known
+    assert (found.known_ids == [1]) is known
     assert (list_new(found) == []) is known
 
 
@@ -132,13 +132,13 @@ def test_of_one_day_and_amount_as_many_are_known_as_another_format_has_told():
     stored = [build_row(1, format_="mt940"), build_row(2, format_="mt940"), build_row(3, format_="mt940", days=1)]
     told = [build_entry(text=f"Coffee {word}") for word in ("bar", "house", "shop")]
     found = match_entries(stored, *told)
-    assert (len(list_new(found)), sorted(found.known)) == (1, [1, 2])
+    assert (len(list_new(found)), sorted(found.known_ids)) == (1, [1, 2])
 
 
 def test_what_another_format_has_told_is_no_booking_of_something_else():
     announced = build_entry(pending=True)
     found = match_entries([build_row(1, format_="mt940")], build_entry(text="Coffee bar"), announced)
-    assert (found.known, list_new(found)) == ([1], [announced])
+    assert (found.known_ids, list_new(found)) == ([1], [announced])
 
 
 def test_texts_that_agree_go_before_those_that_say_nothing():
@@ -146,7 +146,7 @@ def test_texts_that_agree_go_before_those_that_say_nothing():
         [build_row(1, text="", format_="mt940"), build_row(2, text="Coffee", format_="mt940")],
         build_entry(text="Coffee x"),
     )
-    assert found.known == [2]
+    assert found.known_ids == [2]
 
 
 @pytest.mark.parametrize(("rows", "entries", "compared"), [(40, MAX_COMPARED_PAIRS // 40, True), (32, 32, False)])
@@ -173,42 +173,42 @@ def test_an_entry_is_taken_whole_or_as_its_payments():
 
 def test_an_entry_that_was_stored_whole_is_known_when_it_comes_as_its_payments():
     found = match_entries([build_row(1, "-3", "Batch")], build_batch("-1", "-2"), details=True)
-    assert (list_new(found), found.known) == ([], [1])
+    assert (list_new(found), found.known_ids) == ([], [1])
     found = match_entries(
         [build_row(1, "-3", "x", reference="A")], build_batch("-1", "-2", reference="A"), details=True
     )
-    assert (list_new(found), found.known) == ([], [1])
+    assert (list_new(found), found.known_ids) == ([], [1])
 
 
 def test_an_entry_that_comes_as_its_payments_is_known_beside_others():
     found = match_entries(
         [build_row(1), build_row(2, "-3", "Batch")], build_entry(), build_batch("-1", "-2"), details=True
     )
-    assert (list_new(found), found.known) == ([], [1, 2])
+    assert (list_new(found), found.known_ids) == ([], [1, 2])
 
 
 def test_payments_that_were_stored_are_known_when_their_entry_comes_whole():
     found = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-2", "to -2")], build_batch("-1", "-2"))
-    assert (list_new(found), found.known) == ([], [1, 2])
+    assert (list_new(found), found.known_ids) == ([], [1, 2])
 
 
 def test_an_entry_is_new_where_one_of_its_payments_is_missing_and_the_others_stay_for_the_next():
     stored = [build_row(1, "-1", "to -1"), build_row(3, "-4", "to -4")]
     one, other = build_batch("-1", "-2"), build_batch("-1", "-4")
     found = match_entries(stored, one, other)
-    assert (list_new(found), found.known) == ([one], [1, 3])
+    assert (list_new(found), found.known_ids) == ([one], [1, 3])
 
 
 def test_a_payment_that_is_missing_is_new_where_the_others_are_there():
     both = build_batch("-1", "-2")
     found = match_entries([build_row(1, "-1", "to -1")], both, details=True)
-    assert (list_new(found), found.known) == ([both.parts[1]], [1])
+    assert (list_new(found), found.known_ids) == ([both.parts[1]], [1])
 
 
 def test_a_batch_that_is_there_as_one_is_known_although_one_of_its_payments_is_there_too():
     both = build_batch("-1", "-2")
     found = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-3", "Batch")], both, details=True)
-    assert (list_new(found), found.known) == ([], [2])
+    assert (list_new(found), found.known_ids) == ([], [2])
 
 
 def test_rows_are_looked_for_that_could_be_an_entry_or_its_payments():
@@ -263,7 +263,7 @@ def test_a_booked_entry_takes_the_place_of_what_was_announced(stored, told, book
     assert list_booked(found) == ([(1, told)] if books else [])
     assert list_new(found) == ([] if books else [told])
     assert found.groups[0].booked == books
-    assert found.known == []
+    assert found.known_ids == []
 
 
 def test_of_what_was_announced_the_nearest_day_is_booked():
@@ -320,18 +320,18 @@ def test_the_payments_of_an_entry_are_booked_one_by_one():
 
 def test_booked_rows_match_before_pending_rows():
     found = match_entries([build_row(1), build_pending_row(2)], build_entry())
-    assert (found.known, found.booked, list_new(found)) == ([1], [], [])
+    assert (found.known_ids, found.booked, list_new(found)) == ([1], [], [])
 
 
 def test_repeated_pending_entry_is_a_duplicate():
     found = match_entries([build_pending_row(1, days=2)], build_entry(pending=True))
-    assert (found.seen, list_new(found), found.booked, found.known) == ({1}, [], [], [])
+    assert (found.still_pending_ids, list_new(found), found.booked, found.known_ids) == ({1}, [], [], [])
     assert found.groups[0].lapsed == 0
 
 
 def test_pending_entry_after_booking_is_ignored():
     found = match_entries([build_row(1, days=3)], build_entry(pending=True))
-    assert (found.seen, list_new(found)) == (set(), [])
+    assert (found.still_pending_ids, list_new(found)) == (set(), [])
     typed = match_entries([build_row(1, days=3, format_=None)], build_entry(pending=True))
     assert len(list_new(typed)) == 1, "no bank has booked it"
 
@@ -345,10 +345,10 @@ def test_what_was_booked_before_it_is_announced_is_something_else(days, there):
 def test_of_what_is_announced_the_same_reference_and_the_nearest_day_are_seen_first():
     later, again = build_entry(days=4, pending=True), build_entry(pending=True)
     found = match_entries([build_pending_row(1)], later, again)
-    assert (found.seen, list_new(found)) == ({1}, [later])
+    assert (found.still_pending_ids, list_new(found)) == ({1}, [later])
     other, same = build_entry(days=4, reference="B", pending=True), build_entry(reference="A", pending=True)
     found = match_entries([build_pending_row(1, reference="A")], other, same)
-    assert (found.seen, list_new(found)) == ({1}, [other])
+    assert (found.still_pending_ids, list_new(found)) == ({1}, [other])
 
 
 def test_of_bookings_the_nearest_day_books_what_was_announced():
