@@ -241,7 +241,7 @@ def find_common_width(widths: list[int]) -> int:
 
 
 def read_delimited_lines(text: TextIO, *, max_lines: int, separator: str | None = None) -> Lines:
-    """The lines that have anything in them, cells without blanks around them; reading ends after ``most`` of them.
+    """The lines that have anything in them, cells without blanks around them; reading ends after ``max_lines`` of them.
 
     Quoted cells may go over several lines of the text.
 
@@ -250,7 +250,7 @@ def read_delimited_lines(text: TextIO, *, max_lines: int, separator: str | None 
         TableLimit: more than MOST_COLUMNS cells, MOST_EMPTY lines with nothing in them, or rows or cells longer than
             any table's.
 
-    >>> list(read_delimited_lines(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), most=10))
+    >>> list(read_delimited_lines(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), max_lines=10))
     [Line(1, ['a', 'b']), Line(3, ['1\\n2', '3'])]
     """
     return Lines.pack(islice(iterate_lines(text, separator=separator), max_lines))
