@@ -246,8 +246,8 @@ def read_delimited_lines(text: TextIO, *, max_lines: int, separator: str | None 
     Quoted cells may go over several lines of the text.
 
     Raises:
-        NotATable: a quotation mark is never closed.
-        TableLimit: more than MOST_COLUMNS cells, MOST_EMPTY lines with nothing in them, or rows or cells longer than
+        MalformedTable: a quotation mark is never closed.
+        TableLimit: more than MAX_COLUMNS cells, MAX_EMPTY_LINES empty lines, or rows or cells longer than
             any table's.
 
     >>> list(read_delimited_lines(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), max_lines=10))
@@ -307,7 +307,7 @@ def choose_separator(requested: str | None, separator_line: re.Match[str] | None
 
 
 def strip_cells(row: list[str], *, line: int) -> list[str]:
-    """Without blanks around them. Raises TableLimit for more than MOST_COLUMNS."""
+    """Without blanks around them. Raises TableLimit for more than MAX_COLUMNS."""
     if len(row) > MAX_COLUMNS:
         raise TableLimit(
             "Line {line} has {count} columns; a table has at most {most}.",
@@ -323,7 +323,7 @@ class RowTooLong(ValueError):
 
 
 def check_quotes(feed: "LineReader", delimiter: str, *, line: int) -> None:
-    """Raises NotATable where a quotation mark is not closed, or only by one of another row, so that rows are lost."""
+    """Raises MalformedTable where a quotation mark is not closed, or only by one of another row, so that rows are lost."""
     if feed.count < 2 and not feed.ended:
         return
     try:
