@@ -13,11 +13,11 @@ METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # others may ask for gigab
 
 
 class BadArchive(ValueError):
-    """The archive cannot be unpacked: ``why`` says so to people, with ``values`` in its braces."""
+    """The archive cannot be unpacked: ``message`` says why, with ``values`` in its braces."""
 
-    def __init__(self, why: str, **values: str | int):
-        self.why, self.values = why, values
-        super().__init__(why.format(**values))
+    def __init__(self, message: str, **values: str | int):
+        self.message, self.values = message, values
+        super().__init__(message.format(**values))
 
 
 def build_broken_error() -> BadArchive:

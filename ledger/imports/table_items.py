@@ -123,12 +123,12 @@ def read_workbook_sheet(content: bytes, *, most: int) -> Lines:
 
 
 def describe_reader_error(error: Any) -> str:
-    """Return the translated message of a reader's error, which has ``why`` and ``values``."""
+    """Return the translated message of a reader's error, which has ``message`` and ``values``."""
     values = {
         name: get_current_locale().format_number(value) if isinstance(value, int) else value
         for name, value in error.values.items()
     }
-    return _(error.why).format(**values)
+    return _(error.message).format(**values)
 
 
 def get_account_facts(account: Account | None) -> AccountFacts:

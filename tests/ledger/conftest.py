@@ -102,7 +102,7 @@ def rates(monkeypatch):
     def known(**per_euro):
         table = RateTable([(currency, date(2026, 1, 1), Decimal(rate)) for currency, rate in per_euro.items()])
         for module in (transfer_candidates, postings, transfers, auto_assign, transfer_proposals):
-            monkeypatch.setattr(module, "rate_table", lambda: table)
+            monkeypatch.setattr(module, "get_rate_table", lambda: table)
 
     known(USD="1.25", JPY="160")
     return known

@@ -20,12 +20,12 @@ ISO_DATE_PATTERN = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 
 
 class UnreadableFileError(Exception):
-    """The file is broken; ``why`` is the message, with ``values`` in its braces. Line 0: no line is known."""
+    """The file is broken; ``message`` says how, with ``values`` in its braces. Line 0: no line is known."""
 
-    def __init__(self, why: str, *, line: int, **values: str | int):
-        self.line, self.why, self.values = line, why, values
-        message = why.format(**values)
-        super().__init__(f"Line {line}: {message}" if line else message)
+    def __init__(self, message: str, *, line: int, **values: str | int):
+        self.line, self.message, self.values = line, message, values
+        text = message.format(**values)
+        super().__init__(f"Line {line}: {text}" if line else text)
 
 
 class UnsafeXmlError(Exception):

@@ -17,11 +17,11 @@ MAX_MONEY_DECIMALS = 2  # more than most currencies have are a group of thousand
 
 
 class UnreadableValueError(ValueError):
-    """The text is no amount or no date of the chosen kind: ``why`` is the message, with ``values`` in its braces."""
+    """The text is no amount or no date of the chosen kind: ``message`` says why, with ``values`` in its braces."""
 
-    def __init__(self, why: str, **values: str):
-        self.why, self.values = why, values
-        super().__init__(why.format(**values))
+    def __init__(self, message: str, **values: str):
+        self.message, self.values = message, values
+        super().__init__(message.format(**values))
 
 
 class DecimalMark(StrEnum):

@@ -84,7 +84,7 @@ def read_workbook_lines(content: bytes, *, most: int) -> Lines:
             formats = read_formats(archive) if STYLES in archive.namelist() else []
         return choose_sheet(content, formats, most)
     except BadArchive as error:
-        raise MalformedTable(error.why, **error.values) from error
+        raise MalformedTable(error.message, **error.values) from error
     except MalformedTable:
         raise
     except Exception as error:  # openpyxl raises whatever broken XML makes it

@@ -25,13 +25,13 @@ def list_transfer_candidates(
 
     They are partly uncategorized, on another account, have the opposite sign, are at most `days` days away, and
     their amount is equal or, across currencies, within 10 % at the day's rate (`any_amount` lifts this). Each
-    has `rest`, its uncategorized amount. At most 50; one query.
+    has `remaining_amount`, its uncategorized amount. At most 50; one query.
 
     Raises:
         MissingRateError.
     """
     rows = Transaction.objects.for_company(company.id).open()
-    rows = rows.exclude(account_id=source.account_id).annotate(rest=F("amount_value") - F("categorized_value"))
+    rows = rows.exclude(account_id=source.account_id).annotate(remaining_amount=F("amount_value") - F("categorized_value"))
     rows = rows.filter(date__range=build_day_range(source.date, days=days))
     rows = rows.filter(amount_value__gt=0) if value < 0 else rows.filter(amount_value__lt=0)
     if not any_amount:
@@ -63,7 +63,7 @@ def compute_days_apart(day: date) -> Greatest:
 
 def build_remainder_condition(source: Transaction, value: Decimal, *, rates: RateTable) -> Q:
     """Return the condition that the uncategorized amount may match, per currency; without a rate nothing matches."""
-    condition = Q(amount_currency=source.amount_currency, rest=-value)
+    condition = Q(amount_currency=source.amount_currency, remaining_amount=-value)
     for currency in CURRENCIES:
         if currency == source.amount_currency:
             continue
@@ -72,5 +72,5 @@ def build_remainder_condition(source: Transaction, value: Decimal, *, rates: Rat
         except RateLookupError:
             continue
         bounds = sorted((-expected * (1 - AMOUNT_TOLERANCE), -expected * (1 + AMOUNT_TOLERANCE)))
-        condition |= Q(amount_currency=currency, rest__range=bounds)
+        condition |= Q(amount_currency=currency, remaining_amount__range=bounds)
     return condition

@@ -185,9 +185,9 @@ def build_redis_url(server, database=0):
 COUNT = """
 import django
 django.setup()
-from companies.api.throttling import spend
+from companies.auth.throttling import consume_budget
 for _ in range(50):
-    spend("k", now=120.0, limit=1000)
+    consume_budget("k", now=120.0, limit=1000)
 """
 
 

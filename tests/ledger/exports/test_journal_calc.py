@@ -127,17 +127,17 @@ def draw_transaction(draw, number):
             total -= first + second + tax
             continue
         leg = draw(SIGNED)
-        part = {"category": "shop", "leg": format_amount(leg)}
+        part = {"category": "shop", "leg_value": format_amount(leg)}
         if kind == "pair":
             currency, other = draw(st.sampled_from(["EUR", "USD"])), abs(draw(SIGNED))
             other = draw(st.sampled_from([abs(leg), other]))
             other = format_amount(-other if leg > 0 else other)
-            part |= {"other_account": "till", "other_currency": currency, "other": other}
+            part |= {"other_account": "till", "other_currency": currency, "other_value": other}
         parts.append(part)
         total += leg
     left = draw(AMOUNTS)
-    whole = {"id": str(number), "left": format_amount(left), "initial": draw(st.sampled_from(["", "", "t"]))}
-    if whole["initial"]:  # it has no parts
+    whole = {"id": str(number), "uncategorized": format_amount(left), "is_initial_balance": draw(st.sampled_from(["", "", "t"]))}
+    if whole["is_initial_balance"]:  # it has no parts
         parts, total = [], Decimal(0)
     return [build_row(f"{total + left:.2f}", **whole, **part) for part in parts or [{}]]
 
@@ -153,7 +153,7 @@ def test_every_entry_adds_up_to_zero_and_all_of_them_to_what_moved(drawn):
         assert not any(sums.values())
     moved = sum(Decimal(rows[0].amount) for rows in drawn)
     came = sum(  # the other side tells of these
-        Decimal(part.leg) for rows in drawn for part in rows if part.other and not part.leg.startswith("-")
+        Decimal(part.leg_value) for rows in drawn for part in rows if part.other_value and not part.leg_value.startswith("-")
     )
     told = sum(Decimal(amount) for entry in found for name, amount, _ in entry.postings if name == BANK)
     assert told == moved - came
@@ -164,9 +164,9 @@ def test_every_entry_adds_up_to_zero_and_all_of_them_to_what_moved(drawn):
     [("10.00", "Income:Uncategorized -10.00 EUR"), ("-10.00", "Expenses:Uncategorized 10.00 EUR")],
 )
 def test_uncategorized_amount_is_posted_to_an_open_account(amount, against):
-    (found,) = build_entries(build_row(amount, left=amount))
+    (found,) = build_entries(build_row(amount, uncategorized=amount))
     assert found == JournalEntry("2026-03-15", True, "1", "Initech", "Invoice 7", found.postings)
-    assert list_postings(build_row(amount, left=amount)) == [f"{BANK} {amount} EUR", against]
+    assert list_postings(build_row(amount, uncategorized=amount)) == [f"{BANK} {amount} EUR", against]
 
 
 def test_parts_stand_on_their_lines_and_tax_on_its_own_and_nothing_is_open():
@@ -175,7 +175,7 @@ def test_parts_stand_on_their_lines_and_tax_on_its_own_and_nothing_is_open():
     assert list_postings(build_row("7.52", **one), build_row("7.52", **other)) == [
         f"{BANK} 7.52 EUR", f"{SALES} -8.00 EUR", f"{TAX_ACCOUNT} -1.52 EUR", f"{RENT} 2.00 EUR",
     ]  # fmt: skip
-    assert [each.open for each in build_entries(build_row("7.52", **one), build_row("7.52", **other))] == [False]
+    assert [each.is_open for each in build_entries(build_row("7.52", **one), build_row("7.52", **other))] == [False]
 
 
 def test_lines_of_another_chart_are_refused_and_not_cut():
@@ -189,7 +189,7 @@ def test_lines_of_another_chart_are_refused_and_not_cut():
 
 
 def test_an_initial_balance_stands_against_the_opening_balances_alone():
-    assert list_postings(build_row("100.00", left="100.00", initial="t")) == [
+    assert list_postings(build_row("100.00", uncategorized="100.00", is_initial_balance="t")) == [
         f"{BANK} 100.00 EUR",
         f"{OPENING_BALANCES_ACCOUNT} -100.00 EUR",
     ]
@@ -201,8 +201,8 @@ def test_a_movement_of_nothing_is_an_entry_still():
 
 def build_leg(amount, other, currency="EUR", **more):
     """All of a transaction moves to the till, or from it."""
-    away = {"other_account": "till", "other_currency": currency, "other": other} if other else {}
-    return build_row(amount, category="shop", leg=amount, **away, **more)
+    away = {"other_account": "till", "other_currency": currency, "other_value": other} if other else {}
+    return build_row(amount, category="shop", leg_value=amount, **away, **more)
 
 
 @pytest.mark.parametrize(
@@ -229,11 +229,11 @@ def test_a_transfer_that_is_on_its_way_waits_on_an_account_of_its_own():
 
 
 def test_a_transfer_of_a_part_leaves_the_rest_in_an_entry_of_its_own():
-    part = build_leg("-10.00", "10.00")._replace(amount="-12.00", left="-2.00")
+    part = build_leg("-10.00", "10.00")._replace(amount="-12.00", uncategorized="-2.00")
     transfer, rest = build_entries(part)
     assert [amount for _, amount, _ in transfer.postings] == ["-10.00", "10.00"]
     assert rest.postings == [(BANK, "-2.00", "EUR"), ("Expenses:Uncategorized", "2.00", "EUR")]
-    assert (transfer.open, rest.open) == (False, True)
+    assert (transfer.is_open, rest.is_open) == (False, True)
 
 
 # ---------------------------------------------------------------------------------------------- as they are written
@@ -247,7 +247,7 @@ def test_beancount_is_told_of_an_entry_with_its_id_payee_text_and_postings():
     assert beancount.format_entry(RECEIVED) == (
         f'2026-03-15 * "Initech" "Invoice"\n  id: "7"\n  {BANK}  1.00 EUR\n  {SALES}  -1.00 EUR\n\n'
     )
-    nameless = RECEIVED._replace(id="", open=True, postings=RECEIVED.postings[:1])  # made by the journal itself
+    nameless = RECEIVED._replace(id="", is_open=True, postings=RECEIVED.postings[:1])  # made by the journal itself
     assert beancount.format_entry(nameless) == f'2026-03-15 ! "Initech" "Invoice"\n  {BANK}  1.00 EUR\n\n'
 
 
@@ -255,7 +255,7 @@ def test_hledger_is_told_of_an_entry_with_its_id_payee_text_and_postings():
     assert hledger.format_entry(RECEIVED) == (
         f"2026-03-15 * (7) Initech | Invoice\n    {BANK}  1.00 EUR\n    {SALES}  -1.00 EUR\n\n"
     )
-    assert hledger.format_entry(RECEIVED._replace(payee="", open=True)).splitlines()[0] == "2026-03-15 ! (7) Invoice"
+    assert hledger.format_entry(RECEIVED._replace(payee="", is_open=True)).splitlines()[0] == "2026-03-15 ! (7) Invoice"
 
 
 @given(st.text(max_size=20))

@@ -176,7 +176,7 @@ def test_programs_that_stream_see_every_row_and_the_file_is_a_plain_archive():
         assert len(set(book.namelist())) == len(book.namelist())
 
 
-@pytest.mark.parametrize(("name", "value"), [("MOST_ROWS", 2), ("MOST_BYTES", 6000)])
+@pytest.mark.parametrize(("name", "value"), [("MAX_SHEET_ROWS", 2), ("MAX_SHEET_BYTES", 6000)])
 def test_a_sheet_that_no_spreadsheet_opens_is_refused(monkeypatch, name, value):
     monkeypatch.setattr(workbooks, name, value)
     assert write_workbook(build_row(), build_row())

@@ -193,7 +193,7 @@ def test_a_refused_amount_is_told_with_its_first_forty_letters_and_how_it_was_to
     with pytest.raises(UnreadableValueError) as refused:
         parse_bank_amount(text, sign)
     assert str(refused.value) == said
-    assert refused.value.why.format(**refused.value.values) == said  # which people read in their own language
+    assert refused.value.message.format(**refused.value.values) == said  # which people read in their own language
 
 
 @pytest.mark.parametrize("sign", DecimalMark)

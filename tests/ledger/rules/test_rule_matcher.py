@@ -187,7 +187,7 @@ def test_rules_whose_texts_are_not_there_call_nothing_however_many_they_are():
             for n in range(number)
         ]
         matcher = RuleMatcher(enumerate(asked))
-        calls.append(count_calls(lambda matcher=matcher: matcher.first(build_movement("Initech", "Invoice 1042"))))
+        calls.append(count_calls(lambda matcher=matcher: matcher.find_first(build_movement("Initech", "Invoice 1042"))))
     assert calls[0] == calls[1]
 
 

@@ -34,7 +34,7 @@ def test_of_many_daily_rules_only_what_is_shown_is_built(owner, acme, stamp, mon
     built = []
     build = occurrences.build_planned_occurrence
     for module in (occurrences, outlook):
-        monkeypatch.setattr(module, "expected", lambda *given: built.append(given) or build(*given))
+        monkeypatch.setattr(module, "build_planned_occurrence", lambda *given: built.append(given) or build(*given))
     shown = get_page_text(owner.get(build_page_path(acme)))
     assert "And 5950 more that are overdue." in shown
     assert len(built) < 1000

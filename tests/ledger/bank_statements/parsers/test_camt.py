@@ -109,7 +109,7 @@ def test_an_encoding_that_nobody_knows_is_told():
 def test_camt_reader_reports_progress():
     heard = []
     text = build_document(build_named_statement(ENTRY)) + " " * 150_000
-    read_camt(text, far=heard.append)
+    read_camt(text, on_progress=heard.append)
     assert heard == [0, 65_536, 131_072, len(text)]
 
 

@@ -28,7 +28,7 @@ def build_row(number, amount="-3.50", text="Coffee", *, days=0, reference="", fo
 
 def match_entries(rows, *entries, format_="camt.053", details=False, settled=None):
     groups = build_entry_groups("a", entries, details=details)
-    fresh = [replace(each, taken=False) for each in rows]  # they remember what took them
+    fresh = [replace(each, is_matched=False) for each in rows]  # they remember what took them
     return EntryMatcher(fresh, format_=format_).match_entries(groups, final_days=settled or {})
 
 

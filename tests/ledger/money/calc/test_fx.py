@@ -36,7 +36,7 @@ def rates():
     ],
 )
 def test_a_day_has_the_last_rate_published_on_or_before_it_and_before_the_first_the_first(rates, day, rate):
-    assert rates.rate("USD", day) == Decimal(rate)
+    assert rates.get_rate("USD", day) == Decimal(rate)
 
 
 def test_a_rate_tells_on_which_day_it_was_published(rates):
@@ -49,7 +49,7 @@ def test_a_rate_tells_on_which_day_it_was_published(rates):
 
 def test_a_currency_without_any_rate_is_an_error_and_never_one(rates):
     with pytest.raises(RateLookupError, match="no exchange rate for GBP") as caught:
-        rates.rate("GBP", FRIDAY)
+        rates.get_rate("GBP", FRIDAY)
     assert caught.value.currency == "GBP"
     for source, target in [("GBP", "EUR"), ("EUR", "GBP"), ("USD", "GBP")]:
         with pytest.raises(RateLookupError):
@@ -57,7 +57,7 @@ def test_a_currency_without_any_rate_is_an_error_and_never_one(rates):
 
 
 def test_a_euro_is_a_euro(rates):
-    assert rates.rate("EUR", FRIDAY) == 1
+    assert rates.get_rate("EUR", FRIDAY) == 1
 
 
 def test_an_amount_in_its_own_currency_is_left_alone_even_without_a_rate(rates):
@@ -103,5 +103,5 @@ def test_a_rate_must_be_positive(rate):
 def test_one_table_answers_for_every_pair_and_day(rates):
     asked = [("USD", "EUR", FRIDAY), ("USD", "JPY", FRIDAY), ("EUR", "JPY", FRIDAY), ("USD", "EUR", MONDAY)]
     for source, target, day in asked + asked:
-        expected = Fraction(rates.rate(target, day)) / Fraction(rates.rate(source, day))
+        expected = Fraction(rates.get_rate(target, day)) / Fraction(rates.get_rate(source, day))
         assert abs(Fraction(rates.get_cross_rate(source, target, day)) - expected) < Fraction(1, 10**40)
