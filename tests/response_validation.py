@@ -76,8 +76,8 @@ def watch_answers(monkeypatch: Any) -> list[tuple[str, str, list[str]]]:
     def finalize_response(view: Any, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = finalize(view, request, response, *args, **kwargs)
         operation = find_operation(view)
-        # A caller who may not see what it changed gets an id or a count instead (tests/api/test_write_only_access.py), an app
-        # that may only know who its user is the names of companies (tests/oauth/test_resource.py).
+        # A caller who may not see what it changed gets an id or a count instead (tests/api/test_write_only_access.py),
+        # an app that may only know who its user is the names of companies (tests/oauth/test_resource.py).
         sees_less = getattr(view, "is_blind", False) or not getattr(getattr(view, "caller", None), "reaches_data", True)
         if operation and 200 <= response.status_code < 300 and not sees_less:
 

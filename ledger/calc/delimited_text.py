@@ -323,7 +323,7 @@ class RowTooLong(ValueError):
 
 
 def check_quotes(feed: "LineReader", delimiter: str, *, line: int) -> None:
-    """Raises MalformedTable where a quotation mark is not closed, or only by one of another row, so that rows are lost."""
+    """Raises MalformedTable if a quotation mark is not closed, or only by one of another row, which loses rows."""
     if feed.count < 2 and not feed.ended:
         return
     try:

@@ -104,7 +104,9 @@ def build_categorization_line(categorization: Categorization, ledger_names: Any)
         "part": categorization,
         "category": ledger_names.get_category_name(categorization.category_id),
         "lines": [(LINE_LABELS[line], value) for line, value in categorization.split.items()],  # type: ignore[index]
-        "counterparty": ledger_names.get_counterparty_name(categorization.counterparty) if categorization.counterparty else "",
+        "counterparty": ledger_names.get_counterparty_name(categorization.counterparty)
+        if categorization.counterparty
+        else "",
         "findable": ledger_names.sees_counterparties,
         "rule": DATE_RULE_LABELS[categorization.rule],  # type: ignore[index]
         "partner": partner,

@@ -31,7 +31,9 @@ def list_transfer_candidates(
         MissingRateError.
     """
     rows = Transaction.objects.for_company(company.id).open()
-    rows = rows.exclude(account_id=source.account_id).annotate(remaining_amount=F("amount_value") - F("categorized_value"))
+    rows = rows.exclude(account_id=source.account_id).annotate(
+        remaining_amount=F("amount_value") - F("categorized_value")
+    )
     rows = rows.filter(date__range=build_day_range(source.date, days=days))
     rows = rows.filter(amount_value__gt=0) if value < 0 else rows.filter(amount_value__lt=0)
     if not any_amount:

@@ -136,7 +136,11 @@ def draw_transaction(draw, number):
         parts.append(part)
         total += leg
     left = draw(AMOUNTS)
-    whole = {"id": str(number), "uncategorized": format_amount(left), "is_initial_balance": draw(st.sampled_from(["", "", "t"]))}
+    whole = {
+        "id": str(number),
+        "uncategorized": format_amount(left),
+        "is_initial_balance": draw(st.sampled_from(["", "", "t"])),
+    }
     if whole["is_initial_balance"]:  # it has no parts
         parts, total = [], Decimal(0)
     return [build_row(f"{total + left:.2f}", **whole, **part) for part in parts or [{}]]
@@ -153,7 +157,10 @@ def test_every_entry_adds_up_to_zero_and_all_of_them_to_what_moved(drawn):
         assert not any(sums.values())
     moved = sum(Decimal(rows[0].amount) for rows in drawn)
     came = sum(  # the other side tells of these
-        Decimal(part.leg_value) for rows in drawn for part in rows if part.other_value and not part.leg_value.startswith("-")
+        Decimal(part.leg_value)
+        for rows in drawn
+        for part in rows
+        if part.other_value and not part.leg_value.startswith("-")
     )
     told = sum(Decimal(amount) for entry in found for name, amount, _ in entry.postings if name == BANK)
     assert told == moved - came

@@ -204,7 +204,12 @@ def test_what_is_no_amount_is_refused_with_its_line_and_its_first_forty_letters(
 
 def test_a_refusal_of_no_line_names_none_and_gives_its_words_apart():
     found = UnreadableFileError("“{text}” is odd.", line=0, text="x")
-    assert (str(found), found.message, found.values, found.line) == ("“x” is odd.", "“{text}” is odd.", {"text": "x"}, 0)
+    assert (str(found), found.message, found.values, found.line) == (
+        "“x” is odd.",
+        "“{text}” is odd.",
+        {"text": "x"},
+        0,
+    )
 
 
 @pytest.mark.parametrize(
