@@ -241,16 +241,16 @@ def find_common_width(widths: list[int]) -> int:
 
 
 def read_delimited_lines(text: TextIO, *, max_lines: int, separator: str | None = None) -> Lines:
-    """The lines that have anything in them, cells without blanks around them; reading ends after ``most`` of them.
+    """The lines that have anything in them, cells without blanks around them; reading ends after ``max_lines`` of them.
 
     Quoted cells may go over several lines of the text.
 
     Raises:
-        NotATable: a quotation mark is never closed.
-        TableLimit: more than MOST_COLUMNS cells, MOST_EMPTY lines with nothing in them, or rows or cells longer than
+        MalformedTable: a quotation mark is never closed.
+        TableLimit: more than MAX_COLUMNS cells, MAX_EMPTY_LINES empty lines, or rows or cells longer than
             any table's.
 
-    >>> list(read_delimited_lines(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), most=10))
+    >>> list(read_delimited_lines(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), max_lines=10))
     [Line(1, ['a', 'b']), Line(3, ['1\\n2', '3'])]
     """
     return Lines.pack(islice(iterate_lines(text, separator=separator), max_lines))
@@ -307,7 +307,7 @@ def choose_separator(requested: str | None, separator_line: re.Match[str] | None
 
 
 def strip_cells(row: list[str], *, line: int) -> list[str]:
-    """Without blanks around them. Raises TableLimit for more than MOST_COLUMNS."""
+    """Without blanks around them. Raises TableLimit for more than MAX_COLUMNS."""
     if len(row) > MAX_COLUMNS:
         raise TableLimit(
             "Line {line} has {count} columns; a table has at most {most}.",
@@ -323,7 +323,7 @@ class RowTooLong(ValueError):
 
 
 def check_quotes(feed: "LineReader", delimiter: str, *, line: int) -> None:
-    """Raises NotATable where a quotation mark is not closed, or only by one of another row, so that rows are lost."""
+    """Raises MalformedTable if a quotation mark is not closed, or only by one of another row, which loses rows."""
     if feed.count < 2 and not feed.ended:
         return
     try:

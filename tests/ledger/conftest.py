@@ -11,10 +11,9 @@ import pytest
 from ledger.models import MonthResult
 from ledger.money.calc.fx import RateTable
 from ledger.recognition.actions import account_movements, postings
-from ledger.rules.actions import auto_assign, categorization_history
-from ledger.rules.queries import transfer_proposals
-from ledger.transactions.actions import transfers
-from ledger.transactions.queries import transfer_candidates
+from ledger.rules.actions import categorization_history
+from ledger.rules.queries import assignability, transfer_proposals
+from ledger.transactions.queries import transfer_amounts, transfer_candidates
 from tests.ledger.statement_upload import upload_statement
 
 
@@ -101,7 +100,7 @@ def rates(monkeypatch):
 
     def known(**per_euro):
         table = RateTable([(currency, date(2026, 1, 1), Decimal(rate)) for currency, rate in per_euro.items()])
-        for module in (transfer_candidates, postings, transfers, auto_assign, transfer_proposals):
+        for module in (transfer_candidates, transfer_amounts, postings, assignability, transfer_proposals):
             monkeypatch.setattr(module, "get_rate_table", lambda: table)
 
     known(USD="1.25", JPY="160")

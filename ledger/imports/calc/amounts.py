@@ -127,7 +127,7 @@ def read_number(text: str) -> BankAmount:
     """Return a spreadsheet's own number, which no decimal mark changes. Raises Unreadable.
 
     >>> read_number("-€1.234"), read_number("1000")
-    (Money(amount='-1.234', currencies=('EUR',)), Money(amount='1000', currencies=()))
+    (BankAmount(amount='-1.234', currencies=('EUR',)), BankAmount(amount='1000', currencies=()))
     """
     minus, sign, number = _OWN_NUMBER.fullmatch(text).groups()  # type: ignore[union-attr] # written by ourselves
     if len(number.partition(".")[0]) > MAX_DIGITS:

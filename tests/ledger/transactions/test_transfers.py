@@ -7,7 +7,7 @@ from django.db import connection
 
 from companies.models import AuditEntry
 from ledger.models import Categorization, DayMovement, MonthResult, Posting, Transaction
-from ledger.transactions.actions import transfers
+from ledger.recognition.actions.postings import MissingRateError
 from tests.ledger.conftest import list_pl_amounts
 
 pytestmark = pytest.mark.usefixtures("exact")
@@ -320,5 +320,5 @@ def test_a_missing_rate_is_never_taken_for_one(books, bank, rates):
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     source, target = books.book(bank, "-100.00")["id"], books.book(dollars, "100.00")["id"]
     answer = books.link(source, target)
-    assert (answer.status_code, answer.json()["code"]) == (409, transfers.MissingRateError.code)
+    assert (answer.status_code, answer.json()["code"]) == (409, MissingRateError.code)
     assert not Categorization.objects.exists()
