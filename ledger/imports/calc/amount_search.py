@@ -68,21 +68,21 @@ class AmountSearch(MappingSearch):
         return [each for each in self.free(self.columns) if each.is_number]
 
     def choose_balance_and_amounts(self) -> None:
-        balances, befores = self.balance_columns("balance"), self.balance_columns("balanceBefore")
+        balances, balances_before = self.balance_columns("balance"), self.balance_columns("balanceBefore")
         if self.has_given_amount:
-            self.prove_given(balances, befores)
+            self.prove_given(balances, balances_before)
             self.ask_mark()
             return
         marks = getattr(self, "marks", [self.mapping.decimal_mark])
         for mark in marks:
             self.mapping = replace(self.mapping, decimal_mark=mark)
             self.drop_account_column(balances, mark)
-            if self.prove_any(balances, befores, mark):
+            if self.prove_any(balances, balances_before, mark):
                 if len(marks) > 1:
                     self.result.proven.append("decimal_mark")
                 return
         self.mapping = replace(self.mapping, decimal_mark=marks[0])
-        for name, columns in (("balance", balances), ("balanceBefore", befores)):
+        for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
             if columns and name not in self.pinned:
                 self.put(name, columns[0].place)
         if pair := self.named_pair():
@@ -99,25 +99,27 @@ class AmountSearch(MappingSearch):
             return [] if place is None else [self.columns[place]]
         return self.role(name)
 
-    def prove_given(self, balances: list[Column], befores: list[Column]) -> None:
+    def prove_given(self, balances: list[Column], balances_before: list[Column]) -> None:
         """Check the balance against the amount columns of the settings; the columns stay."""
-        for name, columns in (("balance", balances), ("balanceBefore", befores)):
+        for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
             if columns and name not in self.pinned:
                 self.put(name, columns[0].place)
-        steps = next(self.list_steps(balances[:1], befores[:1], self.mapping.decimal_mark), None)
+        steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
         if steps is not None and steps.prove(self.read_sample(self.mapping)):
             self.steps = steps
 
-    def list_steps(self, balances: list[Column], befores: list[Column], mark: DecimalMark) -> Iterator[BalanceProof]:
+    def list_steps(
+        self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
+    ) -> Iterator[BalanceProof]:
         """The balances that amounts are held against: those before and after each row, or one column of them."""
         days, groups = self.find_days(), self.groups()
         for balance in balances:
-            for before in befores:
+            for before in balances_before:
                 if before is not balance:
                     yield BalanceProof(balance, groups, mark, days, before=before)
         for balance in balances:
             yield BalanceProof(balance, groups, mark, days)
-        for before in befores:
+        for before in balances_before:
             yield BalanceProof(before, groups, mark, days, is_before=True)
 
     def groups(self) -> list[Column]:
@@ -144,13 +146,13 @@ class AmountSearch(MappingSearch):
                 self.roles.setdefault("counterpartyAccount", []).append(column)
                 return
 
-    def prove_any(self, balances: list[Column], befores: list[Column], mark: DecimalMark) -> bool:
+    def prove_any(self, balances: list[Column], balances_before: list[Column], mark: DecimalMark) -> bool:
         """The amounts that most steps of a balance prove; headings decide where several do."""
         pair = self.named_pair()
-        is_named = bool(balances or befores)
+        is_named = bool(balances or balances_before)
         if pair and not is_named:
             return False
-        for steps in self.list_steps(balances if is_named else self.unnamed_balances(), befores, mark):
+        for steps in self.list_steps(balances if is_named else self.unnamed_balances(), balances_before, mark):
             readings = self.list_amounts(steps, pair)
             shares = [steps.steps.best_share(amounts) for _, amounts in readings]
             best = max(shares, default=0.0)

@@ -15,7 +15,7 @@ WORDS_FILE = Path(__file__).with_name("values.json")
 LONGEST_LINE_NAME = 60  # characters of a text that may be the name of a balance or a sum
 MAX_COUNT = 6  # digits of a number of rows
 _DATE_OR_AMOUNT = re.compile(
-    r"[0-9]{1,4}([./-])[0-9]{1,2}\1(?:[0-9]{2,4})?|[0-9]{1,2}\.(?=\s)|[0-9][0-9.,' ]*[.,][0-9]{2}(?![0-9])"
+    r"[0-9]{1,4}([./-])[0-9]{1,2}\1(?:[0-9]{2,4})?|[0-9]{1,2}\.(?=\s)|[0-9][0-9.,' ]{0,24}[.,][0-9]{2}(?![0-9])"
     r"|(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])|[€$£]"
 )
 

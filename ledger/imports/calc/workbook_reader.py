@@ -36,7 +36,7 @@ WORKBOOK, STYLES = "xl/workbook.xml", "xl/styles.xml"
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 AT_ONCE = 64 * 1024  # bytes
 DECIMALS = 6  # behind the point; more are what binary numbers add
-BRACKETED = re.compile(r"\[\$([^\]-]+)(?:-[0-9A-Fa-f]+)?\]")  # [$€-407]
+BRACKETED = re.compile(r"\[\$([^][-]{1,40})(?:-[0-9A-Fa-f]+)?\]")  # [$€-407]
 QUOTED = re.compile(r'"([^"]+)"')
 BARE_SIGN = re.compile(r"[$€£¥]")
 

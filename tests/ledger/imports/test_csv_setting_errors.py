@@ -22,7 +22,7 @@ BAD = [
     ({"skipBelow": "2"}, "/skipBelow", "invalid_value"),
     ({"currency": "eur"}, "/currency", "invalid_choice"),
     ({"columns": ["Date"]}, "/columns", "invalid_value"),
-    ({"columns": {"amont": "Sum"}}, "/columns/amont", "unknown_field"),
+    ({"columns": {"amoumt": "Sum"}}, "/columns/amoumt", "unknown_field"),
     ({"columns": {"amount": -1}}, "/columns/amount", "invalid_value"),
     ({"columns": {"amount": True}}, "/columns/amount", "invalid_value"),
     ({"columns": {"description": ["Text", None]}}, "/columns/description/1", "invalid_value"),
@@ -58,8 +58,8 @@ def test_account_keeps_settings_of_other_programs(api, bank):
 
 def test_unknown_setting_of_a_request_is_refused(api, acme, bank):
     content = read_file("12_more_lines_above_than_rows")
-    answer = upload_statement(api, content, accountId=bank, importSettings=json.dumps({"csv": {"colums": {}}}))
-    assert (answer.status_code, pointers(answer)) == (400, [("#/importSettings/csv/colums", "unknown_field")])
+    answer = upload_statement(api, content, accountId=bank, importSettings=json.dumps({"csv": {"columnz": {}}}))
+    assert (answer.status_code, pointers(answer)) == (400, [("#/importSettings/csv/columnz", "unknown_field")])
     assert list_stored(acme) == []
 
 
