@@ -12,6 +12,7 @@ NOT_SHOWN = {  # page of docs/ that is not shown, and why
     "asvs": "for auditors of the code: it names the code's files",
     "backups": "for who runs the service: commands of its machine",
     "endpoints": "for who writes the code",
+    "glossary": "for who writes the code and its texts",
     "operations": "for who runs the service: commands and settings of its machine",
     "performance": "for who writes the code",
     "requests": "for who writes the code",
