@@ -126,7 +126,7 @@ def find_line_name(text: str) -> str | None:
     that has other words too, for people pay balances and shop at Total.
 
     >>> find_line_name("Saldo per 31.03.2024"), find_line_name("Subtotal:"), find_line_name("Total")
-    ('word', 'sum', 'name')
+    ('balance', 'sum', 'name')
     >>> find_line_name("Solde facture 12"), find_line_name("New Balance Berlin"), find_line_name("Saldo 4711")
     (None, None, None)
     """
