@@ -26,7 +26,6 @@ def bank(books):
 def owner(browser_of, alice, acme, monkeypatch):
     browser = browser_of(alice, acme).client
     monkeypatch.setattr("companies.pages.visits.timezone.now", lambda: NOON)
-    monkeypatch.setattr("analytics.templatetags.cash.timezone.now", lambda: NOON)
     return browser
 
 
