@@ -1,6 +1,6 @@
 """Telling people what happened. Who acted is told; what keys and the service did is told to owners and admins.
 
-The functions named for events are called by the act itself, or through FOLLOW_UPS in the settings, in its transaction.
+The functions named for events are called by the act itself, or through hooks (companies.hooks), in its transaction.
 """
 
 from collections.abc import Iterable
