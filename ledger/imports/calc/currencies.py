@@ -133,21 +133,21 @@ def find_heading_currencies(heading: str) -> tuple[str, ...]:
     >>> [find_heading_currencies(each) for each in ("Betrag (GBP)", "Kwota (zł)", "amount_usd", "All")]
     [('GBP',), ('PLN',), ('USD',), ()]
     """
-    tokens = _TOKEN.findall(_CAMEL.sub(" ", heading.replace("_", " "))[:200])
-    if len(tokens) == 1:
-        token = tokens[0]
+    words = _TOKEN.findall(_CAMEL.sub(" ", heading.replace("_", " "))[:200])
+    if len(words) == 1:
+        token = words[0]
         return find_currencies(token) if token in CURRENCIES or not token[-1].isalnum() else _of_name(token)
-    found = [currencies for place, token in enumerate(tokens) if (currencies := _of_token(token, place, tokens))]
+    found = [currencies for place, token in enumerate(words) if (currencies := _of_token(token, place, words))]
     return found[-1] if found else ()
 
 
-def _of_token(token: str, place: int, tokens: list[str]) -> tuple[str, ...]:
+def _of_token(token: str, place: int, words: list[str]) -> tuple[str, ...]:
     if token in currency_codes() or token.upper() in CURRENCIES:
         return (token.upper(),)
     if not token[-1].isalnum():
         return find_currencies(token)
-    named = (place and _of_name(f"{tokens[place - 1]} {token}")) or _of_name(token)
-    is_last = place == len(tokens) - 1  # before other words an abbreviation is a word of its own
+    named = (place and _of_name(f"{words[place - 1]} {token}")) or _of_name(token)
+    is_last = place == len(words) - 1  # before other words an abbreviation is a word of its own
     return named or (find_currencies(token) if is_last and token.casefold() not in _ONLY_IN_CELLS else ())
 
 

@@ -154,9 +154,13 @@ def test_a_company_that_went_wrong_is_still_to_be_done(many, handled, monkeypatc
 def test_derived_rows_are_rebuilt_and_proved_by_several_each_company_once(books, bank, acme, globex, monkeypatch):
     books.book(bank, "-10.00", "2026-01-05")
     seen = []
-    for name in ("rebuild_account_movements", "find_account_movement_differences"):
-        kept = getattr(account_movements, name)
-        monkeypatch.setattr(account_movements, name, lambda company, kept=kept: seen.append(company) or kept(company))
+    for hook, function in (
+        (hooks.rebuild_derived_tables, account_movements.rebuild_account_movements),
+        (hooks.find_derived_differences, account_movements.find_account_movement_differences),
+    ):
+        others = [other for other in hook.functions if other is not function]
+        counted = lambda company_id, function=function: seen.append(company_id) or function(company_id)  # noqa: E731
+        monkeypatch.setattr(hook, "functions", [counted, *others])
     DayMovement.objects.all().delete()
     for text in run_concurrently("rebuild_derived", round="monday"):
         assert "rebuilt" in text
