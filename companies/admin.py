@@ -236,7 +236,7 @@ class CompanyAdmin(ErrorMessageAdmin):
         values = {name: getattr(obj, name) for name in form.changed_data}  # form times have no fractions
         stored_company = Company.objects.get(pk=obj.pk)
         companies.update_company(
-            company=stored_company, stamp=build_staff_audit_context(request), permissions=frozenset(), values=values
+            company=stored_company, context=build_staff_audit_context(request), permissions=frozenset(), values=values
         )
 
 
@@ -364,7 +364,7 @@ class UserAdmin(ErrorMessageAdmin, DjangoUserAdmin):
         before = User.objects.filter(pk=obj.pk).values(*members.VISIBLE_USER_FIELDS).first()
         super().save_model(request, obj, form, change)
         if before:
-            members.record_user_change(user=obj, before=before, stamp=build_staff_audit_context(request))
+            members.record_user_change(user=obj, before=before, context=build_staff_audit_context(request))
 
     def user_change_password(self, request: Any, id: Any, form_url: str = "") -> Any:  # noqa: A002 - its name in Django
         """Superusers only: otherwise staff could sign in as a company's owner."""

@@ -1,6 +1,6 @@
 """Unit of work: one transaction, company lock, audit log and error mapping for every change.
 
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context) as change:
         account = change.lock(Account, account_id)
         change.update(account, "account.updated", **values)
 
@@ -159,7 +159,7 @@ class CompanyChange:
 
 
 @contextmanager
-def change_company(company: Company, *, stamp: AuditContext) -> Iterator[CompanyChange]:
+def change_company(company: Company, *, context: AuditContext) -> Iterator[CompanyChange]:
     """Run one change of a company's data in a transaction.
 
     Form checks in ``claims`` run in it too. Changes can be nested; the inner one is part of the outer one.
@@ -171,11 +171,11 @@ def change_company(company: Company, *, stamp: AuditContext) -> Iterator[Company
     try:
         with transaction.atomic():
             lock_company(company)
-            while stamp.claims:
-                stamp.claims.pop()()
-            yield CompanyChange(company=company, context=stamp)
-            if company.id in stamp.touched_company_ids:
-                Company.objects.touch(company.id, stamp.time)  # last, so that the row is locked for the shortest time
+            while context.claims:
+                context.claims.pop()()
+            yield CompanyChange(company=company, context=context)
+            if company.id in context.touched_company_ids:
+                Company.objects.touch(company.id, context.time)  # last, so that the row is locked for the shortest time
     except (DatabaseError, psycopg.DatabaseError) as error:
         domain_error = translate_database_error(error)
         if domain_error is None:

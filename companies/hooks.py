@@ -42,52 +42,52 @@ class Hook(Generic[P, R]):
 
 
 @Hook
-def company_created(*, company: Company, stamp: AuditContext) -> None:
+def company_created(*, company: Company, context: AuditContext) -> None:
     """A company was created."""
 
 
 @Hook
-def company_settings_changed(*, company: Company, stamp: AuditContext, changed: set[str]) -> None:
+def company_settings_changed(*, company: Company, context: AuditContext, changed: set[str]) -> None:
     """Settings changed that figures depend on; ``changed`` names the columns."""
 
 
 @Hook
-def member_joined(*, membership: Membership, stamp: AuditContext) -> None:
+def member_joined(*, membership: Membership, context: AuditContext) -> None:
     """A person accepted an invitation."""
 
 
 @Hook
-def member_left(*, membership: Membership, stamp: AuditContext) -> None:
+def member_left(*, membership: Membership, context: AuditContext) -> None:
     """A membership ended."""
 
 
 @Hook
-def user_deactivated(*, user: User, stamp: AuditContext) -> None:
+def user_deactivated(*, user: User, context: AuditContext) -> None:
     """An account of a person was deactivated."""
 
 
 @Hook
-def connected_apps_revoked(*, user: User, stamp: AuditContext) -> None:
+def connected_apps_revoked(*, user: User, context: AuditContext) -> None:
     """A person changed the password and asked to sign out connected apps too."""
 
 
 @Hook
-def api_key_created(*, key: ApiKey, stamp: AuditContext) -> None:
+def api_key_created(*, key: ApiKey, context: AuditContext) -> None:
     """An API key was created."""
 
 
 @Hook
-def api_key_creator_left(*, membership: Membership, keys: list[ApiKey], stamp: AuditContext) -> None:
+def api_key_creator_left(*, membership: Membership, keys: list[ApiKey], context: AuditContext) -> None:
     """A member left whose API keys still work."""
 
 
 @Hook
-def app_connected(*, consent: Any, stamp: AuditContext) -> None:
+def app_connected(*, consent: Any, context: AuditContext) -> None:
     """A person allowed an app to use a company; ``consent`` is an oauth.ConsentGrant."""
 
 
 @Hook
-def app_revoked(*, consent: Any, stamp: AuditContext) -> None:
+def app_revoked(*, consent: Any, context: AuditContext) -> None:
     """A consent ended; ``consent`` is an oauth.ConsentGrant."""
 
 

@@ -62,7 +62,7 @@ class CompanyListViewSet(ApiViewSet):
             raise SignInRequired
         user = User.objects.get(id=self.caller.user_id)
         values = self.parse_body(shapes.NewCompany)
-        company, _ = companies.create_company(**values, owner=user, stamp=self.audit_context)
+        company, _ = companies.create_company(**values, owner=user, context=self.audit_context)
         return self.respond_created(company)
 
 
@@ -93,7 +93,7 @@ class CompanyDetailViewSet(CompanyViewSet):
         ):
             require_recent_login(self)
         updated_company = companies.update_company(
-            company=self.company, stamp=self.audit_context, permissions=self.access.permissions, values=values
+            company=self.company, context=self.audit_context, permissions=self.access.permissions, values=values
         )
         return self.respond_with_one(updated_company)
 
@@ -101,12 +101,12 @@ class CompanyDetailViewSet(CompanyViewSet):
     def put_logo(self, request: Request, company_id: str) -> Response:
         """Replaces the logo that comes from the company's domain wherever the company is shown."""
         png = logos.decode_logo(self.parse_body(shapes.LogoUpload)["image_base64"])
-        return self.respond_with_one(logos.replace_logo(company=self.company, stamp=self.audit_context, png=png))
+        return self.respond_with_one(logos.replace_logo(company=self.company, context=self.audit_context, png=png))
 
     @extend_schema(operation_id="deleteCompanyLogo", responses={200: shapes.CompanyShape})
     def delete_logo(self, request: Request, company_id: str) -> Response:
         """Takes the custom logo away; the one of the domain is shown again."""
-        return self.respond_with_one(logos.replace_logo(company=self.company, stamp=self.audit_context, png=None))
+        return self.respond_with_one(logos.replace_logo(company=self.company, context=self.audit_context, png=None))
 
 
 class MemberViewSet(CompanyViewSet):
@@ -137,7 +137,7 @@ class MemberViewSet(CompanyViewSet):
         require_recent_login(self)
         values = self.parse_body(shapes.NewMember)
         member = invitations.invite_member(
-            company=self.company, stamp=self.audit_context, actor_access=self.access, **values
+            company=self.company, context=self.audit_context, actor_access=self.access, **values
         )
         return self.respond_created(member)
 
@@ -152,7 +152,11 @@ class MemberViewSet(CompanyViewSet):
         require_recent_login(self)
         values = self.parse_body(shapes.MemberInput, partial=True, resource_serializer=shapes.MemberShape)
         member = members.update_member(
-            company=self.company, stamp=self.audit_context, actor_access=self.access, member_id=member_id, values=values
+            company=self.company,
+            context=self.audit_context,
+            actor_access=self.access,
+            member_id=member_id,
+            values=values,
         )
         return self.respond_with_one(member)
 
@@ -160,7 +164,7 @@ class MemberViewSet(CompanyViewSet):
         """Ends a membership, or cancels an invitation. The keys that the member made live on."""
         require_recent_login(self)
         members.remove_member(
-            company=self.company, stamp=self.audit_context, actor_access=self.access, member_id=member_id
+            company=self.company, context=self.audit_context, actor_access=self.access, member_id=member_id
         )
         return Response(SUCCESS)
 
@@ -169,7 +173,7 @@ class MemberViewSet(CompanyViewSet):
         """Mails another link, which holds for seven days from now; the one before it ends."""
         require_recent_login(self)
         member = invitations.resend_invitation(
-            company=self.company, stamp=self.audit_context, actor_access=self.access, member_id=member_id
+            company=self.company, context=self.audit_context, actor_access=self.access, member_id=member_id
         )
         return self.respond_with_one(member)
 
@@ -185,7 +189,7 @@ class OwnMembershipViewSet(CompanyViewSet):
         members: there is nothing for them to end (404)."""
         if self.caller.kind != "session":
             raise NotFoundError
-        members.leave_company(company=self.company, stamp=self.audit_context)
+        members.leave_company(company=self.company, context=self.audit_context)
         return Response(SUCCESS)
 
 
@@ -209,7 +213,7 @@ class ApiKeyViewSet(CompanyViewSet):
         values = self.parse_body(shapes.NewApiKey)
         minted_key = api_keys.create_api_key(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             name=values["name"],
             permissions=parse_permissions(values["permissions"]),
             expires_time=values["expires_time"],
@@ -228,7 +232,7 @@ class ApiKeyViewSet(CompanyViewSet):
         """Revokes a key; its next request is refused. It stays listed. A browser session that signed in more than ten
         minutes ago is refused with `sign_in_again`."""
         require_recent_login(self)
-        api_keys.revoke_api_key(company=self.company, stamp=self.audit_context, key_id=key_id)
+        api_keys.revoke_api_key(company=self.company, context=self.audit_context, key_id=key_id)
         return Response(SUCCESS)
 
 

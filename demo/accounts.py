@@ -24,11 +24,11 @@ DEMO_ACCOUNTS = {  # key -> type, name, number, group
 
 
 def create_demo_accounts(
-    *, company: Company, stamp: AuditContext, opening: Mapping[str, Decimal], first: date
+    *, company: Company, context: AuditContext, opening: Mapping[str, Decimal], first: date
 ) -> dict[str, Account]:
     """Create the accounts and return them by key; initial balances are on the day before `first`."""
     groups = {
-        name: accounts.create_account_group(company=company, stamp=stamp, values={"name": name, "order": order})
+        name: accounts.create_account_group(company=company, context=context, values={"name": name, "order": order})
         for order, name in enumerate(ACCOUNT_GROUPS)
     }
     accounts_by_key = {}
@@ -42,11 +42,11 @@ def create_demo_accounts(
             "order": order,
             "transit_currency": ACCOUNT_CURRENCIES[key] if kind == "transit" else None,
         }
-        accounts_by_key[key] = accounts.create_account(company=company, stamp=stamp, values=values)
+        accounts_by_key[key] = accounts.create_account(company=company, context=context, values=values)
         if key in opening:
             accounts.set_initial_balance(
                 company=company,
-                stamp=stamp,
+                context=context,
                 account_id=accounts_by_key[key].id,
                 day=first - timedelta(days=1),
                 amount=str(opening[key]),
@@ -54,12 +54,12 @@ def create_demo_accounts(
     return accounts_by_key
 
 
-def archive_former_account(*, accounts_by_key: Mapping[str, Account], stamp: AuditContext) -> None:
+def archive_former_account(*, accounts_by_key: Mapping[str, Account], context: AuditContext) -> None:
     """Archive the account that the company stopped using."""
     former = accounts_by_key["former"]
     accounts.update_account(
         company=former.company,
-        stamp=stamp,
+        context=context,
         account_id=former.id,
         values={"archived": True},
         action="account.archived",

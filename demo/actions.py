@@ -52,35 +52,35 @@ def create_demo_company(
     """
     tell("Founding the company", 0.0)
     recipe = {"months": months, "transactions": transactions, "seed": seed}
-    stamp = AuditContext(time=now)
+    context = AuditContext(time=now)
     password = secrets.token_urlsafe(12)
     owner = members.prepare_demo_owner(password)
     company, _ = create_company(
         name=name,
         base_currency=BASE_CURRENCY,
         owner=owner,
-        stamp=stamp,
+        context=context,
         status=SystemStatus.FREE,
         demonstration=recipe,
     )
-    members.add_demo_members(company=company, stamp=stamp)
+    members.add_demo_members(company=company, context=context)
     api_key = api_keys.create_api_key(
-        company=company, stamp=stamp, name="Demo", permissions=ALL_PERMISSIONS, creator=None
+        company=company, context=context, name="Demo", permissions=ALL_PERMISSIONS, creator=None
     )
-    fill_demo_company(company=company, stamp=stamp, tell=tell, **recipe)
+    fill_demo_company(company=company, context=context, tell=tell, **recipe)
     return DemoAccess(company_id=str(company.id), email=owner.email, password=password, api_key=api_key.text)
 
 
 def fill_demo_company(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     months: int,
     transactions: int,
     seed: int,
     tell: ProgressCallback = ignore_progress,
 ) -> None:
-    """Fill an empty company with transactions and plans up to the day of `stamp`.
+    """Fill an empty company with transactions and plans up to the day of `context`.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -89,28 +89,28 @@ def fill_demo_company(
     scenario = build_scenario(
         months=months,
         count=transactions,
-        today=get_today(company, stamp.time),
+        today=get_today(company, context.time),
         random_source=random_source,
         rates=get_rate_table(),
     )
     demo_accounts = accounts.create_demo_accounts(
-        company=company, stamp=stamp, opening=scenario.opening, first=scenario.months[0]
+        company=company, context=context, opening=scenario.opening, first=scenario.months[0]
     )
     subscriptions.create_demo_subscriptions(
-        company=company, stamp=stamp, customers=scenario.customers, today=get_today(company, stamp.time)
+        company=company, context=context, customers=scenario.customers, today=get_today(company, context.time)
     )
-    writer = TransactionWriter(company=company, stamp=stamp, accounts=demo_accounts, tell=tell)
+    writer = TransactionWriter(company=company, context=context, accounts=demo_accounts, tell=tell)
     writer.store_movements(scenario.movements)
-    accounts.archive_former_account(accounts_by_key=demo_accounts, stamp=stamp)
-    rules.create_demo_rules(company=company, stamp=stamp, categories=writer.categories)
+    accounts.archive_former_account(accounts_by_key=demo_accounts, context=context)
+    rules.create_demo_rules(company=company, context=context, categories=writer.categories)
     tell("Planning", 0.95)
     plan_writer = PlanWriter(
-        company=company, stamp=stamp, accounts=demo_accounts, categories=writer.categories, story=scenario
+        company=company, context=context, accounts=demo_accounts, categories=writer.categories, story=scenario
     )
     plan_writer.plan_payments()
     plan_writer.create_plan_items()
-    files.create_demo_files(company=company, stamp=stamp)
-    bank_statements.import_demo_statements(company=company, stamp=stamp, accounts=demo_accounts)
+    files.create_demo_files(company=company, context=context)
+    bank_statements.import_demo_statements(company=company, context=context, accounts=demo_accounts)
     recurring_revenue.refresh_recurring_revenue(company)
-    company_metrics.store_company_metrics(company=company, stamp=stamp)
-    Company.objects.touch(company.id, stamp.time)
+    company_metrics.store_company_metrics(company=company, context=context)
+    Company.objects.touch(company.id, context.time)

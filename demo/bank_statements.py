@@ -34,9 +34,9 @@ ENTRY_TEMPLATE = """<Ntry><Amt Ccy="{currency}">{amount}</Amt><CdtDbtInd>{sign}<
 """
 
 
-def import_demo_statements(*, company: Company, stamp: AuditContext, accounts: dict[str, Account]) -> None:
+def import_demo_statements(*, company: Company, context: AuditContext, accounts: dict[str, Account]) -> None:
     """Import a statement that reports more than is booked, and create a sample statement file."""
-    day = get_today(company, stamp.time) - timedelta(days=1)
+    day = get_today(company, context.time) - timedelta(days=1)
     balances = sum_account_balances(company_id=company.id, day=day)
     savings, main = accounts["savings"], accounts["main"]
     reserve_balance, main_balance = (
@@ -45,10 +45,14 @@ def import_demo_statements(*, company: Company, stamp: AuditContext, accounts: d
     statement = build_camt_statement(
         savings, day=day, opening=reserve_balance, closing=reserve_balance + BALANCE_DIFFERENCE
     )
-    import_statement(company=company, stamp=stamp, content=statement, filename="northbank-reserve.xml", account=savings)
+    import_statement(
+        company=company, context=context, content=statement, filename="northbank-reserve.xml", account=savings
+    )
     after = main_balance + sum(Decimal(amount) for amount, _, _ in SAMPLE_MOVEMENTS)
     to_try = build_camt_statement(main, day=day, opening=main_balance, closing=after, movements=SAMPLE_MOVEMENTS)
-    actions.create_file(company=company, stamp=stamp, name=SAMPLE_STATEMENT_NAME, content=to_try, transaction_ids=[])
+    actions.create_file(
+        company=company, context=context, name=SAMPLE_STATEMENT_NAME, content=to_try, transaction_ids=[]
+    )
 
 
 def build_camt_statement(

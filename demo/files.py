@@ -15,7 +15,7 @@ PDF_TEMPLATE = (
 )
 
 
-def create_demo_files(*, company: Company, stamp: AuditContext) -> None:
+def create_demo_files(*, company: Company, context: AuditContext) -> None:
     """Create files for the newest rent invoice, parsed, and the newest hosting invoice, not parsed yet."""
     for start, status in (("Office rent", ParseStatus.MATCHED), ("Hosting", ParseStatus.OPEN)):
         rows = Transaction.objects.for_company(company.id).filter(description__startswith=start)
@@ -24,10 +24,12 @@ def create_demo_files(*, company: Company, stamp: AuditContext) -> None:
             continue
         name = f"{row.from_to} {row.date:%Y-%m}.pdf".replace(" ", "-").lower()
         content = build_pdf(f"{row.from_to}: {row.description}, {-row.amount_value:.2f} {row.amount_currency}")
-        file = actions.create_file(company=company, stamp=stamp, name=name, content=content, transaction_ids=[row.id])
+        file = actions.create_file(
+            company=company, context=context, name=name, content=content, transaction_ids=[row.id]
+        )
         if status is ParseStatus.MATCHED:
             values = {"parse_status": status, "parse_data": build_invoice_data(row)}
-            actions.update_file(company=company, stamp=stamp, file_id=file.id, values=values)
+            actions.update_file(company=company, context=context, file_id=file.id, values=values)
 
 
 def build_invoice_data(transaction: Transaction) -> dict[str, Any]:

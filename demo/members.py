@@ -25,10 +25,10 @@ def get_or_create_user(email: str, name: str) -> User:
     return User.objects.find_by_email(email) or User.objects.create_user(email, name=name)
 
 
-def add_demo_members(*, company: Company, stamp: AuditContext) -> None:
+def add_demo_members(*, company: Company, context: AuditContext) -> None:
     """Add an admin, an editor and a viewer as members; they have no password until they set one."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         for email, name, role in DEMO_MEMBERS:
             member = change.insert(Membership(company=company, user=get_or_create_user(email, name), role=role))
             change.record(member, "member.joined", after={"email": email, "role": role, "permissions": None})
-            hooks.member_joined.run(membership=member, stamp=stamp)
+            hooks.member_joined.run(membership=member, context=context)

@@ -17,7 +17,7 @@ def reset_demo_page(page: CompanyPage) -> HttpResponse:
     if page.is_post:
         with page.handle_errors():
             reset.reset_demo_company(
-                company=page.company, stamp=page.audit_context, permissions=page.access.permissions
+                company=page.company, context=page.audit_context, permissions=page.access.permissions
             )
             return page.redirect_with_message(
                 _("{company} is as it was made.").format(company=page.company.name), "company"

@@ -32,13 +32,13 @@ class PlanWriter:
         self,
         *,
         company: Company,
-        stamp: AuditContext,
+        context: AuditContext,
         accounts: Mapping[str, Account],
         categories: Mapping[str, UUID],
         story: Scenario,
     ):
-        self.company, self.stamp, self.accounts, self.categories = company, stamp, accounts, categories
-        self.today = get_today(company, stamp.time)
+        self.company, self.context, self.accounts, self.categories = company, context, accounts, categories
+        self.today = get_today(company, context.time)
         self.month = get_first_day_of_month(self.today)
         self.budget, self.recurring = story.budgets[-1], story.recurring[-1]
         instalments_paid = loans.count_instalments(story.months, story.months[-1]) + 1
@@ -113,7 +113,7 @@ class PlanWriter:
             "settled_by": settled_by,
         }
         return planned_transactions.create_planned_transaction(
-            company=self.company, stamp=self.stamp, source=PlannedSource.MANUAL, values=values
+            company=self.company, context=self.context, source=PlannedSource.MANUAL, values=values
         )
 
     def add_overrides(
@@ -141,7 +141,7 @@ class PlanWriter:
         ):
             overrides.settle_occurrence(
                 company=self.company,
-                stamp=self.stamp,
+                context=self.context,
                 planned_id=match.occurrence.planned_id,
                 original_date=match.occurrence.original_date,
                 transaction_id=match.transaction.id,
@@ -149,7 +149,7 @@ class PlanWriter:
 
     def set_override(self, planned: PlannedTransaction, day: date, patch: dict[str, Any]) -> None:
         overrides.set_occurrence_override(
-            company=self.company, stamp=self.stamp, planned_id=planned.id, original_date=day, patch=patch
+            company=self.company, context=self.context, planned_id=planned.id, original_date=day, patch=patch
         )
 
     # ------------------------------------------------------------------------------------------ the financial plan
@@ -218,4 +218,4 @@ class PlanWriter:
             "frequency": frequency,
             "duration": duration,
         }
-        plan_items.create_plan_item(company=self.company, stamp=self.stamp, values=values)
+        plan_items.create_plan_item(company=self.company, context=self.context, values=values)

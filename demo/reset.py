@@ -29,7 +29,7 @@ RESET_COMPANY_VALUES: dict[str, Any] = {  # settings that affect figures, with t
 }
 
 
-def reset_demo_company(*, company: Company, stamp: AuditContext, permissions: Permissions) -> None:
+def reset_demo_company(*, company: Company, context: AuditContext, permissions: Permissions) -> None:
     """Delete the company's data and create it again up to today, all or nothing.
 
     Members, API keys, apps, webhooks and the audit log stay.
@@ -40,7 +40,7 @@ def reset_demo_company(*, company: Company, stamp: AuditContext, permissions: Pe
         CompanyManageRequired: the permissions do not suffice.
         MissingRate: a currency has no exchange rate.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         current_company = Company.objects.get(
             id=company.id
         )  # not locked, so that requests that record usage need not wait
@@ -52,10 +52,10 @@ def reset_demo_company(*, company: Company, stamp: AuditContext, permissions: Pe
         change.record_bulk("company.reset", "company", entity_id=company.id, before=delete_company_data(company))
         if any(getattr(current_company, name) != value for name, value in RESET_COMPANY_VALUES.items()):
             current_company = update_company(
-                company=company, stamp=stamp, permissions=permissions, values=RESET_COMPANY_VALUES
+                company=company, context=context, permissions=permissions, values=RESET_COMPANY_VALUES
             )
-        hooks.company_created.run(company=current_company, stamp=stamp)
-        fill_demo_company(company=current_company, stamp=stamp, **recipe)
+        hooks.company_created.run(company=current_company, context=context)
+        fill_demo_company(company=current_company, context=context, **recipe)
 
 
 def delete_company_data(company: Company) -> dict[str, int]:

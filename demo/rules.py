@@ -16,10 +16,10 @@ RULE_DEFINITIONS = (
 )
 
 
-def create_demo_rules(*, company: Company, stamp: AuditContext, categories: dict[str, UUID]) -> None:
+def create_demo_rules(*, company: Company, context: AuditContext, categories: dict[str, UUID]) -> None:
     """Create the rules, which apply to later transactions."""
     for name, field_name, text, category in RULE_DEFINITIONS:
         conditions = {field_name: {"operator": Operator.CONTAINS.value, "value": text}, "direction": "out"}
         action = {"category_id": categories[category], "rule": RecognitionRule(DateRule.TRANSACTION_DATE.value)}
         values = {"name": name, "conditions": conditions, "action": action}
-        categorization_rules.create_categorization_rule(company=company, stamp=stamp, values=values)
+        categorization_rules.create_categorization_rule(company=company, context=context, values=values)

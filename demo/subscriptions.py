@@ -13,16 +13,16 @@ PRODUCT_GROUPS = {"Self-service": ("starter", "team"), "Sales-led": ("business",
 
 
 def create_demo_subscriptions(
-    *, company: Company, stamp: AuditContext, customers: Sequence[SimulatedCustomer], today: date
+    *, company: Company, context: AuditContext, customers: Sequence[SimulatedCustomer], today: date
 ) -> None:
     """Create products in groups, and import all subscription events."""
     plans = {plan.key: plan for plan in PLANS}
     order = 0
     for name, keys in PRODUCT_GROUPS.items():
-        group = products.create_product_group(company=company, stamp=stamp, values={"name": name, "order": order})
+        group = products.create_product_group(company=company, context=context, values={"name": name, "order": order})
         for key in keys:
             values = {"name": plans[key].name, "product_group_id": group.id, "order": order, "external_ids": [key]}
-            products.create_product(company=company, stamp=stamp, values=values)
+            products.create_product(company=company, context=context, values=values)
             order += 1
     items = [
         EventImportItem(
@@ -40,5 +40,5 @@ def create_demo_subscriptions(
     ]
     for start in range(0, len(items), MAX_EVENTS):
         import_subscription_events(
-            company=company, stamp=stamp, request=BulkRequest(items=[*items[start : start + MAX_EVENTS]])
+            company=company, context=context, request=BulkRequest(items=[*items[start : start + MAX_EVENTS]])
         )

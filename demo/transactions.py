@@ -44,11 +44,11 @@ class TransactionWriter:
         self,
         *,
         company: Company,
-        stamp: AuditContext,
+        context: AuditContext,
         accounts: Mapping[str, Account],
         tell: ProgressCallback = ignore_progress,
     ):
-        self.company, self.stamp, self.accounts, self.tell = company, stamp, accounts, tell
+        self.company, self.context, self.accounts, self.tell = company, context, accounts, tell
         rows = Category.objects.for_company(company.id).exclude(system_key=None).values_list("system_key", "id")
         self.categories: dict[str, UUID] = {str(key): row_id for key, row_id in rows}
         customer_rows = (
@@ -67,7 +67,7 @@ class TransactionWriter:
         if name not in self.vendors:
             kind = "authority" if name in AUTHORITIES else "owner" if name in OWNERS else "vendor"
             vendor = counterparties.create_counterparty(
-                company=self.company, stamp=self.stamp, values={"type": kind, "name": name}
+                company=self.company, context=self.context, values={"type": kind, "name": name}
             )
             self.vendors[name] = vendor.id
         return self.vendors[name]
@@ -82,7 +82,9 @@ class TransactionWriter:
         for start in range(0, len(movements), MAX_IMPORT_ITEMS):
             self.tell("Importing transactions", 0.05 + 0.25 * start / len(movements))
             items = [self.build_import_item(each) for each in movements[start : start + MAX_IMPORT_ITEMS]]
-            import_transactions(company=self.company, stamp=self.stamp, request=TransactionImportRequest(items=items))
+            import_transactions(
+                company=self.company, context=self.context, request=TransactionImportRequest(items=items)
+            )
         analyze_tables(*FILLED_TABLES)  # planner statistics, within this transaction
         movements_to_categorize = [each for each in movements if each.is_categorized_later]
         ids = self.list_stored_ids()
@@ -126,7 +128,7 @@ class TransactionWriter:
             for start in range(0, len(ids), MAX_SELECTION):
                 categorize_transactions(
                     company=self.company,
-                    stamp=self.stamp,
+                    context=self.context,
                     selection=build_id_selection(ids[start : start + MAX_SELECTION]),
                     category_id=self.categories[category],
                     rule=rule,
@@ -141,7 +143,7 @@ class TransactionWriter:
                 CategorizationInput(str(place), self.categories[category], {line: amount}, counterparty_id=counterparty)
                 for place, ((category, line), amount) in enumerate(movement.parts.items())
             ]
-            replace_categorizations(company=self.company, stamp=self.stamp, transaction_id=row_id, inputs=parts)
+            replace_categorizations(company=self.company, context=self.context, transaction_id=row_id, inputs=parts)
 
     def link_transfers(self, stored_movements: Sequence[tuple[Movement, UUID]]) -> None:
         """Link the two legs of each transfer, where both have happened."""
@@ -152,6 +154,6 @@ class TransactionWriter:
             self.tell("Linking transfers", 0.6 + 0.35 * number / len(pairs))
             if len(legs) == 2:
                 transfers.link_transfer(
-                    company=self.company, stamp=self.stamp, source_id=legs[False], source_categorization_id=None,
+                    company=self.company, context=self.context, source_id=legs[False], source_categorization_id=None,
                     target_id=legs[True],
                 )  # fmt: skip

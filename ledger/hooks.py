@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 
 @Hook
-def transaction_created(*, company: Company, transaction: Transaction, stamp: AuditContext) -> None:
+def transaction_created(*, company: Company, transaction: Transaction, context: AuditContext) -> None:
     """One transaction was created by hand or by API."""
 
 
 @Hook
-def transaction_updated(*, company: Company, transaction: Transaction, changed: set[str], stamp: AuditContext) -> None:
+def transaction_updated(
+    *, company: Company, transaction: Transaction, changed: set[str], context: AuditContext
+) -> None:
     """A person or an app changed a transaction; ``changed`` names the columns."""
 
 
@@ -36,12 +38,12 @@ def transactions_booked(*, change: CompanyChange, rows: QuerySet[Transaction]) -
 
 
 @Hook
-def transactions_pending(*, company: Company, transaction_ids: list[UUID], stamp: AuditContext) -> None:
+def transactions_pending(*, company: Company, transaction_ids: list[UUID], context: AuditContext) -> None:
     """Booked transactions became pending again."""
 
 
 @Hook
-def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp: AuditContext) -> None:
+def transactions_deleted(*, company: Company, transaction_ids: list[UUID], context: AuditContext) -> None:
     """Transactions are about to be deleted."""
 
 
@@ -61,32 +63,32 @@ def import_undone(*, change: CompanyChange, batch: ImportBatch) -> None:
 
 
 @Hook
-def account_deleted(*, account: Account, stamp: AuditContext) -> None:
+def account_deleted(*, account: Account, context: AuditContext) -> None:
     """An account is about to be deleted."""
 
 
 @Hook
-def category_lines_changed(*, company: Company, category: Category, stamp: AuditContext) -> None:
+def category_lines_changed(*, company: Company, category: Category, context: AuditContext) -> None:
     """A category lost P&L lines."""
 
 
 @Hook
-def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: AuditContext) -> None:
+def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, context: AuditContext) -> None:
     """A category is about to be replaced by another one and deleted."""
 
 
 @Hook
-def counterparty_type_changed(*, counterparty: Counterparty, stamp: AuditContext) -> None:
+def counterparty_type_changed(*, counterparty: Counterparty, context: AuditContext) -> None:
     """A counterparty changed between customer, vendor and employee."""
 
 
 @Hook
-def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, stamp: AuditContext) -> None:
+def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext) -> None:
     """A counterparty is about to be merged into another one and deleted."""
 
 
 @Hook
-def subscription_events_changed(*, company: Company, stamp: AuditContext, changed: SubscriptionEventChanges) -> None:
+def subscription_events_changed(*, company: Company, context: AuditContext, changed: SubscriptionEventChanges) -> None:
     """Subscription events were stored, changed or deleted."""
 
 

@@ -37,7 +37,7 @@ NEEDED_PERMISSIONS = {
 def send_notification(
     *,
     company_id: UUID,
-    stamp: AuditContext,
+    context: AuditContext,
     type: NotificationType,  # noqa: A002 - the resource's own word
     link: str | None,
     entity_type: str,
@@ -55,7 +55,7 @@ def send_notification(
         payload_values: more keys of the payload in camelCase, from which the texts are made; JSON values
             or dates.
     """
-    recipient_ids = set(list_default_recipients(company_id, stamp, type) if recipients is None else recipients)
+    recipient_ids = set(list_default_recipients(company_id, context, type) if recipients is None else recipients)
     entity = {"entityType": entity_type, "entityId": None if entity_id is None else str(entity_id)}
     if unless_unread is not None:
         matching_payload = entity | {name: payload_values[name] for name in unless_unread}
@@ -67,7 +67,7 @@ def send_notification(
         title, body = messages.render_message(type, payload_values)
     payload = {"title": title, "body": body, "link": link, **entity, **payload_values}
     rows = [
-        Notification(company_id=company_id, type=type, recipient_id=user_id, payload=payload).mark_created(stamp)
+        Notification(company_id=company_id, type=type, recipient_id=user_id, payload=payload).mark_created(context)
         for user_id in sorted(recipient_ids)
     ]
     Notification.objects.bulk_create(rows)
@@ -75,10 +75,10 @@ def send_notification(
     return len(rows)
 
 
-def list_default_recipients(company_id: UUID, stamp: AuditContext, kind: NotificationType) -> list[UUID]:
+def list_default_recipients(company_id: UUID, context: AuditContext, kind: NotificationType) -> list[UUID]:
     """Return the user who acted; for actions of keys and the service the managers who may see the subject."""
-    if stamp.user_id is not None:
-        return [stamp.user_id]
+    if context.user_id is not None:
+        return [context.user_id]
     return list_manager_ids(company_id, NEEDED_PERMISSIONS[kind])
 
 
@@ -110,11 +110,11 @@ WEBHOOKS_PAGE = "/settings/webhooks"
 # ---------------------------------------------------------------------------------------------- people, keys and apps
 
 
-def notify_member_joined(*, membership: Membership, stamp: AuditContext) -> None:
+def notify_member_joined(*, membership: Membership, context: AuditContext) -> None:
     """Notify managers that a user joined the company."""
     send_notification(
         company_id=membership.company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.MEMBER_JOINED,
         link=build_page_url(membership.company_id, MEMBERS_PAGE),
         entity_type="member",
@@ -126,11 +126,11 @@ def notify_member_joined(*, membership: Membership, stamp: AuditContext) -> None
     )
 
 
-def notify_api_key_created(*, key: ApiKey, stamp: AuditContext) -> None:
+def notify_api_key_created(*, key: ApiKey, context: AuditContext) -> None:
     """Notify that an API key was created."""
     send_notification(
         company_id=key.company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.API_KEY_CREATED,
         link=build_page_url(key.company_id, API_KEYS_PAGE),
         entity_type="apiKey",
@@ -141,13 +141,13 @@ def notify_api_key_created(*, key: ApiKey, stamp: AuditContext) -> None:
     )
 
 
-def notify_api_key_creator_left(*, membership: Membership, keys: list[ApiKey], stamp: AuditContext) -> None:
+def notify_api_key_creator_left(*, membership: Membership, keys: list[ApiKey], context: AuditContext) -> None:
     """Notify owners that the creator of API keys left; the keys stay valid."""
     owners = list(Membership.objects.for_company(membership.company_id).owners().values_list("user_id", flat=True))
     for key in keys:
         send_notification(
             company_id=membership.company_id,
-            stamp=stamp,
+            context=context,
             type=NotificationType.API_KEY_CREATOR_LEFT,
             link=build_page_url(membership.company_id, API_KEYS_PAGE),
             entity_type="apiKey",
@@ -159,11 +159,11 @@ def notify_api_key_creator_left(*, membership: Membership, keys: list[ApiKey], s
         )
 
 
-def notify_app_connected(*, consent: Any, stamp: AuditContext) -> None:
+def notify_app_connected(*, consent: Any, context: AuditContext) -> None:
     """Notify that an app was connected. `consent` has company_id, id, scopes, user and application."""
     send_notification(
         company_id=consent.company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.APP_CONNECTED,
         link=build_page_url(consent.company_id, API_KEYS_PAGE),
         entity_type="connectedApp",
@@ -174,11 +174,11 @@ def notify_app_connected(*, consent: Any, stamp: AuditContext) -> None:
     )
 
 
-def notify_app_revoked(*, consent: Any, stamp: AuditContext) -> None:
+def notify_app_revoked(*, consent: Any, context: AuditContext) -> None:
     """Notify that an app was disconnected."""
     send_notification(
         company_id=consent.company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.APP_REVOKED,
         link=build_page_url(consent.company_id, API_KEYS_PAGE),
         entity_type="connectedApp",
@@ -188,7 +188,7 @@ def notify_app_revoked(*, consent: Any, stamp: AuditContext) -> None:
     )
 
 
-def notify_webhook_disabled(*, endpoint: Any, stamp: AuditContext) -> None:
+def notify_webhook_disabled(*, endpoint: Any, context: AuditContext) -> None:
     """Notify owners that a webhook was disabled.
 
     `endpoint` has company_id, id, url, failing_since and last_status.
@@ -196,7 +196,7 @@ def notify_webhook_disabled(*, endpoint: Any, stamp: AuditContext) -> None:
     owners = list(Membership.objects.for_company(endpoint.company_id).owners().values_list("user_id", flat=True))
     send_notification(
         company_id=endpoint.company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.WEBHOOK_DISABLED,
         link=build_page_url(endpoint.company_id, WEBHOOKS_PAGE),
         entity_type="webhookEndpoint",
@@ -214,7 +214,7 @@ def notify_webhook_disabled(*, endpoint: Any, stamp: AuditContext) -> None:
 def notify_import_finished(
     *,
     company_id: UUID,
-    stamp: AuditContext,
+    context: AuditContext,
     import_id: UUID,
     count: int,
     skipped_before_data_start: int,
@@ -223,7 +223,7 @@ def notify_import_finished(
     """Notify that an import was stored; `count` is the number of new rows."""
     send_notification(
         company_id=company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.IMPORT_FINISHED,
         link=build_page_url(company_id, IMPORTS_PAGE),
         entity_type="import",
@@ -235,12 +235,12 @@ def notify_import_finished(
 
 
 def notify_import_undone(
-    *, company_id: UUID, stamp: AuditContext, import_id: UUID, deleted_count: int, changed_count: int = 0
+    *, company_id: UUID, context: AuditContext, import_id: UUID, deleted_count: int, changed_count: int = 0
 ) -> None:
     """Notify that an import was undone; `changed_count` of its rows had been changed since."""
     send_notification(
         company_id=company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.IMPORT_UNDONE,
         link=build_page_url(company_id, IMPORTS_PAGE),
         entity_type="import",
@@ -253,7 +253,7 @@ def notify_import_undone(
 def notify_balance_mismatch(
     *,
     company_id: UUID,
-    stamp: AuditContext,
+    context: AuditContext,
     account_id: UUID,
     account_name: str,
     reported: Decimal,
@@ -264,7 +264,7 @@ def notify_balance_mismatch(
     """Notify managers that the bank's balance differs from the ledger's; once per balance until it is read."""
     send_notification(
         company_id=company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.BALANCE_MISMATCH,
         link=build_page_url(company_id, f"/accounts/{account_id}"),
         entity_type="account",
@@ -279,11 +279,13 @@ def notify_balance_mismatch(
     )
 
 
-def notify_cash_below_zero(*, company_id: UUID, stamp: AuditContext, day: date, amount: Decimal, currency: str) -> None:
+def notify_cash_below_zero(
+    *, company_id: UUID, context: AuditContext, day: date, amount: Decimal, currency: str
+) -> None:
     """Notify that cash is forecast to fall below zero; once until it is read."""
     send_notification(
         company_id=company_id,
-        stamp=stamp,
+        context=context,
         type=NotificationType.CASH_BELOW_ZERO,
         link=build_page_url(company_id),
         entity_type="company",

@@ -24,7 +24,7 @@ def show_notifications(page: CompanyPage) -> HttpResponse:
     """List the user's notifications, latest first; on POST mark all as read."""
     if page.request.method == "POST":
         with page.handle_errors():
-            actions.mark_all_notifications_as_read(company=page.company, stamp=page.audit_context)
+            actions.mark_all_notifications_as_read(company=page.company, context=page.audit_context)
         return page.redirect("notifications")
     rows, cursor = page.paginate(list_own_notifications(page), order=("-id",))
     return page.render(
@@ -42,7 +42,7 @@ def read_notification_page(page: CompanyPage, notification_id: UUID) -> HttpResp
     with page.handle_errors():
         row = actions.mark_notification_as_read(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             rows=list_own_notifications(page),
             notification_id=notification_id,
         )
@@ -56,7 +56,7 @@ def read_notification_page(page: CompanyPage, notification_id: UUID) -> HttpResp
 def delete_notification_page(page: CompanyPage, notification_id: UUID) -> HttpResponse:
     with page.handle_errors():
         actions.delete_notifications(
-            company=page.company, stamp=page.audit_context, rows=list_own_notifications(page), ids=[notification_id]
+            company=page.company, context=page.audit_context, rows=list_own_notifications(page), ids=[notification_id]
         )
     return page.redirect("notifications")
 

@@ -58,7 +58,10 @@ class NotificationViewSet(CompanyViewSet):
     def read(self, request: Request, company_id: str, notification_id: str) -> Response:
         """Marks one notification as read; the time of the first reading stays."""
         row = actions.mark_notification_as_read(
-            company=self.company, stamp=self.audit_context, rows=self.list_accessible(), notification_id=notification_id
+            company=self.company,
+            context=self.audit_context,
+            rows=self.list_accessible(),
+            notification_id=notification_id,
         )
         return self.respond_with_one(row, shapes.NotificationShape)
 
@@ -69,7 +72,7 @@ class NotificationViewSet(CompanyViewSet):
     )
     def read_all(self, request: Request, company_id: str) -> Response:
         """Marks all of the caller's own notifications as read."""
-        count = actions.mark_all_notifications_as_read(company=self.company, stamp=self.audit_context)
+        count = actions.mark_all_notifications_as_read(company=self.company, context=self.audit_context)
         return Response({**SUCCESS, "readCount": count})
 
     @extend_schema(
@@ -82,7 +85,7 @@ class NotificationViewSet(CompanyViewSet):
         `notifications:manage`. All other ids are ignored, unknown and foreign ones alike."""
         ids = self.parse_body(shapes.BatchDelete)["notification_ids"]
         count = actions.delete_notifications(
-            company=self.company, stamp=self.audit_context, rows=self.list_accessible(), ids=ids
+            company=self.company, context=self.audit_context, rows=self.list_accessible(), ids=ids
         )
         return Response({**SUCCESS, "deletedCount": count})
 

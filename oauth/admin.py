@@ -205,7 +205,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
             registration.store_app_logo(obj, form.cleaned_data["logo"])
         super().save_model(request, obj, form, change)
         if before:
-            registration.record_app_change(application=obj, before=before, stamp=build_staff_audit_context(request))
+            registration.record_app_change(application=obj, before=before, context=build_staff_audit_context(request))
         request.new_secret = secret
 
     def response_add(self, request: Any, obj: Any, post_url_continue: Any = None) -> Any:

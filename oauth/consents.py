@@ -42,7 +42,7 @@ def create_consent(
     user_id: UUID,
     requested_scopes: list[str],
     auth_time: datetime,
-    stamp: AuditContext,
+    context: AuditContext,
 ) -> ConsentGrant:
     """Create a consent; membership and user are locked, so that whoever ends one revokes this consent too.
 
@@ -59,17 +59,17 @@ def create_consent(
         scopes=requested_scopes,
         permissions=list_grantable_permissions(access.permissions),
         auth_time=auth_time,
-        created_time=stamp.time,
+        created_time=context.time,
     )
     AuditEntry.objects.record(
-        stamp,
+        context,
         company_id=consent.company_id,
         action="app.connected",
         entity_type="connectedApp",
         entity_id=consent.id,
         after={"application": application.name, "client_id": application.client_id, "scopes": requested_scopes},
     )
-    hooks.app_connected.run(consent=consent, stamp=stamp)
+    hooks.app_connected.run(consent=consent, context=context)
     return consent
 
 
@@ -91,7 +91,7 @@ def find_standing_consent(
 
 
 def revoke_consent(
-    consent: ConsentGrant, *, reason: RevokedReason, stamp: AuditContext, is_notified: bool = False
+    consent: ConsentGrant, *, reason: RevokedReason, context: AuditContext, is_notified: bool = False
 ) -> bool:
     """Revoke a consent with all its codes and tokens; return whether it was valid.
 
@@ -99,12 +99,12 @@ def revoke_consent(
         is_notified: the notification was sent for another consent of the same app.
     """
     ended = ConsentGrant.objects.filter(id=consent.id, revoked_time=None).update(
-        revoked_time=stamp.time, revoked_reason=reason
+        revoked_time=context.time, revoked_reason=reason
     )
     if not ended:
         return False
     AuditEntry.objects.record(
-        stamp,
+        context,
         company_id=consent.company_id,
         action="app.revoked",
         entity_type="connectedApp",
@@ -113,7 +113,7 @@ def revoke_consent(
         after={"reason": reason.value},
     )
     if not is_notified:
-        hooks.app_revoked.run(consent=consent, stamp=stamp)
+        hooks.app_revoked.run(consent=consent, context=context)
     return True
 
 
@@ -130,44 +130,44 @@ def list_connections(consents: ConsentGrantQuerySet) -> list[ConsentGrant]:
     return list(connections_by_key.values())
 
 
-def disconnect_app(consent: ConsentGrant, *, stamp: AuditContext) -> None:
+def disconnect_app(consent: ConsentGrant, *, context: AuditContext) -> None:
     """Revoke all consents that a user gave an app in a company."""
     connection = {
         "company_id": consent.company_id,
         "user_id": consent.user_id,
         "application_id": consent.application_id,
     }
-    revoke_consents(ConsentGrant.objects.filter(**connection), reason=RevokedReason.USER, stamp=stamp)
+    revoke_consents(ConsentGrant.objects.filter(**connection), reason=RevokedReason.USER, context=context)
 
 
 @transaction.atomic
-def revoke_consents(consents: ConsentGrantQuerySet, *, reason: RevokedReason, stamp: AuditContext) -> None:
+def revoke_consents(consents: ConsentGrantQuerySet, *, reason: RevokedReason, context: AuditContext) -> None:
     """Revoke consents for good."""
     rows = consents.filter(revoked_time=None).select_related("application", "user")
     notified: set[tuple[UUID, UUID, Any]] = set()
     for consent in rows.order_by("company_id", "id"):  # one lock order, to avoid deadlocks
         connection = (consent.company_id, consent.user_id, consent.application_id)
-        if revoke_consent(consent, reason=reason, stamp=stamp, is_notified=connection in notified):
+        if revoke_consent(consent, reason=reason, context=context, is_notified=connection in notified):
             notified.add(connection)
 
 
-def revoke_consents_of_member(*, membership: Membership, stamp: AuditContext) -> None:
+def revoke_consents_of_member(*, membership: Membership, context: AuditContext) -> None:
     """Revoke the consents of a member who left the company."""
     if membership.user_id is None:
         return  # an invitation, which has no consents
     consents = ConsentGrant.objects.for_company(membership.company_id).filter(user_id=membership.user_id)
-    revoke_consents(consents, reason=RevokedReason.MEMBERSHIP_ENDED, stamp=stamp)
+    revoke_consents(consents, reason=RevokedReason.MEMBERSHIP_ENDED, context=context)
 
 
-def revoke_consents_of_deactivated_user(*, user: User, stamp: AuditContext) -> None:
+def revoke_consents_of_deactivated_user(*, user: User, context: AuditContext) -> None:
     """Revoke the consents of a deactivated user; managers are notified, since staff belong to no company."""
     consents = ConsentGrant.objects.filter(user=user)
-    revoke_consents(consents, reason=RevokedReason.USER_DEACTIVATED, stamp=replace(stamp, user_id=None))
+    revoke_consents(consents, reason=RevokedReason.USER_DEACTIVATED, context=replace(context, user_id=None))
 
 
-def sign_out_apps(*, user: User, stamp: AuditContext) -> None:
+def sign_out_apps(*, user: User, context: AuditContext) -> None:
     """Revoke all consents of a user who chose this with a new password."""
-    revoke_consents(ConsentGrant.objects.filter(user=user), reason=RevokedReason.PASSWORD_CHANGED, stamp=stamp)
+    revoke_consents(ConsentGrant.objects.filter(user=user), reason=RevokedReason.PASSWORD_CHANGED, context=context)
 
 
 def record_consent_use(consent_id: UUID, *, now: datetime) -> None:

@@ -229,7 +229,7 @@ class AuthorizeView(AuthorizationView):
                     user_id=get_signed_in_user(request).pk,
                     requested_scopes=asked_scopes,
                     auth_time=sessions.get_auth_time(request),
-                    stamp=build_audit_context(request),
+                    context=build_audit_context(request),
                 )
                 return self.respond_with_code(request, asked_scopes, credentials, consent)
         except NotFoundError:
@@ -384,5 +384,5 @@ def disconnect_app_page(request: HttpRequest, company_id: str, consent_id: UUID)
         raise PermissionDenied
     page = CompanyPage(request=request, access=access, now=timezone.now())
     with page.handle_errors():
-        consents.disconnect_app(consent, stamp=page.audit_context)
+        consents.disconnect_app(consent, context=page.audit_context)
     return redirect(f"/app/companies/{company_id}/settings/api-keys#apps")

@@ -47,7 +47,7 @@ def register_app(*, name: str, redirect_uris: list[str], allowed: list[str], con
 LOGGED_FIELDS = ("name", "client_type", "redirect_uris", "allowed_scopes", "enabled")
 
 
-def record_app_change(*, application: Application, before: dict[str, Any], stamp: AuditContext) -> None:
+def record_app_change(*, application: Application, before: dict[str, Any], context: AuditContext) -> None:
     """Record changed LOGGED_FIELDS in the audit log of each company with a standing consent."""
     after = {name: getattr(application, name) for name in LOGGED_FIELDS}
     changed_fields = [name for name in LOGGED_FIELDS if before[name] != after[name]]
@@ -56,7 +56,7 @@ def record_app_change(*, application: Application, before: dict[str, Any], stamp
     standing = ConsentGrant.objects.filter(application=application, revoked_time=None, redeemed_time__isnull=False)
     for company_id in standing.order_by("company_id").values_list("company_id", flat=True).distinct():
         AuditEntry.objects.record(
-            stamp,
+            context,
             company_id=company_id,
             action="app.updated",
             entity_type="app",

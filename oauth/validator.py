@@ -254,7 +254,9 @@ class Validator(OAuth2Validator):
     def end_replayed_consent(self, request: Request, *, reason: RevokedReason) -> None:
         """Revoke the consent of a replayed code or token, of which somebody has a copy."""
         if request.consent.revoked_time is None:
-            consents.revoke_consent(request.consent, reason=reason, stamp=build_app_audit_context(request, request.now))
+            consents.revoke_consent(
+                request.consent, reason=reason, context=build_app_audit_context(request, request.now)
+            )
 
     def list_allowed_scopes(self, request: Request) -> list[str]:
         """Return the granted scopes that staff still allow the app."""
@@ -335,4 +337,4 @@ class Validator(OAuth2Validator):
         rows = ConsentGrant.objects.select_related("application").filter(application=request.client)
         consent = rows.filter(id=consent_id).first() if consent_id else None
         if consent is not None:
-            consents.revoke_consent(consent, reason=RevokedReason.CLIENT, stamp=build_app_audit_context(request, now))
+            consents.revoke_consent(consent, reason=RevokedReason.CLIENT, context=build_app_audit_context(request, now))

@@ -340,7 +340,7 @@ class ConnectedAppViewSet(CompanyViewSet):
         is_own = ConsentGrant.objects.filter(id=consent.id).filter(**self.build_own_filter()).exists()
         if not is_own:
             self.require_permission(Permission.APPS_MANAGE)
-        consents.disconnect_app(consent, stamp=self.audit_context)
+        consents.disconnect_app(consent, context=self.audit_context)
         return Response(SUCCESS)
 
     def build_own_filter(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def describe_plan_count(rows: Any) -> tuple[int, str]:
     )
 
 
-def check_planned_category_lines(*, company: Company, category: Category, stamp: AuditContext) -> None:
+def check_planned_category_lines(*, company: Company, category: Category, context: AuditContext) -> None:
     """Check that no plan item posts to a line that the category lost.
 
     Raises:
@@ -76,7 +76,7 @@ def check_planned_category_lines(*, company: Company, category: Category, stamp:
 
 
 def replace_category_in_plans(
-    *, company: Company, category_id: UUID, replacement_id: UUID, stamp: AuditContext
+    *, company: Company, category_id: UUID, replacement_id: UUID, context: AuditContext
 ) -> None:
     """Replace a category in all plans; a constant number of statements.
 
@@ -89,24 +89,24 @@ def replace_category_in_plans(
         raise PlTypeNotAllowed(pointer="#/replaceWith")
     plans = PlannedTransaction.objects.for_company(company.id)
     overrides = PlannedOverride.objects.for_company(company.id).filter(category=category_id)
-    audit_values = {"last_updated_time": stamp.time, "last_updated_user_id": stamp.actor}
+    audit_values = {"last_updated_time": context.time, "last_updated_user_id": context.actor}
     plans.filter(Q(category=category_id) | Q(id__in=overrides.values("planned"))).update(**audit_values)
     plans.filter(category=category_id).update(category=replacement_id)
     overrides.update(category=replacement_id)
     items.update(category=replacement_id, **audit_values)
 
 
-def touch_plans_of_counterparty(*, counterparty: Counterparty, stamp: AuditContext) -> None:
+def touch_plans_of_counterparty(*, counterparty: Counterparty, context: AuditContext) -> None:
     """Mark planned transactions of a counterparty as changed, since they return its type."""
     PlannedTransaction.objects.for_company(counterparty.company_id).filter(counterparty=counterparty).update(
-        last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+        last_updated_time=context.time, last_updated_user_id=context.actor
     )
 
 
 def merge_counterparty_in_plans(
-    *, company: Company, gone: Counterparty, kept: Counterparty, stamp: AuditContext
+    *, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext
 ) -> None:
     """Replace a merged counterparty in all plans."""
     PlannedTransaction.objects.for_company(company.id).filter(counterparty=gone).update(
-        counterparty=kept, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+        counterparty=kept, last_updated_time=context.time, last_updated_user_id=context.actor
     )

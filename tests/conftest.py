@@ -163,7 +163,7 @@ def now() -> datetime:
 
 
 @pytest.fixture
-def stamp(now: datetime) -> AuditContext:
+def audit_context(now: datetime) -> AuditContext:
     return AuditContext(time=now)
 
 
@@ -237,7 +237,11 @@ def make_api() -> Any:
     def make(company: Company, *permissions: str) -> Api:
         held = parse_permissions(permissions) if permissions else ALL_PERMISSIONS
         minted = api_keys.create_api_key(
-            company=company, stamp=AuditContext(time=datetime.now(tz=UTC)), name="test", permissions=held, creator=None
+            company=company,
+            context=AuditContext(time=datetime.now(tz=UTC)),
+            name="test",
+            permissions=held,
+            creator=None,
         )
         return Api(company, key=minted.text)
 

@@ -20,27 +20,29 @@ class UserFactory(factory.django.DjangoModelFactory[User]):
     password = factory.django.Password("correct horse battery")
 
 
-def make_stamp() -> AuditContext:
+def make_audit_context() -> AuditContext:
     return AuditContext(time=datetime.now(tz=UTC))
 
 
 def make_company(*, name: str = "Acme", base_currency: str = "EUR", owner: User | None = None) -> Company:
     """A company with its default set and an owner of its own."""
     founded, _ = create_company(
-        name=name, base_currency=base_currency, owner=owner or UserFactory(), stamp=make_stamp()
+        name=name, base_currency=base_currency, owner=owner or UserFactory(), context=make_audit_context()
     )
     return founded
 
 
 def make_member(of: Company, email: str, *, role: Role = Role.EDITOR, permissions: list[str] | None = None) -> User:
     user = User.objects.find_by_email(email) or UserFactory(email=email)
-    Membership(company=of, user=user, role=role, permissions=permissions).mark_created(make_stamp()).save(
+    Membership(company=of, user=user, role=role, permissions=permissions).mark_created(make_audit_context()).save(
         force_insert=True
     )
     return user
 
 
 def make_customer(of: Company, name: str = "Initech", *, external_id: str | None = None) -> Counterparty:
-    made = Counterparty(company=of, type="customer", name=name, external_id=external_id).mark_created(make_stamp())
+    made = Counterparty(company=of, type="customer", name=name, external_id=external_id).mark_created(
+        make_audit_context()
+    )
     made.save(force_insert=True)
     return made

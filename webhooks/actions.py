@@ -39,13 +39,13 @@ class EndpointWithSecret:
     secret: str
 
 
-def create_webhook_endpoint(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> EndpointWithSecret:
+def create_webhook_endpoint(*, company: Company, context: AuditContext, values: dict[str, Any]) -> EndpointWithSecret:
     """Create an endpoint that gets all events from now on.
 
     Raises:
         TooManyWebhookEndpoints: the company has the maximum.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         if WebhookEndpoint.objects.for_company(company.id).count() >= MAX_ENDPOINTS:
             raise TooManyWebhookEndpoints
         endpoint = change.insert(WebhookEndpoint(company=company, **values))
@@ -62,14 +62,14 @@ def build_endpoint_log_values(endpoint: WebhookEndpoint) -> dict[str, Any]:
 
 
 def update_webhook_endpoint(
-    *, company: Company, stamp: AuditContext, endpoint_id: UUID | str, values: dict[str, Any]
+    *, company: Company, context: AuditContext, endpoint_id: UUID | str, values: dict[str, Any]
 ) -> Any:
     """Update an endpoint; one that is enabled or has a new URL is tried again at once.
 
     Raises:
         NotFoundError, StaleError: it is gone or has another version.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         endpoint = change.lock(WebhookEndpoint, endpoint_id)
         is_url_changed = endpoint.url != values.get("url", endpoint.url)
         is_reenabled = values.get("enabled", endpoint.enabled) and not endpoint.enabled
@@ -80,48 +80,48 @@ def update_webhook_endpoint(
     return endpoint
 
 
-def roll_webhook_secret(*, company: Company, stamp: AuditContext, endpoint_id: UUID | str) -> EndpointWithSecret:
+def roll_webhook_secret(*, company: Company, context: AuditContext, endpoint_id: UUID | str) -> EndpointWithSecret:
     """Replace the secret; for a day the old one signs too.
 
     Raises:
         NotFoundError, StaleError: the endpoint is gone or has another version.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         endpoint = change.lock(WebhookEndpoint, endpoint_id)
-        endpoint.old_salt, endpoint.old_salt_until = endpoint.salt, stamp.time + signing.OLD_SECRET_VALIDITY
+        endpoint.old_salt, endpoint.old_salt_until = endpoint.salt, context.time + signing.OLD_SECRET_VALIDITY
         endpoint.salt = signing.new_salt()
         endpoint.save(update_fields=["salt", "old_salt", "old_salt_until"])
-        endpoint.mark_updated(stamp)
+        endpoint.mark_updated(context)
         change.record(endpoint, "webhookEndpoint.secretRolled")
     return EndpointWithSecret(endpoint=endpoint, secret=signing.get_endpoint_secret(endpoint))
 
 
-def delete_webhook_endpoint(*, company: Company, stamp: AuditContext, endpoint_id: UUID | str) -> WebhookEndpoint:
+def delete_webhook_endpoint(*, company: Company, context: AuditContext, endpoint_id: UUID | str) -> WebhookEndpoint:
     """Delete an endpoint with its deliveries; events not delivered yet are lost to it.
 
     Raises:
         NotFoundError, StaleError: it is gone or has another version.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         endpoint = change.lock(WebhookEndpoint, endpoint_id)
         change.delete(endpoint, "webhookEndpoint.deleted", before=build_endpoint_log_values(endpoint))
     return endpoint
 
 
-def request_test_delivery(*, company: Company, stamp: AuditContext, endpoint_id: UUID | str) -> WebhookDelivery:
+def request_test_delivery(*, company: Company, context: AuditContext, endpoint_id: UUID | str) -> WebhookDelivery:
     """Request a test event for this endpoint alone, whatever its types, enabled or not.
 
     Raises:
         NotFoundError: the endpoint is gone.
         TooManyDeliveriesWaiting: too many requests wait.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         endpoint = change.lock(WebhookEndpoint, endpoint_id, check_versions=False)
         return create_requested_delivery(change, endpoint, change.record(endpoint, TEST_EVENT_TYPE))
 
 
 def request_redelivery(
-    *, company: Company, stamp: AuditContext, endpoint_id: UUID | str, delivery_id: UUID | str
+    *, company: Company, context: AuditContext, endpoint_id: UUID | str, delivery_id: UUID | str
 ) -> WebhookDelivery:
     """Request the event of a delivery once more, whether the endpoint is enabled or not.
 
@@ -129,7 +129,7 @@ def request_redelivery(
         NotFoundError: the delivery or its event is gone.
         TooManyDeliveriesWaiting: too many requests wait.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         endpoint = change.lock(WebhookEndpoint, endpoint_id, check_versions=False)
         parsed_id = delivery_id if isinstance(delivery_id, UUID) else parse_id(delivery_id)
         rows = (
@@ -162,10 +162,10 @@ def create_requested_delivery(change: CompanyChange, endpoint: WebhookEndpoint, 
 def disable_failing_endpoint(*, company_id: UUID, endpoint_id: UUID, now: datetime) -> None:
     """Disable an endpoint that failed for too long and notify the owners; nothing if it was changed since."""
     company = Company.objects.get(id=company_id)
-    stamp = AuditContext(time=now)
-    with change_company(company, stamp=stamp) as change:
+    context = AuditContext(time=now)
+    with change_company(company, context=context) as change:
         endpoint = change.lock_or_none(WebhookEndpoint, endpoint_id)
         if endpoint is None or not endpoint.enabled or endpoint.failing_since is None:
             return
         change.update(endpoint, "webhookEndpoint.disabled", enabled=False)
-        notify.notify_webhook_disabled(endpoint=endpoint, stamp=stamp)
+        notify.notify_webhook_disabled(endpoint=endpoint, context=context)

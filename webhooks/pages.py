@@ -43,7 +43,8 @@ def create_webhook_endpoint_page(page: CompanyPage) -> HttpResponse:
     if page.is_post and form.is_valid:
         with page.handle_errors(form):
             return render_endpoint_secret(
-                page, actions.create_webhook_endpoint(company=page.company, stamp=page.audit_context, values=form.data)
+                page,
+                actions.create_webhook_endpoint(company=page.company, context=page.audit_context, values=form.data),
             )
     return page.render("webhooks/new.html", status=400 if form.errors else 200, section="webhooks", form=form)
 
@@ -71,7 +72,10 @@ def show_webhook_endpoint(page: CompanyPage, endpoint_id: UUID) -> HttpResponse:
         if form.is_valid:
             with page.handle_errors(form):
                 actions.update_webhook_endpoint(
-                    company=page.company, stamp=page.audit_context, endpoint_id=endpoint_id, values=values or form.data
+                    company=page.company,
+                    context=page.audit_context,
+                    endpoint_id=endpoint_id,
+                    values=values or form.data,
                 )
                 return page.redirect_with_message(_("Saved."), "webhook", endpoint_id=endpoint_id)
     deliveries = WebhookDelivery.objects.for_company(page.company.id).filter(endpoint=row)
@@ -107,7 +111,7 @@ def roll_webhook_secret_page(page: CompanyPage, endpoint_id: UUID) -> HttpRespon
         return sign_in_page
     with page.handle_errors():
         endpoint_with_secret = actions.roll_webhook_secret(
-            company=page.company, stamp=page.audit_context, endpoint_id=endpoint_id
+            company=page.company, context=page.audit_context, endpoint_id=endpoint_id
         )
         return render_endpoint_secret(page, endpoint_with_secret, rolled=True)
     return page.redirect("webhook", endpoint_id=endpoint_id)
@@ -116,7 +120,7 @@ def roll_webhook_secret_page(page: CompanyPage, endpoint_id: UUID) -> HttpRespon
 @company_page(writes=MANAGE)
 def request_test_delivery_page(page: CompanyPage, endpoint_id: UUID) -> HttpResponse:
     with page.handle_errors():
-        actions.request_test_delivery(company=page.company, stamp=page.audit_context, endpoint_id=endpoint_id)
+        actions.request_test_delivery(company=page.company, context=page.audit_context, endpoint_id=endpoint_id)
         return page.redirect_with_message(
             _("A test is on its way: look below in a moment."), "webhook", endpoint_id=endpoint_id
         )
@@ -127,7 +131,7 @@ def request_test_delivery_page(page: CompanyPage, endpoint_id: UUID) -> HttpResp
 def request_redelivery_page(page: CompanyPage, endpoint_id: UUID, delivery_id: UUID) -> HttpResponse:
     with page.handle_errors():
         actions.request_redelivery(
-            company=page.company, stamp=page.audit_context, endpoint_id=endpoint_id, delivery_id=delivery_id
+            company=page.company, context=page.audit_context, endpoint_id=endpoint_id, delivery_id=delivery_id
         )
         return page.redirect_with_message(_("The event is sent again."), "webhook", endpoint_id=endpoint_id)
     return page.redirect("webhook", endpoint_id=endpoint_id)
@@ -138,6 +142,6 @@ def delete_webhook_endpoint_page(page: CompanyPage, endpoint_id: UUID) -> HttpRe
     if sign_in_page := require_login_for_endpoint(page, get_webhook_endpoint_or_404(page, endpoint_id)):
         return sign_in_page
     with page.handle_errors():
-        row = actions.delete_webhook_endpoint(company=page.company, stamp=page.audit_context, endpoint_id=endpoint_id)
+        row = actions.delete_webhook_endpoint(company=page.company, context=page.audit_context, endpoint_id=endpoint_id)
         return page.redirect_with_message(_("{address} is sent nothing any more.").format(address=row.url), "webhooks")
     return page.redirect("webhooks")

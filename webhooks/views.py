@@ -49,7 +49,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
         """Adds an endpoint; `secret` is answered this once. It is sent every event that is committed from now on, as
         the feed of events has it, in that order, signed by Standard Webhooks. 20 a company."""
         endpoint_with_secret = actions.create_webhook_endpoint(
-            company=self.company, stamp=self.audit_context, values=self.parse_body(self.shape)
+            company=self.company, context=self.audit_context, values=self.parse_body(self.shape)
         )
         return add_secret_to_response(self.respond_created(endpoint_with_secret.endpoint), endpoint_with_secret)
 
@@ -62,13 +62,13 @@ class WebhookEndpointViewSet(CompanyViewSet):
         leave that out, delete it and add another."""
         values = self.parse_body(self.shape, partial=True, resource_serializer=self.shape)
         endpoint = actions.update_webhook_endpoint(
-            company=self.company, stamp=self.audit_context, endpoint_id=endpoint_id, values=values
+            company=self.company, context=self.audit_context, endpoint_id=endpoint_id, values=values
         )
         return self.respond_with_one(endpoint)
 
     def destroy(self, request: Request, company_id: str, endpoint_id: str) -> Response:
         """Deletes an endpoint with its deliveries; nothing is sent to it any more."""
-        actions.delete_webhook_endpoint(company=self.company, stamp=self.audit_context, endpoint_id=endpoint_id)
+        actions.delete_webhook_endpoint(company=self.company, context=self.audit_context, endpoint_id=endpoint_id)
         return Response({"success": True})
 
     @extend_schema(
@@ -77,7 +77,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
     def roll_secret(self, request: Request, company_id: str, endpoint_id: str) -> Response:
         """Another secret, answered this once. For a day every message is signed with the old one too."""
         endpoint_with_secret = actions.roll_webhook_secret(
-            company=self.company, stamp=self.audit_context, endpoint_id=endpoint_id
+            company=self.company, context=self.audit_context, endpoint_id=endpoint_id
         )
         return add_secret_to_response(self.respond_with_one(endpoint_with_secret.endpoint), endpoint_with_secret)
 
@@ -86,7 +86,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
         """Has an event `webhookEndpoint.tested` sent to this endpoint alone, at once and once, whatever its types and
         enabled or not. The delivery tells what became of it."""
         delivery = actions.request_test_delivery(
-            company=self.company, stamp=self.audit_context, endpoint_id=endpoint_id
+            company=self.company, context=self.audit_context, endpoint_id=endpoint_id
         )
         return Response(shapes.WebhookDeliveryShape(delivery).data)
 
@@ -107,7 +107,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
         """Has the event of a delivery sent again, at once and once, with the same `webhook-id`. A new delivery tells
         what became of it."""
         delivery = actions.request_redelivery(
-            company=self.company, stamp=self.audit_context, endpoint_id=endpoint_id, delivery_id=delivery_id
+            company=self.company, context=self.audit_context, endpoint_id=endpoint_id, delivery_id=delivery_id
         )
         return Response(shapes.WebhookDeliveryShape(delivery).data)
 

@@ -10,12 +10,12 @@ from ledger.recognition.actions.postings import MissingRateError
 from ledger.subscriptions.queries import committed_revenue
 
 
-def store_company_metrics(*, company: Company, stamp: AuditContext) -> None:
+def store_company_metrics(*, company: Company, context: AuditContext) -> None:
     """Store committed recurring revenue in euro, and customers with any, at the end of the current month.
 
     Null where a currency has no exchange rate.
     """
-    month_end = get_last_day_of_month(get_today(company, stamp.time))
+    month_end = get_last_day_of_month(get_today(company, context.time))
     committed_mrr, customers = None, None
     with suppress(MissingRateError):
         committed_mrr, customers = committed_revenue.compute_committed_revenue(
@@ -24,5 +24,5 @@ def store_company_metrics(*, company: Company, stamp: AuditContext) -> None:
     Company.objects.filter(id=company.id).update(
         computed_committed_mrr_eur=committed_mrr,
         computed_active_customer_count=customers,
-        computed_metrics_time=stamp.time,
+        computed_metrics_time=context.time,
     )

@@ -12,13 +12,13 @@ FORECAST_WINDOW = timedelta(days=90)
 ONE_DAY = timedelta(days=1)
 
 
-def find_shortfall(*, company: Company, stamp: AuditContext, rates: RateTable) -> Point | None:
+def find_shortfall(*, company: Company, context: AuditContext, rates: RateTable) -> Point | None:
     """Return the first day of the next 90 with projected cash below zero, and the amount.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    today = get_today(company, stamp.time)
+    today = get_today(company, context.time)
     forecast = compute_balance_forecast(
         company=company,
         start=today + ONE_DAY,
@@ -31,15 +31,15 @@ def find_shortfall(*, company: Company, stamp: AuditContext, rates: RateTable) -
     return forecast.below_zero
 
 
-def warn_of_low_cash(*, company: Company, stamp: AuditContext, rates: RateTable) -> None:
+def warn_of_low_cash(*, company: Company, context: AuditContext, rates: RateTable) -> None:
     """Notify owners and admins of a shortfall, once until they have read it.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    shortfall_point = find_shortfall(company=company, stamp=stamp, rates=rates)
+    shortfall_point = find_shortfall(company=company, context=context, rates=rates)
     if shortfall_point:
         day, amount = shortfall_point
         notify_cash_below_zero(
-            company_id=company.id, stamp=stamp, day=day, amount=amount, currency=company.base_currency
+            company_id=company.id, context=context, day=day, amount=amount, currency=company.base_currency
         )

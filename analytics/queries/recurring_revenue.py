@@ -264,7 +264,7 @@ def refresh_recurring_revenue(company: Company, *, is_forced: bool = False) -> N
     book.save(update_fields=["base_currency", "rates_version", "stale"])
 
 
-def update_recurring_revenue(*, company: Company, stamp: AuditContext, changed: SubscriptionEventChanges) -> None:
+def update_recurring_revenue(*, company: Company, context: AuditContext, changed: SubscriptionEventChanges) -> None:
     """Update stored months after events were stored or retracted, and the company's metrics."""
     book = lock_recurring_book(company)
     if changed.customers is None or not is_book_fresh(book, company, get_rates_version()):
@@ -276,7 +276,7 @@ def update_recurring_revenue(*, company: Company, stamp: AuditContext, changed: 
             add_to_stored_months(company, aggregate_movements(company, [before, EventSelection(customers=customers)]))
         except RateLookupError:  # the event is stored; readers of its months get the error
             mark_recurring_revenue_stale(company)
-    store_company_metrics(company=company, stamp=stamp)
+    store_company_metrics(company=company, context=context)
 
 
 def lock_recurring_book(company: Company) -> RecurringBook:

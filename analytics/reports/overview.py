@@ -125,7 +125,7 @@ def dismiss_onboarding_page(page: CompanyPage) -> HttpResponse:
     with page.handle_errors():
         update_company(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             permissions=page.access.permissions,
             values={"first_hour_over": True},
         )

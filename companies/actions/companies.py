@@ -58,7 +58,7 @@ def create_company(
     name: str,
     base_currency: str,
     owner: User,
-    stamp: AuditContext,
+    context: AuditContext,
     domain: str | None = None,
     status: SystemStatus = SystemStatus.TRIAL,
     demonstration: dict[str, int] | None = None,
@@ -67,24 +67,24 @@ def create_company(
 
     Raises TooManyCompanies for a user; commands are not limited.
     """
-    if stamp.user_id is not None:
-        limit_company_creation(owner, now=stamp.time)
+    if context.user_id is not None:
+        limit_company_creation(owner, now=context.time)
     company = Company(
         name=name,
         base_currency=base_currency,
         domain=domain,
-        last_overall_updated_time=stamp.time,
+        last_overall_updated_time=context.time,
         system_status=status,
-        system_trial_until=stamp.time + TRIAL_PERIOD if status == SystemStatus.TRIAL else None,
+        system_trial_until=context.time + TRIAL_PERIOD if status == SystemStatus.TRIAL else None,
         demonstration=demonstration,
-    ).mark_created(stamp)
+    ).mark_created(context)
     with transaction.atomic():
         company.save(force_insert=True)
-        with change_company(company, stamp=stamp) as change:
+        with change_company(company, context=context) as change:
             membership = change.insert(Membership(company=company, user=owner, role=Role.OWNER))
             after = {"name": name, "base_currency": base_currency, "owner": str(owner.id)}
             change.record(company, "company.created", after=after)
-            hooks.company_created.run(company=company, stamp=stamp)
+            hooks.company_created.run(company=company, context=context)
     return company, membership
 
 
@@ -98,7 +98,7 @@ def limit_company_creation(person: User, *, now: datetime) -> None:
 
 
 def update_company(
-    *, company: Company, stamp: AuditContext, permissions: Permissions, values: dict[str, Any]
+    *, company: Company, context: AuditContext, permissions: Permissions, values: dict[str, Any]
 ) -> Company:
     """Update a company's settings.
 
@@ -106,7 +106,7 @@ def update_company(
         StaleError, CompanyManageRequired, SecondFactorMissing, IllegalStatusMove
         CompanyExpired: other settings of a read-only company.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         stored_company = change.lock_company_row()
         changed_fields = {name for name, value in values.items() if getattr(stored_company, name) != value}
         if stored_company.read_only and changed_fields - MANAGED_FIELDS - STAFF_FIELDS:
@@ -114,42 +114,42 @@ def update_company(
         if changed_fields & MANAGED_FIELDS and Permission.COMPANY_MANAGE not in permissions:
             raise CompanyManageRequired
         if "require_second_factor" in changed_fields:
-            check_mfa_requirement(stamp, is_required=values["require_second_factor"])
+            check_mfa_requirement(context, is_required=values["require_second_factor"])
         if "system_status" in changed_fields:
             if values["system_status"] not in STATUS_TRANSITIONS[stored_company.system_status]:
                 raise IllegalStatusMove
             is_expired = values["system_status"] == SystemStatus.EXPIRED
-            values = {**values, "system_expired_at": stamp.time if is_expired else None}
+            values = {**values, "system_expired_at": context.time if is_expired else None}
         if changed_fields:
-            change.update(stored_company, "company.updated", last_overall_updated_time=stamp.time, **values)
+            change.update(stored_company, "company.updated", last_overall_updated_time=context.time, **values)
         if changed_fields & RECOMPUTE_FIELDS:
             hooks.company_settings_changed.run(
-                company=stored_company, stamp=stamp, changed=changed_fields & RECOMPUTE_FIELDS
+                company=stored_company, context=context, changed=changed_fields & RECOMPUTE_FIELDS
             )
     return stored_company
 
 
-def check_mfa_requirement(stamp: AuditContext, *, is_required: bool) -> None:
+def check_mfa_requirement(context: AuditContext, *, is_required: bool) -> None:
     """Check who changes the MFA requirement: an owner in person, who has MFA.
 
     Raises SignedInMemberRequired for an API key, SecondFactorMissing.
     """
-    if stamp.user_id is None:
+    if context.user_id is None:
         raise SignedInMemberRequired
-    if is_required and not User.objects.filter(pk=stamp.user_id, second_factor_since__isnull=False).exists():
+    if is_required and not User.objects.filter(pk=context.user_id, second_factor_since__isnull=False).exists():
         raise SecondFactorMissing
 
 
-def end_trial(*, company: Company, stamp: AuditContext, next_status: str) -> bool:
+def end_trial(*, company: Company, context: AuditContext, next_status: str) -> bool:
     """Move a company whose trial has ended to `next_status`; False if there was nothing to do."""
-    if not is_trial_over(company, stamp.time):
+    if not is_trial_over(company, context.time):
         return False
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         stored_company = change.lock_company_row()
-        if not is_trial_over(stored_company, stamp.time):  # the trial was extended meanwhile
+        if not is_trial_over(stored_company, context.time):  # the trial was extended meanwhile
             return False
         update_company(
-            company=stored_company, stamp=stamp, permissions=frozenset(), values={"system_status": next_status}
+            company=stored_company, context=context, permissions=frozenset(), values={"system_status": next_status}
         )
     return True
 

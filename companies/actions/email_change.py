@@ -37,7 +37,7 @@ class TooManyEmailChanges(TooManyRequestsError):
     code = "too_many_email_changes"
 
 
-def request_email_change(*, user: User, email: str, stamp: AuditContext) -> None:
+def request_email_change(*, user: User, email: str, context: AuditContext) -> None:
     """Mail a confirmation link to the new address and a notice to the old one; an earlier link becomes invalid.
 
     Raises:
@@ -46,7 +46,7 @@ def request_email_change(*, user: User, email: str, stamp: AuditContext) -> None
     address, token = email_addresses.to_deliverable_email(email.strip()), secrets.token_urlsafe(32)
     budget = throttling.consume_budget(
         f"email-change:{user.pk}",
-        now=stamp.time.timestamp(),
+        now=context.time.timestamp(),
         limit=MAX_REQUESTS_PER_HOUR,
         seconds=HOUR_SECONDS,
         exact=True,
@@ -55,12 +55,12 @@ def request_email_change(*, user: User, email: str, stamp: AuditContext) -> None
         raise TooManyEmailChanges(wait=budget.resets_in)
     if email_addresses.to_canonical_email(address) == user.canonical_email and address == user.email:
         return
-    values = {"email": address, "token_digest": hash_email_change_token(token), "expires_time": stamp.time + LINK_TTL}
+    values = {"email": address, "token_digest": hash_email_change_token(token), "expires_time": context.time + LINK_TTL}
     with transaction.atomic():
         EmailChange.objects.update_or_create(user=user, defaults=values)
-        auth_emails.send_email_change_requested_email(user=user, address=address, stamp=stamp)
+        auth_emails.send_email_change_requested_email(user=user, address=address, context=context)
     existing_user = User.objects.find_by_email(address)
-    may_send = email_limits.consume_email_limit(address, now=stamp.time)
+    may_send = email_limits.consume_email_limit(address, now=context.time)
     recipients = [address] if may_send and (existing_user is None or existing_user.pk == user.pk) else []
     with use_locale(get_user_locale(user)):
         mailer.send_email_later(
@@ -77,36 +77,39 @@ def build_email_change_text(token: str) -> str:
     ).format(link=f"{settings.APP_URL}/profile/email/{token}")
 
 
-def get_pending_email_change(*, user: User, token: str, stamp: AuditContext) -> EmailChange:
+def get_pending_email_change(*, user: User, token: str, context: AuditContext) -> EmailChange:
     """Return the pending change of the user's own link. Raises EmailChangeEnded."""
     row = EmailChange.objects.filter(user=user).first()
     if (
         row is None
         or not compare_digest(row.token_digest, hash_email_change_token(token))
-        or row.expires_time <= stamp.time
+        or row.expires_time <= context.time
     ):
         raise EmailChangeEnded
     return row
 
 
-def confirm_email_change(*, user: User, token: str, request: Any, stamp: AuditContext) -> str:
+def confirm_email_change(*, user: User, token: str, request: Any, context: AuditContext) -> str:
     """Change the address, notify the old one, and return the new one; the link becomes invalid. Raises
     EmailChangeEnded.
     """
     try:
         with transaction.atomic():
             person = User.objects.select_for_update().get(pk=user.pk)
-            row, before = get_pending_email_change(user=person, token=token, stamp=stamp), members.snapshot_user(person)
+            row, before = (
+                get_pending_email_change(user=person, token=token, context=context),
+                members.snapshot_user(person),
+            )
             old_email = person.email
             row.delete()
             person.email = row.email
             person.save(update_fields=["email", "canonical_email"])
-            members.record_user_change(user=person, before=before, stamp=stamp)
+            members.record_user_change(user=person, before=before, context=context)
             detail = f"{old_email} became {row.email}"[: auth_emails.MAX_TEXT_LENGTH]
             security_log.record_security_event(
-                user=person, event=PersonalEvent.EMAIL_CHANGED, request=request, now=stamp.time, detail=detail
+                user=person, event=PersonalEvent.EMAIL_CHANGED, request=request, now=context.time, detail=detail
             )
-            auth_emails.send_email_changed_email(user=person, old_email=old_email, stamp=stamp)
+            auth_emails.send_email_changed_email(user=person, old_email=old_email, context=context)
     except IntegrityError:  # the address was taken meanwhile
         raise EmailChangeEnded from None
     return row.email

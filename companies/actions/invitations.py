@@ -63,7 +63,13 @@ class AccountThere(ConflictError):
 
 
 def invite_member(
-    *, company: Company, stamp: AuditContext, actor_access: Access, email: str, role: str, permissions: list[str] | None
+    *,
+    company: Company,
+    context: AuditContext,
+    actor_access: Access,
+    email: str,
+    role: str,
+    permissions: list[str] | None,
 ) -> Membership:
     """Invite an e-mail address; the result is the same whether or not it has an account.
 
@@ -71,10 +77,10 @@ def invite_member(
         AlreadyMember, AlreadyInvited, OwnerRequired, TooManyInvitations, InvalidEmail
     """
     address, token = email_addresses.to_canonical_email(email), secrets.token_urlsafe(32)
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         check_can_grant(actor_access=actor_access, role=role, permissions=permissions)
-        check_daily_invitations(company_id=company.id, now=stamp.time)
-        count_invitation(company.id, stamp)
+        check_daily_invitations(company_id=company.id, now=context.time)
+        count_invitation(company.id, context)
         if Membership.objects.for_company(company.id).filter(user__canonical_email=address).exists():
             raise AlreadyMember
         invitation = Membership(
@@ -83,17 +89,17 @@ def invite_member(
             role=role,
             permissions=permissions,
             token_digest=hash_invitation_token(token),
-            expires_time=stamp.time + INVITATION_TTL,
+            expires_time=context.time + INVITATION_TTL,
         )
         change.insert(invitation)
         after = {"email": address, "role": role, "permissions": permissions}
         change.record(invitation, "member.invited", after=after)
-        transaction.on_commit(lambda: send_invitation_email(invitation, token=token, now=stamp.time))
+        transaction.on_commit(lambda: send_invitation_email(invitation, token=token, now=context.time))
     return invitation
 
 
 def resend_invitation(
-    *, company: Company, stamp: AuditContext, actor_access: Access, member_id: UUID | str
+    *, company: Company, context: AuditContext, actor_access: Access, member_id: UUID | str
 ) -> Membership:
     """Mail a new link, valid for seven days; the previous link becomes invalid.
 
@@ -101,19 +107,19 @@ def resend_invitation(
         NotFoundError, StaleError, NotInvited, OwnerRequired, TooManyInvitations
     """
     token = secrets.token_urlsafe(32)
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         invitation = change.lock(Membership.objects.select_related("user"), member_id)
         if invitation.user_id is not None:
             raise NotInvited
         check_can_change_member(actor_access=actor_access, membership=invitation)
         check_can_grant(actor_access=actor_access, role=invitation.role, permissions=invitation.permissions)
-        check_daily_invitations(company_id=company.id, now=stamp.time)
-        count_invitation(company.id, stamp)
+        check_daily_invitations(company_id=company.id, now=context.time)
+        count_invitation(company.id, context)
         invitation.apply_changes(
-            stamp, token_digest=hash_invitation_token(token), expires_time=stamp.time + INVITATION_TTL
+            context, token_digest=hash_invitation_token(token), expires_time=context.time + INVITATION_TTL
         )
         change.record(invitation, "member.invitedAgain", after={"email": invitation.invited_email})
-        transaction.on_commit(lambda: send_invitation_email(invitation, token=token, now=stamp.time))
+        transaction.on_commit(lambda: send_invitation_email(invitation, token=token, now=context.time))
     return invitation
 
 
@@ -139,7 +145,7 @@ def is_invitation_valid(invitation: Membership, *, token: str, now: datetime) ->
 
 
 def accept_invitation(
-    *, invitation: Membership, token: str, account: User, stamp: AuditContext, first_password: bool = False
+    *, invitation: Membership, token: str, account: User, context: AuditContext, first_password: bool = False
 ) -> Membership:
     """Accept an invitation with a user's account.
 
@@ -148,7 +154,7 @@ def accept_invitation(
     Raises:
         InvitationEnded, InvitationForOtherAddress, AlreadyMember, CompanyExpired
     """
-    with change_company(invitation.company, stamp=stamp) as change:
+    with change_company(invitation.company, context=context) as change:
         membership = lock_invitation(change, invitation, token=token)
         if email_addresses.to_canonical_email(account.email) != membership.invited_email:
             raise InvitationForOtherAddress
@@ -157,17 +163,17 @@ def accept_invitation(
         if first_password:
             store_invited_user(account)
         membership.apply_changes(
-            stamp, user=account, joined_time=stamp.time, invited_email=None, token_digest=None, expires_time=None
+            context, user=account, joined_time=context.time, invited_email=None, token_digest=None, expires_time=None
         )
         after = {"email": membership.shown_email, "role": membership.role, "permissions": membership.permissions}
         change.record(membership, "member.joined", after=after)
-        hooks.member_joined.run(membership=membership, stamp=stamp)
+        hooks.member_joined.run(membership=membership, context=context)
     return membership
 
 
-def decline_invitation(*, invitation: Membership, token: str, stamp: AuditContext) -> None:
+def decline_invitation(*, invitation: Membership, token: str, context: AuditContext) -> None:
     """Decline an invitation. Anyone with the link can, so the audit log names no user. Raises InvitationEnded."""
-    with change_company(invitation.company, stamp=stamp) as change:
+    with change_company(invitation.company, context=context) as change:
         invitation_row = lock_invitation(change, invitation, token=token)
         before = {"email": invitation_row.shown_email, "role": invitation_row.role}
         change.delete(invitation_row, "member.declined", before=before)
@@ -212,16 +218,16 @@ def check_daily_invitations(*, company_id: UUID, now: datetime) -> None:
         raise TooManyInvitations(wait=int((oldest_time + ONE_DAY - now).total_seconds()) + 1)
 
 
-def count_invitation(company_id: UUID, stamp: AuditContext) -> None:
+def count_invitation(company_id: UUID, context: AuditContext) -> None:
     """Count one more invitation of the user who sends it, or who created the API key. Raises TooManyInvitations."""
-    sender_id: Any = stamp.user_id
-    if sender_id is None and stamp.credential.startswith("apiKey:"):
-        keys = ApiKey.objects.for_company(company_id).filter(id=stamp.credential.removeprefix("apiKey:"))
+    sender_id: Any = context.user_id
+    if sender_id is None and context.credential.startswith("apiKey:"):
+        keys = ApiKey.objects.for_company(company_id).filter(id=context.credential.removeprefix("apiKey:"))
         sender_id = keys.values_list("created_user_id", flat=True).first()
-    limit_name = f"invitations-by:{sender_id or stamp.credential}"
+    limit_name = f"invitations-by:{sender_id or context.credential}"
     day = int(ONE_DAY.total_seconds())
     budget = throttling.consume_budget(
-        limit_name, now=stamp.time.timestamp(), limit=MAX_INVITATIONS_PER_USER_PER_DAY, seconds=day, exact=True
+        limit_name, now=context.time.timestamp(), limit=MAX_INVITATIONS_PER_USER_PER_DAY, seconds=day, exact=True
     )
     if budget.exceeded:
         raise TooManyInvitations(wait=budget.resets_in)

@@ -92,10 +92,10 @@ def clean_png(
     return buffer.getvalue()
 
 
-def replace_logo(*, company: Company, stamp: AuditContext, png: bytes | None) -> Company:
+def replace_logo(*, company: Company, context: AuditContext, png: bytes | None) -> Company:
     """Store a new logo, or remove it with None; the old file is deleted after the commit. Raises StaleError."""
     storage = storages["assets"]
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         stored_company = change.lock_company_row()
         old_path = stored_company.custom_logo_path
         new_path = (
@@ -103,7 +103,7 @@ def replace_logo(*, company: Company, stamp: AuditContext, png: bytes | None) ->
         )
         action = "company.logoReplaced" if new_path else "company.logoRemoved"
         if new_path or old_path:
-            change.update(stored_company, action, custom_logo_path=new_path, last_overall_updated_time=stamp.time)
+            change.update(stored_company, action, custom_logo_path=new_path, last_overall_updated_time=context.time)
         if old_path:
             delete_from_storage_after_commit(storage=storage, name=old_path)
     return stored_company

@@ -31,14 +31,14 @@ class OwnerRequired(PermissionDeniedError):
 
 
 def update_member(
-    *, company: Company, stamp: AuditContext, actor_access: Access, member_id: UUID | str, values: dict[str, Any]
+    *, company: Company, context: AuditContext, actor_access: Access, member_id: UUID | str, values: dict[str, Any]
 ) -> Membership:
     """Change a member's role or permissions; null means the permissions of the role.
 
     Raises:
         NotFoundError, StaleError, LastOwner, OwnerRequired
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         membership = change.lock(Membership.objects.select_related("user"), member_id)
         role = values.get("role", membership.role)
         permissions = values.get("permissions", membership.permissions)
@@ -47,35 +47,35 @@ def update_member(
         if role != Role.OWNER or permissions is not None:
             require_remaining_owner(membership)
         before = {"role": membership.role, "permissions": membership.permissions}
-        if membership.apply_changes(stamp, role=role, permissions=permissions):
+        if membership.apply_changes(context, role=role, permissions=permissions):
             after = {"role": role, "permissions": permissions}
             change.record(membership, "member.updated", before=before, after=after)
     return membership
 
 
 def update_member_role(
-    *, company: Company, stamp: AuditContext, actor_access: Access, member_id: UUID | str, role: str
+    *, company: Company, context: AuditContext, actor_access: Access, member_id: UUID | str, role: str
 ) -> tuple[Membership, bool]:
     """Change a member's role. Returns (member, whether their own list of permissions was dropped).
 
     A member who keeps their role keeps their permissions. Raises what ``update_member`` raises.
     """
-    with change_company(company, stamp=stamp) as company_change:
+    with change_company(company, context=context) as company_change:
         stored_membership = company_change.lock(Membership, member_id)
         permissions = stored_membership.permissions if stored_membership.role == role else None
         values = {"role": role, "permissions": permissions}
         member = update_member(
-            company=company, stamp=stamp, actor_access=actor_access, member_id=member_id, values=values
+            company=company, context=context, actor_access=actor_access, member_id=member_id, values=values
         )
     return member, stored_membership.permissions != permissions
 
 
-def update_user_profile(*, user: User, name: str, locale: str, stamp: AuditContext) -> None:
+def update_user_profile(*, user: User, name: str, locale: str, context: AuditContext) -> None:
     """Change the user's own name and locale."""
     before = snapshot_user(user)
     user.name, user.locale = name, locale
     user.save(update_fields=["name", "locale"])
-    record_user_change(user=user, before=before, stamp=stamp)
+    record_user_change(user=user, before=before, context=context)
 
 
 VISIBLE_USER_FIELDS = ("email", "name", "is_active")  # what companies see of their members
@@ -86,7 +86,7 @@ def snapshot_user(user: User) -> dict[str, Any]:
     return {name: getattr(user, name) for name in VISIBLE_USER_FIELDS}
 
 
-def record_user_change(*, user: User, before: dict[str, Any], stamp: AuditContext) -> None:
+def record_user_change(*, user: User, before: dict[str, Any], context: AuditContext) -> None:
     """Write an audit entry in each company that knows the user, if a visible fact changed; run the hook on
     deactivation.
     """
@@ -95,31 +95,35 @@ def record_user_change(*, user: User, before: dict[str, Any], stamp: AuditContex
         memberships = Membership.objects.for_user(user.id).select_related("user", "company")
         for membership in memberships.order_by("company_id"):  # all company locks are held to the end
             if membership.is_known:
-                with change_company(membership.company, stamp=stamp) as change:
+                with change_company(membership.company, context=context) as change:
                     change.record(membership, "member.updated", before=before, after=after)
     if before["is_active"] and not user.is_active:
-        session_revocation.revoke_deactivated_user_sessions(user=user, stamp=stamp)
-        hooks.user_deactivated.run(user=user, stamp=stamp)
+        session_revocation.revoke_deactivated_user_sessions(user=user, context=context)
+        hooks.user_deactivated.run(user=user, context=context)
 
 
-def remove_member(*, company: Company, stamp: AuditContext, actor_access: Access, member_id: UUID | str) -> Membership:
+def remove_member(
+    *, company: Company, context: AuditContext, actor_access: Access, member_id: UUID | str
+) -> Membership:
     """Remove a member, or cancel an invitation.
 
     Raises:
         NotFoundError, StaleError, LastOwner, OwnerRequired
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         membership = change.lock(Membership.objects.select_related("user"), member_id)
         check_can_change_member(actor_access=actor_access, membership=membership)
         end_membership(change, membership, "member.removed")
     return membership
 
 
-def leave_company(*, company: Company, stamp: AuditContext) -> None:
+def leave_company(*, company: Company, context: AuditContext) -> None:
     """Remove the calling user from the company. Raises NotFoundError, StaleError, LastOwner."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         own_membership = (
-            Membership.objects.for_company(company.id).filter(user_id=stamp.user_id).first() if stamp.user_id else None
+            Membership.objects.for_company(company.id).filter(user_id=context.user_id).first()
+            if context.user_id
+            else None
         )
         if own_membership is None:
             raise NotFoundError
@@ -133,9 +137,9 @@ def end_membership(change: CompanyChange, membership: Membership, action: str) -
     keys = ApiKey.objects.for_company(change.company.id).active(change.context.time)
     active_keys = list(keys.filter(created_user_id=str(membership.user_id))) if membership.user_id else []
     change.delete(membership, action, before=before)
-    hooks.member_left.run(membership=membership, stamp=change.context)
+    hooks.member_left.run(membership=membership, context=change.context)
     if active_keys:
-        hooks.api_key_creator_left.run(membership=membership, keys=active_keys, stamp=change.context)
+        hooks.api_key_creator_left.run(membership=membership, keys=active_keys, context=change.context)
 
 
 def check_can_grant(*, actor_access: Access, role: str, permissions: list[str] | None) -> None:

@@ -105,7 +105,7 @@ def parse_api_key(text: str) -> tuple[str, str] | None:
 def create_api_key(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     name: str,
     permissions: Permissions,
     creator: Access | None,
@@ -128,23 +128,23 @@ def create_api_key(
             raise KeyExceedsCreator(message)
         if permissions & ADMIN_PERMISSIONS and creator.role != Role.OWNER:
             raise KeyNeedsOwner
-    if expires_time is not None and expires_time <= stamp.time:
+    if expires_time is not None and expires_time <= context.time:
         raise ExpiresInPast(pointer="#/expiresTime")
     key_id = generate_id()
     text = generate_api_key_text(key_id)
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         key = ApiKey(id=key_id, company=company, name=name, digest=hash_api_key_secret(text[-36:]), last_four=text[-4:])
         key.permissions, key.expires_time = sort_permissions(permissions), expires_time
         change.insert(key)
         after = {"name": name, "permissions": key.permissions, "expires_time": expires_time}
         change.record(key, "apiKey.created", after=after)
-        hooks.api_key_created.run(key=key, stamp=stamp)
-        emails.send_api_key_created_email(key=key, stamp=stamp)
+        hooks.api_key_created.run(key=key, context=context)
+        emails.send_api_key_created_email(key=key, context=context)
     return MintedApiKey(key=key, text=text)
 
 
 def roll_api_key(
-    *, company: Company, stamp: AuditContext, key_id: uuid.UUID | str, creator: Access, overlap: timedelta
+    *, company: Company, context: AuditContext, key_id: uuid.UUID | str, creator: Access, overlap: timedelta
 ) -> MintedApiKey:
     """Create a key with the same name and permissions; the old key ends after `overlap`, or immediately if that
     is zero.
@@ -152,33 +152,33 @@ def roll_api_key(
     Raises:
         NotFoundError, StaleError, KeyExceedsCreator, KeyNeedsOwner
     """
-    with change_company(company, stamp=stamp) as change:
-        key = change.lock(ApiKey.objects.active(stamp.time), key_id)
+    with change_company(company, context=context) as change:
+        key = change.lock(ApiKey.objects.active(context.time), key_id)
         minted_key = create_api_key(
             company=company,
-            stamp=stamp,
+            context=context,
             name=key.name,
             permissions=parse_permissions(key.permissions),
             creator=creator,
-            expires_time=stamp.time + (key.expires_time - key.created_time) if key.expires_time else None,
+            expires_time=context.time + (key.expires_time - key.created_time) if key.expires_time else None,
         )
-        old_expiry, new_expiry = key.expires_time, stamp.time + overlap
+        old_expiry, new_expiry = key.expires_time, context.time + overlap
         if not overlap:
             mark_api_key_revoked(change, key)
         elif old_expiry is None or new_expiry < old_expiry:
-            key.apply_changes(stamp, expires_time=new_expiry)
+            key.apply_changes(context, expires_time=new_expiry)
             changes = {"expires_time": new_expiry, "replaced_by": str(minted_key.key.id)}
             change.record(key, "apiKey.rolled", before={"expires_time": old_expiry}, after=changes)
     return minted_key
 
 
-def revoke_api_key(*, company: Company, stamp: AuditContext, key_id: uuid.UUID | str) -> ApiKey:
+def revoke_api_key(*, company: Company, context: AuditContext, key_id: uuid.UUID | str) -> ApiKey:
     """Revoke a key: its next request is rejected. Revoking it again keeps the first time.
 
     Raises:
         NotFoundError, StaleError
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         key = change.lock(ApiKey, key_id)
         mark_api_key_revoked(change, key)
     return key

@@ -38,7 +38,7 @@ def send_password_changed_email(*, user: User, now: datetime, request: Any = Non
     """Notify about a new password. Without `request` it was set by staff or on the command line."""
     if request is None:
         security_log.record_security_action(
-            user=user, event=PersonalEvent.PASSWORD_CHANGED, stamp=AuditContext(time=now), detail="by staff"
+            user=user, event=PersonalEvent.PASSWORD_CHANGED, context=AuditContext(time=now), detail="by staff"
         )
     else:
         security_log.record_security_event(user=user, event=PersonalEvent.PASSWORD_CHANGED, request=request, now=now)
@@ -55,45 +55,47 @@ def send_password_changed_email(*, user: User, now: datetime, request: Any = Non
         send_security_email(user, subject=_("Your password was changed"), body=body)
 
 
-def send_api_key_created_email(*, key: ApiKey, stamp: AuditContext) -> None:
+def send_api_key_created_email(*, key: ApiKey, context: AuditContext) -> None:
     """Hook: notify the user who created an API key. Keys created by other keys or commands are announced to
     owners.
     """
-    user = User.objects.filter(pk=stamp.user_id).first() if stamp.user_id else None
+    user = User.objects.filter(pk=context.user_id).first() if context.user_id else None
     if user is None:
         return
     detail = f"{truncate_name(key.name)}, ending in {key.last_four}"
-    security_log.record_security_action(user=user, event=PersonalEvent.API_KEY_CREATED, stamp=stamp, detail=detail)
+    security_log.record_security_action(user=user, event=PersonalEvent.API_KEY_CREATED, context=context, detail=detail)
     with use_locale(get_user_locale(user)):
         body = _("The API key {key}, ending in {last}, was created for {company} with your account {when}.").format(
             key=mailer.format_quoted_name(truncate_name(key.name)),
             last=key.last_four,
             company=mailer.format_quoted_name(key.company.name),
-            when=format_email_time(stamp.time),
+            when=format_email_time(context.time),
         )
         send_security_email(user, subject=_("An API key was created"), body=body)
 
 
-def send_mfa_changed_email(*, user: User, what: str, stamp: AuditContext) -> None:
+def send_mfa_changed_email(*, user: User, what: str, context: AuditContext) -> None:
     """Hook: notify about a change of MFA devices; `what` is an English sentence such as "A passkey was added"."""
     change_text = mailer.to_one_line(what).rstrip(".")[:MAX_TEXT_LENGTH]
-    security_log.record_security_action(user=user, event=PersonalEvent.FACTOR_CHANGED, stamp=stamp, detail=change_text)
+    security_log.record_security_action(
+        user=user, event=PersonalEvent.FACTOR_CHANGED, context=context, detail=change_text
+    )
     with use_locale(get_user_locale(user)):
-        body = _("{what} {when}.").format(what=translate_log_entry(change_text), when=format_email_time(stamp.time))
+        body = _("{what} {when}.").format(what=translate_log_entry(change_text), when=format_email_time(context.time))
         send_security_email(user, subject=_("Your second factor was changed"), body=body)
 
 
-def send_email_change_requested_email(*, user: User, address: str, stamp: AuditContext) -> None:
+def send_email_change_requested_email(*, user: User, address: str, context: AuditContext) -> None:
     """Notify the current address about a requested change."""
     with use_locale(get_user_locale(user)):
         body = _(
             "{address} was given as the new e-mail address of your account {when}. "
             "Nothing changes before the link that was mailed there is opened."
-        ).format(address=mailer.to_one_line(address), when=format_email_time(stamp.time))
+        ).format(address=mailer.to_one_line(address), when=format_email_time(context.time))
         send_security_email(user, subject=_("A new e-mail address was asked for"), body=body)
 
 
-def send_email_changed_email(*, user: User, old_email: str, stamp: AuditContext) -> None:
+def send_email_changed_email(*, user: User, old_email: str, context: AuditContext) -> None:
     """Notify the old address that it was replaced."""
     with use_locale(get_user_locale(user)):
         subject = _("Your e-mail address was changed")
@@ -101,7 +103,7 @@ def send_email_changed_email(*, user: User, old_email: str, stamp: AuditContext)
             "The e-mail address of your account became {address} {when}. From now on you sign in with it, and mails go "
             "there.\n\n"
             "If it was not you, write to whoever runs this service at once: they can give you your account back."
-        ).format(address=mailer.to_one_line(user.email), when=format_email_time(stamp.time))
+        ).format(address=mailer.to_one_line(user.email), when=format_email_time(context.time))
     transaction.on_commit(lambda: mailer.send_email_later(to=[old_email], subject=subject, message=message))
 
 

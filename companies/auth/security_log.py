@@ -40,10 +40,12 @@ def record_security_event(
     )
 
 
-def record_security_action(*, user: User, event: PersonalEvent, stamp: AuditContext, detail: str = "") -> PersonalEntry:
+def record_security_action(
+    *, user: User, event: PersonalEvent, context: AuditContext, detail: str = ""
+) -> PersonalEntry:
     """Record an event of an operation without a browser request."""
     return PersonalEntry.objects.create(
-        user=user, time=stamp.time, event=event, detail=detail, request_id=stamp.request_id
+        user=user, time=context.time, event=event, detail=detail, request_id=context.request_id
     )
 
 

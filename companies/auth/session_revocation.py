@@ -55,14 +55,14 @@ def handle_password_change(
 
 
 @transaction.atomic
-def remove_lost_mfa(*, user: User, stamp: AuditContext) -> bool:
+def remove_lost_mfa(*, user: User, context: AuditContext) -> bool:
     """Remove all MFA devices of a user who lost them, and revoke their sessions; False if there were none."""
-    if not devices.remove_all_devices(user=user, stamp=stamp):
+    if not devices.remove_all_devices(user=user, context=context):
         return False
     revoke_other_sessions(user)
     return True
 
 
-def revoke_deactivated_user_sessions(*, user: User, stamp: AuditContext) -> None:
+def revoke_deactivated_user_sessions(*, user: User, context: AuditContext) -> None:
     """Hook: revoke the sessions of a deactivated user, so that they do not become valid again on reactivation."""
     revoke_other_sessions(user)

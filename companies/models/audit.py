@@ -23,7 +23,7 @@ ONE_MONTH = timedelta(days=31)
 class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
     def record(
         self,
-        stamp: AuditContext,
+        context: AuditContext,
         *,
         company_id: UUID,
         action: str,
@@ -37,13 +37,13 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
         """
         if action not in EVENT_TYPES:
             raise LookupError(f"companies.models.events does not know {action}")
-        stamp.touched_company_ids.add(company_id)
+        context.touched_company_ids.add(company_id)
         return self.create(
             company_id=company_id,
-            time=stamp.time,
-            actor=stamp.actor,
-            credential=stamp.credential,
-            request_id=stamp.request_id,
+            time=context.time,
+            actor=context.actor,
+            credential=context.credential,
+            request_id=context.request_id,
             action=action,
             entity_type=entity_type,
             entity_id="" if entity_id is None else str(entity_id),

@@ -40,24 +40,24 @@ class Audited(models.Model):
     class Meta:
         abstract = True
 
-    def mark_created(self, stamp: AuditContext) -> Self:
+    def mark_created(self, context: AuditContext) -> Self:
         """Set the audit columns of a new row."""
-        self.created_time = self.last_updated_time = stamp.time
-        self.created_user_id = self.last_updated_user_id = stamp.actor
+        self.created_time = self.last_updated_time = context.time
+        self.created_user_id = self.last_updated_user_id = context.actor
         return self
 
-    def mark_updated(self, stamp: AuditContext) -> None:
+    def mark_updated(self, context: AuditContext) -> None:
         """Update the audit columns when data stored beside the row changed."""
-        self.last_updated_time, self.last_updated_user_id = stamp.time, stamp.actor
+        self.last_updated_time, self.last_updated_user_id = context.time, context.actor
         self.save(update_fields=["last_updated_time", "last_updated_user_id"])
 
-    def apply_changes(self, stamp: AuditContext, **values: Any) -> bool:
+    def apply_changes(self, context: AuditContext, **values: Any) -> bool:
         """Store the values that differ, in one statement; return whether any did."""
         changed_values = {name: value for name, value in values.items() if getattr(self, name) != value}
         if not changed_values:
             return False
         for name, value in changed_values.items():
             setattr(self, name, value)
-        self.last_updated_time, self.last_updated_user_id = stamp.time, stamp.actor
+        self.last_updated_time, self.last_updated_user_id = context.time, context.actor
         self.save(update_fields=[*changed_values, "last_updated_time", "last_updated_user_id"])
         return True

@@ -108,10 +108,10 @@ class Membership(DirectoryListed, Audited):
     def __str__(self) -> str:
         return f"{self.user_id or self.invited_email} as {self.role}"
 
-    def mark_created(self, stamp: AuditContext) -> Self:
+    def mark_created(self, context: AuditContext) -> Self:
         if self.user_id is not None:
-            self.joined_time = stamp.time
-        return super().mark_created(stamp)
+            self.joined_time = context.time
+        return super().mark_created(context)
 
     @property
     def status(self) -> str:

@@ -15,13 +15,13 @@ from ledger.money.amounts import parse_api_amount
 from ledger.transactions.actions.transactions import delete_transaction_rows
 
 
-def create_account(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> Account:
+def create_account(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Account:
     """Create an account. Without a currency it has the company's base currency.
 
     Raises:
         ValidationFailed: `unknown_id` for an account group or category of another company.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         values = {"default_currency": company.base_currency, **values}
         is_chosen = values.get("include_in_cash_balance") is not None
         values = {"include_in_cash_balance": None, **values, "cash_chosen": is_chosen}
@@ -33,7 +33,7 @@ def create_account(*, company: Company, stamp: AuditContext, values: dict[str, A
 def update_account(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     account_id: UUID | str,
     values: dict[str, Any],
     action: str = "account.updated",
@@ -47,7 +47,7 @@ def update_account(
         NotFoundError, StaleError.
         ValidationFailed: `unknown_id`.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         account = change.lock(Account, account_id)
         check_account_references(company_id=company.id, values=values)
         change.update(account, action, **resolve_cash_flag(values, account))
@@ -69,18 +69,18 @@ def resolve_cash_flag(values: dict[str, Any], account: Account) -> dict[str, Any
     return {**values, "include_in_cash_balance": is_cash_type, "cash_chosen": False}
 
 
-def delete_account(*, company: Company, stamp: AuditContext, account_id: UUID | str) -> Account:
+def delete_account(*, company: Company, context: AuditContext, account_id: UUID | str) -> Account:
     """Delete an account that has no transactions; its initial balance is deleted with it.
 
     Raises:
         NotFoundError, StaleError, AccountNotEmpty.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         account = change.lock(Account, account_id)
         initial_balances = Transaction.objects.for_company(company.id).filter(account=account).initial_balances()
         delete_transaction_rows(change, list(initial_balances.values_list("id", flat=True)))
-        rule_references.disable_rules_of_account(account=account, stamp=stamp)
-        hooks.account_deleted.run(account=account, stamp=stamp)
+        rule_references.disable_rules_of_account(account=account, context=context)
+        hooks.account_deleted.run(account=account, context=context)
         change.delete(account, "account.deleted")
     return account
 
@@ -100,40 +100,40 @@ def check_account_references(*, company_id: UUID, values: dict[str, Any]) -> Non
             raise build_unknown_id_error(pointer)
 
 
-def create_account_group(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> AccountGroup:
+def create_account_group(*, company: Company, context: AuditContext, values: dict[str, Any]) -> AccountGroup:
     """Create an account group."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         return change.create(AccountGroup(company=company, **values), "accountGroup.created")
 
 
 def update_account_group(
-    *, company: Company, stamp: AuditContext, group_id: UUID | str, values: dict[str, Any]
+    *, company: Company, context: AuditContext, group_id: UUID | str, values: dict[str, Any]
 ) -> AccountGroup:
     """Rename, reorder or archive an account group; its accounts do not change.
 
     Raises:
         NotFoundError, StaleError.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         group = change.lock(AccountGroup, group_id)
         change.update(group, "accountGroup.updated", **values)
     return group
 
 
-def move_account_group(*, company: Company, stamp: AuditContext, group_id: UUID, down: bool) -> AccountGroup:
+def move_account_group(*, company: Company, context: AuditContext, group_id: UUID, down: bool) -> AccountGroup:
     """Move an account group up or down by one position. Raises NotFoundError."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         groups = AccountGroup.objects.for_company(company.id).in_display_order()
         return change.move_row(groups, group_id, action="accountGroup.updated", move_down=down)
 
 
-def delete_account_group(*, company: Company, stamp: AuditContext, group_id: UUID | str) -> None:
+def delete_account_group(*, company: Company, context: AuditContext, group_id: UUID | str) -> None:
     """Delete an empty account group.
 
     Raises:
         NotFoundError, StaleError, AccountGroupNotEmpty.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         change.delete(change.lock(AccountGroup, group_id), "accountGroup.deleted")
 
 
@@ -143,7 +143,7 @@ def find_initial_balance(*, account: Account) -> Transaction | None:
 
 
 def set_initial_balance(
-    *, company: Company, stamp: AuditContext, account_id: UUID | str, day: date, amount: str
+    *, company: Company, context: AuditContext, account_id: UUID | str, day: date, amount: str
 ) -> Transaction:
     """Create or update the initial-balance transaction of an account, in the account's currency.
 
@@ -154,10 +154,10 @@ def set_initial_balance(
         NotFoundError, StaleError.
         ValidationFailed: `invalid_decimal`, `too_many_decimals`.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         account = change.lock(Account, account_id, check_versions=False)
         transaction = find_initial_balance(account=account)
-        check_version(transaction, stamp.expected_versions)
+        check_version(transaction, context.expected_versions)
         value = parse_api_amount(amount, account.default_currency, pointer="#/amountValue")
         transaction_values = {"date": day, "amount_value": value, "amount_currency": account.default_currency}
         transaction_values |= {"provider_data": None}  # an opening balance from a statement becomes a manual one

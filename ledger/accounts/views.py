@@ -55,7 +55,7 @@ class AccountViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Opens an account. Without a currency it is in the company's; what it held before is its initial balance."""
         values = self.parse_body(shapes.AccountShape, resource_serializer=shapes.AccountListItem)
-        account = actions.create_account(company=self.company, stamp=self.audit_context, values=values)
+        account = actions.create_account(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(account)
 
     def retrieve(self, request: Request, company_id: str, account_id: str) -> Response:
@@ -70,7 +70,7 @@ class AccountViewSet(CompanyViewSet):
 
     def destroy(self, request: Request, company_id: str, account_id: str) -> Response:
         """Deletes an account without transactions; its initial balance goes with it."""
-        actions.delete_account(company=self.company, stamp=self.audit_context, account_id=account_id)
+        actions.delete_account(company=self.company, context=self.audit_context, account_id=account_id)
         return Response(SUCCESS)
 
     @extend_schema(request=None)
@@ -100,7 +100,7 @@ class AccountViewSet(CompanyViewSet):
         values = self.parse_body(shapes.InitialBalance, resource_serializer=TransactionShape)
         transaction = actions.set_initial_balance(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             account_id=account_id,
             day=values["date"],
             amount=values["amount_value"],
@@ -110,7 +110,7 @@ class AccountViewSet(CompanyViewSet):
     def update_account(self, account_id: str, values: dict[str, Any], action: str = "account.updated") -> Response:
         """Update an account and return it as the response."""
         account = actions.update_account(
-            company=self.company, stamp=self.audit_context, account_id=account_id, values=values, action=action
+            company=self.company, context=self.audit_context, account_id=account_id, values=values, action=action
         )
         return self.respond_with_one(account)
 
@@ -130,7 +130,7 @@ class AccountGroupViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a group; accounts are moved into it one by one."""
         group = actions.create_account_group(
-            company=self.company, stamp=self.audit_context, values=self.parse_body(shapes.AccountGroupShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(shapes.AccountGroupShape)
         )
         return self.respond_created(group)
 
@@ -142,11 +142,11 @@ class AccountGroupViewSet(CompanyViewSet):
         """Renames, reorders or archives a group; the accounts inside are unchanged."""
         values = self.parse_body(shapes.AccountGroupShape, partial=True)
         group = actions.update_account_group(
-            company=self.company, stamp=self.audit_context, group_id=account_group_id, values=values
+            company=self.company, context=self.audit_context, group_id=account_group_id, values=values
         )
         return self.respond_with_one(group)
 
     def destroy(self, request: Request, company_id: str, account_group_id: str) -> Response:
         """Deletes a group in which no account remains."""
-        actions.delete_account_group(company=self.company, stamp=self.audit_context, group_id=account_group_id)
+        actions.delete_account_group(company=self.company, context=self.audit_context, group_id=account_group_id)
         return Response(SUCCESS)

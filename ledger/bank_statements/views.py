@@ -82,7 +82,7 @@ class StatementViewSet(CompanyViewSet):
         options = shapes.parse_statement_options(form)
         result = statements.import_statement(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             content=file.read(),
             filename=clean_filename(file.name),
             account=statement_accounts.get_requested_account(self.company, options.get("accountId")),

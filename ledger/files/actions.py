@@ -46,7 +46,7 @@ class UploadedContent(Protocol):
 
 
 def create_file(
-    *, company: Company, stamp: AuditContext, name: str, content: bytes, transaction_ids: list[UUID]
+    *, company: Company, context: AuditContext, name: str, content: bytes, transaction_ids: list[UUID]
 ) -> File:
     """Create a file and link it to transactions.
 
@@ -72,7 +72,7 @@ def create_file(
         row.storage_path = save_to_storage(storage=default_storage, name=name, content=content)
         try:
             with change_company(
-                company, stamp=stamp
+                company, context=context
             ) as change:  # opened after the upload, so that other changes do not wait for the storage
                 change.insert(row)
                 link_file_to_transactions(row, transaction_ids)
@@ -84,7 +84,7 @@ def create_file(
 
 
 def create_files(
-    *, company: Company, stamp: AuditContext, files: Sequence[UploadedContent], transaction_ids: list[UUID]
+    *, company: Company, context: AuditContext, files: Sequence[UploadedContent], transaction_ids: list[UUID]
 ) -> list[File]:
     """Create several files, all or none; each is linked to the transactions.
 
@@ -92,10 +92,12 @@ def create_files(
     """
     created: list[File] = []
     try:
-        with change_company(company, stamp=stamp):
+        with change_company(company, context=context):
             for file in files:
                 content = file.read(MAX_FILE_BYTES + 1)
-                created.append(create_file_or_name_error(company, stamp, file.name or "file", content, transaction_ids))
+                created.append(
+                    create_file_or_name_error(company, context, file.name or "file", content, transaction_ids)
+                )
     except BaseException:
         for row in created:  # the rows were rolled back; delete their content
             delete_from_storage(storage=default_storage, name=row.storage_path)
@@ -104,40 +106,42 @@ def create_files(
 
 
 def create_file_or_name_error(
-    company: Company, stamp: AuditContext, name: str, content: bytes, transaction_ids: list[UUID]
+    company: Company, context: AuditContext, name: str, content: bytes, transaction_ids: list[UUID]
 ) -> File:
     """Create a file; errors about its content name the file."""
     try:
-        return create_file(company=company, stamp=stamp, name=name, content=content, transaction_ids=transaction_ids)
+        return create_file(
+            company=company, context=context, name=name, content=content, transaction_ids=transaction_ids
+        )
     except (TooLargeError, UnsupportedMediaTypeError) as error:
         detail = _("“{name}”: {why}").format(name=clean_filename(name), why=error.detail)
         raise type(error)(detail) from None
 
 
-def attach_file(*, company: Company, stamp: AuditContext, file_id: UUID | str, transaction_id: UUID) -> File:
+def attach_file(*, company: Company, context: AuditContext, file_id: UUID | str, transaction_id: UUID) -> File:
     """Link a file to one more transaction.
 
     Raises:
         NotFoundError, StaleError.
         ValidationFailed: `unknown_id`.
     """
-    with change_company(company, stamp=stamp) as turn:
+    with change_company(company, context=context) as turn:
         linked_ids = list_file_transaction_ids(turn.lock(File, file_id))
         values = {"transaction_ids": sorted(linked_ids | {transaction_id})}
-        return update_file(company=company, stamp=stamp, file_id=file_id, values=values)
+        return update_file(company=company, context=context, file_id=file_id, values=values)
 
 
-def detach_file(*, company: Company, stamp: AuditContext, file_id: UUID | str, transaction_id: UUID) -> File:
+def detach_file(*, company: Company, context: AuditContext, file_id: UUID | str, transaction_id: UUID) -> File:
     """Remove the link between a file and a transaction; the file stays. Raises NotFoundError, StaleError."""
-    with change_company(company, stamp=stamp) as turn:
+    with change_company(company, context=context) as turn:
         linked_ids = list_file_transaction_ids(turn.lock(File, file_id))
         if transaction_id not in linked_ids:
             raise NotFoundError
         values = {"transaction_ids": sorted(linked_ids - {transaction_id})}
-        return update_file(company=company, stamp=stamp, file_id=file_id, values=values)
+        return update_file(company=company, context=context, file_id=file_id, values=values)
 
 
-def update_file(*, company: Company, stamp: AuditContext, file_id: UUID | str, values: dict[str, Any]) -> File:
+def update_file(*, company: Company, context: AuditContext, file_id: UUID | str, values: dict[str, Any]) -> File:
     """Update a file's metadata. Categorizations dated by an invoice date in it are dated again.
 
     Raises:
@@ -146,7 +150,7 @@ def update_file(*, company: Company, stamp: AuditContext, file_id: UUID | str, v
     """
     values = dict(values)
     new_ids = values.pop("transaction_ids", None)
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         row = change.lock(File, file_id)
         linked_ids = list_file_transaction_ids(row)
         new_linked_ids = linked_ids if new_ids is None else set(new_ids)
@@ -154,11 +158,11 @@ def update_file(*, company: Company, stamp: AuditContext, file_id: UUID | str, v
             check_file_transactions(company, new_ids)
         before = build_file_snapshot(row, linked_ids)
         is_parse_data_changed = row.parse_data != values.get("parse_data", row.parse_data)
-        changed = row.apply_changes(stamp, **values)
+        changed = row.apply_changes(context, **values)
         if new_linked_ids != linked_ids:
             FileTransaction.objects.for_company(company.id).filter(file=row).delete()
             link_file_to_transactions(row, new_ids)
-            row.mark_updated(stamp)
+            row.mark_updated(context)
         affected_ids = (linked_ids | new_linked_ids) if is_parse_data_changed else linked_ids ^ new_linked_ids
         if affected_ids and (is_parse_data_changed or row.parse_data):
             recompute_periods(change, sorted(affected_ids))
@@ -168,9 +172,9 @@ def update_file(*, company: Company, stamp: AuditContext, file_id: UUID | str, v
     return row
 
 
-def delete_file(*, company: Company, stamp: AuditContext, file_id: UUID | str) -> None:
+def delete_file(*, company: Company, context: AuditContext, file_id: UUID | str) -> None:
     """Delete a file; its content is deleted from the storage after the commit. Raises NotFoundError, StaleError."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         row = change.lock(File, file_id)
         linked_ids = sorted(list_file_transaction_ids(row))
         link_audit_entry(change, change.delete(row, "file.deleted"), linked_ids)

@@ -131,7 +131,7 @@ def upload_files(page: CompanyPage, *, transaction_ids: list[UUID]) -> Sequence[
     if len(files) > MAX_FILES_PER_UPLOAD:
         raise TooManyFiles(pointer="#/file")
     return actions.create_files(
-        company=page.company, stamp=page.audit_context, files=files, transaction_ids=transaction_ids
+        company=page.company, context=page.audit_context, files=files, transaction_ids=transaction_ids
     )
 
 
@@ -160,7 +160,7 @@ def show_file(page: CompanyPage, file_id: UUID) -> HttpResponse:
     form = bind_file_form(page) if page.is_post else BoundForm(values=build_file_form_values(row))
     if page.is_post and form.is_valid:
         with page.handle_errors(form):
-            actions.update_file(company=page.company, stamp=page.audit_context, file_id=file_id, values=form.data)
+            actions.update_file(company=page.company, context=page.audit_context, file_id=file_id, values=form.data)
             messages.success(page.request, _("What is known of the document was saved."))
             return redirect_to_file(page, file_id)
     text = page.request.GET.get("q", "").replace("\0", "").strip()[:MAX_SEARCH_LENGTH]
@@ -266,7 +266,7 @@ def delete_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
     """Delete a file and its content; transactions do not change."""
     row = get_file_or_404(page, file_id)
     with page.handle_errors():
-        actions.delete_file(company=page.company, stamp=page.audit_context, file_id=file_id)
+        actions.delete_file(company=page.company, context=page.audit_context, file_id=file_id)
         return redirect_to_list(page, "documents", _("{name} was deleted.").format(name=row.filename))
     return redirect_to_file(page, file_id)
 
@@ -282,7 +282,7 @@ def attach_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
         if transaction_id is None:
             raise NotFoundError
         row = actions.attach_file(
-            company=page.company, stamp=page.audit_context, file_id=file_id, transaction_id=transaction_id
+            company=page.company, context=page.audit_context, file_id=file_id, transaction_id=transaction_id
         )
         return redirect_after_file_link(
             page, _("{name} lies beside the transaction.").format(name=row.filename), file_id, transaction_id
@@ -298,7 +298,7 @@ def detach_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
         if transaction_id is None:
             raise NotFoundError
         row = actions.detach_file(
-            company=page.company, stamp=page.audit_context, file_id=file_id, transaction_id=transaction_id
+            company=page.company, context=page.audit_context, file_id=file_id, transaction_id=transaction_id
         )
         message = _("{name} lies beside the transaction no longer.").format(name=row.filename)
         return redirect_after_file_link(page, message, file_id, transaction_id)
@@ -330,7 +330,7 @@ def upload_transaction_files_page(page: CompanyPage, transaction_id: UUID) -> Ht
             if file_id is None:
                 raise NotFoundError
             actions.attach_file(
-                company=page.company, stamp=page.audit_context, file_id=file_id, transaction_id=transaction_id
+                company=page.company, context=page.audit_context, file_id=file_id, transaction_id=transaction_id
             )
             count = 1
         else:

@@ -84,7 +84,7 @@ class FileViewSet(CompanyViewSet):
             raise serializers.ValidationError({"file": "A file must be sent in this field."}, code="required")
         row = actions.create_file(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             name=uploaded_file.name,
             content=uploaded_file.read(actions.MAX_FILE_BYTES + 1),
             transaction_ids=shapes.parse_form_ids(form.getlist("transactionIds")),
@@ -110,12 +110,12 @@ class FileViewSet(CompanyViewSet):
         """Changes transactionIds, parseStatus and parseData where they are sent. A date that was read in an invoice
         dates the parts of its transactions that go by the invoice."""
         values = self.parse_body(shapes.FileShape, partial=True)
-        row = actions.update_file(company=self.company, stamp=self.audit_context, file_id=file_id, values=values)
+        row = actions.update_file(company=self.company, context=self.audit_context, file_id=file_id, values=values)
         return self.respond_with_one(self.get_answered_row(row))
 
     def destroy(self, request: Request, company_id: str, file_id: str) -> Response:
         """Deletes a document and its bytes."""
-        actions.delete_file(company=self.company, stamp=self.audit_context, file_id=file_id)
+        actions.delete_file(company=self.company, context=self.audit_context, file_id=file_id)
         return Response(SUCCESS)
 
     def perform_content_negotiation(self, request: Request, force: Any = False) -> Any:

@@ -38,7 +38,7 @@ class ImportViewSet(CompanyViewSet):
         """
         bulk_request = TRANSACTION_IMPORT_BODY.parse(read_json_body(request))
         self.report_ignored_fields(bulk_request.ignored)
-        outcome = imports.import_transactions(company=self.company, stamp=self.audit_context, request=bulk_request)
+        outcome = imports.import_transactions(company=self.company, context=self.audit_context, request=bulk_request)
         return Response(serialize_import_outcome(outcome, self.company.data_start_date))
 
 
@@ -82,5 +82,5 @@ class ImportHistoryViewSet(CompanyViewSet):
     def destroy(self, request: Request, company_id: str, import_id: str) -> Response:
         """Undoes an import: its transactions go, their external ids are free again, partners of linked ones are
         unlinked. An import is undone once (409 `import_already_undone`)."""
-        outcome = import_undo.undo_import(company=self.company, stamp=self.audit_context, import_id=import_id)
+        outcome = import_undo.undo_import(company=self.company, context=self.audit_context, import_id=import_id)
         return Response({"success": True, "deletedCount": outcome.deleted, "changedCount": outcome.changed})

@@ -160,7 +160,7 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
     with record_inbox_undo(page, [rows[0].id]) as run:
         categorize_remainder(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             transaction_id=rows[0].id,
             **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
         )
@@ -172,7 +172,7 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
 def record_inbox_undo(page: CompanyPage, transaction_ids: list[UUID]) -> AbstractContextManager[CategorizationRun]:
     """Record the categorization so that it can be undone like a bulk action."""
     rows = Transaction.objects.for_company(page.company.id).filter(id__in=transaction_ids)
-    return record_undo(company=page.company, stamp=page.audit_context, operation=BulkOperation.CATEGORIZE, rows=rows)
+    return record_undo(company=page.company, context=page.audit_context, operation=BulkOperation.CATEGORIZE, rows=rows)
 
 
 def get_form_transactions(page: CompanyPage) -> list[Transaction]:
@@ -191,7 +191,7 @@ def link_suggested_transfer(page: CompanyPage) -> ActionResult:
     with record_inbox_undo(page, [source_id, target_id]) as run:
         transfers.link_transfer(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             source_id=source_id,
             source_categorization_id=None,
             target_id=target_id,
@@ -206,7 +206,7 @@ def dismiss_suggested_match(page: CompanyPage) -> ActionResult:
     posted = page.request.POST
     body = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
     dismissed_match = dismissed_matches.dismiss_match(
-        company=page.company, stamp=page.audit_context, **validate_request_body(Refusal, body)
+        company=page.company, context=page.audit_context, **validate_request_body(Refusal, body)
     )
     return ActionResult(
         _("The two are not proposed together again."),
@@ -219,10 +219,10 @@ def undo_inbox_action(page: CompanyPage) -> ActionResult:
     """Undo the last action."""
     if dismissed_match_id := page.request.POST.get("refused"):
         dismissed_matches.allow_dismissed_match(
-            company=page.company, stamp=page.audit_context, refused_id=dismissed_match_id
+            company=page.company, context=page.audit_context, refused_id=dismissed_match_id
         )
         return ActionResult(_("The two may be proposed together again."))
-    result = undo_run(company=page.company, stamp=page.audit_context, run_id=page.request.POST.get("run", ""))
+    result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
     return ActionResult(format_undo_result(result))
 
 

@@ -59,7 +59,7 @@ class RuleViewSet(CompanyViewSet):
         """Adds a rule, the last in order unless it says otherwise. It speaks about what arrives from now on; `apply`
         has it speak about what is there."""
         rule = categorization_rules.create_categorization_rule(
-            company=self.company, stamp=self.audit_context, values=self.parse_body(serializers.RuleShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(serializers.RuleShape)
         )
         location = f"/companies/{self.company.id}/categorization_rules/{rule.id}"
         return self.respond_with_one(rule, serializers.RuleShape, status=201, location=location)
@@ -75,21 +75,25 @@ class RuleViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, rule_id: str) -> Response:
         """Changes the fields that are sent, `conditions` and `action` as a whole. What the rule assigned stays."""
         rule = categorization_rules.update_categorization_rule(
-            company=self.company, stamp=self.audit_context, rule_id=rule_id, values=partial(self.build_full_body)
+            company=self.company, context=self.audit_context, rule_id=rule_id, values=partial(self.build_full_body)
         )
         return self.respond_with_one(rule, serializers.RuleShape)
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, rule_id: str) -> Response:
         """Deletes a rule; what it assigned stays."""
-        categorization_rules.delete_categorization_rule(company=self.company, stamp=self.audit_context, rule_id=rule_id)
+        categorization_rules.delete_categorization_rule(
+            company=self.company, context=self.audit_context, rule_id=rule_id
+        )
         return Response(SUCCESS)
 
     @extend_schema(operation_id="orderCategorizationRules", request=serializers.OrderRequest, responses=Success)
     def arrange(self, request: Request, company_id: str) -> Response:
         """Puts the rules into an order; `ids` names all of them, each once."""
         ids = self.parse_body(serializers.OrderRequest)["ids"]
-        categorization_rules.reorder_categorization_rules(company=self.company, stamp=self.audit_context, rule_ids=ids)
+        categorization_rules.reorder_categorization_rules(
+            company=self.company, context=self.audit_context, rule_ids=ids
+        )
         return Response(SUCCESS)
 
     @extend_schema(
@@ -105,7 +109,7 @@ class RuleViewSet(CompanyViewSet):
             compiled_rules = build_compiled_rules(
                 [
                     categorization_rules.build_unsaved_rule(
-                        company=self.company, stamp=self.audit_context, values=rule_values, pointer="#/rule"
+                        company=self.company, context=self.audit_context, values=rule_values, pointer="#/rule"
                     )
                 ],
                 is_stored=False,
@@ -123,7 +127,7 @@ class RuleViewSet(CompanyViewSet):
         categorization, and to those that rules assigned before. What somebody categorized is never changed. The run can
         be taken back."""
         selection = self.parse_body(serializers.ApplyRequest)["selection"]
-        result = categorization_runs.apply_rules(company=self.company, stamp=self.audit_context, selection=selection)
+        result = categorization_runs.apply_rules(company=self.company, context=self.audit_context, selection=selection)
         return Response({"success": True} | serializers.Applied(result).data)
 
     @extend_schema(
@@ -217,5 +221,5 @@ class RunViewSet(CompanyViewSet):
     @extend_schema(responses={200: serializers.TakenBack})
     def destroy(self, request: Request, company_id: str, run_id: str) -> Response:
         """Takes back what a run of rules assigned, where nobody has touched it since."""
-        result = run_undo.undo_categorization_run(company=self.company, stamp=self.audit_context, run_id=run_id)
+        result = run_undo.undo_categorization_run(company=self.company, context=self.audit_context, run_id=run_id)
         return Response({"success": True} | serializers.TakenBack(result).data)

@@ -106,7 +106,7 @@ class TransactionViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Books one transaction by hand. dataStartDate does not apply."""
         row = transactions.create_transaction(
-            company=self.company, stamp=self.audit_context, values=self.parse_body(TransactionShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(TransactionShape)
         )
         return self.respond_created(row)
 
@@ -119,13 +119,13 @@ class TransactionViewSet(CompanyViewSet):
         (409 `transaction_linked`); an initial balance is changed through its account."""
         values = self.parse_body(TransactionShape, partial=True)
         row = transactions.update_transaction(
-            company=self.company, stamp=self.audit_context, transaction_id=transaction_id, values=values
+            company=self.company, context=self.audit_context, transaction_id=transaction_id, values=values
         )
         return self.respond_with_one(row)
 
     def destroy(self, request: Request, company_id: str, transaction_id: str) -> Response:
         """Deletes a transaction; the partner of a linked one is unlinked."""
-        transactions.delete_transaction(company=self.company, stamp=self.audit_context, transaction_id=transaction_id)
+        transactions.delete_transaction(company=self.company, context=self.audit_context, transaction_id=transaction_id)
         return Response(SUCCESS)
 
     @extend_schema(
@@ -134,7 +134,7 @@ class TransactionViewSet(CompanyViewSet):
     def batch_delete(self, request: Request, company_id: str) -> Response:
         """Deletes up to 10,000 transactions, all or none; partners of linked ones are unlinked."""
         ids = self.parse_body(serializers.IdsRequest)["transaction_ids"]
-        count = transactions.delete_transactions(company=self.company, stamp=self.audit_context, ids=ids)
+        count = transactions.delete_transactions(company=self.company, context=self.audit_context, ids=ids)
         return Response({"success": True, "deletedCount": count})
 
 
@@ -168,7 +168,7 @@ class TransferViewSet(CompanyViewSet):
         categorization_id = values.get("source_categorization_id")
         transfers.link_transfer(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             source_id=self.parse_id_or_404(values["source_transaction_id"]),
             source_categorization_id=None if categorization_id is None else self.parse_id_or_404(categorization_id),
             target_id=self.parse_id_or_404(values["target_transaction_id"]),
@@ -182,7 +182,7 @@ class TransferViewSet(CompanyViewSet):
         values = self.parse_body(serializers.UnlinkRequest)
         transfers.unlink_transfer(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             transaction_id=self.parse_id_or_404(values["transaction_id"]),
             categorization_id=self.parse_id_or_404(values["categorization_id"]),
         )

@@ -170,7 +170,7 @@ def resolve_new_counterparty(page: CompanyPage, form: BoundForm) -> dict[str, An
     if not name:
         return form.data
     values = build_counterparty_values(name, form.values["direction"])
-    counterparty = counterparties.create_counterparty(company=page.company, stamp=page.audit_context, values=values)
+    counterparty = counterparties.create_counterparty(company=page.company, context=page.audit_context, values=values)
     return {**form.data, "counterparty": {"id": counterparty.id}}
 
 

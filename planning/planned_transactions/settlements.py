@@ -54,27 +54,27 @@ def touch_settling_transactions(
     ids = sorted({each for each in transaction_ids if each is not None})
     if not ids:
         return
-    stamp = change.context
+    context = change.context
     rows = Transaction.objects.for_company(change.company.id).filter(id__in=ids)
-    rows.update(last_updated_time=stamp.time, last_updated_user_id=stamp.actor)
+    rows.update(last_updated_time=context.time, last_updated_user_id=context.actor)
     if periods_changed:
         recompute_periods(change, ids)
 
 
-def unsettle_transactions(*, company: Company, transaction_ids: list[UUID], stamp: AuditContext) -> None:
+def unsettle_transactions(*, company: Company, transaction_ids: list[UUID], context: AuditContext) -> None:
     """Remove settlements by transactions that are deleted or pending again; other overrides stay."""
     if transaction_ids:
-        clear_override_references(transaction_ids, name="transaction", company_id=company.id, stamp=stamp)
+        clear_override_references(transaction_ids, name="transaction", company_id=company.id, context=context)
 
 
-def clear_closed_account(*, account: Account, stamp: AuditContext) -> None:
+def clear_closed_account(*, account: Account, context: AuditContext) -> None:
     """Remove a closed account from planned transactions and overrides; what is planned stays expected."""
     plans = PlannedTransaction.objects.for_company(account.company_id).filter(account=account)
-    plans.update(account=None, last_updated_time=stamp.time, last_updated_user_id=stamp.actor)
-    clear_override_references([account.id], name="account", company_id=account.company_id, stamp=stamp)
+    plans.update(account=None, last_updated_time=context.time, last_updated_user_id=context.actor)
+    clear_override_references([account.id], name="account", company_id=account.company_id, context=context)
 
 
-def clear_override_references(ids: list[UUID], *, name: str, company_id: UUID, stamp: AuditContext) -> None:
+def clear_override_references(ids: list[UUID], *, name: str, company_id: UUID, context: AuditContext) -> None:
     """Remove ids of deleted rows from overrides, and delete overrides in which nothing is left."""
     with connection.cursor() as cursor:
         cursor.execute(_OVERRIDES_BY_REFERENCE[name], {"company": company_id, "ids": ids})
@@ -85,7 +85,7 @@ def clear_override_references(ids: list[UUID], *, name: str, company_id: UUID, s
     plans = PlannedTransaction.objects.for_company(company_id).filter(
         id__in={planned_id for _, planned_id in changed_rows}
     )
-    plans.update(last_updated_time=stamp.time, last_updated_user_id=stamp.actor)
+    plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
     overrides.update(**{name: None})
     overrides.filter(**{f"{patched}__isnull": True for patched in OVERRIDE_COLUMNS}).delete()
 

@@ -93,7 +93,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         source = PlannedSource.MANUAL if self.caller.kind == "session" else PlannedSource.API
         values = self.parse_body(shapes.PlannedTransactionShape)
         planned = planned_transactions.create_planned_transaction(
-            company=self.company, stamp=self.audit_context, source=source, values=values
+            company=self.company, context=self.audit_context, source=source, values=values
         )
         location = f"/companies/{self.company.id}/planned_transactions/{planned.id}"
         return self.respond_with_one(planned, shapes.PlannedTransactionShape, status=201, location=location)
@@ -111,7 +111,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         longer names stays, without effect."""
         planned = planned_transactions.update_planned_transaction(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             planned_id=planned_transaction_id,
             build_values=partial(self.merge_body, shapes.PlannedTransactionShape),
         )
@@ -121,7 +121,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
     def destroy(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
         """Ends the expectation, with all its overrides. Transactions that settled it stay."""
         planned_transactions.delete_planned_transaction(
-            company=self.company, stamp=self.audit_context, planned_id=planned_transaction_id
+            company=self.company, context=self.audit_context, planned_id=planned_transaction_id
         )
         return Response(SUCCESS)
 
@@ -152,7 +152,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         one away, and DELETE all. `not_an_occurrence` where the rule does not name the date."""
         changed = overrides.set_occurrence_override(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             planned_id=planned_transaction_id,
             original_date=self.parse_path_date(original_date),
             patch=self.parse_body(shapes.OccurrenceOverride),
@@ -166,7 +166,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         """The occurrence of this date is as the rule says again."""
         changed = overrides.delete_occurrence_override(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             planned_id=planned_transaction_id,
             original_date=self.parse_path_date(original_date),
         )
@@ -218,7 +218,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         values = self.parse_body(shapes.SettleRequest)
         settled = overrides.settle_occurrence(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             planned_id=planned_transaction_id,
             original_date=values["date"],
             transaction_id=values["transaction_id"],
@@ -231,7 +231,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         about it stays."""
         planned = overrides.unsettle_occurrence(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             planned_id=planned_transaction_id,
             original_date=self.parse_body(shapes.UnsettleRequest)["date"],
         )
@@ -273,7 +273,7 @@ class PlanItemViewSet(PlanningViewSet):
         """Adds a line to the financial plan. `frequency` is the months between its postings (1 by default, 0 posts
         once), `duration` the months it lives from `month` on (null has no end)."""
         values = self.parse_body(shapes.PlanItemShape)
-        item = plan_items.create_plan_item(company=self.company, stamp=self.audit_context, values=values)
+        item = plan_items.create_plan_item(company=self.company, context=self.audit_context, values=values)
         location = f"/companies/{self.company.id}/plan_items/{item.id}"
         return self.respond_with_one(item, shapes.PlanItemShape, status=201, location=location)
 
@@ -287,7 +287,7 @@ class PlanItemViewSet(PlanningViewSet):
         """Changes the fields that are sent; `amount` as a whole."""
         item = plan_items.update_plan_item(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             item_id=plan_item_id,
             build_values=partial(self.merge_body, shapes.PlanItemShape),
         )
@@ -296,5 +296,5 @@ class PlanItemViewSet(PlanningViewSet):
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, plan_item_id: str) -> Response:
         """Takes the line out of the plan, with all its postings."""
-        plan_items.delete_plan_item(company=self.company, stamp=self.audit_context, item_id=plan_item_id)
+        plan_items.delete_plan_item(company=self.company, context=self.audit_context, item_id=plan_item_id)
         return Response(SUCCESS)

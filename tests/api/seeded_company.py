@@ -53,9 +53,9 @@ def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any)
     with django_db_blocker.unblock(), override_settings(STORAGES=storages), transaction.atomic():
         company = factories.make_company(name="Acme")
         factories.make_member(company, "owner@acme.example", role=Role.OWNER)
-        stamp = AuditContext(time=datetime.now(tz=UTC))
+        audit_context = AuditContext(time=datetime.now(tz=UTC))
         key = api_keys.create_api_key(
-            company=company, stamp=stamp, name="seeded", permissions=ALL_PERMISSIONS, creator=None
+            company=company, context=audit_context, name="seeded", permissions=ALL_PERMISSIONS, creator=None
         )
         api = Api(company, key=key.text)
         yield Seeded(api=api, rows=make_rows(api), storages=storages)

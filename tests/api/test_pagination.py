@@ -11,10 +11,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def log(acme, stamp):
+def log(acme, audit_context):
     """250 entries of the audit log, all of one moment."""
     AuditEntry.objects.bulk_create(
-        AuditEntry(company=acme, time=stamp.time, action="test.done", entity_type="test", entity_id=str(n % 2))
+        AuditEntry(company=acme, time=audit_context.time, action="test.done", entity_type="test", entity_id=str(n % 2))
         for n in range(250)
     )
 

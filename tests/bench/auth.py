@@ -60,7 +60,7 @@ print(application.client_id)
 for number in range(int(sys.argv[2])):
     consent = consents.create_consent(
         application=application, access=access, user_id=user.id, requested_scopes=scope, auth_time=now,
-        stamp=AuditContext(time=now))
+        context=AuditContext(time=now))
     common = {"consent": consent, "user": user, "application": application, "scope": " ".join(scope)}
     access_row = AccessToken(**common, expires=now + timedelta(hours=1))
     refresh_row, refresh = RefreshToken(**common, token_family=consent.id, access_token=access_row), f"svcrt_{number}"

@@ -10,19 +10,21 @@ def make_planning_company(name: str, *, plans: int) -> tuple[Any, Any]:
     from companies.models import AuditContext, SystemStatus, User
     from planning.models import PlannedTransaction
 
-    stamp = AuditContext(time=datetime.now(tz=UTC))
+    audit_context = AuditContext(time=datetime.now(tz=UTC))
     owner = User.objects.create(email=f"{name}@bench.example")
-    company, _ = create_company(name=name, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE)
+    company, _ = create_company(
+        name=name, base_currency="EUR", owner=owner, context=audit_context, status=SystemStatus.FREE
+    )
     PlannedTransaction.objects.bulk_create(
         PlannedTransaction(
             company=company,
             name=f"Plan {number}",
-            start_date=stamp.time.date() - timedelta(days=300),
+            start_date=audit_context.time.date() - timedelta(days=300),
             amount_value=-10,
             amount_currency="EUR",
             frequency="day",
             source="api",
-        ).mark_created(stamp)
+        ).mark_created(audit_context)
         for number in range(plans)
     )
     return company, owner

@@ -283,13 +283,17 @@ def found(count: int) -> None:
 
     settings.ALLOWED_HOSTS = ["testserver"]
     for number in range(count):
-        stamp = AuditContext(time=datetime.now(tz=UTC))
+        audit_context = AuditContext(time=datetime.now(tz=UTC))
         owner = User.objects.create(email=f"owner{number}@load.example")
         company, _ = create_company(
-            name=get_company_name(number), base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE
+            name=get_company_name(number),
+            base_currency="EUR",
+            owner=owner,
+            context=audit_context,
+            status=SystemStatus.FREE,
         )
         minted = api_keys.create_api_key(
-            company=company, stamp=stamp, name="load", permissions=ALL_PERMISSIONS, creator=None
+            company=company, context=audit_context, name="load", permissions=ALL_PERMISSIONS, creator=None
         )
         browser = Browser()
         browser.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")

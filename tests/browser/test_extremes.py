@@ -21,9 +21,12 @@ AMOUNT = "-987654321012345.67"
 def desk(page, live_server):
     """A company whose names are words without an end, its amounts of fifteen digits; a browser of its owner."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
-    company, stamp = factories.make_company(name=LONG_WORD, base_currency="IDR", owner=owner), factories.make_stamp()
+    company, audit_context = (
+        factories.make_company(name=LONG_WORD, base_currency="IDR", owner=owner),
+        factories.make_audit_context(),
+    )
     values = {"type": "bank", "name": LONG_WORD * 2, "account_number": "x" * 60}
-    bank = actions.create_account(company=company, stamp=stamp, values=values)
+    bank = actions.create_account(company=company, context=audit_context, values=values)
     values = {
         "account_id": bank.id,
         "date": TODAY,
@@ -31,10 +34,10 @@ def desk(page, live_server):
         "from_to": LONG_WORD * 2,
         "description": LONG_WORD,
     }
-    row = transactions.create_transaction(company=company, stamp=stamp, values=values)
+    row = transactions.create_transaction(company=company, context=audit_context, values=values)
     values = {"account_id": bank.id, "name": LONG_WORD * 2, "start_date": TODAY, "amount_value": AMOUNT}
     planned = planned_transactions.create_planned_transaction(
-        company=company, stamp=stamp, source=PlannedSource.MANUAL, values=values
+        company=company, context=audit_context, source=PlannedSource.MANUAL, values=values
     )
     page.goto(f"{live_server.url}/app/companies/{company.id}")
     page.get_by_label("E-mail address").fill(owner.email)

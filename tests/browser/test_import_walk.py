@@ -26,7 +26,9 @@ GOOD = BAD.replace("32.02.", "28.02.")
 def books():
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme = factories.make_company(name="Acme", owner=owner)
-    actions.create_account(company=acme, stamp=factories.make_stamp(), values={"type": "bank", "name": "Main"})
+    actions.create_account(
+        company=acme, context=factories.make_audit_context(), values={"type": "bank", "name": "Main"}
+    )
     return acme, owner
 
 
@@ -173,7 +175,7 @@ def test_many_imports_are_no_endless_page_on_a_telephone(page, complaints, site,
             count=1000,
             duplicates=30,
             skipped_before_data_start=20,
-            created_time=factories.make_stamp().time,
+            created_time=factories.make_audit_context().time,
             filename="statement of the current account 2026-01.xml",
             format="camt.053",
             account_ids=[account],

@@ -38,13 +38,13 @@ def busy(make_api):
     """A company with money that came and went over some months and a customer who pays monthly, and its owner."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme = factories.make_company(name="Acme", owner=owner)
-    stamp = factories.make_stamp()
-    bank = accounts.create_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Bank"})
+    audit_context = factories.make_audit_context()
+    bank = accounts.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Bank"})
     today = datetime.now(tz=UTC).date()
     for back in range(0, 300, 15):
         for amount in ("1500.00", "-900.00"):
             values = {"account_id": bank.id, "date": today - timedelta(days=back), "amount_value": amount}
-            transactions.create_transaction(company=acme, stamp=stamp, values=values)
+            transactions.create_transaction(company=acme, context=audit_context, values=values)
     api = make_api(acme)
     sales = next(row["id"] for row in api.get("categories").json() if row["systemKey"] == "revenueRecurring")
     selection = {"mode": "filter", "filter": {"direction": "in"}}

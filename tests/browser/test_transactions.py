@@ -21,9 +21,9 @@ PASSWORD = "correct horse battery"
 def books():
     """Acme with two accounts: bills of Nimbus, a coffee, and hundred euros that went to the savings."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
-    acme, stamp = factories.make_company(name="Acme", owner=owner), factories.make_stamp()
-    bank = actions.create_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Main"})
-    savings = actions.create_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Savings"})
+    acme, audit_context = factories.make_company(name="Acme", owner=owner), factories.make_audit_context()
+    bank = actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Main"})
+    savings = actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Savings"})
     factories.make_customer(acme, "Nimbus")
     for account, day, amount, who in (
         (bank, 1, "-119.00", "Nimbus Cloud"),
@@ -33,7 +33,7 @@ def books():
         (savings, 5, "100.00", "Own account"),
     ):
         values = {"account_id": account.id, "date": date(2026, 3, day), "amount_value": amount, "from_to": who}
-        transactions.create_transaction(company=acme, stamp=stamp, values=values)
+        transactions.create_transaction(company=acme, context=audit_context, values=values)
     return acme
 
 
@@ -198,12 +198,16 @@ def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
 
 def test_on_a_telephone_a_long_category_hides_nothing_beside_it(desk, books):
     """The category ends in an ellipsis, and what says that a row is pending stands below it."""
-    stamp = factories.make_stamp()
-    long = categories.create_category(company=books, stamp=stamp, values={"name": "W" * 40, "pl_types": ["cogs"]})
+    audit_context = factories.make_audit_context()
+    long = categories.create_category(
+        company=books, context=audit_context, values={"name": "W" * 40, "pl_types": ["cogs"]}
+    )
     coffee = Transaction.objects.for_company(books.id).get(amount_value="-4.50")
     given = [split.CategorizationInput(key="a", category_id=long.id, lines={"cogs": coffee.amount_value})]
-    split.replace_categorizations(company=books, stamp=stamp, transaction_id=coffee.id, inputs=given)
-    transactions.update_transaction(company=books, stamp=stamp, transaction_id=coffee.id, values={"pending": True})
+    split.replace_categorizations(company=books, context=audit_context, transaction_id=coffee.id, inputs=given)
+    transactions.update_transaction(
+        company=books, context=audit_context, transaction_id=coffee.id, values={"pending": True}
+    )
     desk.set_viewport_size({"width": 360, "height": 800})
     desk.reload()
     row = find_rows(desk).filter(has_text="Corner Bistro")

@@ -82,7 +82,7 @@ def app(site, app_site):
 
 
 def test_sign_in_then_consent_then_back_in_the_app_then_disconnect(page, complaints, site, app, alice, acme, globex):
-    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
     page.add_init_script(RECORD_SPINNERS)

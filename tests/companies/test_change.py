@@ -51,8 +51,8 @@ def is_row_free(rows, row):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_row_is_nobody_elses_until_the_change_ends(acme, group, stamp):
-    with change_company(acme, stamp=stamp) as change:
+def test_a_row_is_nobody_elses_until_the_change_ends(acme, group, audit_context):
+    with change_company(acme, context=audit_context) as change:
         assert is_row_free(AccountGroup.objects.for_company(acme.id), group)
         change.lock(AccountGroup, group.id)
         assert not is_row_free(AccountGroup.objects.for_company(acme.id), group)
@@ -60,18 +60,18 @@ def test_a_row_is_nobody_elses_until_the_change_ends(acme, group, stamp):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_companys_own_row_is_nobody_elses_until_the_change_ends(acme, stamp):
-    with change_company(acme, stamp=stamp) as change:
+def test_the_companys_own_row_is_nobody_elses_until_the_change_ends(acme, audit_context):
+    with change_company(acme, context=audit_context) as change:
         change.lock_company_row()
         assert not is_row_free(Company.objects, acme)
     assert is_row_free(Company.objects, acme)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_related_rows_are_not_locked(acme, alice, stamp):
+def test_related_rows_are_not_locked(acme, alice, audit_context):
     members = Membership.objects.select_related("user")
     mine = members.get(company=acme, user=alice)
-    with change_company(acme, stamp=stamp) as change:
+    with change_company(acme, context=audit_context) as change:
         change.lock(members, mine.id)
         assert not is_row_free(Membership.objects.for_company(acme.id), mine)
         assert is_row_free(User.objects, alice)
@@ -90,16 +90,16 @@ def is_company_lock_free(company):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_change_has_its_companys_turn_to_its_end_and_no_other_companys(acme, globex, stamp):
-    with change_company(acme, stamp=stamp):
+def test_a_change_has_its_companys_turn_to_its_end_and_no_other_companys(acme, globex, audit_context):
+    with change_company(acme, context=audit_context):
         assert not is_company_lock_free(acme)
         assert is_company_lock_free(globex)
     assert is_company_lock_free(acme)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_company_stays_while_it_is_changed(acme, stamp):
-    with change_company(acme, stamp=stamp):
+def test_a_company_stays_while_it_is_changed(acme, audit_context):
+    with change_company(acme, context=audit_context):
         assert not is_row_free(Company.objects, acme)  # nobody could delete it
         assert run_in_other_connection(lambda: Company.objects.filter(id=acme.id).update(name="New")) == 1
 
@@ -107,43 +107,43 @@ def test_a_company_stays_while_it_is_changed(acme, stamp):
 # ---------------------------------------------------------------------------------------------- which row it is
 
 
-def test_of_many_rows_the_one_asked_for_is_locked_by_its_id_or_by_the_text_of_it(acme, group, stamp):
-    with change_company(acme, stamp=stamp) as change:
+def test_of_many_rows_the_one_asked_for_is_locked_by_its_id_or_by_the_text_of_it(acme, group, audit_context):
+    with change_company(acme, context=audit_context) as change:
         other = change.create(AccountGroup(company=acme, name="Cash"), "accountGroup.created")
         for row in (group, other):
             assert change.lock(AccountGroup, row.id) == row
             assert change.lock(AccountGroup.objects.active(), str(row.id)) == row
 
 
-def test_a_row_that_the_rows_do_not_have_is_missing(acme, group, stamp):
-    with change_company(acme, stamp=stamp) as change:
+def test_a_row_that_the_rows_do_not_have_is_missing(acme, group, audit_context):
+    with change_company(acme, context=audit_context) as change:
         assert change.lock_or_none(AccountGroup.objects.filter(archived=True), group.id) is None
         assert change.lock_or_none(AccountGroup, "banks") is None
 
 
-def test_a_locked_row_belongs_to_the_very_company_that_is_changed(acme, group, stamp):
-    with change_company(acme, stamp=stamp) as change:
+def test_a_locked_row_belongs_to_the_very_company_that_is_changed(acme, group, audit_context):
+    with change_company(acme, context=audit_context) as change:
         assert change.lock(AccountGroup, group.id).company is acme
 
 
-def test_stale_row_version_is_rejected(acme, group, stamp):
+def test_stale_row_version_is_rejected(acme, group, audit_context):
     seen, another = frozenset({compute_version(group)}), frozenset({"another"})
     for expected in (None, seen, frozenset({ANY_VERSION})):
-        with change_company(acme, stamp=replace(stamp, expected_versions=expected)) as change:
+        with change_company(acme, context=replace(audit_context, expected_versions=expected)) as change:
             assert change.lock(AccountGroup, group.id) == group
-    with change_company(acme, stamp=replace(stamp, expected_versions=another)) as change:
+    with change_company(acme, context=replace(audit_context, expected_versions=another)) as change:
         with pytest.raises(StaleError) as told:
             change.lock(AccountGroup, group.id)
         assert told.value.row == group
         assert change.lock(AccountGroup, group.id, check_versions=False) == group
 
 
-def test_stale_company_version_is_rejected(acme, globex, stamp):
+def test_stale_company_version_is_rejected(acme, globex, audit_context):
     seen, another = frozenset({compute_version(acme)}), frozenset({"another"})
     for expected in (None, seen):
-        with change_company(acme, stamp=replace(stamp, expected_versions=expected)) as change:
+        with change_company(acme, context=replace(audit_context, expected_versions=expected)) as change:
             assert change.lock_company_row() == acme
-    with change_company(acme, stamp=replace(stamp, expected_versions=another)) as change:
+    with change_company(acme, context=replace(audit_context, expected_versions=another)) as change:
         with pytest.raises(StaleError) as told:
             change.lock_company_row()
         assert told.value.row == acme
@@ -159,8 +159,8 @@ def test_the_log_says_once_who_and_when(api, browser_of, alice, acme, group):
     assert (row["actor"], row["before"], row["after"]) == (str(alice.id), {"name": "Banks"}, {"name": "Cash"})
 
 
-def test_the_log_keeps_what_differs_and_what_only_was_or_only_is(acme, group, stamp):
-    with change_company(acme, stamp=stamp) as change:
+def test_the_log_keeps_what_differs_and_what_only_was_or_only_is(acme, group, audit_context):
+    with change_company(acme, context=audit_context) as change:
         was, is_ = {"name": "Banks", "gone": 1}, {"name": "Banks", "new": 2}
         entry = change.record(group, "accountGroup.updated", before=was, after=is_)
     assert (entry.before, entry.after) == ({"gone": 1, "new": None}, {"gone": None, "new": 2})
@@ -171,28 +171,28 @@ def get_audit_entry(company, action):
     return entry.entity_type, entry.entity_id, entry.before, entry.after
 
 
-def test_a_new_row_is_its_authors_and_logged_as_it_is(acme, alice, stamp):
-    stamp = replace(stamp, actor=str(alice.id))
-    with change_company(acme, stamp=stamp) as change:
+def test_a_new_row_is_its_authors_and_logged_as_it_is(acme, alice, audit_context):
+    audit_context = replace(audit_context, actor=str(alice.id))
+    with change_company(acme, context=audit_context) as change:
         made = change.create(AccountGroup(company=acme, name="Cash"), "accountGroup.created")
     made.refresh_from_db()
-    assert (made.name, made.created_user_id, made.created_time) == ("Cash", str(alice.id), stamp.time)
+    assert (made.name, made.created_user_id, made.created_time) == ("Cash", str(alice.id), audit_context.time)
     kind, entity_id, before, after = get_audit_entry(acme, "accountGroup.created")
     assert (kind, entity_id, before) == ("accountGroup", str(made.id), None)
     assert after["name"] == "Cash"
     assert set(after) == set(snapshot_row(made))
 
 
-def test_a_row_whose_entry_says_more_is_stored_and_not_logged(acme, stamp):
+def test_a_row_whose_entry_says_more_is_stored_and_not_logged(acme, audit_context):
     entries = AuditEntry.objects.count()
-    with change_company(acme, stamp=stamp) as change:
+    with change_company(acme, context=audit_context) as change:
         made = change.insert(AccountGroup(company=acme, name="Cash"))
-    assert AccountGroup.objects.get(id=made.id).created_time == stamp.time
+    assert AccountGroup.objects.get(id=made.id).created_time == audit_context.time
     assert AuditEntry.objects.count() == entries
 
 
-def test_a_deleted_row_is_logged_as_it_was(acme, group, stamp):
-    with change_company(acme, stamp=stamp) as change:
+def test_a_deleted_row_is_logged_as_it_was(acme, group, audit_context):
+    with change_company(acme, context=audit_context) as change:
         entry = change.delete(group, "accountGroup.deleted")
     assert not AccountGroup.objects.filter(name="Banks").exists()
     kind, entity_id, before, after = get_audit_entry(acme, "accountGroup.deleted")
@@ -201,18 +201,18 @@ def test_a_deleted_row_is_logged_as_it_was(acme, group, stamp):
     assert set(before) == set(snapshot_row(group))
 
 
-def test_of_a_deleted_row_the_log_keeps_what_its_act_says_of_it(acme, group, stamp):
-    with change_company(acme, stamp=stamp) as change:
+def test_of_a_deleted_row_the_log_keeps_what_its_act_says_of_it(acme, group, audit_context):
+    with change_company(acme, context=audit_context) as change:
         change.delete(group, "accountGroup.deleted", before={"name": "of old"})
     assert get_audit_entry(acme, "accountGroup.deleted")[2] == {"name": "of old"}
 
 
-def test_a_row_that_others_refer_to_stays_and_its_model_says_why(acme, group, stamp):
+def test_a_row_that_others_refer_to_stays_and_its_model_says_why(acme, group, audit_context):
     inside = Account(company=acme, account_group=group, type="bank", name="Main", default_currency="EUR")
     inside.include_in_cash_balance = True
-    inside.mark_created(stamp).save(force_insert=True)
+    inside.mark_created(audit_context).save(force_insert=True)
     entries = AuditEntry.objects.count()
-    with pytest.raises(AccountGroupNotEmpty), change_company(acme, stamp=stamp) as change:
+    with pytest.raises(AccountGroupNotEmpty), change_company(acme, context=audit_context) as change:
         change.delete(group, "accountGroup.deleted")
     assert AccountGroup.objects.filter(id=group.id).exists()
     assert AuditEntry.objects.count() == entries
@@ -222,36 +222,36 @@ def get_last_update_time(company):
     return Company.objects.get(id=company.id).last_overall_updated_time
 
 
-def test_a_change_marks_its_company_as_updated_and_one_of_nothing_does_not(acme, globex, group, stamp):
+def test_a_change_marks_its_company_as_updated_and_one_of_nothing_does_not(acme, globex, group, audit_context):
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     Company.objects.update(last_overall_updated_time=long_ago)
-    with change_company(acme, stamp=stamp) as change:
+    with change_company(acme, context=audit_context) as change:
         assert not change.update(group, "accountGroup.updated", name="Banks")
     assert get_last_update_time(acme) == long_ago
-    with change_company(acme, stamp=stamp) as change:
+    with change_company(acme, context=audit_context) as change:
         assert change.update(group, "accountGroup.updated", name="Cash")
-    assert (get_last_update_time(acme), get_last_update_time(globex)) == (stamp.time, long_ago)
+    assert (get_last_update_time(acme), get_last_update_time(globex)) == (audit_context.time, long_ago)
 
 
-def test_another_companys_row_is_missing(acme, globex, group, stamp):
-    with change_company(globex, stamp=stamp) as change:
+def test_another_companys_row_is_missing(acme, globex, group, audit_context):
+    with change_company(globex, context=audit_context) as change:
         assert change.lock_or_none(AccountGroup, group.id) is None
         with pytest.raises(NotFoundError):
             change.lock(AccountGroup, str(group.id))
 
 
-def test_a_new_row_takes_the_place_of_none(acme, group, stamp):
-    with pytest.raises(ConstraintConflict), change_company(acme, stamp=stamp) as change:
+def test_a_new_row_takes_the_place_of_none(acme, group, audit_context):
+    with pytest.raises(ConstraintConflict), change_company(acme, context=audit_context) as change:
         change.create(AccountGroup(company=acme, id=group.id, name="Cash"), "accountGroup.created")
     group.name = "Cash"
-    with pytest.raises(ConstraintConflict), change_company(acme, stamp=stamp) as change:
+    with pytest.raises(ConstraintConflict), change_company(acme, context=audit_context) as change:
         change.insert(group)
     assert AccountGroup.objects.get(id=group.id).name == "Banks"
 
 
-def test_a_change_that_fails_leaves_nothing(acme, group, stamp):
+def test_a_change_that_fails_leaves_nothing(acme, group, audit_context):
     def half_done():
-        with change_company(acme, stamp=stamp) as change:
+        with change_company(acme, context=audit_context) as change:
             change.update(group, "accountGroup.updated", name="Cash")
             raise NotFoundError
 
@@ -276,8 +276,8 @@ def test_a_change_that_fails_leaves_nothing(acme, group, stamp):
         ("d", True, "abcd"),
     ],
 )
-def test_a_row_goes_one_place_up_or_down_and_who_is_first_or_last_stays(acme, stamp, name, down, order):
-    with change_company(acme, stamp=stamp) as change:
+def test_a_row_goes_one_place_up_or_down_and_who_is_first_or_last_stays(acme, audit_context, name, down, order):
+    with change_company(acme, context=audit_context) as change:
         rows = [change.create(AccountGroup(company=acme, name=each), "accountGroup.created") for each in "abcd"]
         moved = next(row for row in rows if row.name == name)
         there = AccountGroup.objects.for_company(acme.id).in_display_order()
@@ -288,10 +288,10 @@ def test_a_row_goes_one_place_up_or_down_and_who_is_first_or_last_stays(acme, st
         assert {row.entity_id for row in told} <= {str(moved.id)}  # the others make room
 
 
-def test_a_row_that_is_not_there_moves_nobody(acme, globex, stamp):
-    other = AccountGroup(company=globex, name="x").mark_created(stamp)
+def test_a_row_that_is_not_there_moves_nobody(acme, globex, audit_context):
+    other = AccountGroup(company=globex, name="x").mark_created(audit_context)
     other.save(force_insert=True)
-    with change_company(acme, stamp=stamp) as change, pytest.raises(NotFoundError):
+    with change_company(acme, context=audit_context) as change, pytest.raises(NotFoundError):
         change.move_row(
             AccountGroup.objects.for_company(acme.id).in_display_order(),
             other.id,
@@ -317,18 +317,25 @@ def raise_database_error(state: str) -> None:
         ("57014", DatabaseError),
     ],
 )
-def test_database_constraint_errors_become_domain_errors(acme, stamp, state, refusal):
-    with pytest.raises(refusal) as told, change_company(acme, stamp=stamp):
+def test_database_constraint_errors_become_domain_errors(acme, audit_context, state, refusal):
+    with pytest.raises(refusal) as told, change_company(acme, context=audit_context):
         raise_database_error(state)
     assert isinstance(told.value, DatabaseError) == (refusal is DatabaseError)
 
 
-def test_constraint_error_uses_its_declared_message(acme, stamp):
+def test_constraint_error_uses_its_declared_message(acme, audit_context):
     def invitation():
         return Membership(
-            company=acme, invited_email="new@acme.example", role="viewer", token_digest="", expires_time=stamp.time
+            company=acme,
+            invited_email="new@acme.example",
+            role="viewer",
+            token_digest="",
+            expires_time=audit_context.time,
         )
 
-    invitation().mark_created(stamp).save()
-    with pytest.raises(AlreadyInvited, match="can be sent again"), change_company(acme, stamp=stamp) as change:
+    invitation().mark_created(audit_context).save()
+    with (
+        pytest.raises(AlreadyInvited, match="can be sent again"),
+        change_company(acme, context=audit_context) as change,
+    ):
         change.insert(invitation())

@@ -19,7 +19,7 @@ def change_status(company, *ways):
         stored = Company.objects.get(id=company.id)
         update_company(
             company=stored,
-            stamp=AuditContext(time=datetime.now(tz=UTC)),
+            context=AuditContext(time=datetime.now(tz=UTC)),
             permissions=frozenset(),
             values={"system_status": status},
         )

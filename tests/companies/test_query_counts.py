@@ -24,29 +24,29 @@ def used(api):
     return api
 
 
-def fill_company(company: Company, stamp: AuditContext, count: int) -> None:
+def fill_company(company: Company, audit_context: AuditContext, count: int) -> None:
     """That many rows of everything that a list shows."""
     AccountGroup.objects.bulk_create(
-        AccountGroup(company=company, name=f"g{n}").mark_created(stamp) for n in range(count)
+        AccountGroup(company=company, name=f"g{n}").mark_created(audit_context) for n in range(count)
     )
     Account.objects.bulk_create(
         Account(
             company=company, name=f"a{n}", type="bank", default_currency="EUR", include_in_cash_balance=True
-        ).mark_created(stamp)
+        ).mark_created(audit_context)
         for n in range(count)
     )
     people = User.objects.bulk_create(User(email=f"{uuid4()}@x.example") for _ in range(count))
     keys = [
-        ApiKey(company=company, name="k", digest=b"x", last_four="abcd", permissions=[]).mark_created(stamp)
+        ApiKey(company=company, name="k", digest=b"x", last_four="abcd", permissions=[]).mark_created(audit_context)
         for _ in range(count)
     ]
     DirectoryEntry.objects.bulk_create(DirectoryEntry(subject=e.id, company_id=company.id) for e in [*people, *keys])
     Membership.objects.bulk_create(
-        Membership(company=company, user=u, role="viewer").mark_created(stamp) for u in people
+        Membership(company=company, user=u, role="viewer").mark_created(audit_context) for u in people
     )
     ApiKey.objects.bulk_create(keys)
     AuditEntry.objects.bulk_create(
-        AuditEntry(company=company, time=stamp.time, action="x.y", entity_type="x") for _ in range(count)
+        AuditEntry(company=company, time=audit_context.time, action="x.y", entity_type="x") for _ in range(count)
     )
 
 
@@ -94,22 +94,24 @@ def test_a_403_is_one_query_too_and_the_404_of_another_company_one_more(
 
 
 @pytest.mark.parametrize("path", ["accounts", "account_groups", "members", "api_keys"])
-def test_a_list_is_two_queries_with_one_row_and_with_a_thousand(used, acme, stamp, path, django_assert_num_queries):
-    fill_company(acme, stamp, 1)
+def test_a_list_is_two_queries_with_one_row_and_with_a_thousand(
+    used, acme, audit_context, path, django_assert_num_queries
+):
+    fill_company(acme, audit_context, 1)
     with django_assert_num_queries(2):
         assert used.get(path).status_code == 200
-    fill_company(acme, stamp, 999)
+    fill_company(acme, audit_context, 999)
     with django_assert_num_queries(2):
         assert len(used.get(path).json()) >= 1000
 
 
 def test_a_page_of_the_log_is_two_queries_and_one_more_where_the_last_month_does_not_fill_it(
-    used, acme, stamp, django_assert_num_queries
+    used, acme, audit_context, django_assert_num_queries
 ):
-    fill_company(acme, stamp, 1)
+    fill_company(acme, audit_context, 1)
     with django_assert_num_queries(3):
         assert used.get("audit_log?limit=1000").status_code == 200
-    fill_company(acme, stamp, 1000)
+    fill_company(acme, audit_context, 1000)
     with django_assert_num_queries(2):
         assert len(used.get("audit_log?limit=1000").json()) == 1000
 
@@ -125,20 +127,20 @@ def test_a_person_lists_many_companies_in_two_queries_more(browser_of, alice, ac
 
 @pytest.mark.skipif(cluster.TESTS_RUN_ON_CLUSTER, reason="each machine of a cluster counts how its own tables are read")
 @pytest.mark.django_db(transaction=True)
-def test_no_request_scans_a_company_table(api, acme, stamp):
+def test_no_request_scans_a_company_table(api, acme, audit_context):
     others = [factories.make_company(name=f"other {n}") for n in range(3)]
     for company in (acme, *others):
-        fill_company(company, stamp, 1500)
+        fill_company(company, audit_context, 1500)
         used = Account.objects.for_company(company.id).last()
         Transaction.objects.bulk_create(
             Transaction(
                 company=company,
                 account=used,
-                date=stamp.time.date(),
+                date=audit_context.time.date(),
                 amount_value=1,
                 amount_currency="EUR",
                 source="manual",
-            ).mark_created(stamp)
+            ).mark_created(audit_context)
             for _ in range(1500)
         )
     with connection.cursor() as cursor:

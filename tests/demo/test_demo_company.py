@@ -318,10 +318,15 @@ def test_one_account_disagrees_with_its_bank_and_a_statement_lies_there_to_try()
     ]
     assert wrong == ["Northbank reserve"]
     paper = File.objects.for_company(company.id).get(filename=SAMPLE_STATEMENT_NAME)
-    stamp = AuditContext(time=datetime.now(tz=UTC))
+    audit_context = AuditContext(time=datetime.now(tz=UTC))
     content = default_storage.open(paper.storage_path).read()
     tried = import_statement(
-        company=company, stamp=stamp, content=content, filename=SAMPLE_STATEMENT_NAME, account=None, dry_run=True
+        company=company,
+        context=audit_context,
+        content=content,
+        filename=SAMPLE_STATEMENT_NAME,
+        account=None,
+        dry_run=True,
     )
     (told,) = tried.statements
     assert (told.account.name, tried.count, told.ledger_difference) == ("Northbank current account", 5, 0)

@@ -78,7 +78,9 @@ def test_nothing_is_gone_where_it_cannot_come_back(shown, monkeypatch):
     made, accounts = describe_demo(shown.id), set(Account.objects.for_company(shown.id).values_list("id", flat=True))
     monkeypatch.setattr(reset, "fill_demo_company", raise_runtime_error)
     with pytest.raises(RuntimeError):
-        reset.reset_demo_company(company=shown, stamp=factories.make_stamp(), permissions=Role.OWNER.permissions)
+        reset.reset_demo_company(
+            company=shown, context=factories.make_audit_context(), permissions=Role.OWNER.permissions
+        )
     assert describe_demo(shown.id) == made
     assert set(Account.objects.for_company(shown.id).values_list("id", flat=True)) == accounts
     assert not AuditEntry.objects.for_company(shown.id).filter(action="company.reset").exists()
@@ -106,7 +108,9 @@ def test_no_other_company_is_put_back(owner, acme, shown):
         owner.post(build_company_path(acme, RESET)).status_code,
     ] == [404, 404]
     with pytest.raises(NotFoundError):
-        reset.reset_demo_company(company=acme, stamp=factories.make_stamp(), permissions=Role.OWNER.permissions)
+        reset.reset_demo_company(
+            company=acme, context=factories.make_audit_context(), permissions=Role.OWNER.permissions
+        )
     assert (Notification.objects.count(), Transaction.objects.count()) == before
     assert RESET not in owner.get(build_company_path(acme, "/settings")).content.decode()
     assert "demonstration" not in owner.get(build_company_path(acme)).content.decode()
@@ -116,7 +120,7 @@ def test_one_that_is_read_only_stays_as_it_is(shown):
     Company.objects.filter(id=shown.id).update(system_status="expired")
     with pytest.raises(CompanyExpired):
         reset.reset_demo_company(
-            company=shown, stamp=AuditContext(time=timezone.now()), permissions=Role.OWNER.permissions
+            company=shown, context=AuditContext(time=timezone.now()), permissions=Role.OWNER.permissions
         )
 
 

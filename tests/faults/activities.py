@@ -124,7 +124,7 @@ print(app.client_id)
 for number in range(int(sys.argv[2])):
     consent = consents.create_consent(
         application=app, access=build_member_access(member, member.user), user_id=member.user.id,
-        requested_scopes=scope, auth_time=now, stamp=AuditContext(time=now))
+        requested_scopes=scope, auth_time=now, context=AuditContext(time=now))
     code = tokens.generate_code()
     AuthorizationCode.objects.create(
         code=tokens.compute_token_digest(code), consent=consent, user=member.user, application=app,

@@ -27,8 +27,8 @@ from companies.actions.companies import create_company
 from companies.models import AuditContext, User
 owner, _ = User.objects.get_or_create(email="many@example.com")
 for number in range(int(sys.argv[1])):
-    stamp = AuditContext(time=datetime.now(tz=UTC))
-    print(create_company(stamp=stamp, name=f"Company {number}", base_currency="EUR", owner=owner)[0].id)
+    context = AuditContext(time=datetime.now(tz=UTC))
+    print(create_company(context=context, name=f"Company {number}", base_currency="EUR", owner=owner)[0].id)
 """
 # Whatever is committed of a round is counted with it, and with nothing that was not.
 RECORD_DONE = """

@@ -18,22 +18,22 @@ GERMAN = {"Accept-Language": "de-DE,de;q=0.9"}
 
 
 @pytest.fixture
-def hers(acme, alice, stamp):
+def hers(acme, alice, audit_context):
     """What Alice does, told with everything that there is to tell."""
-    stamp = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
-    facts = {"company_id": acme.id, "stamp": stamp}
+    audit_context = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
+    facts = {"company_id": acme.id, "context": audit_context}
     money = {"reported": Decimal("-1.50"), "calculated": Decimal("1234.5"), "currency": "EUR"}
     membership = Membership.objects.for_company(acme.id).get(user=alice)
     key = ApiKey(id=uuid4(), company=acme, name="ci", last_four="abcd", permissions=[])
     app = SimpleNamespace(name="Robot")
     consent = SimpleNamespace(id=uuid4(), company_id=acme.id, user=alice, application=app, scopes=["svc:read"])
     hook = {"id": uuid4(), "company_id": acme.id, "url": "https://hook.example/", "last_status": 500}
-    notify.notify_api_key_created(key=key, stamp=stamp)
-    notify.notify_api_key_creator_left(membership=membership, keys=[key], stamp=stamp)
-    notify.notify_app_connected(consent=consent, stamp=stamp)
-    notify.notify_app_revoked(consent=consent, stamp=stamp)
+    notify.notify_api_key_created(key=key, context=audit_context)
+    notify.notify_api_key_creator_left(membership=membership, keys=[key], context=audit_context)
+    notify.notify_app_connected(consent=consent, context=audit_context)
+    notify.notify_app_revoked(consent=consent, context=audit_context)
     notify.notify_webhook_disabled(
-        endpoint=SimpleNamespace(**hook, failing_since=datetime(2026, 3, 1, 9, 5, tzinfo=UTC)), stamp=stamp
+        endpoint=SimpleNamespace(**hook, failing_since=datetime(2026, 3, 1, 9, 5, tzinfo=UTC)), context=audit_context
     )
     notify.notify_import_finished(**facts, import_id=uuid4(), count=1200, skipped_before_data_start=1, duplicates=2)
     notify.notify_import_undone(**facts, import_id=uuid4(), deleted_count=1, changed_count=1)
@@ -69,9 +69,11 @@ def test_pages_say_them_in_the_readers_language_and_the_api_in_english(api, hers
     assert stored["app.revoked"] == "Robot disconnected"
 
 
-def test_one_that_was_stored_without_what_its_words_are_made_of_stays_as_it_was(owner, acme, alice, stamp):
+def test_one_that_was_stored_without_what_its_words_are_made_of_stays_as_it_was(owner, acme, alice, audit_context):
     payload = {"title": "API key “old” created", "body": "The key ending in wxyz.", "link": None, "name": "old"}
-    Notification(company=acme, type="apiKey.created", recipient=alice, payload=payload).mark_created(stamp).save()
+    Notification(company=acme, type="apiKey.created", recipient=alice, payload=payload).mark_created(
+        audit_context
+    ).save()
     shown = get_page_text(owner.get(f"/app/companies/{acme.id}/notifications", headers=GERMAN))
     assert "API key “old” created" in shown
     assert "The key ending in wxyz." in shown

@@ -21,13 +21,13 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def tell(acme: Any, stamp: AuditContext) -> Any:
+def tell(acme: Any, audit_context: AuditContext) -> Any:
     """Tells somebody something; answers the notification."""
 
     def tell(user: Any, title: str = "Hello", company: Any = acme) -> Notification:
         payload = {"title": title, "body": "", "link": None, "entityType": "import", "entityId": None}
         row = Notification(company=company, type=NotificationType.IMPORT_FINISHED, recipient=user, payload=payload)
-        row.mark_created(stamp).save()
+        row.mark_created(audit_context).save()
         return row
 
     return tell
@@ -218,9 +218,9 @@ def test_a_wrong_batch_is_refused_and_nothing_deleted(api, bob, tell, body, poin
     assert Notification.objects.count() == 1
 
 
-def test_ten_thousand_are_deleted_at_once(api, bob, acme, stamp, django_assert_max_num_queries):
+def test_ten_thousand_are_deleted_at_once(api, bob, acme, audit_context, django_assert_max_num_queries):
     rows = [
-        Notification(company=acme, type="import.finished", recipient=bob, payload={}).mark_created(stamp)
+        Notification(company=acme, type="import.finished", recipient=bob, payload={}).mark_created(audit_context)
         for _ in range(10_000)
     ]
     Notification.objects.bulk_create(rows)
@@ -287,58 +287,58 @@ def test_owners_are_told_of_keys_whose_creator_left(browser_of, alice, ann, acme
     assert list_recipients_by_type() == {"apiKey.creatorLeft": owners}
 
 
-def test_apps_that_come_and_go_are_told(acme, alice, stamp):
+def test_apps_that_come_and_go_are_told(acme, alice, audit_context):
     consent = SimpleNamespace(
         id=uuid4(), company_id=acme.id, user=alice, application=SimpleNamespace(name="Robot"), scopes=["svc:read"]
     )
-    hers = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
-    notify.notify_app_connected(consent=consent, stamp=hers)
-    notify.notify_app_revoked(consent=consent, stamp=hers)
+    hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
+    notify.notify_app_connected(consent=consent, context=hers)
+    notify.notify_app_revoked(consent=consent, context=hers)
     assert list_recipients_by_type() == {"app.connected": {"alice@acme.example"}, "app.revoked": {"alice@acme.example"}}
     assert Notification.objects.get(type="app.connected").payload["entityId"] == str(consent.id)
 
 
-def test_imports_are_told_with_their_counts(acme, alice, stamp):
-    hers = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+def test_imports_are_told_with_their_counts(acme, alice, audit_context):
+    hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     batch = uuid4()
     notify.notify_import_finished(
-        company_id=acme.id, stamp=hers, import_id=batch, count=5, skipped_before_data_start=2, duplicates=1
+        company_id=acme.id, context=hers, import_id=batch, count=5, skipped_before_data_start=2, duplicates=1
     )
-    notify.notify_import_undone(company_id=acme.id, stamp=hers, import_id=batch, deleted_count=5, changed_count=1)
+    notify.notify_import_undone(company_id=acme.id, context=hers, import_id=batch, deleted_count=5, changed_count=1)
     (finished,) = Notification.objects.filter(type="import.finished")
     assert finished.payload["entityId"] == str(batch)
     assert (finished.payload["count"], finished.payload["duplicates"]) == (5, 1)
     assert Notification.objects.get(type="import.undone").payload["changedCount"] == 1
 
 
-def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, stamp):
+def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, audit_context):
     facts = {"day": date(2026, 3, 1), "amount": Decimal("-5.00"), "currency": "EUR"}
     mismatch = {"account_name": "Main", "reported": Decimal(1), "calculated": Decimal(2), "currency": "EUR"}
     mismatch["day"] = date(2026, 2, 28)
     one, other = uuid4(), uuid4()
     people = len(notify.list_manager_ids(acme.id, Permission.BALANCES_READ))
     for _ in range(2):
-        notify.notify_cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
+        notify.notify_cash_below_zero(company_id=acme.id, context=audit_context, **facts)
         for account in (one, other):
-            notify.notify_balance_mismatch(company_id=acme.id, stamp=stamp, account_id=account, **mismatch)
+            notify.notify_balance_mismatch(company_id=acme.id, context=audit_context, account_id=account, **mismatch)
     assert Notification.objects.filter(type="cash.belowZero").count() == people
     assert Notification.objects.filter(type="balance.mismatch").count() == 2 * people
     another = mismatch | {"day": date(2026, 3, 31)}
-    notify.notify_balance_mismatch(company_id=acme.id, stamp=stamp, account_id=one, **another)
+    notify.notify_balance_mismatch(company_id=acme.id, context=audit_context, account_id=one, **another)
     assert Notification.objects.filter(type="balance.mismatch").count() == 3 * people
     Notification.objects.update(read_time=datetime.now(tz=UTC))
-    notify.notify_cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
+    notify.notify_cash_below_zero(company_id=acme.id, context=audit_context, **facts)
     assert Notification.objects.filter(type="cash.belowZero").count() == 2 * people
 
 
-def test_everyone_is_told_in_one_statement(acme, alice, ann, stamp, django_assert_num_queries):
+def test_everyone_is_told_in_one_statement(acme, alice, ann, audit_context, django_assert_num_queries):
     with django_assert_num_queries(3):  # who, the rows, and to whom by mail too
-        notify.notify_import_undone(company_id=acme.id, stamp=stamp, import_id=uuid4(), deleted_count=5)
+        notify.notify_import_undone(company_id=acme.id, context=audit_context, import_id=uuid4(), deleted_count=5)
 
 
-def test_an_unknown_type_cannot_be_stored(acme, alice, stamp):
+def test_an_unknown_type_cannot_be_stored(acme, alice, audit_context):
     with pytest.raises(IntegrityError), transaction.atomic():
-        Notification(company=acme, type="gossip", recipient=alice, payload={}).mark_created(stamp).save()
+        Notification(company=acme, type="gossip", recipient=alice, payload={}).mark_created(audit_context).save()
 
 
 @pytest.mark.parametrize(
@@ -353,12 +353,12 @@ def test_an_unknown_type_cannot_be_stored(acme, alice, stamp):
         ),
     ],
 )
-def test_an_import_is_told_in_words_and_without_what_there_was_none_of(acme, stamp, alice, counts, title, body):
-    hers = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+def test_an_import_is_told_in_words_and_without_what_there_was_none_of(acme, audit_context, alice, counts, title, body):
+    hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     count, duplicates, too_old = counts
     notify.notify_import_finished(
         company_id=acme.id,
-        stamp=hers,
+        context=hers,
         import_id=uuid4(),
         count=count,
         duplicates=duplicates,
@@ -368,21 +368,21 @@ def test_an_import_is_told_in_words_and_without_what_there_was_none_of(acme, sta
     assert (payload["title"], payload["body"]) == (title, body)
 
 
-def test_amounts_and_days_are_told_as_on_the_pages(acme, alice, stamp):
-    hers = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+def test_amounts_and_days_are_told_as_on_the_pages(acme, alice, audit_context):
+    hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     day, amount = date(2026, 12, 5), Decimal("-1234.5")
-    notify.notify_cash_below_zero(company_id=acme.id, stamp=hers, day=day, amount=amount, currency="EUR")
+    notify.notify_cash_below_zero(company_id=acme.id, context=hers, day=day, amount=amount, currency="EUR")
     told = Notification.objects.get(type="cash.belowZero").payload["body"]
     assert told == "By the plan, cash is −€1,234.50 on 5 Dec 2026."
 
 
-def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, stamp):
-    hers, account = AuditContext(time=stamp.time, actor=str(alice.id), user_id=alice.id), uuid4()
+def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, audit_context):
+    hers, account = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id), uuid4()
     factories.make_member(acme, "new@acme.example")
-    notify.notify_member_joined(membership=Membership.objects.for_company(acme.id).latest("id"), stamp=hers)
+    notify.notify_member_joined(membership=Membership.objects.for_company(acme.id).latest("id"), context=hers)
     notify.notify_balance_mismatch(
         company_id=acme.id,
-        stamp=hers,
+        context=hers,
         account_id=account,
         account_name="Main",
         reported=Decimal("1.00"),
@@ -395,12 +395,12 @@ def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, st
     assert links["balance.mismatch"] == f"/accounts/{account}"
 
 
-def test_admin_with_a_narrow_permission_list_is_not_told_what_they_may_not_see(acme, alice, stamp):
+def test_admin_with_a_narrow_permission_list_is_not_told_what_they_may_not_see(acme, alice, audit_context):
     """The label alone tells nothing: a membership may carry its own list of permissions."""
     narrow = factories.make_member(acme, "narrow@acme.example", role=Role.ADMIN, permissions=["accounts:read"])
     admin = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)
     notify.notify_cash_below_zero(
-        company_id=acme.id, stamp=stamp, day=date(2026, 3, 1), amount=Decimal(-5), currency="EUR"
+        company_id=acme.id, context=audit_context, day=date(2026, 3, 1), amount=Decimal(-5), currency="EUR"
     )
     recipients = set(Notification.objects.for_company(acme.id).values_list("recipient_id", flat=True))
     assert {alice.id, admin.id} <= recipients

@@ -331,7 +331,7 @@ def test_the_page_says_who_asks_for_what_and_where_it_leads(signed_in, acme, ali
 
 
 def test_with_several_companies_none_is_chosen(signed_in, alice, globex):
-    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
     text = signed_in.ask().content.decode()

@@ -109,7 +109,7 @@ def test_one_that_ended_meanwhile_does_not_keep_another_from_being_told(
 
     def revoked_by_the_app(consent, *, reason, **more):
         if consent == first:
-            ConsentGrant.objects.filter(id=first.id).update(revoked_time=more["stamp"].time, revoked_reason="client")
+            ConsentGrant.objects.filter(id=first.id).update(revoked_time=more["context"].time, revoked_reason="client")
         return revoke(consent, reason=reason, **more)
 
     monkeypatch.setattr(consents, "revoke_consent", revoked_by_the_app)
@@ -155,7 +155,7 @@ def test_an_app_that_was_approved_twice_is_one_connection_and_ends_as_one(browse
 
 @pytest.mark.parametrize("used_last", ["first", "second"])
 def test_the_last_use_of_a_connection_is_the_latest_of_all_its_consents(used_last, browser_of, signed_in, acme, alice):
-    now, ids = factories.make_stamp().time, []
+    now, ids = factories.make_audit_context().time, []
     for _ in range(2):
         signed_in.tokens(acme)
         ids.append(get_latest_consent().id)
@@ -168,7 +168,7 @@ def test_the_last_use_of_a_connection_is_the_latest_of_all_its_consents(used_las
 
 def test_a_connection_ends_alone(browser_of, signed_in, granted, bobs, acme, globex, alice):
     """Neither that of another person, nor another app's, nor the same app's in another company."""
-    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
     made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)

@@ -70,7 +70,9 @@ def test_apps_in_other_companies_and_of_other_people_stay(
     bobs, signed_in, granted, browser_of, alice, bob, acme, globex
 ):
     flow, tokens = bobs
-    Membership(company=globex, user=bob, role=Role.VIEWER).mark_created(factories.make_stamp()).save(force_insert=True)
+    Membership(company=globex, user=bob, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
+        force_insert=True
+    )
     elsewhere = flow.tokens(globex)
     browser_of(alice, acme).delete(f"members/{get_membership(bob, acme).id}")
     assert flow.call(elsewhere["access_token"]).status_code == 200

@@ -42,7 +42,9 @@ def test_owners_and_admins_see_and_disconnect_everyones(role, status, sees, sign
 
 
 def test_a_connection_in_another_company_is_not_found_here(signed_in, granted, acme, alice, globex):
-    Membership(company=globex, user=alice, role=Role.OWNER).mark_created(factories.make_stamp()).save(force_insert=True)
+    Membership(company=globex, user=alice, role=Role.OWNER).mark_created(factories.make_audit_context()).save(
+        force_insert=True
+    )
     page = get_settings_page(signed_in, globex)
     assert "Forecaster" not in page.content.decode()
     url = f"/app/companies/{globex.id}/settings/apps/{get_latest_consent().id}/disconnect"

@@ -100,7 +100,7 @@ def test_who_goes_while_they_give_access_leaves_no_app_behind(what, ends, flow, 
     flow.sign_in(bob)
     others = []
 
-    def run_before_commit(*, consent, stamp):
+    def run_before_commit(*, consent, audit_context):
         """The consent is stored, and not yet committed."""
         others.append(run_in_other_thread(ends[what], wait=False))
 
@@ -125,7 +125,7 @@ def test_who_gives_access_may_be_named_by_others_meanwhile(flow, bob, acme, monk
     flow.sign_in(bob)
     found = []
 
-    def run_before_commit(*, consent, stamp):
+    def run_before_commit(*, consent, audit_context):
         def refer():
             with transaction.atomic(), connection.cursor() as cursor:
                 for statement in REFERENCES:

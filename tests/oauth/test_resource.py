@@ -362,17 +362,19 @@ def test_r10_administration_is_closed_to_an_owners_app(path, signed_in, granted,
 
 
 def test_r11_a_token_reaches_its_one_company(signed_in, granted, alice, acme, globex):
-    Membership(company=globex, user=alice, role=Role.OWNER).mark_created(_create_stamp()).save(force_insert=True)
+    Membership(company=globex, user=alice, role=Role.OWNER).mark_created(_create_audit_context()).save(
+        force_insert=True
+    )
     assert [c["id"] for c in signed_in.call(granted["access_token"]).json()] == [str(acme.id)]
     assert signed_in.call(granted["access_token"], f"/companies/{globex.id}").status_code == 404
     assert signed_in.call(granted["access_token"], f"/companies/{acme.id}").status_code == 200
     assert signed_in.call(granted["access_token"], f"/companies/{str(acme.id).upper()}").status_code == 200
 
 
-def _create_stamp():
+def _create_audit_context():
     from tests import factories
 
-    return factories.make_stamp()
+    return factories.make_audit_context()
 
 
 def test_r12_a_reading_token_changes_nothing(signed_in, acme):

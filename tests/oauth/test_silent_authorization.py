@@ -33,7 +33,7 @@ def test_o5_silent_with_a_standing_consent_gives_a_code_that_hangs_on_it(signed_
 def test_o5_silent_needs_all_that_the_consent_rests_on(ended, signed_in, acme, alice):
     signed_in.tokens(acme, scope="svc:read")
     if ended == "revoked":
-        ConsentGrant.objects.update(revoked_time=factories.make_stamp().time, revoked_reason="user")
+        ConsentGrant.objects.update(revoked_time=factories.make_audit_context().time, revoked_reason="user")
     elif ended == "membership":
         Membership.objects.filter(user=alice).delete()
     elif ended == "permissions":
@@ -67,7 +67,7 @@ def test_o5_silent_is_refused_where_the_address_proves_no_app(alice, acme):
 
 
 def test_o5_silent_takes_the_latest_company(signed_in, acme, alice, globex):
-    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
     signed_in.tokens(acme)
@@ -84,7 +84,7 @@ def test_o5_silent_needs_no_data_where_only_who_the_user_is_was_asked(signed_in,
 
 
 def test_o5_silent_passes_over_the_latest_consent_where_it_gives_nothing_any_more(signed_in, acme, alice, globex):
-    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_stamp()).save(
+    Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
     signed_in.tokens(acme)

@@ -9,7 +9,7 @@ from ledger.models import Account, AccountType, Category, Counterparty, Transact
 
 
 @pytest.fixture
-def make_account(stamp: AuditContext) -> Any:
+def make_account(audit_context: AuditContext) -> Any:
     def make(company: Company, **values: Any) -> Account:
         filled = {
             "name": "Main",
@@ -17,7 +17,7 @@ def make_account(stamp: AuditContext) -> Any:
             "default_currency": "EUR",
             "include_in_cash_balance": True,
         } | values
-        account = Account(company=company, **filled).mark_created(stamp)
+        account = Account(company=company, **filled).mark_created(audit_context)
         account.save(force_insert=True)
         return account
 
@@ -25,9 +25,11 @@ def make_account(stamp: AuditContext) -> Any:
 
 
 @pytest.fixture
-def make_category(stamp: AuditContext) -> Any:
+def make_category(audit_context: AuditContext) -> Any:
     def make(company: Company, **values: Any) -> Category:
-        category = Category(company=company, **{"name": "Rent", "pl_types": ["ga"]} | values).mark_created(stamp)
+        category = Category(company=company, **{"name": "Rent", "pl_types": ["ga"]} | values).mark_created(
+            audit_context
+        )
         category.save(force_insert=True)
         return category
 
@@ -35,20 +37,20 @@ def make_category(stamp: AuditContext) -> Any:
 
 
 @pytest.fixture
-def make_counterparty(stamp: AuditContext) -> Any:
+def make_counterparty(audit_context: AuditContext) -> Any:
     def make(company: Company, **values: Any) -> Counterparty:
         counterparty = Counterparty(company=company, **{"name": "Landlord", "type": "vendor"} | values)
-        counterparty.mark_created(stamp).save(force_insert=True)
+        counterparty.mark_created(audit_context).save(force_insert=True)
         return counterparty
 
     return make
 
 
 @pytest.fixture
-def make_transaction(stamp: AuditContext) -> Any:
+def make_transaction(audit_context: AuditContext) -> Any:
     def make(account: Account, **values: Any) -> Transaction:
         filled = {"date": "2026-01-31", "amount_value": "-10", "amount_currency": "EUR", "source": "manual"} | values
-        row = Transaction(company_id=account.company_id, account=account, **filled).mark_created(stamp)
+        row = Transaction(company_id=account.company_id, account=account, **filled).mark_created(audit_context)
         row.save(force_insert=True)
         return row
 

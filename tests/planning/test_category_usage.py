@@ -43,24 +43,24 @@ def test_planned_transactions_are_counted_once_by_rule_or_by_override(acme, glob
     assert count_uses(globex) == {}
 
 
-def test_a_category_in_a_plan_cannot_be_deleted(acme, stamp, category, used):
+def test_a_category_in_a_plan_cannot_be_deleted(acme, audit_context, category, used):
     for row in (category, used):
         with pytest.raises(CategoryInUse):
-            delete_category(company=acme, category_id=row.id, stamp=stamp)
+            delete_category(company=acme, category_id=row.id, context=audit_context)
 
 
-def test_another_category_takes_its_place_everywhere(acme, stamp, category, make_category, used):
+def test_another_category_takes_its_place_everywhere(acme, audit_context, category, make_category, used):
     new = make_category(acme, name="New", pl_types=["ga", "cogs"])
-    delete_category(company=acme, category_id=category.id, stamp=stamp, replace_with=new.id)
+    delete_category(company=acme, category_id=category.id, context=audit_context, replace_with=new.id)
     assert count_uses(acme) == {new.id: 2, used.id: 1}
     assert PlanItem.objects.get().category_id == new.id
-    assert PlanItem.objects.get().last_updated_time == stamp.time
+    assert PlanItem.objects.get().last_updated_time == audit_context.time
 
 
-def test_one_that_lacks_the_line_of_a_plan_item_does_not(acme, stamp, category, make_category, used):
+def test_one_that_lacks_the_line_of_a_plan_item_does_not(acme, audit_context, category, make_category, used):
     new = make_category(acme, name="New", pl_types=["cogs"])
     with pytest.raises(PlTypeNotAllowed), transaction.atomic():
-        delete_category(company=acme, category_id=category.id, stamp=stamp, replace_with=new.id)
+        delete_category(company=acme, category_id=category.id, context=audit_context, replace_with=new.id)
     assert count_uses(acme) == {category.id: 2, used.id: 1}
 
 

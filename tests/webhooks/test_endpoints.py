@@ -197,10 +197,10 @@ def test_every_type_of_event_is_taken_and_the_page_names_it(api):
     assert dict(DOCUMENTED_EVENT.findall(page)) == EVENT_ACTIONS
 
 
-def test_nothing_is_logged_that_is_no_type_of_event(acme, stamp):
+def test_nothing_is_logged_that_is_no_type_of_event(acme, audit_context):
     with pytest.raises(LookupError):
         AuditEntry.objects.record(
-            stamp, company_id=acme.id, action="transaction.create", entity_type="transaction", entity_id=None
+            audit_context, company_id=acme.id, action="transaction.create", entity_type="transaction", entity_id=None
         )
 
 

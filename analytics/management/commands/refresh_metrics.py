@@ -26,13 +26,13 @@ class Command(BaseCommand):
         company_batches.add_round_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        stamp = AuditContext(time=timezone.now())
+        context = AuditContext(time=timezone.now())
         done: list[UUID] = []
         failed: list[str] = []
 
         def bring_up_to_date(company: Company) -> bool:
-            end_trial(company=company, stamp=stamp, next_status=settings.TRIAL_ENDS_AS)
-            refresh_company_metrics(company, stamp)
+            end_trial(company=company, context=context, next_status=settings.TRIAL_ENDS_AS)
+            refresh_company_metrics(company, context)
             done.append(company.id)
             return True
 
@@ -40,9 +40,9 @@ class Command(BaseCommand):
         filters = {"name": options["round"], "company_id": options["company"]}
         with progress_bar.draw_progress_bar(self.stderr) as tell:
             for company in company_batches.run_for_each_company(
-                act, work="refresh_metrics", **filters, now=stamp.time, report_progress=tell, task_label="Company"
+                act, work="refresh_metrics", **filters, now=context.time, report_progress=tell, task_label="Company"
             ):
-                refresh_website_logo(company, stamp, failed)
+                refresh_website_logo(company, context, failed)
         for failure in failed:
             self.stderr.write(failure)
         self.stdout.write(f"Metrics of {len(done)} companies are up to date.")
@@ -51,22 +51,22 @@ class Command(BaseCommand):
             raise CommandError(f"{len(companies)} companies failed; they are named above, and the log says why.")
 
 
-def refresh_website_logo(company: Company, stamp: AuditContext, failed: list[str]) -> None:
+def refresh_website_logo(company: Company, context: AuditContext, failed: list[str]) -> None:
     """Fetch the logo of the company's website, outside of a transaction, since a site may be slow."""
     try:
-        site_logos.refresh_site_logo(company=company, now=stamp.time)
+        site_logos.refresh_site_logo(company=company, now=context.time)
     except Exception as error:
         log.exception("refresh_metrics failed for the logo of company %s", company.id)
         failed.append(company_batches.describe_company_failure(company, error))
 
 
 @transaction.atomic
-def refresh_company_metrics(company: Company, stamp: AuditContext) -> None:
+def refresh_company_metrics(company: Company, context: AuditContext) -> None:
     """Refresh one company's recurring revenue and metrics, and warn of low cash.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
     recurring_revenue.refresh_recurring_revenue(company)
-    company_metrics.store_company_metrics(company=company, stamp=stamp)
-    low_cash.warn_of_low_cash(company=company, stamp=stamp, rates=get_rate_table())
+    company_metrics.store_company_metrics(company=company, context=context)
+    low_cash.warn_of_low_cash(company=company, context=context, rates=get_rate_table())

@@ -68,7 +68,7 @@ def generate_seed() -> str:
 
 
 @transaction.atomic
-def add_authenticator_app(*, user: User, seed: str, code: str, stamp: AuditContext) -> list[str]:
+def add_authenticator_app(*, user: User, seed: str, code: str, context: AuditContext) -> list[str]:
     """Add an authenticator app that produced a valid code; return the recovery codes if it is the user's first
     device.
 
@@ -78,12 +78,12 @@ def add_authenticator_app(*, user: User, seed: str, code: str, stamp: AuditConte
     lock_user(user)
     if find_authenticator_app(user):
         raise OneAuthenticatorApp
-    step = find_totp_step(seed, code, now=stamp.time)
+    step = find_totp_step(seed, code, now=context.time)
     if step is None:
         raise WrongCode(pointer="#/code")
     # The step is used up: this code cannot sign in.
     TOTPDevice.objects.create(user=user, name="Authenticator app", key=seed, tolerance=ALLOWED_SKEW_STEPS, last_t=step)
-    return complete_device_addition(user, "An authenticator app was added.", stamp=stamp)
+    return complete_device_addition(user, "An authenticator app was added.", context=context)
 
 
 def find_totp_step(seed: str, code: str, *, now: datetime) -> int | None:
@@ -99,7 +99,7 @@ def find_totp_step(seed: str, code: str, *, now: datetime) -> int | None:
 
 
 @transaction.atomic
-def add_passkey(passkey: Passkey, *, stamp: AuditContext) -> list[str]:
+def add_passkey(passkey: Passkey, *, context: AuditContext) -> list[str]:
     """Store a passkey; return the recovery codes if it is the user's first device.
 
     Raises:
@@ -111,52 +111,52 @@ def add_passkey(passkey: Passkey, *, stamp: AuditContext) -> list[str]:
     if Passkey.objects.filter(credential_id=passkey.credential_id).exists():
         raise KnownPasskey
     passkey.save(force_insert=True)
-    return complete_device_addition(passkey.user, f"The passkey “{passkey.name}” was added.", stamp=stamp)
+    return complete_device_addition(passkey.user, f"The passkey “{passkey.name}” was added.", context=context)
 
 
-def complete_device_addition(user: User, change_text: str, *, stamp: AuditContext) -> list[str]:
+def complete_device_addition(user: User, change_text: str, *, context: AuditContext) -> list[str]:
     """Turn MFA on with the first device, run the hooks, and return the recovery codes if it was the first."""
     is_first = user.second_factor_since is None
     if is_first:
-        user.second_factor_since = stamp.time
+        user.second_factor_since = context.time
         user.save(update_fields=["second_factor_since"])
-    emails.send_mfa_changed_email(user=user, what=change_text, stamp=stamp)
+    emails.send_mfa_changed_email(user=user, what=change_text, context=context)
     return generate_recovery_codes(user) if is_first else []
 
 
 @transaction.atomic
-def remove_authenticator_app(*, user: User, stamp: AuditContext) -> None:
+def remove_authenticator_app(*, user: User, context: AuditContext) -> None:
     """Remove the authenticator app. Raises NotFoundError."""
     lock_user(user)
     removed_count, _ = TOTPDevice.objects.filter(user_id=user.pk).delete()
     if not removed_count:
         raise NotFoundError
-    complete_device_removal(user, "The authenticator app was removed.", stamp=stamp)
+    complete_device_removal(user, "The authenticator app was removed.", context=context)
 
 
 @transaction.atomic
-def remove_passkey(*, user: User, passkey_id: UUID, stamp: AuditContext) -> str:
+def remove_passkey(*, user: User, passkey_id: UUID, context: AuditContext) -> str:
     """Remove a passkey and return its name. Raises NotFoundError."""
     lock_user(user)
     passkey = Passkey.objects.for_user(user.pk).filter(id=passkey_id).first()
     if passkey is None:
         raise NotFoundError
     passkey.delete()
-    complete_device_removal(user, f"The passkey “{passkey.name}” was removed.", stamp=stamp)
+    complete_device_removal(user, f"The passkey “{passkey.name}” was removed.", context=context)
     return passkey.name
 
 
-def complete_device_removal(user: User, change_text: str, *, stamp: AuditContext) -> None:
+def complete_device_removal(user: User, change_text: str, *, context: AuditContext) -> None:
     """Run the hooks; after the last device was removed also delete the recovery codes and turn MFA off."""
     if not find_authenticator_app(user) and not Passkey.objects.for_user(user.pk).exists():
         RecoveryCode.objects.for_user(user.pk).delete()
         user.second_factor_since = None
         user.save(update_fields=["second_factor_since"])
-    emails.send_mfa_changed_email(user=user, what=change_text, stamp=stamp)
+    emails.send_mfa_changed_email(user=user, what=change_text, context=context)
 
 
 @transaction.atomic
-def remove_all_devices(*, user: User, stamp: AuditContext) -> bool:
+def remove_all_devices(*, user: User, context: AuditContext) -> bool:
     """Remove all devices of a user who lost them, with an audit entry in each of their companies; False if
     there were none.
     """
@@ -167,19 +167,19 @@ def remove_all_devices(*, user: User, stamp: AuditContext) -> bool:
     Passkey.objects.for_user(user.pk).delete()
     memberships = Membership.objects.for_user(user.pk).select_related("user", "company")
     for membership in memberships.order_by("company_id"):  # all company locks are held to the end
-        with change_company(membership.company, stamp=stamp) as change:
+        with change_company(membership.company, context=context) as change:
             change.record(membership, "member.secondFactorRemoved", before={"email": membership.shown_email})
-    complete_device_removal(user, "All second factors were removed by whoever runs this server.", stamp=stamp)
+    complete_device_removal(user, "All second factors were removed by whoever runs this server.", context=context)
     return True
 
 
 @transaction.atomic
-def replace_recovery_codes(*, user: User, stamp: AuditContext) -> list[str]:
+def replace_recovery_codes(*, user: User, context: AuditContext) -> list[str]:
     """Replace the recovery codes with ten new ones. Raises NotFoundError for a user without MFA."""
     lock_user(user)
     if user.second_factor_since is None:
         raise NotFoundError
-    emails.send_mfa_changed_email(user=user, what="New recovery codes were made.", stamp=stamp)
+    emails.send_mfa_changed_email(user=user, what="New recovery codes were made.", context=context)
     return generate_recovery_codes(user)
 
 

@@ -35,7 +35,7 @@ class Command(BaseCommand):
             raise CommandError(f"--name: {error.message}") from None
         minted_key = api_keys.create_api_key(
             company=company,
-            stamp=AuditContext(time=timezone.now()),
+            context=AuditContext(time=timezone.now()),
             name=name,
             permissions=parse_permission_option(options["permissions"]),
             creator=None,

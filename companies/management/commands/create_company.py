@@ -35,7 +35,7 @@ class Command(BaseCommand):
             name=name,
             base_currency=options["currency"],
             owner=owner,
-            stamp=AuditContext(time=timezone.now()),
+            context=AuditContext(time=timezone.now()),
             status=SystemStatus.FREE,
         )
         self.stdout.write(str(company.id))

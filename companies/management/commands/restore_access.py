@@ -19,6 +19,6 @@ class Command(BaseCommand):
         user = User.objects.find_by_email(options["email"])
         if user is None:
             raise CommandError("There is nobody with this e-mail address.")
-        if not session_revocation.remove_lost_mfa(user=user, stamp=AuditContext(time=timezone.now())):
+        if not session_revocation.remove_lost_mfa(user=user, context=AuditContext(time=timezone.now())):
             raise CommandError("There is no second factor to remove.")
         self.stdout.write(f"{user.email} signs in with the password alone now, until a factor is set up again.")

@@ -106,7 +106,7 @@ def create_api_key_page(request: HttpRequest, company_id: str) -> HttpResponse:
         with page.handle_errors(form):
             minted_key = api_keys.create_api_key(
                 company=access.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 name=form.data["name"],
                 permissions=parse_permissions(form.data["permissions"]),
                 creator=access,
@@ -156,7 +156,7 @@ def roll_api_key_page(request: HttpRequest, company_id: str, key_id: Any) -> Htt
         with page.handle_errors(form):
             minted_key = api_keys.roll_api_key(
                 company=page.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 key_id=key_id,
                 creator=access,
                 overlap=timedelta(hours=int(hours)),
@@ -181,7 +181,7 @@ def revoke_api_key_page(request: HttpRequest, company_id: str, key_id: Any) -> H
     ):
         return login_redirect
     with page.handle_errors():
-        key = api_keys.revoke_api_key(company=page.company, stamp=page.audit_context, key_id=key_id)
+        key = api_keys.revoke_api_key(company=page.company, context=page.audit_context, key_id=key_id)
         return page.redirect_with_message(_("The key “{name}” was revoked.").format(name=key.name), "api-keys")
     return page.redirect("api-keys")
 

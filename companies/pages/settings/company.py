@@ -61,9 +61,11 @@ def create_company_page(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         form = bind_form(NewCompany, request.POST, texts=("name", "baseCurrency", "domain"))
         if form.is_valid:
-            stamp = build_audit_context(request)
+            audit_context = build_audit_context(request)
             with handle_form_errors(request, form):
-                company, _owner = companies.create_company(**form.data, owner=get_signed_in_user(request), stamp=stamp)
+                company, _owner = companies.create_company(
+                    **form.data, owner=get_signed_in_user(request), context=audit_context
+                )
                 message = _("{company} is ready. Its trial lasts until {day}.")
                 messages.success(request, message.format(company=company.name, day=format_trial_end(company)))
                 return redirect("company", company_id=company.id)
@@ -99,7 +101,7 @@ def edit_company_page(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             companies.update_company(
-                company=page.company, stamp=page.audit_context, permissions=page.access.permissions, values=form.data
+                company=page.company, context=page.audit_context, permissions=page.access.permissions, values=form.data
             )
             return page.redirect_with_message(_("The company was saved."), "company-settings")
     return render_company_settings(page, form)
@@ -132,7 +134,7 @@ def replace_logo_page(page: CompanyPage) -> HttpResponse:
         return redirect("company-settings", company_id=page.company.id)
     with page.handle_errors():
         png = None if "remove" in page.request.POST else logos.read_uploaded_logo(upload)
-        logos.replace_logo(company=page.company, stamp=page.audit_context, png=png)
+        logos.replace_logo(company=page.company, context=page.audit_context, png=png)
         message = _("The logo was removed.") if png is None else _("The logo was replaced.")
         return page.redirect_with_message(message, "company-settings")
     return page.redirect("company-settings")

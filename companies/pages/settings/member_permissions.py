@@ -51,7 +51,7 @@ def edit_member_permissions_page(page: CompanyPage, member_id: UUID) -> HttpResp
                 values = {"permissions": form.data["permissions"]}
                 member = members.update_member(
                     company=page.company,
-                    stamp=page.audit_context,
+                    context=page.audit_context,
                     actor_access=page.access,
                     member_id=member_id,
                     values=values,

@@ -43,7 +43,7 @@ def show_members(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             invitations.invite_member(
-                company=page.company, stamp=page.audit_context, actor_access=page.access, **form.data
+                company=page.company, context=page.audit_context, actor_access=page.access, **form.data
             )
             message = _("{email} was invited as {role}.")
             message = message.format(email=form.data["email"], role=get_role_label(form.data["role"]))
@@ -95,7 +95,7 @@ def update_member_role_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
     with page.handle_errors():
         member, gave_up = members.update_member_role(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             actor_access=page.access,
             member_id=member_id,
             role=form.data["role"],
@@ -119,7 +119,7 @@ def remove_member_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
         return login_redirect
     with page.handle_errors():
         member = members.remove_member(
-            company=page.company, stamp=page.audit_context, actor_access=page.access, member_id=member_id
+            company=page.company, context=page.audit_context, actor_access=page.access, member_id=member_id
         )
         if member.user_id is None:
             message = _("The invitation of {email} was cancelled.").format(email=member.shown_email)
@@ -140,7 +140,7 @@ def resend_invitation_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
         return login_redirect
     with page.handle_errors():
         member = invitations.resend_invitation(
-            company=page.company, stamp=page.audit_context, actor_access=page.access, member_id=member_id
+            company=page.company, context=page.audit_context, actor_access=page.access, member_id=member_id
         )
         message = _("The invitation was sent to {email} again.").format(email=member.shown_email)
         return page.redirect_with_message(message, "members")
@@ -154,7 +154,7 @@ def leave_company_page(request: HttpRequest, company_id: str) -> HttpResponse:
     page = CompanyPage(request=request, access=get_access_or_404(request, company_id), now=timezone.now())
     if page.is_post:
         with page.handle_errors():
-            members.leave_company(company=page.company, stamp=page.audit_context)
+            members.leave_company(company=page.company, context=page.audit_context)
             messages.success(request, _("You no longer belong to {company}.").format(company=page.company.name))
             return redirect("home")
     is_last_owner = members.is_last_owner(company=page.company, user_id=get_signed_in_user(request).pk)

@@ -72,8 +72,8 @@ def decline_invitation_page(request: HttpRequest, invitation: Membership, token:
     """Decline the invitation."""
     error_form = BoundForm(values={})
     with handle_form_errors(request, error_form):
-        stamp = AuditContext(time=timezone.now(), request_id=getattr(request, "request_id", ""))
-        invitations.decline_invitation(invitation=invitation, token=token, stamp=stamp)
+        context = AuditContext(time=timezone.now(), request_id=getattr(request, "request_id", ""))
+        invitations.decline_invitation(invitation=invitation, token=token, context=context)
         text = _("You do not join {company}. Nothing was set up for you.").format(company=invitation.company.name)
         return render_invitation(request, title=_("Declined"), text=text)
     return render_invitation(request, status=410, title=_("This invitation no longer works"), text=error_form.general)
@@ -84,9 +84,9 @@ def accept_invitation_as_user(request: HttpRequest, invitation: Membership, toke
     error_form = BoundForm(values={})
     if request.POST.get("decision") == "accept":
         with handle_form_errors(request, error_form):
-            stamp = build_user_audit_context(get_signed_in_user(request), request)
+            context = build_user_audit_context(get_signed_in_user(request), request)
             invitations.accept_invitation(
-                invitation=invitation, token=token, account=get_signed_in_user(request), stamp=stamp
+                invitation=invitation, token=token, account=get_signed_in_user(request), context=context
             )
             return redirect("company", company_id=invitation.company_id)
     return render_invitation_question(request, invitation, refused=error_form.general)
@@ -108,9 +108,9 @@ def accept_invitation_as_new_user(
     if request.POST.get("decision") == "accept" and form.is_valid():
         account, now = form.build_user(), timezone.now()
         with handle_form_errors(request, error_form):
-            stamp = build_user_audit_context(account, request, now=now)
+            context = build_user_audit_context(account, request, now=now)
             invitations.accept_invitation(
-                invitation=invitation, token=token, account=account, stamp=stamp, first_password=True
+                invitation=invitation, token=token, account=account, context=context, first_password=True
             )
             sessions.sign_in_user(request, account, now=now)
             return redirect("company", company_id=invitation.company_id)

@@ -76,11 +76,13 @@ def add_authenticator_app_page(request: HttpRequest) -> HttpResponse:
         return redirect("factors")
     form, seed = BoundForm(values={"code": ""}), sign_in_state.get_or_create_seed(request, now=now)
     if request.method == "POST":
-        stamp = build_audit_context(request, now=now)
+        audit_context = build_audit_context(request, now=now)
         with handle_form_errors(request, form):
-            codes = devices.add_authenticator_app(user=user, seed=seed, code=request.POST.get("code", ""), stamp=stamp)
+            codes = devices.add_authenticator_app(
+                user=user, seed=seed, code=request.POST.get("code", ""), context=audit_context
+            )
             return respond_to_added_device(
-                request, _("The authenticator app is set up."), codes, mfa_method=backends.APP, stamp=stamp
+                request, _("The authenticator app is set up."), codes, mfa_method=backends.APP, context=audit_context
             )
     context = {"form": form, "qr": draw_qr_code(seed, user), "seed": mfa_codes.group_code(mfa_codes.encode_seed(seed))}
     return render(request, "security/add_app.html", context, status=400 if form.errors else 200)
@@ -103,13 +105,13 @@ def show_passkey_registration_options(request: HttpRequest) -> HttpResponse:
 @with_recent_login
 def add_passkey_page(request: HttpRequest) -> HttpResponse:
     """Store the passkey that the browser created."""
-    stamp, form = build_audit_context(request), BoundForm(values={"name": request.POST.get("name", "")})
-    challenge = sign_in_state.take_challenge(request, purpose=ADD_PURPOSE, now=stamp.time)
+    context, form = build_audit_context(request), BoundForm(values={"name": request.POST.get("name", "")})
+    challenge = sign_in_state.take_challenge(request, purpose=ADD_PURPOSE, now=context.time)
     with handle_form_errors(request, form):
-        passkey = parse_new_passkey(request, name=form.values["name"], challenge=challenge, stamp=stamp)
-        codes = devices.add_passkey(passkey, stamp=stamp)
+        passkey = parse_new_passkey(request, name=form.values["name"], challenge=challenge, context=context)
+        codes = devices.add_passkey(passkey, context=context)
         message = _("{name} is set up.").format(name=passkey.name)
-        return respond_to_added_device(request, message, codes, mfa_method=backends.PASSKEY, stamp=stamp)
+        return respond_to_added_device(request, message, codes, mfa_method=backends.PASSKEY, context=context)
     return render_mfa_devices(request, form)
 
 
@@ -119,7 +121,7 @@ class InvalidPasskeyName(InvalidInputError):
     code = "invalid_value"
 
 
-def parse_new_passkey(request: HttpRequest, *, name: str, challenge: bytes | None, stamp: AuditContext) -> Passkey:
+def parse_new_passkey(request: HttpRequest, *, name: str, challenge: bytes | None, context: AuditContext) -> Passkey:
     """Build the passkey from the posted answer of the browser. Raises InvalidPasskeyName, PasskeyNotAccepted."""
     try:
         name = parse_name(name, max_length=MAX_NAME_LENGTH)
@@ -129,16 +131,16 @@ def parse_new_passkey(request: HttpRequest, *, name: str, challenge: bytes | Non
         raise passkeys.PasskeyNotAccepted("nobody asked for it, or it was answered before")
     answer = request.POST.get("answer", "")
     return passkeys.parse_registration(
-        answer, user=get_signed_in_user(request), challenge=challenge, name=name, now=stamp.time
+        answer, user=get_signed_in_user(request), challenge=challenge, name=name, now=context.time
     )
 
 
 def respond_to_added_device(
-    request: HttpRequest, message: str, codes: list[str], *, mfa_method: str, stamp: AuditContext
+    request: HttpRequest, message: str, codes: list[str], *, mfa_method: str, context: AuditContext
 ) -> HttpResponse:
     """Record the authentication with the new device and show the recovery codes if there are any."""
     sign_in_state.clear_sign_in_state(request)
-    sessions.record_authentication(request, now=stamp.time, mfa_method=mfa_method)
+    sessions.record_authentication(request, now=context.time, mfa_method=mfa_method)
     request.session.save()  # saved with the MFA method, so that no other request finds the session without it
     messages.success(request, message)
     return render_recovery_codes(request, codes) if codes else redirect("factors")
@@ -149,7 +151,7 @@ def respond_to_added_device(
 def remove_authenticator_app_page(request: HttpRequest) -> HttpResponse:
     """Remove the authenticator app."""
     with handle_form_errors(request):
-        devices.remove_authenticator_app(user=get_signed_in_user(request), stamp=build_audit_context(request))
+        devices.remove_authenticator_app(user=get_signed_in_user(request), context=build_audit_context(request))
         messages.success(request, _("The authenticator app was removed."))
     return redirect("factors")
 
@@ -160,7 +162,7 @@ def remove_passkey_page(request: HttpRequest, passkey_id: UUID) -> HttpResponse:
     """Remove a passkey."""
     with handle_form_errors(request):
         name = devices.remove_passkey(
-            user=get_signed_in_user(request), passkey_id=passkey_id, stamp=build_audit_context(request)
+            user=get_signed_in_user(request), passkey_id=passkey_id, context=build_audit_context(request)
         )
         messages.success(request, _("{name} was removed.").format(name=name))
     return redirect("factors")
@@ -173,7 +175,7 @@ def replace_recovery_codes_page(request: HttpRequest) -> HttpResponse:
     with handle_form_errors(request):
         return render_recovery_codes(
             request,
-            devices.replace_recovery_codes(user=get_signed_in_user(request), stamp=build_audit_context(request)),
+            devices.replace_recovery_codes(user=get_signed_in_user(request), context=build_audit_context(request)),
         )
     return redirect("factors")
 

@@ -39,7 +39,7 @@ def edit_profile_page(request: HttpRequest) -> HttpResponse:
         return render_profile(request, form)
     with handle_form_errors(request, form):
         members.update_user_profile(
-            user=user, name=form.data["name"], locale=form.data["locale"], stamp=build_audit_context(request)
+            user=user, name=form.data["name"], locale=form.data["locale"], context=build_audit_context(request)
         )
         with use_locale(get_request_locale(request)):  # in the new language
             messages.success(request, _("Your profile was saved."))
@@ -95,7 +95,7 @@ def request_email_change_page(request: HttpRequest) -> HttpResponse:
         return render_profile(request, email_form=form)
     with handle_form_errors(request, form):
         email_change.request_email_change(
-            user=get_signed_in_user(request), email=form.values["email"], stamp=build_audit_context(request)
+            user=get_signed_in_user(request), email=form.values["email"], context=build_audit_context(request)
         )
         message = _(
             "If {email} can be yours, a link is on its way there. It holds for a day. "
@@ -110,13 +110,13 @@ def request_email_change_page(request: HttpRequest) -> HttpResponse:
 @require_sign_in
 def confirm_email_change_page(request: HttpRequest, token: str) -> HttpResponse:
     """Confirm the new address with a button: mail programs open links on their own."""
-    user, stamp = get_signed_in_user(request), build_audit_context(request)
+    user, context = get_signed_in_user(request), build_audit_context(request)
     try:
         if request.method == "POST":
-            new_email = email_change.confirm_email_change(user=user, token=token, request=request, stamp=stamp)
+            new_email = email_change.confirm_email_change(user=user, token=token, request=request, context=context)
             messages.success(request, _("Your e-mail address is {email} now.").format(email=new_email))
             return redirect("profile")
-        row = email_change.get_pending_email_change(user=user, token=token, stamp=stamp)
+        row = email_change.get_pending_email_change(user=user, token=token, context=context)
     except email_change.EmailChangeEnded:
         message = _("This link has ended, or is for another account than {email}.")
         messages.error(request, message.format(email=user.email))

@@ -126,18 +126,18 @@ def change_password_page(request: HttpRequest) -> HttpResponse:
     """Change the password; all other sessions of the user are revoked."""
     form = NewPasswordForm(request, get_signed_in_user(request), request.POST or None)
     if request.method == "POST" and form.is_valid():
-        stamp = build_audit_context(request)
+        context = build_audit_context(request)
         with transaction.atomic():
             user = form.save()
             if form.cleaned_data["sign_out_apps"]:
-                hooks.connected_apps_revoked.run(user=user, stamp=stamp)
+                hooks.connected_apps_revoked.run(user=user, context=context)
             update_session_auth_hash(request, user)
             session_key = request.session.session_key
             session_revocation.handle_password_change(
-                user=user, now=stamp.time, request=request, except_session_key=session_key
+                user=user, now=context.time, request=request, except_session_key=session_key
             )
         if not sessions.has_mfa(user):  # with MFA the password alone is no authentication
-            request.session["auth_time"] = stamp.time.timestamp()
+            request.session["auth_time"] = context.time.timestamp()
         messages.success(request, _("Your password was changed. Other sessions were signed out."))
         return redirect(HOME_PATH)
     if getattr(request, "axes_locked_out", False):  # the user does not know the password: the response is a 429
@@ -193,12 +193,12 @@ class SetPasswordView(PasswordResetConfirmView):
             return self.render_to_response(self.get_context_data(form=None))
         form.user = user
         response = super().form_valid(form)
-        stamp = build_user_audit_context(form.user, self.request)
+        context = build_user_audit_context(form.user, self.request)
         if form.cleaned_data["sign_out_apps"]:
-            hooks.connected_apps_revoked.run(user=form.user, stamp=stamp)
+            hooks.connected_apps_revoked.run(user=form.user, context=context)
         session_key = self.request.session.session_key  # an anonymous session, or one that becomes invalid by itself
         session_revocation.handle_password_change(
-            user=form.user, now=stamp.time, request=self.request, except_session_key=session_key
+            user=form.user, now=context.time, request=self.request, except_session_key=session_key
         )
         messages.success(self.request, _("Your password is set. Sign in with it."))
         return response

@@ -74,14 +74,14 @@ def move_accounts_to_groups(page: CompanyPage, posted: Mapping[str, str]) -> int
         ValidationFailed: `unknown_id`.
     """
     moved_count = 0
-    with change_company(page.company, stamp=page.audit_context):
+    with change_company(page.company, context=page.audit_context):
         for account in Account.objects.for_company(page.company.id):
             shown_group, chosen_group = (posted.get(f"{name}-{account.id}", "") for name in ("was", "group"))
             if shown_group != chosen_group:
                 values = {"account_group_id": parse_group_id(chosen_group)}
                 actions.update_account(
                     company=page.company,
-                    stamp=page.audit_context,
+                    context=page.audit_context,
                     account_id=account.id,
                     values=values,
                     action="account.groupChanged",
@@ -116,7 +116,7 @@ def create_account_group_page(page: CompanyPage) -> HttpResponse:
     form = bind_account_group_form(page)
     if form.is_valid:
         with page.handle_errors(form):
-            group = actions.create_account_group(company=page.company, stamp=page.audit_context, values=form.data)
+            group = actions.create_account_group(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(_("{name} was added.").format(name=group.name), "account-groups")
     return render_account_group_form(page, form)
 
@@ -132,7 +132,7 @@ def edit_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             group = actions.update_account_group(
-                company=page.company, stamp=page.audit_context, group_id=group_id, values=form.data
+                company=page.company, context=page.audit_context, group_id=group_id, values=form.data
             )
             return page.redirect_with_message(_("{name} was saved.").format(name=group.name), "account-groups")
     return render_account_group_form(page, form, group=group)
@@ -163,7 +163,7 @@ def move_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
     """Move an account group up or down by one position."""
     down = page.request.POST.get("to") == "down"
     with page.handle_errors():
-        actions.move_account_group(company=page.company, stamp=page.audit_context, group_id=group_id, down=down)
+        actions.move_account_group(company=page.company, context=page.audit_context, group_id=group_id, down=down)
         return page.redirect("account-groups")
     return page.redirect("account-groups")
 
@@ -172,6 +172,6 @@ def move_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
 def delete_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
     """Delete an account group that has no accounts."""
     with page.handle_errors():
-        actions.delete_account_group(company=page.company, stamp=page.audit_context, group_id=group_id)
+        actions.delete_account_group(company=page.company, context=page.audit_context, group_id=group_id)
         return page.redirect_with_message(_("The group was deleted."), "account-groups")
     return page.redirect("account-groups")

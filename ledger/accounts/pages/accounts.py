@@ -94,7 +94,7 @@ def create_account_page(page: CompanyPage) -> HttpResponse:
     form = bind_account_form(page)
     if form.is_valid:
         with page.handle_errors(form):
-            account = actions.create_account(company=page.company, stamp=page.audit_context, values=form.data)
+            account = actions.create_account(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(
                 gettext("{name} was opened.").format(name=account.name), "account", account_id=account.id
             )
@@ -116,7 +116,7 @@ def edit_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
             form.data.pop("account_group_id", None)  # the form does not offer an archived group: keep it
         with page.handle_errors(form):
             account = actions.update_account(
-                company=page.company, stamp=page.audit_context, account_id=account_id, values=form.data
+                company=page.company, context=page.audit_context, account_id=account_id, values=form.data
             )
             return page.redirect_with_message(
                 gettext("{name} was saved.").format(name=account.name), "account", account_id=account_id
@@ -232,7 +232,7 @@ def set_initial_balance_page(page: CompanyPage, account_id: UUID) -> HttpRespons
         with page.handle_errors(form):
             actions.set_initial_balance(
                 company=page.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 account_id=account_id,
                 day=form.data["date"],
                 amount=form.data["amount_value"],
@@ -250,7 +250,7 @@ def archive_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
     with page.handle_errors():
         account = actions.update_account(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             account_id=account_id,
             values={"archived": archived},
             action="account.archived" if archived else "account.unarchived",
@@ -264,7 +264,7 @@ def archive_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
 def delete_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
     """Delete an account without transactions."""
     with page.handle_errors():
-        account = actions.delete_account(company=page.company, stamp=page.audit_context, account_id=account_id)
+        account = actions.delete_account(company=page.company, context=page.audit_context, account_id=account_id)
         return page.redirect_with_message(gettext("{name} was deleted.").format(name=account.name), "accounts")
     return page.redirect("account", account_id=account_id)
 

@@ -58,7 +58,7 @@ def update_opening_balance(change: CompanyChange, account: Account, *, is_first:
     start, earlier_bookings = earliest.start_date, sum_earlier_bookings(change, account, earliest.start_date)
     row = set_initial_balance(
         company=company,
-        stamp=change.context,
+        context=change.context,
         account_id=account.id,
         day=min(start, earlier_bookings.first or start) - ONE_DAY,
         amount=format_plain_amount(

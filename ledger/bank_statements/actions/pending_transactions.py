@@ -172,8 +172,13 @@ def remember_pending_transactions(change: CompanyChange, batch: ImportBatch, ids
 
 def restore_pending_state(change: CompanyChange, batch: ImportBatch) -> None:
     """Make transactions pending again that an import booked, and restore those that lapsed. Raises MissingRateError."""
-    stamp = change.context
-    params: dict[str, Any] = {"company": change.company.id, "batch": batch.id, "time": stamp.time, "actor": stamp.actor}
+    context = change.context
+    params: dict[str, Any] = {
+        "company": change.company.id,
+        "batch": batch.id,
+        "time": context.time,
+        "actor": context.actor,
+    }
     reset_to_pending(change, params | {"booked": batch.created_time})
     with connection.cursor() as cursor:
         cursor.execute(_BRING_BACK, params)
@@ -210,5 +215,5 @@ def reset_to_pending(change: CompanyChange, params: dict[str, Any]) -> None:
         with connection.cursor() as cursor:
             cursor.execute(_PARTS_BACK, params | {"ids": [*previous_auto_assigned]})
             cursor.execute(_UNBOOK, params | {"ids": transaction_ids, "changed": changed_ids})
-    hooks.transactions_pending.run(company=change.company, transaction_ids=transaction_ids, stamp=change.context)
+    hooks.transactions_pending.run(company=change.company, transaction_ids=transaction_ids, context=change.context)
     recompute_periods(change, transaction_ids)

@@ -113,7 +113,7 @@ def reconcile_account(change: CompanyChange, account: Account) -> None:
     if latest_mismatch and not since:
         notify_balance_mismatch(
             company_id=company.id,
-            stamp=change.context,
+            context=change.context,
             account_id=account.id,
             account_name=account.name,
             reported=latest_mismatch.reported,

@@ -42,7 +42,7 @@ from ledger.models import Account, ImportBatch, Source, Statement, Transaction
 def import_statement(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     content: bytes,
     filename: str,
     account: Account | None,
@@ -64,9 +64,9 @@ def import_statement(
     statement_file = statement_files.read_statements(
         content, company=company, account=account, date_order=date_order, settings=settings
     )
-    with change_company(company, stamp=stamp) as outer_change, transaction.atomic():
+    with change_company(company, context=context) as outer_change, transaction.atomic():
         # The audit entries of a dry run are rolled back, and it must not mark the company as changed.
-        change = replace(outer_change, context=replace(stamp, touched_company_ids=set())) if dry_run else outer_change
+        change = replace(outer_change, context=replace(context, touched_company_ids=set())) if dry_run else outer_change
         account = (
             get_requested_account(company, str(account.id)) if account else None
         )  # another file may have given it a number

@@ -223,7 +223,7 @@ def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: d
     progress.start_next_file()
     values: dict[str, Any] = {
         "company": page.company,
-        "stamp": page.audit_context,
+        "context": page.audit_context,
         "content": uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id),
         "filename": file.name,
         "details": choices["split"] == "details",

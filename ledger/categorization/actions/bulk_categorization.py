@@ -122,7 +122,7 @@ class CategorizableTransaction(NamedTuple):
 def categorize_transactions(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     selection: dict[str, Any],
     category_id: UUID,
     pl_type: str | None = None,
@@ -141,7 +141,7 @@ def categorize_transactions(
     SplitExceedsAmount, MissingRateError,
         PeriodTooLong.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         # A transaction that consists of transfer legs only has no amount to categorize.
         rows = select_transactions(company, selection).filter(
             ~Q(transferred_value=F("amount_value")) | Q(transferred_value=0)

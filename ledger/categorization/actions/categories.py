@@ -34,7 +34,7 @@ class ReplacementPlTypeNotAllowed(InvalidInputError):
     code = "pl_type_not_allowed"
 
 
-def create_default_categories(*, company: Company, stamp: AuditContext) -> None:
+def create_default_categories(*, company: Company, context: AuditContext) -> None:
     """Create the system categories of a new company."""
     rows = [
         Category(
@@ -51,18 +51,18 @@ def create_default_categories(*, company: Company, stamp: AuditContext) -> None:
     ]
     for order, row in enumerate(rows):
         row.order = order
-        row.mark_created(stamp)
+        row.mark_created(context)
     Category.objects.bulk_create(rows)
 
 
-def create_category(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> Category:
+def create_category(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Category:
     """Create a category of the company's own."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         return change.create(Category(company=company, **values), "category.created")
 
 
 def update_category(
-    *, company: Company, stamp: AuditContext, category_id: UUID | str, values: dict[str, Any]
+    *, company: Company, context: AuditContext, category_id: UUID | str, values: dict[str, Any]
 ) -> Category:
     """Update a category.
 
@@ -70,7 +70,7 @@ def update_category(
         NotFoundError, StaleError, CategoryIsSystem.
         PlTypeInUse: a P&L line that transactions or plan items use would be removed.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         category = change.lock(Category, category_id)
         removed_pl_types = set(category.pl_types) - set(values.get("pl_types", category.pl_types))
         added_pl_types = set(values.get("pl_types", ())) - set(category.pl_types)
@@ -80,20 +80,20 @@ def update_category(
             raise PlTypeInUse
         change.update(category, "category.updated", **values)
         if removed_pl_types:
-            hooks.category_lines_changed.run(company=company, category=category, stamp=stamp)
-            rule_references.disable_rules_of_lost_lines(company=company, category=category, stamp=stamp)
+            hooks.category_lines_changed.run(company=company, category=category, context=context)
+            rule_references.disable_rules_of_lost_lines(company=company, category=category, context=context)
     return category
 
 
-def move_category(*, company: Company, stamp: AuditContext, category_id: UUID, down: bool) -> Category:
+def move_category(*, company: Company, context: AuditContext, category_id: UUID, down: bool) -> Category:
     """Move a category one position up or down. Raises NotFoundError."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         rows = Category.objects.for_company(company.id).in_display_order()
         return change.move_row(rows, category_id, action="category.updated", move_down=down)
 
 
 def delete_category(
-    *, company: Company, stamp: AuditContext, category_id: UUID | str, replace_with: UUID | None = None
+    *, company: Company, context: AuditContext, category_id: UUID | str, replace_with: UUID | None = None
 ) -> None:
     """Delete a category; with `replace_with`, replace it everywhere by another category first.
 
@@ -101,7 +101,7 @@ def delete_category(
         NotFoundError, StaleError, CategoryIsSystem, CategoryInUse, ValidationFailed (unknown_id).
         ReplacementPlTypeNotAllowed: the replacement lacks a P&L line that is in use.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         category = change.lock(Category, category_id)
         if category.system:
             raise CategoryIsSystem
@@ -110,15 +110,15 @@ def delete_category(
         elif Categorization.objects.for_company(company.id).filter(category=category).exists():
             raise CategoryInUse
         Account.objects.for_company(company.id).filter(default_category=category).update(
-            default_category=None, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+            default_category=None, last_updated_time=context.time, last_updated_user_id=context.actor
         )
-        rule_references.disable_rules_of_category(company=company, category_id=category.id, stamp=stamp)
+        rule_references.disable_rules_of_category(company=company, category_id=category.id, context=context)
         change.delete(category, "category.deleted")
 
 
 def replace_category(change: CompanyChange, *, category: Category, replacement_id: UUID) -> None:
     """Replace a category by another one wherever it is used, in a constant number of statements."""
-    company, stamp = change.company, change.context
+    company, context = change.company, change.context
     replacement = Category.objects.for_company(company.id).exclude(id=category.id).filter(id=replacement_id).first()
     if replacement is None:
         raise build_unknown_id_error("#/replaceWith")
@@ -132,7 +132,7 @@ def replace_category(change: CompanyChange, *, category: Category, replacement_i
             "UPDATE ledger_transaction SET last_updated_time = %(time)s, last_updated_user_id = %(actor)s "
             "WHERE company_id = %(company)s AND id IN (SELECT transaction_id FROM ledger_categorization "
             "WHERE company_id = %(company)s AND category_id = %(old)s)",
-            params | {"time": stamp.time, "actor": stamp.actor},
+            params | {"time": context.time, "actor": context.actor},
         )
         cursor.execute(
             "UPDATE ledger_posting SET category_id = %(new)s WHERE company_id = %(company)s AND categorization_id IN "
@@ -141,12 +141,14 @@ def replace_category(change: CompanyChange, *, category: Category, replacement_i
         )
     categorizations.update(category=replacement)
     Account.objects.for_company(company.id).filter(default_category=category).update(
-        default_category=replacement, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+        default_category=replacement, last_updated_time=context.time, last_updated_user_id=context.actor
     )
     rule_references.move_rules_to_category(
-        company=company, category_id=category.id, replacement_id=replacement.id, stamp=stamp
+        company=company, category_id=category.id, replacement_id=replacement.id, context=context
     )
-    hooks.category_replaced.run(company=company, category_id=category.id, replacement_id=replacement.id, stamp=stamp)
+    hooks.category_replaced.run(
+        company=company, category_id=category.id, replacement_id=replacement.id, context=context
+    )
     entry = change.record(category, "category.replaced", after={"replaced_with": str(replacement.id)})
     link_audit_entry(change, entry, transaction_ids)
 

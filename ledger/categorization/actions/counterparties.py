@@ -25,14 +25,14 @@ from ledger.models import (
 from ledger.transactions.actions.audit_links import link_audit_entry
 
 
-def create_counterparty(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> Counterparty:
+def create_counterparty(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Counterparty:
     """Create a counterparty. Raises ExternalIdTaken."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         return change.create(Counterparty(company=company, **values), "counterparty.created")
 
 
 def update_counterparty(
-    *, company: Company, stamp: AuditContext, counterparty_id: UUID | str, values: dict[str, Any]
+    *, company: Company, context: AuditContext, counterparty_id: UUID | str, values: dict[str, Any]
 ) -> Counterparty:
     """Update a counterparty.
 
@@ -40,15 +40,15 @@ def update_counterparty(
         NotFoundError, StaleError, ExternalIdTaken.
         CounterpartyInUse: a customer with live subscriptions would get another type.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         row = change.lock(Counterparty, counterparty_id)
         previous_type = row.type
         stops_being_customer = previous_type == CounterpartyType.CUSTOMER != values.get("type", previous_type)
-        if stops_being_customer and has_live_subscriptions(row, today=get_today(company, stamp.time)):
+        if stops_being_customer and has_live_subscriptions(row, today=get_today(company, context.time)):
             raise CounterpartyInUse(_("Subscriptions of this customer live: end them first."))
         change.update(row, "counterparty.updated", **values)
         if row.type != previous_type:
-            touch_counterparty_transactions(row=row, stamp=stamp)
+            touch_counterparty_transactions(row=row, context=context)
     return row
 
 
@@ -66,17 +66,17 @@ def has_live_subscriptions(row: Counterparty, *, today: date) -> bool:
     return upcoming_events.filter(effective_date__gt=today, amount_value__gt=0).exists()
 
 
-def touch_counterparty_transactions(*, row: Counterparty, stamp: AuditContext) -> None:
+def touch_counterparty_transactions(*, row: Counterparty, context: AuditContext) -> None:
     """Mark transactions and plan items of the counterparty as updated, because they show its type."""
     categorizations = Categorization.objects.for_company(row.company_id).filter(counterparty=row)
     Transaction.objects.for_company(row.company_id).filter(id__in=categorizations.values("transaction_id")).update(
-        last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+        last_updated_time=context.time, last_updated_user_id=context.actor
     )
-    hooks.counterparty_type_changed.run(counterparty=row, stamp=stamp)
+    hooks.counterparty_type_changed.run(counterparty=row, context=context)
 
 
 def merge_counterparties(
-    *, company: Company, stamp: AuditContext, counterparty_id: UUID | str, into: UUID | str
+    *, company: Company, context: AuditContext, counterparty_id: UUID | str, into: UUID | str
 ) -> Counterparty:
     """Replace a counterparty by another one everywhere, delete it, and return the one that is kept.
 
@@ -86,7 +86,7 @@ def merge_counterparties(
         NotFoundError, StaleError, ValidationFailed (unknown_id).
         CounterpartyInUse: a counterparty with subscriptions would be merged into one that is no customer.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         merged = change.lock(Counterparty, counterparty_id)
         target = None if str(into) == str(merged.id) else change.lock_or_none(Counterparty, into)
         if target is None:
@@ -97,11 +97,11 @@ def merge_counterparties(
         categorizations = Categorization.objects.for_company(company.id).filter(counterparty=merged)
         transaction_ids = list(categorizations.values_list("transaction_id", flat=True))
         Transaction.objects.for_company(company.id).filter(id__in=categorizations.values("transaction_id")).update(
-            last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+            last_updated_time=context.time, last_updated_user_id=context.actor
         )
         categorizations.update(counterparty=target)
-        rule_references.move_rules_to_counterparty(company=company, gone=merged, kept=target, stamp=stamp)
-        hooks.counterparty_merged.run(company=company, gone=merged, kept=target, stamp=stamp)
+        rule_references.move_rules_to_counterparty(company=company, gone=merged, kept=target, context=context)
+        hooks.counterparty_merged.run(company=company, gone=merged, kept=target, context=context)
         entry = change.delete(merged, "counterparty.merged", before=snapshot_row(merged) | {"merged_into": target.name})
         link_audit_entry(change, entry, transaction_ids)
         if target.external_id is None and target.type == merged.type:
@@ -109,7 +109,7 @@ def merge_counterparties(
     return target
 
 
-def delete_counterparty(*, company: Company, stamp: AuditContext, counterparty_id: UUID | str) -> None:
+def delete_counterparty(*, company: Company, context: AuditContext, counterparty_id: UUID | str) -> None:
     """Delete a counterparty that nothing refers to. Raises NotFoundError, StaleError, CounterpartyInUse."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         change.delete(change.lock(Counterparty, counterparty_id), "counterparty.deleted")

@@ -22,7 +22,7 @@ from ledger.recognition.actions.transaction_totals import recompute_totals_and_p
 def categorize_remainder(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     transaction_id: UUID,
     category_id: UUID,
     pl_type: str | None = None,
@@ -34,7 +34,7 @@ def categorize_remainder(
         NotFoundError, InitialBalanceFixed, ValidationFailed, PlTypeNeeded, PlTypeNotAllowed, MissingRateError.
         StaleError: also if nothing is left to categorize.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id)
         if row.is_initial:
             raise TransactionIsInitialBalance

@@ -16,23 +16,23 @@ def disable_rules(change: CompanyChange, rules: Any, *, reason: DisabledReason, 
         change.update(rule, "categorizationRule.disabled", enabled=False, disabled_reason=reason.value, **values)
 
 
-def disable_rules_of_category(*, company: Company, category_id: UUID, stamp: AuditContext) -> None:
+def disable_rules_of_category(*, company: Company, category_id: UUID, context: AuditContext) -> None:
     """Disable the rules of a category that is about to be deleted."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         rules = CategorizationRule.objects.for_company(company.id).filter(category=category_id)
         disable_rules(change, rules, reason=DisabledReason.CATEGORY_DELETED, category_id=None)
 
 
-def disable_rules_of_lost_lines(*, company: Company, category: Category, stamp: AuditContext) -> None:
+def disable_rules_of_lost_lines(*, company: Company, category: Category, context: AuditContext) -> None:
     """Disable the rules whose P&L line the category lost."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         rules = CategorizationRule.objects.for_company(company.id).enabled().filter(category=category)
         disable_rules(change, rules.exclude(pl_type__in=category.pl_types), reason=DisabledReason.PL_TYPE_LOST)
 
 
-def move_rules_to_category(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: AuditContext) -> None:
+def move_rules_to_category(*, company: Company, category_id: UUID, replacement_id: UUID, context: AuditContext) -> None:
     """Make rules assign the replacement: on their line, or on its only one; else they are disabled."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         lines = get_category_pl_types(company, replacement_id)
         for rule in CategorizationRule.objects.for_company(company.id).filter(category=category_id):
             rule.company = company
@@ -43,9 +43,9 @@ def move_rules_to_category(*, company: Company, category_id: UUID, replacement_i
                 disable_rules(change, [rule], reason=DisabledReason.PL_TYPE_LOST, category_id=replacement_id)
 
 
-def disable_rules_of_account(*, account: Account, stamp: AuditContext) -> None:
+def disable_rules_of_account(*, account: Account, context: AuditContext) -> None:
     """Disable the rules that are limited to an account about to be deleted; they would match everywhere without it."""
-    with change_company(account.company, stamp=stamp) as change:
+    with change_company(account.company, context=context) as change:
         limits = RuleAccount.objects.for_company(account.company_id).filter(account=account)
         rules = CategorizationRule.objects.for_company(account.company_id).filter(id__in=limits.values("rule_id"))
         disable_rules(change, list(rules), reason=DisabledReason.ACCOUNT_DELETED)
@@ -53,10 +53,10 @@ def disable_rules_of_account(*, account: Account, stamp: AuditContext) -> None:
 
 
 def move_rules_to_counterparty(
-    *, company: Company, gone: Counterparty, kept: Counterparty, stamp: AuditContext
+    *, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext
 ) -> None:
     """Make rules about a merged counterparty, and rules that assign it, name the one that is left."""
     for column in ("counterparty", "given_counterparty"):
         CategorizationRule.objects.for_company(company.id).filter(**{column: gone}).update(
-            **{column: kept}, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+            **{column: kept}, last_updated_time=context.time, last_updated_user_id=context.actor
         )

@@ -52,7 +52,7 @@ class CategorizationInput:
 
 
 def replace_categorizations(
-    *, company: Company, stamp: AuditContext, transaction_id: UUID | str, inputs: list[CategorizationInput]
+    *, company: Company, context: AuditContext, transaction_id: UUID | str, inputs: list[CategorizationInput]
 ) -> Transaction:
     """Replace the categorizations of a transaction.
 
@@ -60,7 +60,7 @@ def replace_categorizations(
     must be sent unchanged. Raises NotFoundError, StaleError, InitialBalanceFixed, ValidationFailed,
     SplitExceedsAmount, TransactionLinked, MissingRateError, PeriodTooLong.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id)
         if row.is_initial:
             raise TransactionIsInitialBalance
@@ -81,7 +81,7 @@ def replace_categorizations(
             },
         )
         recompute_totals_and_postings(change, [row.id])
-        row.last_updated_time, row.last_updated_user_id = stamp.time, stamp.actor
+        row.last_updated_time, row.last_updated_user_id = context.time, context.actor
         before = {
             str(stored_categorization.id): build_categorization_snapshot(
                 stored_categorization.category_id, stored_categorization.value

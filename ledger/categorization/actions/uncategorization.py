@@ -26,14 +26,14 @@ class UncategorizationResult:
 
 
 def uncategorize_transactions(
-    *, company: Company, stamp: AuditContext, selection: dict[str, Any]
+    *, company: Company, context: AuditContext, selection: dict[str, Any]
 ) -> UncategorizationResult:
     """Remove all categorizations of the selected transactions, in a constant number of statements.
 
     Raises what ``select_transactions`` raises.
     """
     result = UncategorizationResult()
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         chunks = [
             [row_id for (row_id,) in chunk]
             for chunk in iterate_row_chunks(select_transactions(company, selection), "id")

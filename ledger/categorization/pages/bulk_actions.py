@@ -86,7 +86,7 @@ def show_transactions(page: CompanyPage) -> HttpResponse:
                 again=is_repeated,
             )
             return render_transaction_list(page, bulk=form, ticked=ticked_ids, question=question)
-        with record_undo(company=page.company, stamp=page.audit_context, operation=action.kind, rows=rows) as run:
+        with record_undo(company=page.company, context=page.audit_context, operation=action.kind, rows=rows) as run:
             if "confirmed" not in posted:
                 check_not_changed(page, rows)
             categorized_id = find_common_transaction_id(rows) if action.kind == BulkOperation.CATEGORIZE else None
@@ -141,7 +141,7 @@ def get_action_category_name(page: CompanyPage, action: BulkAction, form: BoundF
 def undo_bulk_action(page: CompanyPage) -> HttpResponse:
     """Undo a bulk action where nobody has changed the transactions since."""
     with page.handle_errors():
-        result = undo_run(company=page.company, stamp=page.audit_context, run_id=page.request.POST.get("run", ""))
+        result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
         messages.success(page.request, format_undo_result(result))
     return redirect(build_transaction_list_url(page))
 
@@ -218,7 +218,7 @@ def prepare_categorize_action(page: CompanyPage, form: BoundForm, selection_body
     def run_action() -> str:
         count = bulk_categorization.categorize_transactions(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             selection=values["selection"],
             **categorizations.to_categorize_arguments(values),
         )
@@ -258,7 +258,7 @@ def prepare_uncategorize_action(
 
     def run_action() -> str:
         done = uncategorization.uncategorize_transactions(
-            company=page.company, stamp=page.audit_context, selection=values["selection"]
+            company=page.company, context=page.audit_context, selection=values["selection"]
         )
         count, legs = len(done.affected_ids), done.counters_created
         said = [ngettext("{count} transaction uncategorized.", "{count} transactions uncategorized.", count)]
@@ -280,7 +280,7 @@ def prepare_delete_action(page: CompanyPage, form: BoundForm, selection_body: di
     def run_action() -> str:
         ids = select_transactions(page.company, values).order_by("id").values_list("id", flat=True)
         wanted: dict[str, UUID | None] = {str(each): each for each in ids}
-        count = transactions.delete_transactions(company=page.company, stamp=page.audit_context, ids=wanted)
+        count = transactions.delete_transactions(company=page.company, context=page.audit_context, ids=wanted)
         said = ngettext("{count} transaction deleted.", "{count} transactions deleted.", count)
         return said.format(count=format_count(count))
 

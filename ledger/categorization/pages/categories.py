@@ -58,7 +58,7 @@ def create_category_page(page: CompanyPage) -> HttpResponse:
     form = bind_category_form(page)
     if form.is_valid:
         with page.handle_errors(form):
-            row = categories.create_category(company=page.company, stamp=page.audit_context, values=form.data)
+            row = categories.create_category(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(_("{name} was added.").format(name=row.name), "categories")
     return render_category_form(page, form)
 
@@ -80,7 +80,7 @@ def edit_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             row = categories.update_category(
-                company=page.company, stamp=page.audit_context, category_id=category_id, values=form.data
+                company=page.company, context=page.audit_context, category_id=category_id, values=form.data
             )
             return page.redirect_with_message(_("{name} was saved.").format(name=row.name), "categories")
     return render_category_form(page, form, row=row)
@@ -118,7 +118,7 @@ def move_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
     """Move a category one position up or down."""
     down = page.request.POST.get("to") == "down"
     with page.handle_errors():
-        categories.move_category(company=page.company, stamp=page.audit_context, category_id=category_id, down=down)
+        categories.move_category(company=page.company, context=page.audit_context, category_id=category_id, down=down)
         return page.redirect("categories")
     return page.redirect("categories")
 
@@ -157,7 +157,7 @@ def submit_category_deletion(page: CompanyPage, row: Category, replacement_text:
         raise ValidationFailed([("#/replaceWith", "unknown_id", str(REPLACEMENT_NEEDED_MESSAGE))])
     try:
         categories.delete_category(
-            company=page.company, stamp=page.audit_context, category_id=row.id, replace_with=replacement_id
+            company=page.company, context=page.audit_context, category_id=row.id, replace_with=replacement_id
         )
     except CategoryInUse:
         raise ValidationFailed([("#/replaceWith", "category_in_use", str(REPLACEMENT_NEEDED_MESSAGE))]) from None

@@ -75,7 +75,7 @@ def create_counterparty_page(page: CompanyPage) -> HttpResponse:
     form = bind_form(CounterpartyShape, page.request.POST, texts=TEXT_FIELDS)
     if form.is_valid:
         with page.handle_errors(form):
-            row = counterparties.create_counterparty(company=page.company, stamp=page.audit_context, values=form.data)
+            row = counterparties.create_counterparty(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(_("{name} was added.").format(name=row.name), "counterparties")
     return render_counterparty_form(page, form)
 
@@ -91,7 +91,7 @@ def edit_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpResp
     if form.is_valid:
         with page.handle_errors(form):
             row = counterparties.update_counterparty(
-                company=page.company, stamp=page.audit_context, counterparty_id=counterparty_id, values=form.data
+                company=page.company, context=page.audit_context, counterparty_id=counterparty_id, values=form.data
             )
             return redirect_to_list(page, "counterparties", _("{name} was saved.").format(name=row.name))
     return render_counterparty_form(page, form, row=row)
@@ -146,7 +146,7 @@ def submit_counterparty_merge(page: CompanyPage, row: Counterparty, name: str) -
     if target.id == row.id:
         raise ValidationFailed([("#/into", "unknown_id", _("This is the one that goes: name another."))])
     return counterparties.merge_counterparties(
-        company=page.company, stamp=page.audit_context, counterparty_id=row.id, into=target.id
+        company=page.company, context=page.audit_context, counterparty_id=row.id, into=target.id
     )
 
 
@@ -156,7 +156,7 @@ def delete_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpRe
     row = get_counterparty_or_404(page, counterparty_id)
     with page.handle_errors():
         counterparties.delete_counterparty(
-            company=page.company, stamp=page.audit_context, counterparty_id=counterparty_id
+            company=page.company, context=page.audit_context, counterparty_id=counterparty_id
         )
         return redirect_to_list(page, "counterparties", _("{name} was deleted.").format(name=row.name))
     path = reverse("counterparty", kwargs={"company_id": page.company.id, "counterparty_id": counterparty_id})

@@ -106,7 +106,7 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
             validate_request_body(categorizations.CategorizationMap, reader.build_body(resolved_rows))
         )
         split.replace_categorizations(
-            company=page.company, stamp=page.audit_context, transaction_id=row.id, inputs=inputs
+            company=page.company, context=page.audit_context, transaction_id=row.id, inputs=inputs
         )
         message = _("The categorizations were saved.")
         saved_transaction = get_transaction_or_404(page, row.id)

@@ -35,7 +35,7 @@ class CategoryViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a category of the company's own."""
         row = categories.create_category(
-            company=self.company, stamp=self.audit_context, values=self.parse_body(shapes.CategoryShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(shapes.CategoryShape)
         )
         return self.respond_created(self.get_answered_row(row))
 
@@ -48,7 +48,7 @@ class CategoryViewSet(CompanyViewSet):
         is in use stays (409 `pl_type_in_use`)."""
         values = self.parse_body(shapes.CategoryShape, partial=True)
         row = categories.update_category(
-            company=self.company, stamp=self.audit_context, category_id=category_id, values=values
+            company=self.company, context=self.audit_context, category_id=category_id, values=values
         )
         return self.respond_with_one(self.get_answered_row(row))
 
@@ -65,7 +65,7 @@ class CategoryViewSet(CompanyViewSet):
         if text is not None and replacement is None:
             raise build_unknown_id_error("#/replaceWith")
         categories.delete_category(
-            company=self.company, stamp=self.audit_context, category_id=category_id, replace_with=replacement
+            company=self.company, context=self.audit_context, category_id=category_id, replace_with=replacement
         )
         return Response(SUCCESS)
 
@@ -96,7 +96,7 @@ class CounterpartyViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a counterparty; `externalId` is unique among those of its type."""
         row = counterparties.create_counterparty(
-            company=self.company, stamp=self.audit_context, values=self.parse_body(shapes.CounterpartyShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(shapes.CounterpartyShape)
         )
         return self.respond_created(row)
 
@@ -109,13 +109,13 @@ class CounterpartyViewSet(CompanyViewSet):
         `counterparty_in_use`)."""
         values = self.parse_body(shapes.CounterpartyShape, partial=True)
         row = counterparties.update_counterparty(
-            company=self.company, stamp=self.audit_context, counterparty_id=counterparty_id, values=values
+            company=self.company, context=self.audit_context, counterparty_id=counterparty_id, values=values
         )
         return self.respond_with_one(row)
 
     def destroy(self, request: Request, company_id: str, counterparty_id: str) -> Response:
         """Deletes a counterparty that nothing refers to (409 `counterparty_in_use`)."""
         counterparties.delete_counterparty(
-            company=self.company, stamp=self.audit_context, counterparty_id=counterparty_id
+            company=self.company, context=self.audit_context, counterparty_id=counterparty_id
         )
         return Response(SUCCESS)

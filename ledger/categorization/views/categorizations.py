@@ -52,7 +52,7 @@ class CategorizationViewSet(CompanyViewSet):
         if inputs:
             self.require_permission(Permission.TRANSACTIONS_READ)
         row = split.replace_categorizations(
-            company=self.company, stamp=self.audit_context, transaction_id=transaction_id, inputs=inputs
+            company=self.company, context=self.audit_context, transaction_id=transaction_id, inputs=inputs
         )
         return self.respond_with_one(row, TransactionShape)
 
@@ -68,7 +68,7 @@ class CategorizationViewSet(CompanyViewSet):
             self.require_permission(Permission.TRANSACTIONS_READ)
         affected = bulk_categorization.categorize_transactions(
             company=self.company,
-            stamp=self.audit_context,
+            context=self.audit_context,
             selection=values["selection"],
             **categorizations.to_categorize_arguments(values),
         )
@@ -83,7 +83,7 @@ class CategorizationViewSet(CompanyViewSet):
         so that its part is open again (`countersCreated`), unless it was selected itself (`countersSkipped`)."""
         selection = self.parse_body(categorizations.UncategorizeRequest)["selection"]
         result = uncategorization.uncategorize_transactions(
-            company=self.company, stamp=self.audit_context, selection=selection
+            company=self.company, context=self.audit_context, selection=selection
         )
         return Response(
             {

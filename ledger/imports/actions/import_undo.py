@@ -30,13 +30,13 @@ class ImportUndoOutcome:
     pending: int
 
 
-def undo_import(*, company: Company, stamp: AuditContext, import_id: UUID | str) -> ImportUndoOutcome:
+def undo_import(*, company: Company, context: AuditContext, import_id: UUID | str) -> ImportUndoOutcome:
     """Delete what is left of an import; partners of linked transactions are unlinked.
 
     External ids become free. A constant number of statements. Raises NotFoundError, StaleError,
     ImportAlreadyUndone.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         batch = change.lock(ImportBatch, import_id)
         if batch.undone_time is not None:
             raise ImportAlreadyUndone
@@ -49,7 +49,7 @@ def undo_import(*, company: Company, stamp: AuditContext, import_id: UUID | str)
         transaction_ids = list(rows.values_list("id", flat=True))
         account_ids = list_account_ids(company, transaction_ids)
         deleted_count, partners = delete_transaction_rows(change, transaction_ids)
-        batch.undone_time, batch.undone_user_id = stamp.time, stamp.actor
+        batch.undone_time, batch.undone_user_id = context.time, context.actor
         batch.save(update_fields=["undone_time", "undone_user_id"])
         hooks.import_undone.run(change=change, batch=batch)
         hooks.balances_changed.run(change=change, account_ids=account_ids)
@@ -58,7 +58,7 @@ def undo_import(*, company: Company, stamp: AuditContext, import_id: UUID | str)
         link_audit_entry(change, entry, (), partners=partners)
         notify_import_undone(
             company_id=company.id,
-            stamp=stamp,
+            context=context,
             import_id=batch.id,
             deleted_count=deleted_count,
             changed_count=changed_count,
@@ -67,11 +67,11 @@ def undo_import(*, company: Company, stamp: AuditContext, import_id: UUID | str)
     return ImportUndoOutcome(deleted=deleted_count, changed=changed_count, pending=pending_count)
 
 
-def preview_import_undo(*, company: Company, stamp: AuditContext, import_id: UUID | str) -> ImportUndoOutcome:
+def preview_import_undo(*, company: Company, context: AuditContext, import_id: UUID | str) -> ImportUndoOutcome:
     """Return what undoing an import would do, by undoing it and rolling back. Which rows are deleted depends on what
     other imports have too, and on earlier undos. Raises NotFoundError, ImportAlreadyUndone.
     """
     with transaction.atomic():
-        outcome = undo_import(company=company, stamp=replace(stamp, touched_company_ids=set()), import_id=import_id)
+        outcome = undo_import(company=company, context=replace(context, touched_company_ids=set()), import_id=import_id)
         transaction.set_rollback(True)
     return outcome

@@ -64,7 +64,7 @@ class SourceFile:
 def import_transactions(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     request: TransactionImportRequest,
     source: str = Source.IMPORT,
     file: SourceFile | None = None,
@@ -74,7 +74,7 @@ def import_transactions(
     Raises ValidationFailed with up to 1,000 pointers if a row is wrong and none may be skipped.
     """
     with change_company(
-        company, stamp=stamp
+        company, context=context
     ) as change:  # before anything is read: no duplicate slips in beside this import
         outcome = TransactionImportOutcome(dry_run=request.dry_run, errors=request.errors)
         lookup = CategorizationLookup(company=company, items=request.items)
@@ -103,14 +103,14 @@ def store_batch(
     """Store the rows as one batch with their categorizations, categorize and match the others, and notify the
     sender.
     """
-    company, stamp, rows = change.company, change.context, outcome.rows
+    company, context, rows = change.company, change.context, outcome.rows
     counts = {"count": outcome.count, "duplicates": outcome.duplicates}
     batch = outcome.batch = ImportBatch.objects.create(
         company=company,
         source=source,
         skipped_before_data_start=outcome.skipped_before_data_start,
-        created_time=stamp.time,
-        created_user_id=stamp.actor,
+        created_time=context.time,
+        created_user_id=context.actor,
         account_ids=sorted(account_ids),
         filename=file.name if file else None,
         format=file.format if file else None,
@@ -119,7 +119,9 @@ def store_batch(
     if outcome.known:
         KnownBefore.objects.create(company=company, import_batch=batch, transaction_ids=outcome.known)
     categorizations: list[FullCategorization] = []
-    lines = to_copy_lines(report_rows(rows), batch=batch, stamp=stamp, lookup=lookup, categorizations=categorizations)
+    lines = to_copy_lines(
+        report_rows(rows), batch=batch, context=context, lookup=lookup, categorizations=categorizations
+    )
     copy_lines("ledger_transaction", TRANSACTION_COPY_COLUMNS, lines)
     analyze_after_commit("ledger_transaction", rows=len(rows), company_id=company.id)
     if categorizations:
@@ -134,7 +136,7 @@ def store_batch(
     change.record_bulk("import.finished", "import", entity_id=batch.id, after=after)
     notify_import_finished(
         company_id=company.id,
-        stamp=stamp,
+        context=context,
         import_id=batch.id,
         skipped_before_data_start=outcome.skipped_before_data_start,
         **counts,
@@ -325,13 +327,13 @@ def to_copy_lines(
     rows: Iterable[TransactionImportItem],
     *,
     batch: ImportBatch,
-    stamp: AuditContext,
+    context: AuditContext,
     lookup: CategorizationLookup,
     categorizations: list[FullCategorization],
 ) -> Iterator[str]:
     """Yield each row as a line in COPY's text format; append categorizations of rows that have a category."""
-    company_id, actor = str(batch.company_id), NULL if stamp.actor is None else stamp.actor
-    tail = f"\t{batch.id}\t{batch.source}\t{actor}\t{actor}\t{stamp.time}\t{stamp.time}\tf\tf\t0\t"
+    company_id, actor = str(batch.company_id), NULL if context.actor is None else context.actor
+    tail = f"\t{batch.id}\t{batch.source}\t{actor}\t{actor}\t{context.time}\t{context.time}\tf\tf\t0\t"
     for item in rows:
         row_id, categorized_value = generate_id(), "0"
         if item.category_id is not None:

@@ -75,7 +75,7 @@ def has_upload(*, company_id: UUID, user_id: Any, upload_id: UUID) -> bool:
 def import_upload(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     upload_id: UUID,
     request: TransactionImportRequest,
     account_id: UUID,
@@ -94,22 +94,22 @@ def import_upload(
     """
     if faults := list_setting_faults(csv_settings or {}):
         raise ValidationFailed([("#/importSettings/csv", fault.code, fault.detail) for fault in faults])
-    upload_key: dict[str, Any] = {"company_id": company.id, "user_id": stamp.user_id, "upload_id": upload_id}
-    with change_company(company, stamp=stamp):
+    upload_key: dict[str, Any] = {"company_id": company.id, "user_id": context.user_id, "upload_id": upload_id}
+    with change_company(company, context=context):
         if not has_upload(**upload_key):
             raise UploadExpired
         file = SourceFile(name or "file", "csv")
-        outcome = import_transactions(company=company, stamp=stamp, request=request, source=Source.CSV, file=file)
+        outcome = import_transactions(company=company, context=context, request=request, source=Source.CSV, file=file)
         if csv_settings is not None:
             import_settings = (
                 Account.objects.for_company(company.id).values_list("import_settings", flat=True).get(id=account_id)
                 or {}
             )
             values = {"import_settings": {**import_settings, "csv": csv_settings}}
-            update_account(company=company, stamp=stamp, account_id=account_id, values=values)
+            update_account(company=company, context=context, account_id=account_id, values=values)
         if opening is not None:
             amount = format_plain_amount(opening.amount, opening.currency)
-            set_initial_balance(company=company, stamp=stamp, account_id=account_id, day=opening.day, amount=amount)
+            set_initial_balance(company=company, context=context, account_id=account_id, day=opening.day, amount=amount)
         delete_upload(**upload_key)
     return outcome
 

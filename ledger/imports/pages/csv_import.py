@@ -311,7 +311,7 @@ def preview_csv_import(
     with import_check.page.handle_errors(form):
         request = rows.build_request(dry_run=True, on_error="skip", duplicates=import_check.duplicates)
         outcome = import_transactions(
-            company=import_check.page.company, stamp=import_check.page.audit_context, request=request
+            company=import_check.page.company, context=import_check.page.audit_context, request=request
         )
         account = import_check.form.get_chosen_account()
         return import_check.render(
@@ -349,7 +349,7 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
         opening = find_opening_balance(visit, account, rows) if "set_opening" in visit.request.POST else None
         outcome = uploads.import_upload(
             company=visit.company,
-            stamp=visit.audit_context,
+            context=visit.audit_context,
             upload_id=import_check.upload_id,
             request=request,
             account_id=account.id,

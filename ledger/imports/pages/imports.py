@@ -67,7 +67,7 @@ def count_booked_by_import(page: CompanyPage, rows: list[ImportBatch]) -> dict[U
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
 def undo_import_page(page: CompanyPage, import_id: UUID) -> HttpResponse:
     """Show what undoing an import would delete and how much of it was changed; undo it once confirmed."""
-    arguments: dict[str, Any] = {"company": page.company, "stamp": page.audit_context, "import_id": import_id}
+    arguments: dict[str, Any] = {"company": page.company, "context": page.audit_context, "import_id": import_id}
     with page.handle_errors():
         if page.is_post:
             return page.redirect_with_message(format_import_undo(import_undo.undo_import(**arguments)), "imports")

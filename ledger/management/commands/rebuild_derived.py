@@ -55,7 +55,7 @@ class Command(BaseCommand):
 
     def rebuild_company(self, company: Company) -> bool:
         with change_company(
-            company, stamp=AuditContext(time=timezone.now())
+            company, context=AuditContext(time=timezone.now())
         ):  # concurrent postings would be lost or counted twice
             hooks.rebuild_derived_tables.run(company.id)
         return True

@@ -25,7 +25,7 @@ def recompute_periods(change: CompanyChange, transaction_ids: list[UUID]) -> Non
 
 def store_changed_periods(change: CompanyChange, transaction_ids: list[UUID]) -> None:
     """Store the periods that changed and mark their transactions as updated, because the API shows the dates."""
-    company, stamp = change.company, change.context
+    company, context = change.company, change.context
     known_invoice_dates = find_invoice_dates(company_id=company.id, transaction_ids=transaction_ids)
     changed_periods, changed_transaction_ids = [], set()
     rows = Categorization.objects.for_company(company.id).filter(transaction_id__in=transaction_ids)
@@ -62,13 +62,13 @@ def store_changed_periods(change: CompanyChange, transaction_ids: list[UUID]) ->
                 [ids, starts, ends, company.id],
             )
         Transaction.objects.for_company(company.id).filter(id__in=changed_transaction_ids).update(
-            last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+            last_updated_time=context.time, last_updated_user_id=context.actor
         )
 
 
-def recompute_company_results(*, company: Company, stamp: AuditContext, changed: set[str]) -> None:
+def recompute_company_results(*, company: Company, context: AuditContext, changed: set[str]) -> None:
     """Recompute what depends on the base currency and on when revenue counts. Raises MissingRateError."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         if "pl_recognize_revenue_on_invoice" in changed:
             rows = Transaction.objects.for_company(company.id).exclude(categorized_value=0).order_by("id")
             ids = list(rows.values_list("id", flat=True)[:PERIOD_CHUNK_ROWS])

@@ -21,12 +21,14 @@ def convert_results_to_new_rates(*, now: datetime, tell: ProgressCallback = igno
     pending_loads = RateLoad.objects.pending_revaluation().aggregate(newest=Max("id"), since=Min(first_day))
     if pending_loads["since"] is None:
         return None
-    count = convert_postings_to_new_rates(stamp=AuditContext(time=now), since=pending_loads["since"], tell=tell)
+    count = convert_postings_to_new_rates(context=AuditContext(time=now), since=pending_loads["since"], tell=tell)
     RateLoad.objects.pending_revaluation().filter(id__lte=pending_loads["newest"]).update(revalued_time=now)
     return count
 
 
-def convert_postings_to_new_rates(*, stamp: AuditContext, since: date, tell: ProgressCallback = ignore_progress) -> int:
+def convert_postings_to_new_rates(
+    *, context: AuditContext, since: date, tell: ProgressCallback = ignore_progress
+) -> int:
     """Rebuild the postings of foreign-currency transactions dated ``since`` or later, company by company.
 
     One change for each company. Returns the number of transactions. Raises MissingRateError.
@@ -35,13 +37,13 @@ def convert_postings_to_new_rates(*, stamp: AuditContext, since: date, tell: Pro
     tracked_companies = track_progress(
         companies, total=len(companies), report_progress=tell, task="Converting results of company"
     )
-    return sum(convert_company_postings(company, stamp=stamp, since=since) for company in tracked_companies)
+    return sum(convert_company_postings(company, context=context, since=since) for company in tracked_companies)
 
 
-def convert_company_postings(company: Company, *, stamp: AuditContext, since: date) -> int:
+def convert_company_postings(company: Company, *, context: AuditContext, since: date) -> int:
     """Rebuild the postings of foreign-currency transactions of one company."""
     count = 0
-    with change_company(company, stamp=stamp):
+    with change_company(company, context=context):
         counted_categorizations = Categorization.objects.for_company(company.id).counted_in_results()
         rows = (
             Transaction.objects.for_company(company.id)

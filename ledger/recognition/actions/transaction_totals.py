@@ -26,7 +26,7 @@ def recompute_totals(change: CompanyChange, transaction_ids: list[UUID], *, auto
     Args:
         automatic: no person chose the categorizations; who changes them later takes the transaction over.
     """
-    stamp = change.context
+    context = change.context
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -46,7 +46,7 @@ def recompute_totals(change: CompanyChange, transaction_ids: list[UUID], *, auto
                 "ids": transaction_ids,
                 "company": change.company.id,
                 "automatic": automatic,
-                "time": stamp.time,
-                "actor": stamp.actor,
+                "time": context.time,
+                "actor": context.actor,
             },
         )

@@ -180,17 +180,17 @@ def record_rule_matches(change: CompanyChange, counts: Mapping[UUID, int]) -> No
 # ---------------------------------------------------------------------------------------------- manual entry
 
 
-def categorize_created_transaction(*, company: Company, transaction: Transaction, stamp: AuditContext) -> None:
+def categorize_created_transaction(*, company: Company, transaction: Transaction, context: AuditContext) -> None:
     """Categorize a transaction that was entered by hand."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         assign_transaction_category(change, transaction)
 
 
 def categorize_edited_transaction(
-    *, company: Company, transaction: Transaction, changed: set[str], stamp: AuditContext
+    *, company: Company, transaction: Transaction, changed: set[str], context: AuditContext
 ) -> None:
     """Update the automatic categorization of an edited transaction, or categorize it if it has none."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         if transaction.categorizations_auto_assigned:
             if changed & AMOUNT_FIELDS:
                 update_categorization_amount(change, transaction)

@@ -30,17 +30,19 @@ class TooManyRules(ConflictError):
     code = "too_many_rules"
 
 
-def create_categorization_rule(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> CategorizationRule:
+def create_categorization_rule(
+    *, company: Company, context: AuditContext, values: dict[str, Any]
+) -> CategorizationRule:
     """Create a rule, by default as the last one; ``values`` as its serializer returns them.
 
     Raises TooManyRules, ValidationFailed, PlTypeNeeded, PlTypeNotAllowed, PeriodTooLong, PeriodOutOfRange.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         rules = CategorizationRule.objects.for_company(company.id)
         if rules.count() >= MAX_RULES:
             raise TooManyRules
         rule = CategorizationRule(company=company)
-        columns, account_ids = validate_rule(rule, values, stamp=stamp)
+        columns, account_ids = validate_rule(rule, values, context=context)
         last_order = rules.aggregate(last=Max("order"))["last"]
         order = values.get("order")
         columns["order"] = (0 if last_order is None else last_order + 1) if order is None else order
@@ -55,7 +57,7 @@ def create_categorization_rule(*, company: Company, stamp: AuditContext, values:
 def update_categorization_rule(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     rule_id: UUID | str,
     values: Callable[[CategorizationRule], dict[str, Any]],
 ) -> CategorizationRule:
@@ -66,20 +68,20 @@ def update_categorization_rule(
 
     Raises NotFoundError, StaleError and what ``create_categorization_rule`` raises.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         change.lock(CategorizationRule, rule_id)
         rule = get_rule_with_accounts(company, rule_id)
         body = values(rule)
-        columns, account_ids = validate_rule(rule, body, stamp=stamp)
+        columns, account_ids = validate_rule(rule, body, context=context)
         columns["order"] = body.get("order", rule.order)
         previous_account_ids = list_rule_account_ids(rule)
         before = build_rule_snapshot(rule, previous_account_ids)
-        has_changed = rule.apply_changes(stamp, **columns)
+        has_changed = rule.apply_changes(context, **columns)
         if account_ids != previous_account_ids:
             RuleAccount.objects.for_company(company.id).filter(rule=rule).delete()
             set_rule_accounts(rule, account_ids)
             if not has_changed:
-                rule.mark_updated(stamp)
+                rule.mark_updated(context)
         if has_changed or account_ids != previous_account_ids:
             change.record(
                 rule, "categorizationRule.updated", before=before, after=build_rule_snapshot(rule, account_ids)
@@ -87,19 +89,19 @@ def update_categorization_rule(
     return get_rule_with_accounts(company, rule.id)
 
 
-def delete_categorization_rule(*, company: Company, stamp: AuditContext, rule_id: UUID | str) -> None:
+def delete_categorization_rule(*, company: Company, context: AuditContext, rule_id: UUID | str) -> None:
     """Delete a rule; what it assigned stays. Raises NotFoundError, StaleError."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         change.delete(change.lock(CategorizationRule, rule_id), "categorizationRule.deleted")
 
 
-def reorder_categorization_rules(*, company: Company, stamp: AuditContext, rule_ids: Sequence[UUID]) -> None:
+def reorder_categorization_rules(*, company: Company, context: AuditContext, rule_ids: Sequence[UUID]) -> None:
     """Set the order of all rules; ``ids`` must name each of them once.
 
     Raises ValidationFailed: unknown_id, repeated_id, and required if one is missing.
     """
-    with change_company(company, stamp=stamp) as change:
-        check_version(None, stamp.expected_versions)  # an order has no version that somebody could have seen
+    with change_company(company, context=context) as change:
+        check_version(None, context.expected_versions)  # an order has no version that somebody could have seen
         rules = CategorizationRule.objects.for_company(company.id).in_bulk()
         errors = [
             build_unknown_id_entry(f"#/ids/{place}") for place, rule_id in enumerate(rule_ids) if rule_id not in rules
@@ -113,18 +115,20 @@ def reorder_categorization_rules(*, company: Company, stamp: AuditContext, rule_
             errors = [("#/ids", "required", _("Must name every rule of the company."))]
         if errors:
             raise ValidationFailed(errors)
-        has_moved = [bool(rules[rule_id].apply_changes(stamp, order=place)) for place, rule_id in enumerate(rule_ids)]
+        has_moved = [bool(rules[rule_id].apply_changes(context, order=place)) for place, rule_id in enumerate(rule_ids)]
         if any(has_moved):
             after = {"rule_ids": [str(rule_id) for rule_id in rule_ids]}
             change.record_bulk("categorizationRules.arranged", "categorizationRule", after=after)
 
 
 def build_unsaved_rule(
-    *, company: Company, stamp: AuditContext, values: dict[str, Any], pointer: str = "#"
+    *, company: Company, context: AuditContext, values: dict[str, Any], pointer: str = "#"
 ) -> CategorizationRule:
     """Return an unsaved rule. Raises what ``create_categorization_rule`` raises, but not TooManyRules."""
     rule = CategorizationRule(company=company)
-    columns, account_ids = validate_rule(rule, {"name": "", **values, "enabled": True}, stamp=stamp, pointer=pointer)
+    columns, account_ids = validate_rule(
+        rule, {"name": "", **values, "enabled": True}, context=context, pointer=pointer
+    )
     for name, value in columns.items():
         setattr(rule, name, value)
     rule.account_ids = account_ids  # type: ignore[attr-defined] # as with_accounts does
@@ -159,7 +163,7 @@ def build_rule_snapshot(rule: CategorizationRule, account_ids: Sequence[UUID]) -
 
 
 def validate_rule(
-    rule: CategorizationRule, values: dict[str, Any], *, stamp: AuditContext, pointer: str = "#"
+    rule: CategorizationRule, values: dict[str, Any], *, context: AuditContext, pointer: str = "#"
 ) -> tuple[dict[str, Any], list[UUID]]:
     """Return (columns, account ids) of a complete body, validated like a categorization.
 
@@ -170,7 +174,7 @@ def validate_rule(
     """
     enabled = values.get("enabled", True)
     conditions, account_ids = validate_rule_conditions(rule.company, values["conditions"], pointer=pointer)
-    action = validate_rule_action(rule, values["action"], stamp=stamp, enabled=enabled, pointer=pointer)
+    action = validate_rule_action(rule, values["action"], context=context, enabled=enabled, pointer=pointer)
     if enabled and not account_ids and all(value is None for value in conditions.values()):
         raise ValidationFailed([(f"{pointer}/conditions", "must_not_be_empty", _("At least one condition is needed."))])
     columns = {"name": values["name"], "enabled": enabled, **conditions, **action}
@@ -216,12 +220,12 @@ def validate_account_ids(company: Company, account_ids: Sequence[UUID], *, point
 
 
 def validate_rule_action(
-    rule: CategorizationRule, action: dict[str, Any], *, stamp: AuditContext, enabled: bool, pointer: str
+    rule: CategorizationRule, action: dict[str, Any], *, context: AuditContext, enabled: bool, pointer: str
 ) -> dict[str, Any]:
     """Return the columns of the action. Raises ValidationFailed, PlTypeNeeded, PlTypeNotAllowed, PeriodTooLong."""
     company, date_rule = rule.company, action["rule"]
     resolve_service_period(
-        date_rule, day=get_today(company, stamp.time), known_invoice_date=None, moves_revenue=False, has_revenue=False
+        date_rule, day=get_today(company, context.time), known_invoice_date=None, moves_revenue=False, has_revenue=False
     )
     percent = action.get("pass_through_tax_percent")
     if percent is not None and percent.normalize().as_tuple().exponent < MIN_PERCENT_EXPONENT:

@@ -35,13 +35,15 @@ class AppliedRun:
         return list_counts_by_rule(self.counts)
 
 
-def apply_rules(*, company: Company, stamp: AuditContext, selection: dict[str, Any]) -> AppliedRun:
+def apply_rules(*, company: Company, context: AuditContext, selection: dict[str, Any]) -> AppliedRun:
     """Apply the rules to selected transactions that are uncategorized or were categorized by rules.
 
     Raises what ``select_transactions`` raises.
     """
-    with change_company(company, stamp=stamp) as change:
-        run = CategorizationRun.objects.create(company=company, created_time=stamp.time, created_user_id=stamp.actor)
+    with change_company(company, context=context) as change:
+        run = CategorizationRun.objects.create(
+            company=company, created_time=context.time, created_user_id=context.actor
+        )
         result, rules = AppliedRun(run.id), load_compiled_rules(company)
         transaction_ids: list[UUID] = []
         for chunk in iterate_rule_matches(company, select_transactions(company, selection), rules):

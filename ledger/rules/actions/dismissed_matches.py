@@ -9,13 +9,13 @@ from ledger.models import RefusedMatch, Transaction
 
 
 def dismiss_match(
-    *, company: Company, stamp: AuditContext, transaction_id: UUID | str, other_id: UUID, day: date | None = None
+    *, company: Company, context: AuditContext, transaction_id: UUID | str, other_id: UUID, day: date | None = None
 ) -> RefusedMatch:
     """Dismiss a match with another leg, or with what was expected on ``day``. Dismissing it again changes nothing.
 
     Raises NotFoundError.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id, check_versions=False)
         dismissed_match, is_new = RefusedMatch.objects.for_company(company.id).get_or_create(
             transaction=row, other_id=other_id, day=day, defaults={"company": company}
@@ -26,9 +26,9 @@ def dismiss_match(
     return dismissed_match
 
 
-def allow_dismissed_match(*, company: Company, stamp: AuditContext, refused_id: UUID | str) -> None:
+def allow_dismissed_match(*, company: Company, context: AuditContext, refused_id: UUID | str) -> None:
     """Allow a dismissed match to be proposed again. Raises NotFoundError."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         dismissed_match = change.lock(RefusedMatch, refused_id)
         dismissed_match.delete()
         before = {

@@ -25,15 +25,15 @@ from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.actions.bulk_undo import RunUndoResult
 
 
-def undo_categorization_run(*, company: Company, stamp: AuditContext, run_id: UUID | str) -> RunUndoResult:
+def undo_categorization_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> RunUndoResult:
     """Undo a run where nobody has changed its categorizations since; what rules assigned before is restored.
 
     A bulk action by hand is undone by ``undo_run``. Raises NotFoundError, MissingRateError.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         run = change.lock(CategorizationRun, run_id)
         if run.is_manual:
-            return bulk_undo.undo_run(company=company, stamp=stamp, run_id=run.id)
+            return bulk_undo.undo_run(company=company, context=context, run_id=run.id)
         categorizations = Categorization.objects.for_company(company.id).filter(run=run)
         undone_counts: Counter[UUID | None] = Counter()
         transaction_ids: list[UUID] = []

@@ -142,7 +142,7 @@ def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> Http
         values = validate_request_body(serializers.RuleShape, build_rule_body(page, form.values, rule))
         if "preview" in posted:
             draft_rule = categorization_rules.build_unsaved_rule(
-                company=page.company, stamp=page.audit_context, values=values
+                company=page.company, context=page.audit_context, values=values
             )
             preview = rule_matches.preview_rules(
                 company=page.company, rules=build_compiled_rules([draft_rule], is_stored=False)
@@ -151,7 +151,9 @@ def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> Http
         if rule is None and "transaction" in page.request.GET and "anyway" not in posted:
             suggestion = suggestions.build_rule_suggestion(
                 page.company,
-                categorization_rules.build_unsaved_rule(company=page.company, stamp=page.audit_context, values=values),
+                categorization_rules.build_unsaved_rule(
+                    company=page.company, context=page.audit_context, values=values
+                ),
             )
             if suggestion.counter_examples:  # it was offered for one transaction: what it does to others is asked first
                 return render_rule_form(
@@ -162,11 +164,11 @@ def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> Http
                 )
         if rule is None:
             categorization_rules.create_categorization_rule(
-                company=page.company, stamp=page.audit_context, values=values
+                company=page.company, context=page.audit_context, values=values
             )
             return page.redirect_with_message(_("{name} was added.").format(name=values["name"]), "rules")
         categorization_rules.update_categorization_rule(
-            company=page.company, stamp=page.audit_context, rule_id=rule.id, values=lambda _: values
+            company=page.company, context=page.audit_context, rule_id=rule.id, values=lambda _: values
         )
         return page.redirect_with_message(_("{name} was changed.").format(name=values["name"]), "rules")
     if page.is_outdated and rule:
@@ -211,7 +213,7 @@ def move_rule_page(page: CompanyPage, rule_id: UUID) -> HttpResponse:
         if 0 <= other < len(rule_ids):
             rule_ids[place], rule_ids[other] = rule_ids[other], rule_ids[place]
             categorization_rules.reorder_categorization_rules(
-                company=page.company, stamp=page.audit_context, rule_ids=rule_ids
+                company=page.company, context=page.audit_context, rule_ids=rule_ids
             )
         return page.redirect("rules")
     return page.redirect("rules")
@@ -221,7 +223,9 @@ def move_rule_page(page: CompanyPage, rule_id: UUID) -> HttpResponse:
 def delete_rule_page(page: CompanyPage, rule_id: UUID) -> HttpResponse:
     """Delete a rule; what it assigned stays."""
     with page.handle_errors():
-        categorization_rules.delete_categorization_rule(company=page.company, stamp=page.audit_context, rule_id=rule_id)
+        categorization_rules.delete_categorization_rule(
+            company=page.company, context=page.audit_context, rule_id=rule_id
+        )
         return page.redirect_with_message(_("The rule was deleted; what it assigned stays."), "rules")
     return page.redirect("rules")
 
@@ -231,7 +235,7 @@ def apply_rules_page(page: CompanyPage) -> HttpResponse:
     """Apply the rules to uncategorized transactions; the next page can undo the run."""
     with page.handle_errors():
         result = categorization_runs.apply_rules(
-            company=page.company, stamp=page.audit_context, selection=OPEN_TRANSACTIONS_SELECTION
+            company=page.company, context=page.audit_context, selection=OPEN_TRANSACTIONS_SELECTION
         )
         count = result.affected
         message = ngettext(
@@ -248,7 +252,7 @@ def apply_rules_page(page: CompanyPage) -> HttpResponse:
 def undo_rule_run_page(page: CompanyPage, run_id: UUID) -> HttpResponse:
     """Undo a categorization run."""
     with page.handle_errors():
-        result = run_undo.undo_categorization_run(company=page.company, stamp=page.audit_context, run_id=run_id)
+        result = run_undo.undo_categorization_run(company=page.company, context=page.audit_context, run_id=run_id)
         sentence = ngettext("{count} transaction taken back.", "{count} transactions taken back.", result.affected)
         return page.redirect_with_message(add_kept_sentence(sentence, result), "rules")
     return page.redirect("rules")

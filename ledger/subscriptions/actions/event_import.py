@@ -57,12 +57,12 @@ class EventImportOutcome:
     dry_run: bool = False
 
 
-def import_subscription_events(*, company: Company, stamp: AuditContext, request: BulkRequest) -> EventImportOutcome:
+def import_subscription_events(*, company: Company, context: AuditContext, request: BulkRequest) -> EventImportOutcome:
     """Import events, all or none of them; with ``onError: skip`` all valid ones.
 
     Raises ValidationFailed with up to 1,000 pointers if a row is wrong and none may be skipped.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         outcome = EventImportOutcome(dry_run=request.dry_run, errors=request.errors)
         references = load_import_references(company=company, items=[item for item in request.items if item is not None])
         rows = validate_event_items(company=company, request=request, references=references, outcome=outcome)
@@ -83,16 +83,16 @@ def store_imported_events(
     references: ImportReferences,
 ) -> None:
     """Store the rows and the missing records they name; the company's recurring revenue is recomputed."""
-    company, stamp, event_ids = change.company, change.context, list[UUID]()
-    created_counts = references.create_missing(company=company, stamp=stamp)
-    lines = to_event_copy_lines(rows, company_id=str(company.id), stamp=stamp, event_ids=event_ids)
+    company, context, event_ids = change.company, change.context, list[UUID]()
+    created_counts = references.create_missing(company=company, context=context)
+    lines = to_event_copy_lines(rows, company_id=str(company.id), context=context, event_ids=event_ids)
     copy_lines("ledger_subscriptionevent", COPY_COLUMNS, lines)
     analyze_after_commit("ledger_subscriptionevent", "ledger_subscription", rows=len(rows), company_id=company.id)
     counts = {"count": outcome.count, "duplicates": outcome.duplicates, "errors": len(outcome.errors)}
     after = {**counts, "first_id": event_ids[0], "last_id": event_ids[-1], **created_counts}
     change.record_bulk("subscriptionEvents.imported", "subscriptionEvent", after=after)
     event_changes = SubscriptionEventChanges(customers=find_customer_ids(company, rows), added=tuple(event_ids))
-    hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+    hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)
 
 
 def validate_event_items(
@@ -175,11 +175,11 @@ COPY_COLUMNS = ("company_id", "id", *EVENT_COLUMNS, *AUDIT_COLUMNS)
 
 
 def to_event_copy_lines(
-    rows: list[tuple[str, EventImportItem]], *, company_id: str, stamp: AuditContext, event_ids: list[UUID]
+    rows: list[tuple[str, EventImportItem]], *, company_id: str, context: AuditContext, event_ids: list[UUID]
 ) -> Iterator[str]:
     """Yield each row as a line in COPY's text format; append its id to ``event_ids``."""
-    actor = escape_nullable_copy_text(stamp.actor)
-    tail = f"\t\\N\t{actor}\t{actor}\t{stamp.time}\t{stamp.time}\n"
+    actor = escape_nullable_copy_text(context.actor)
+    tail = f"\t\\N\t{actor}\t{actor}\t{context.time}\t{context.time}\n"
     for subscription, item in rows:
         row_id = generate_id()
         event_ids.append(row_id)

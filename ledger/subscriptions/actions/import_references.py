@@ -87,10 +87,10 @@ class ImportReferences:
             self.created.append((subscription_id, customer_id, product_id, external_id))
         return subscription_id
 
-    def create_missing(self, *, company: Company, stamp: AuditContext) -> dict[str, int]:
+    def create_missing(self, *, company: Company, context: AuditContext) -> dict[str, int]:
         """Create the missing records; return how many of each kind."""
-        actor = escape_nullable_copy_text(stamp.actor)
-        audit = f"{actor}\t{actor}\t{stamp.time}\t{stamp.time}"
+        actor = escape_nullable_copy_text(context.actor)
+        audit = f"{actor}\t{actor}\t{context.time}\t{context.time}"
         key_columns = ("company_id", "id")
         copy_lines(
             "ledger_counterparty",

@@ -9,9 +9,9 @@ from companies.models import AuditContext, Company, snapshot_row
 from ledger.models import Product, ProductExternalId, ProductGroup
 
 
-def create_product(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> Product:
+def create_product(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Product:
     """Create a product. Raises ExternalIdTaken, and ValidationFailed (unknown_id) for an unknown group."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         external_ids = values.pop("external_ids", [])
         check_product_group(company_id=company.id, values=values)
         product = change.insert(Product(company=company, **values))
@@ -20,31 +20,33 @@ def create_product(*, company: Company, stamp: AuditContext, values: dict[str, A
     return product
 
 
-def update_product(*, company: Company, stamp: AuditContext, product_id: UUID | str, values: dict[str, Any]) -> Product:
+def update_product(
+    *, company: Company, context: AuditContext, product_id: UUID | str, values: dict[str, Any]
+) -> Product:
     """Update a product; a changed name is marked as edited by hand.
 
     Raises NotFoundError, StaleError, ExternalIdTaken and ValidationFailed (unknown_id).
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         product = change.lock(Product.objects.with_external_ids(company.id), product_id)
         external_ids = values.pop("external_ids", product.external_ids)
         check_product_group(company_id=company.id, values=values)
         before = build_product_snapshot(product)
         if values.get("name", product.name) != product.name:
             values["name_manually_edited"] = True
-        has_changed = product.apply_changes(stamp, **values)
+        has_changed = product.apply_changes(context, **values)
         if external_ids != product.external_ids:
             ProductExternalId.objects.for_company(company.id).filter(product=product).delete()
             store_product_external_ids(product, external_ids)
-            has_changed = product.apply_changes(stamp, last_updated_time=stamp.time) or has_changed
+            has_changed = product.apply_changes(context, last_updated_time=context.time) or has_changed
         if has_changed:
             change.record(product, "product.updated", before=before, after=build_product_snapshot(product))
     return product
 
 
-def delete_product(*, company: Company, stamp: AuditContext, product_id: UUID | str) -> None:
+def delete_product(*, company: Company, context: AuditContext, product_id: UUID | str) -> None:
     """Delete a product without subscriptions. Raises NotFoundError, StaleError, ProductInUse."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         product = change.lock(Product.objects.with_external_ids(company.id), product_id)
         change.delete(product, "product.deleted", before=build_product_snapshot(product))
 
@@ -66,25 +68,25 @@ def store_product_external_ids(product: Product, external_ids: list[str]) -> Non
     product.external_ids = [row.external_id for row in rows]
 
 
-def create_product_group(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> ProductGroup:
+def create_product_group(*, company: Company, context: AuditContext, values: dict[str, Any]) -> ProductGroup:
     """Create a product group."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         return change.create(ProductGroup(company=company, **values), "productGroup.created")
 
 
 def update_product_group(
-    *, company: Company, stamp: AuditContext, group_id: UUID | str, values: dict[str, Any]
+    *, company: Company, context: AuditContext, group_id: UUID | str, values: dict[str, Any]
 ) -> ProductGroup:
     """Rename or reorder a product group. Raises NotFoundError, StaleError."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         group = change.lock(ProductGroup, group_id)
         change.update(group, "productGroup.updated", **values)
     return group
 
 
-def delete_product_group(*, company: Company, stamp: AuditContext, group_id: UUID | str) -> None:
+def delete_product_group(*, company: Company, context: AuditContext, group_id: UUID | str) -> None:
     """Delete an empty product group. Raises NotFoundError, StaleError, ProductGroupNotEmpty."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         change.delete(change.lock(ProductGroup, group_id), "productGroup.deleted")
 
 

@@ -30,37 +30,37 @@ class SubscriptionEventChanges:
     retracted: tuple[UUID, ...] = ()
 
 
-def create_subscription(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> Subscription:
+def create_subscription(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Subscription:
     """Create a subscription of a customer; events set its price.
 
     Raises ExternalIdTaken, and ValidationFailed: unknown_id, or not_a_customer for another type of counterparty.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         check_subscription_customer(company=company, customer_id=values["customer_id"])
         check_subscription_product(company=company, product_id=values.get("product_id"))
         return change.create(Subscription(company=company, **values), "subscription.created")
 
 
 def create_subscription_with_event(
-    *, company: Company, stamp: AuditContext, values: dict[str, Any], event: dict[str, Any]
+    *, company: Company, context: AuditContext, values: dict[str, Any], event: dict[str, Any]
 ) -> tuple[Subscription, SubscriptionEvent]:
     """Create a subscription with its first event. Raises what the two actions raise."""
-    with change_company(company, stamp=stamp):
-        subscription = create_subscription(company=company, stamp=stamp, values=values)
+    with change_company(company, context=context):
+        subscription = create_subscription(company=company, context=context, values=values)
         event |= {"subscription_id": subscription.id}
-        return subscription, create_subscription_event(company=company, stamp=stamp, values=event)
+        return subscription, create_subscription_event(company=company, context=context, values=event)
 
 
 def update_subscription(
-    *, company: Company, stamp: AuditContext, subscription_id: UUID | str, values: dict[str, Any]
+    *, company: Company, context: AuditContext, subscription_id: UUID | str, values: dict[str, Any]
 ) -> Subscription:
     """Update a subscription; with another customer all its events move to that customer.
 
     Raises NotFoundError, StaleError, ExternalIdTaken, and ValidationFailed (unknown_id, not_a_customer).
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         subscription = change.lock(
-            Subscription.objects.with_standing(company.id, get_today(company, stamp.time)), subscription_id
+            Subscription.objects.with_standing(company.id, get_today(company, context.time)), subscription_id
         )
         customer_id = values.get("customer_id", subscription.customer_id)
         has_new_customer = customer_id != subscription.customer_id
@@ -72,16 +72,16 @@ def update_subscription(
             event_changes = SubscriptionEventChanges(
                 customers=None
             )  # both customers' past is another: all is added up anew
-            hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+            hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)
     return subscription
 
 
-def delete_subscription(*, company: Company, stamp: AuditContext, subscription_id: UUID | str) -> None:
+def delete_subscription(*, company: Company, context: AuditContext, subscription_id: UUID | str) -> None:
     """Delete a subscription without live events, with its retracted ones.
 
     Raises NotFoundError, StaleError, SubscriptionInUse.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         subscription = change.lock(Subscription, subscription_id)
         events = SubscriptionEvent.objects.for_company(company.id).filter(subscription=subscription)
         if events.not_retracted().exists():
@@ -91,15 +91,15 @@ def delete_subscription(*, company: Company, stamp: AuditContext, subscription_i
 
 
 def move_subscriptions_to_counterparty(
-    *, company: Company, gone: Counterparty, kept: Counterparty, stamp: AuditContext
+    *, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext
 ) -> None:
     """Move the subscriptions of a merged customer to the one that is kept, with all their history."""
     subscriptions = Subscription.objects.for_company(company.id).filter(customer=gone)
-    if subscriptions.update(customer=kept, last_updated_time=stamp.time, last_updated_user_id=stamp.actor):
+    if subscriptions.update(customer=kept, last_updated_time=context.time, last_updated_user_id=context.actor):
         event_changes = SubscriptionEventChanges(
             customers=None
         )  # what was two customers' past is one's: all is added up anew
-        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+        hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)
 
 
 def check_subscription_product(*, company: Company, product_id: UUID | None) -> None:
@@ -120,31 +120,31 @@ def check_subscription_customer(*, company: Company, customer_id: UUID) -> None:
         )
 
 
-def create_subscription_event(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> SubscriptionEvent:
+def create_subscription_event(*, company: Company, context: AuditContext, values: dict[str, Any]) -> SubscriptionEvent:
     """Create an event: from its effective date on the subscription has another price.
 
     Raises ExternalIdTaken, and ValidationFailed (unknown_id).
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         subscription = Subscription.objects.for_company(company.id).filter(id=values["subscription_id"]).first()
         if subscription is None:
             raise build_unknown_id_error("#/subscriptionId")
         event = change.create(SubscriptionEvent(company=company, **values), "subscriptionEvent.created")
         event_changes = SubscriptionEventChanges(customers=frozenset({subscription.customer_id}), added=(event.id,))
-        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+        hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)
     return event
 
 
-def retract_subscription_event(*, company: Company, stamp: AuditContext, event_id: UUID | str) -> None:
+def retract_subscription_event(*, company: Company, context: AuditContext, event_id: UUID | str) -> None:
     """Retract an event: it no longer counts, but stays in the list. Retracting it again changes nothing.
 
     Raises NotFoundError, StaleError.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         event = change.lock(SubscriptionEvent, event_id)
         if event.retracted_time is not None:
             return
-        change.update(event, "subscriptionEvent.retracted", retracted_time=stamp.time)
+        change.update(event, "subscriptionEvent.retracted", retracted_time=context.time)
         subscription = Subscription.objects.for_company(company.id).get(id=event.subscription_id)
         event_changes = SubscriptionEventChanges(customers=frozenset({subscription.customer_id}), retracted=(event.id,))
-        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=event_changes)
+        hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)

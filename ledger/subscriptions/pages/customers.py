@@ -25,7 +25,9 @@ def create_customer_page(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         values = form.data | {"type": CounterpartyType.CUSTOMER.value}
         with page.handle_errors(form):
-            customer = counterparties.create_counterparty(company=page.company, stamp=page.audit_context, values=values)
+            customer = counterparties.create_counterparty(
+                company=page.company, context=page.audit_context, values=values
+            )
             return redirect_after_customer_change(page, _("{name} was added.").format(name=customer.name), customer.id)
     return render_customer_form(page, form)
 
@@ -41,7 +43,7 @@ def edit_customer_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             customer = counterparties.update_counterparty(
-                company=page.company, stamp=page.audit_context, counterparty_id=customer_id, values=form.data
+                company=page.company, context=page.audit_context, counterparty_id=customer_id, values=form.data
             )
             return redirect_after_customer_change(page, _("{name} was saved.").format(name=customer.name), customer_id)
     return render_customer_form(page, form, customer=customer)
@@ -52,7 +54,9 @@ def delete_customer_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
     """Delete a customer that nothing refers to."""
     customer = get_customer_or_404(page, customer_id)
     with page.handle_errors():
-        counterparties.delete_counterparty(company=page.company, stamp=page.audit_context, counterparty_id=customer_id)
+        counterparties.delete_counterparty(
+            company=page.company, context=page.audit_context, counterparty_id=customer_id
+        )
         message = _("{name} was deleted.").format(name=customer.name)
         return page.redirect_with_message(
             message, "customers" if page.has_permission(Permission.SUBSCRIPTIONS_READ) else "company"

@@ -79,7 +79,7 @@ def create_product_page(page: CompanyPage) -> HttpResponse:
     form = bind_product_form(page)
     if form.is_valid:
         with page.handle_errors(form):
-            product = products.create_product(company=page.company, stamp=page.audit_context, values=form.data)
+            product = products.create_product(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(_("{name} was added.").format(name=product.name), "products")
     return render_product_form(page, form)
 
@@ -100,7 +100,7 @@ def edit_product_page(page: CompanyPage, product_id: UUID) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             product = products.update_product(
-                company=page.company, stamp=page.audit_context, product_id=product_id, values=form.data
+                company=page.company, context=page.audit_context, product_id=product_id, values=form.data
             )
             return page.redirect_with_message(_("{name} was saved.").format(name=product.name), "products")
     return render_product_form(page, form, product=product)
@@ -111,7 +111,7 @@ def delete_product_page(page: CompanyPage, product_id: UUID) -> HttpResponse:
     """Delete a product without subscriptions."""
     product = get_product_or_404(page, product_id)
     with page.handle_errors():
-        products.delete_product(company=page.company, stamp=page.audit_context, product_id=product_id)
+        products.delete_product(company=page.company, context=page.audit_context, product_id=product_id)
         return page.redirect_with_message(_("{name} was deleted.").format(name=product.name), "products")
     return page.redirect("products")
 
@@ -160,7 +160,7 @@ def create_product_group_page(page: CompanyPage) -> HttpResponse:
     form = bind_product_group_form(page)
     if form.is_valid:
         with page.handle_errors(form):
-            group = products.create_product_group(company=page.company, stamp=page.audit_context, values=form.data)
+            group = products.create_product_group(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(_("{name} was added.").format(name=group.name), "products")
     return render_product_group_form(page, form)
 
@@ -177,7 +177,7 @@ def edit_product_group_page(page: CompanyPage, product_group_id: UUID) -> HttpRe
     if form.is_valid:
         with page.handle_errors(form):
             group = products.update_product_group(
-                company=page.company, stamp=page.audit_context, group_id=product_group_id, values=form.data
+                company=page.company, context=page.audit_context, group_id=product_group_id, values=form.data
             )
             return page.redirect_with_message(_("{name} was saved.").format(name=group.name), "products")
     return render_product_group_form(page, form, group=group)
@@ -187,7 +187,7 @@ def edit_product_group_page(page: CompanyPage, product_group_id: UUID) -> HttpRe
 def delete_product_group_page(page: CompanyPage, product_group_id: UUID) -> HttpResponse:
     """Delete an empty product group."""
     with page.handle_errors():
-        products.delete_product_group(company=page.company, stamp=page.audit_context, group_id=product_group_id)
+        products.delete_product_group(company=page.company, context=page.audit_context, group_id=product_group_id)
         return page.redirect_with_message(_("The group was deleted."), "products")
     return page.redirect("products")
 

@@ -66,7 +66,7 @@ def create_subscription_page(page: CompanyPage, customer_id: UUID) -> HttpRespon
         with page.handle_errors(form):
             subscriptions.create_subscription_with_event(
                 company=page.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 values=form.data | {"customer_id": customer.id},
                 event=to_event_values(price.data | {"subscription_id": None}),
             )
@@ -87,7 +87,7 @@ def edit_subscription_page(page: CompanyPage, subscription_id: UUID) -> HttpResp
     if form.is_valid:
         with page.handle_errors(form):
             subscriptions.update_subscription(
-                company=page.company, stamp=page.audit_context, subscription_id=subscription_id, values=form.data
+                company=page.company, context=page.audit_context, subscription_id=subscription_id, values=form.data
             )
             return page.redirect_with_message(
                 _("The subscription was saved."), "customer", customer_id=subscription.customer_id
@@ -101,7 +101,7 @@ def delete_subscription_page(page: CompanyPage, subscription_id: UUID) -> HttpRe
     subscription = get_subscription_or_404(page, subscription_id)
     with page.handle_errors():
         subscriptions.delete_subscription(
-            company=page.company, stamp=page.audit_context, subscription_id=subscription_id
+            company=page.company, context=page.audit_context, subscription_id=subscription_id
         )
         return page.redirect_with_message(
             _("The subscription was deleted."), "customer", customer_id=subscription.customer_id
@@ -123,7 +123,7 @@ def add_subscription_event_page(page: CompanyPage, subscription_id: UUID) -> Htt
         with page.handle_errors(form):
             event = subscriptions.create_subscription_event(
                 company=page.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 values=to_event_values(form.data | {"subscription_id": subscription.id}),
             )
             ended = _("It ends on {day}.").format(day=get_current_locale().format_day(event.effective_date))
@@ -139,7 +139,7 @@ def retract_subscription_event_page(page: CompanyPage, event_id: UUID) -> HttpRe
     event = get_object_or_404(rows, id=event_id)
     customer_id = event.subscription.customer_id
     with page.handle_errors():
-        subscriptions.retract_subscription_event(company=page.company, stamp=page.audit_context, event_id=event_id)
+        subscriptions.retract_subscription_event(company=page.company, context=page.audit_context, event_id=event_id)
         return page.redirect_with_message(_("The event was retracted."), "customer", customer_id=customer_id)
     return page.redirect("customer", customer_id=customer_id)
 

@@ -52,7 +52,7 @@ class ProductViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a product; `externalIds` are unique in the company."""
         product = products.create_product(
-            company=self.company, stamp=self.audit_context, values=self.parse_body(shapes.ProductShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(shapes.ProductShape)
         )
         return self.respond_created(product)
 
@@ -64,13 +64,13 @@ class ProductViewSet(CompanyViewSet):
         """Changes the fields that are sent; a changed name counts as edited by hand from then on."""
         values = self.parse_body(shapes.ProductShape, partial=True, resource_serializer=shapes.ProductListItem)
         product = products.update_product(
-            company=self.company, stamp=self.audit_context, product_id=product_id, values=values
+            company=self.company, context=self.audit_context, product_id=product_id, values=values
         )
         return self.respond_with_one(product)
 
     def destroy(self, request: Request, company_id: str, product_id: str) -> Response:
         """Deletes a product; refused with `product_in_use` while subscriptions refer to it."""
-        products.delete_product(company=self.company, stamp=self.audit_context, product_id=product_id)
+        products.delete_product(company=self.company, context=self.audit_context, product_id=product_id)
         return Response(SUCCESS)
 
 
@@ -88,7 +88,7 @@ class ProductGroupViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a product group; products name it in `productGroupId`."""
         values = self.parse_body(shapes.ProductGroupShape)
-        group = products.create_product_group(company=self.company, stamp=self.audit_context, values=values)
+        group = products.create_product_group(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(group)
 
     def retrieve(self, request: Request, company_id: str, product_group_id: str) -> Response:
@@ -99,11 +99,11 @@ class ProductGroupViewSet(CompanyViewSet):
         """Renames or reorders a product group."""
         values = self.parse_body(shapes.ProductGroupShape, partial=True)
         group = products.update_product_group(
-            company=self.company, stamp=self.audit_context, group_id=product_group_id, values=values
+            company=self.company, context=self.audit_context, group_id=product_group_id, values=values
         )
         return self.respond_with_one(group)
 
     def destroy(self, request: Request, company_id: str, product_group_id: str) -> Response:
         """Deletes a group in which no product remains; else `product_group_not_empty`."""
-        products.delete_product_group(company=self.company, stamp=self.audit_context, group_id=product_group_id)
+        products.delete_product_group(company=self.company, context=self.audit_context, group_id=product_group_id)
         return Response(SUCCESS)

@@ -52,7 +52,9 @@ class SubscriptionViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """A customer subscribes, to a product perhaps; events then say to how much and from when."""
         values = self.parse_body(shapes.SubscriptionShape)
-        subscription = subscriptions.create_subscription(company=self.company, stamp=self.audit_context, values=values)
+        subscription = subscriptions.create_subscription(
+            company=self.company, context=self.audit_context, values=values
+        )
         return self.respond_created(subscription)
 
     def retrieve(self, request: Request, company_id: str, subscription_id: str) -> Response:
@@ -63,14 +65,14 @@ class SubscriptionViewSet(CompanyViewSet):
         """Changes the fields that are sent; another customer takes the events over. What it is worth events say."""
         values = self.parse_body(shapes.SubscriptionShape, partial=True)
         row = subscriptions.update_subscription(
-            company=self.company, stamp=self.audit_context, subscription_id=subscription_id, values=values
+            company=self.company, context=self.audit_context, subscription_id=subscription_id, values=values
         )
         return self.respond_with_one(row)
 
     def destroy(self, request: Request, company_id: str, subscription_id: str) -> Response:
         """Deletes a subscription made by mistake; refused with `subscription_in_use` while an event of it counts."""
         subscriptions.delete_subscription(
-            company=self.company, stamp=self.audit_context, subscription_id=subscription_id
+            company=self.company, context=self.audit_context, subscription_id=subscription_id
         )
         return Response(SUCCESS)
 
@@ -115,7 +117,7 @@ class SubscriptionEventViewSet(CompanyViewSet):
         Of two events of one subscription on one day the later-created one counts.
         """
         values = shapes.to_event_values(self.parse_body(shapes.NewEvent))
-        event = subscriptions.create_subscription_event(company=self.company, stamp=self.audit_context, values=values)
+        event = subscriptions.create_subscription_event(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(event)
 
     def retrieve(self, request: Request, company_id: str, subscription_event_id: str) -> Response:
@@ -125,7 +127,7 @@ class SubscriptionEventViewSet(CompanyViewSet):
     def destroy(self, request: Request, company_id: str, subscription_event_id: str) -> Response:
         """Retracts an event: nothing counts it any more, and the list still shows it."""
         subscriptions.retract_subscription_event(
-            company=self.company, stamp=self.audit_context, event_id=subscription_event_id
+            company=self.company, context=self.audit_context, event_id=subscription_event_id
         )
         return Response(SUCCESS)
 
@@ -144,7 +146,7 @@ class SubscriptionEventViewSet(CompanyViewSet):
         bulk_request = EVENT_IMPORT_BODY.parse(read_json_body(request))
         self.report_ignored_fields(bulk_request.ignored)
         outcome = event_importing.import_subscription_events(
-            company=self.company, stamp=self.audit_context, request=bulk_request
+            company=self.company, context=self.audit_context, request=bulk_request
         )
         return Response(
             {

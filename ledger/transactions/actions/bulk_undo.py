@@ -25,7 +25,7 @@ UNDO_PERIOD = timedelta(days=30)
 
 @contextmanager
 def record_undo(
-    *, company: Company, stamp: AuditContext, operation: BulkOperation, rows: Any
+    *, company: Company, context: AuditContext, operation: BulkOperation, rows: Any
 ) -> Iterator[CategorizationRun]:
     """Run a bulk operation on `rows`, a queryset of the company's transactions, as a run that can be undone.
 
@@ -33,8 +33,10 @@ def record_undo(
     others, with the other legs of transfers that it unlinked. Without changes there is no run. Takes a constant
     number of statements besides those of the operation.
     """
-    with change_company(company, stamp=stamp) as change:
-        run = CategorizationRun(company=company, act=operation, created_time=stamp.time, created_user_id=stamp.actor)
+    with change_company(company, context=context) as change:
+        run = CategorizationRun(
+            company=company, act=operation, created_time=context.time, created_user_id=context.actor
+        )
         run.save(force_insert=True)
         store_undo_snapshots(change, run, rows)
         yield run
@@ -117,7 +119,7 @@ class RunUndoResult:
     kept_count: int
 
 
-def undo_run(*, company: Company, stamp: AuditContext, run_id: UUID | str) -> RunUndoResult:
+def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> RunUndoResult:
     """Undo a manual bulk operation: restore categorizations with their links and ids, and deleted transactions.
 
     Transactions that were changed since are kept as they are, and so are those that refer to deleted records.
@@ -126,7 +128,7 @@ def undo_run(*, company: Company, stamp: AuditContext, run_id: UUID | str) -> Ru
     Raises:
         NotFoundError, MissingRateError.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         run = change.lock(CategorizationRun.objects.exclude(act=BulkOperation.RULES), run_id)
         ids = filter_ids_with_partners(run, find_undoable_ids(run))
         restore_rows(change, run, ids)

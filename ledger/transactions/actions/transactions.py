@@ -41,7 +41,7 @@ BALANCE_COLUMNS = FIXED_BY_INITIAL_BALANCE
 PERIOD_COLUMNS = {"date", "amount_currency", "pending"}  # of computed dates and postings
 
 
-def create_transaction(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> Transaction:
+def create_transaction(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Transaction:
     """Create a transaction; without a currency it has the account's. `amount_value` is text as the API takes it.
 
     A planned transaction with its amount is settled by it.
@@ -50,12 +50,12 @@ def create_transaction(*, company: Company, stamp: AuditContext, values: dict[st
         ValidationFailed: `unknown_id`, `invalid_decimal`, `too_many_decimals`.
         ExternalIdTaken.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         account = get_booking_account(company, values["account_id"])
         values = to_transaction_columns(values, currency=values.get("amount_currency") or account.default_currency)
         check_assignee(company, values)
         row = change.insert(Transaction(company=company, source=Source.MANUAL, **values))
-        hooks.transaction_created.run(company=company, transaction=row, stamp=stamp)
+        hooks.transaction_created.run(company=company, transaction=row, context=context)
         change.record(row, "transaction.created", after=snapshot_row(row))
         hooks.transactions_booked.run(change=change, rows=Transaction.objects.for_company(company.id).filter(id=row.id))
         hooks.balances_changed.run(change=change, account_ids={account.id})
@@ -63,7 +63,7 @@ def create_transaction(*, company: Company, stamp: AuditContext, values: dict[st
 
 
 def update_transaction(
-    *, company: Company, stamp: AuditContext, transaction_id: UUID | str, values: dict[str, Any]
+    *, company: Company, context: AuditContext, transaction_id: UUID | str, values: dict[str, Any]
 ) -> Transaction:
     """Update a transaction. If it becomes booked it settles planned transactions; if pending, it settles none.
 
@@ -71,7 +71,7 @@ def update_transaction(
         NotFoundError, StaleError, TransactionLinked, TransactionIsInitialBalance, SplitExceedsAmount,
         MissingRateError, WrongDirection, and what `create_transaction` raises.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id)
         currency = values.get("amount_currency") or row.amount_currency
         values = to_transaction_columns(
@@ -92,11 +92,11 @@ def update_transaction(
             check_categorizations_fit(categorizations, currency=currency, changed=changed)
         remember_imported_values(row, changed)
         before = snapshot_row(row)
-        row.apply_changes(stamp, **values)
+        row.apply_changes(context, **values)
         if categorizations and changed & PERIOD_COLUMNS:
             recompute_periods(change, [row.id])
         if changed:
-            hooks.transaction_updated.run(company=company, transaction=row, changed=changed, stamp=stamp)
+            hooks.transaction_updated.run(company=company, transaction=row, changed=changed, context=context)
             change.record(row, "transaction.updated", before=before, after=snapshot_row(row))
         if "pending" in changed:
             rematch_planned(change, row)
@@ -117,7 +117,7 @@ def remember_imported_values(row: Transaction, changed: set[str]) -> None:
 def rematch_planned(change: CompanyChange, row: Transaction) -> None:
     """Match a transaction that became booked with planned ones; unsettle what a pending one settled."""
     if row.pending:
-        hooks.transactions_pending.run(company=change.company, transaction_ids=[row.id], stamp=change.context)
+        hooks.transactions_pending.run(company=change.company, transaction_ids=[row.id], context=change.context)
     else:
         rows = Transaction.objects.for_company(change.company.id).filter(id=row.id)
         hooks.transactions_booked.run(change=change, rows=rows)
@@ -174,16 +174,16 @@ def check_assignee(company: Company, values: dict[str, Any]) -> None:
         raise build_unknown_id_error("#/assignedUserId")
 
 
-def delete_transaction(*, company: Company, stamp: AuditContext, transaction_id: UUID | str) -> None:
+def delete_transaction(*, company: Company, context: AuditContext, transaction_id: UUID | str) -> None:
     """Delete a transaction. Raises NotFoundError, StaleError, MissingRateError."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id)
         entry = change.record(row, "transaction.deleted", before=snapshot_row(row))
         link_audit_entry(change, entry, (), partners=delete_transaction_rows(change, [row.id]).partner_ids)
         hooks.balances_changed.run(change=change, account_ids={row.account_id})
 
 
-def delete_transactions(*, company: Company, stamp: AuditContext, ids: Mapping[str, UUID | None]) -> int:
+def delete_transactions(*, company: Company, context: AuditContext, ids: Mapping[str, UUID | None]) -> int:
     """Delete transactions, all or none, with one audit entry, and return how many there were.
 
     Args:
@@ -193,7 +193,7 @@ def delete_transactions(*, company: Company, stamp: AuditContext, ids: Mapping[s
         ValidationFailed: `unknown_id`.
         MissingRateError.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         transaction_ids = get_transaction_ids(company, ids, pointer="#/transactionIds")
         account_ids = list_account_ids(company, transaction_ids)
         deletion = delete_transaction_rows(change, transaction_ids)
@@ -225,7 +225,7 @@ def delete_transaction_rows(change: CompanyChange, ids: list[UUID]) -> DeletionR
     if not ids:
         return DeletionResult(0, [])
     company = change.company
-    hooks.transactions_deleted.run(company=company, transaction_ids=ids, stamp=change.context)
+    hooks.transactions_deleted.run(company=company, transaction_ids=ids, context=change.context)
     partner_ids = find_partner_ids(company, ids)
     delete_postings(company=company, transaction_ids=ids)
     params: dict[str, Any] = {"company": company.id, "ids": ids}

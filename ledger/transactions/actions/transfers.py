@@ -72,7 +72,7 @@ class TransferAmountsDiffer(InvalidInputError):
 def link_transfer(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     source_id: UUID,
     source_categorization_id: UUID | None,
     target_id: UUID,
@@ -87,7 +87,7 @@ def link_transfer(
         NotFoundError, TransactionIsInitialBalance, AlreadyLinked, TransferSameAccount, TransferSameSign,
         TransferSourceClosed, TransferTargetClosed, TransferAmountsDiffer, MissingRateError.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         source, target = get_transfer_transactions(company, source_id, target_id)
         transaction_ids = [source.id, target.id]
         categorizations = list(
@@ -246,9 +246,9 @@ def choose_link_kind(company: Company, source: Transaction, target: Transaction)
     return LinkKind.TRANSIT if transit.exists() else LinkKind.TRANSFER
 
 
-def unlink_transfer(*, company: Company, stamp: AuditContext, transaction_id: UUID, categorization_id: UUID) -> None:
+def unlink_transfer(*, company: Company, context: AuditContext, transaction_id: UUID, categorization_id: UUID) -> None:
     """Delete both legs of a transfer; their amounts are uncategorized again. Raises NotFoundError, NotLinked."""
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         categorizations = Categorization.objects.for_company(company.id)
         categorization = (
             categorizations.filter(id=categorization_id, transaction_id=transaction_id)

@@ -18,6 +18,6 @@ def create_transaction_page(page: CompanyPage) -> HttpResponse:
     form = bind_transaction_form(page)
     if form.is_valid:
         with page.handle_errors(form):
-            row = transactions.create_transaction(company=page.company, stamp=page.audit_context, values=form.data)
+            row = transactions.create_transaction(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(_("The transaction was booked."), "transaction", transaction_id=row.id)
     return render_transaction_form(page, form)

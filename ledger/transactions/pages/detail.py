@@ -143,7 +143,7 @@ def edit_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespon
     if form.is_valid:
         with page.handle_errors(form):
             transactions.update_transaction(
-                company=page.company, stamp=page.audit_context, transaction_id=row.id, values=form.data
+                company=page.company, context=page.audit_context, transaction_id=row.id, values=form.data
             )
             return redirect_to_transaction(page, row.id, _("The transaction was changed."))
     form.values = {**build_transaction_form_values(row), **form.values}
@@ -161,10 +161,10 @@ def delete_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpResp
     with page.handle_errors():
         rows = Transaction.objects.for_company(page.company.id).filter(id=transaction_id)
         with record_undo(
-            company=page.company, stamp=page.audit_context, operation=BulkOperation.DELETE, rows=rows
+            company=page.company, context=page.audit_context, operation=BulkOperation.DELETE, rows=rows
         ) as run:
             transactions.delete_transaction(
-                company=page.company, stamp=page.audit_context, transaction_id=transaction_id
+                company=page.company, context=page.audit_context, transaction_id=transaction_id
             )
         messages.success(page.request, _("The transaction was deleted."))
         return redirect(build_transactions_return_url(page, page.request.POST.get("then", ""), run=str(run.id)))

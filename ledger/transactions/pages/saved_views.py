@@ -30,7 +30,7 @@ def save_view_page(page: CompanyPage) -> HttpResponse:
             check_saved_view(page, query, shared=form.data["shared"])
             user_id = get_signed_in_user(page.request).pk
             row = saved_views.save_view(
-                company=page.company, stamp=page.audit_context, person_id=user_id, query=query, **form.data
+                company=page.company, context=page.audit_context, person_id=user_id, query=query, **form.data
             )
             messages.success(page.request, gettext("The view {name} was kept.").format(name=row.name))
     if not form.is_valid:
@@ -75,7 +75,7 @@ def delete_view_page(page: CompanyPage, view_id: UUID) -> HttpResponse:
     with page.handle_errors():
         row = saved_views.delete_view(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             person_id=get_signed_in_user(page.request).pk,
             view_id=view_id,
         )

@@ -63,7 +63,7 @@ def link_transfer_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     with page.handle_errors(form):
         transfers.link_transfer(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             source_id=row.id,
             source_categorization_id=parse_existing_id(posted["part"]) if posted.get("part") else None,
             target_id=parse_target_id(page, form.values["target"]),
@@ -87,7 +87,7 @@ def unlink_transfer_page(page: CompanyPage, transaction_id: UUID) -> HttpRespons
         if leg is None:
             raise transfers.NotLinked(_("This is not linked any more."))
         transfers.unlink_transfer(
-            company=page.company, stamp=page.audit_context, transaction_id=row.id, categorization_id=leg.id
+            company=page.company, context=page.audit_context, transaction_id=row.id, categorization_id=leg.id
         )
         message = _("The transfer is unlinked; both legs are open again.")
         return redirect_to_transaction(page, row.id, message)

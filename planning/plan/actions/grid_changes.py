@@ -69,7 +69,7 @@ class PlanCell:
 def save_plan_cells(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     cells: Sequence[PlanCell],
     rates: RateTable,
     cleared_rows: Sequence[PlanRow] = (),
@@ -84,7 +84,7 @@ def save_plan_cells(
         MissingRateError: a currency has no exchange rate.
         ValidationFailed: at the cells, for amounts out of range, unknown rows and concurrent changes.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         store_plan_cells(change, cells, rates)
         for row in cleared_rows:
             clear_row_between(change, row, first=months[0], last=months[-1])
@@ -185,16 +185,16 @@ def save_adjustment_item(change: CompanyChange, cell: PlanCell, item: PlanItem |
         change.delete(item, "planItem.deleted")
 
 
-def fill_plan_row(*, company: Company, stamp: AuditContext, values: dict[str, Any], replaces: bool) -> PlanItem:
+def fill_plan_row(*, company: Company, context: AuditContext, values: dict[str, Any], replaces: bool) -> PlanItem:
     """Create a plan item; with `replaces`, first clear its row from its month on.
 
     Raises:
         ValidationFailed: the values do not fit together.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         if replaces:
             clear_row_from(change, PlanRow(values["pl_type"], values["category_id"]), first=values["month"])
-        return plan_items.create_plan_item(company=company, stamp=stamp, values=values)
+        return plan_items.create_plan_item(company=company, context=context, values=values)
 
 
 def clear_row_from(change: CompanyChange, row: PlanRow, *, first: dt.date) -> None:
@@ -294,16 +294,16 @@ def find_last_plan_change(*, company: Company, actor: str | None) -> dt.datetime
     return changed_time if is_unchanged else None
 
 
-def undo_last_plan_change(*, company: Company, stamp: AuditContext, changed_time: dt.datetime) -> None:
-    """Undo what the author of `stamp` changed in the plan at a time, as recorded in the audit log.
+def undo_last_plan_change(*, company: Company, context: AuditContext, changed_time: dt.datetime) -> None:
+    """Undo what the author of `context` changed in the plan at a time, as recorded in the audit log.
 
     Raises:
         NothingToTakeBack: there is no such change.
         PlanChangedSince: an item was changed again since.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         log = AuditEntry.objects.for_company(company.id).filter(
-            time=changed_time, actor=stamp.actor, entity_type="planItem"
+            time=changed_time, actor=context.actor, entity_type="planItem"
         )
         entries = list(log.order_by("-id"))
         if not entries:

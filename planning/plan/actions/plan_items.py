@@ -17,20 +17,20 @@ from planning.models import PlanItem
 MAX_RELATIVE_CHANGE_DECIMALS = 10  # decimals of the column
 
 
-def create_plan_item(*, company: Company, stamp: AuditContext, values: dict[str, Any]) -> PlanItem:
+def create_plan_item(*, company: Company, context: AuditContext, values: dict[str, Any]) -> PlanItem:
     """Create a plan item from the values that its serializer parsed.
 
     Raises:
         ValidationFailed: the values do not fit together.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         return change.create(
             PlanItem(company=company, **validate_plan_item_values(company, values)), "planItem.created"
         )
 
 
 def update_plan_item(
-    *, company: Company, stamp: AuditContext, item_id: UUID | str, build_values: Callable[[PlanItem], dict[str, Any]]
+    *, company: Company, context: AuditContext, item_id: UUID | str, build_values: Callable[[PlanItem], dict[str, Any]]
 ) -> PlanItem:
     """Update a plan item with the values that differ.
 
@@ -41,19 +41,19 @@ def update_plan_item(
         NotFoundError, StaleError: the item is gone or has another version.
         ValidationFailed: the values do not fit together.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         item = change.lock(PlanItem, item_id)
         change.update(item, "planItem.updated", **validate_plan_item_values(company, build_values(item)))
     return item
 
 
-def delete_plan_item(*, company: Company, stamp: AuditContext, item_id: UUID | str) -> None:
+def delete_plan_item(*, company: Company, context: AuditContext, item_id: UUID | str) -> None:
     """Delete a plan item.
 
     Raises:
         NotFoundError, StaleError: the item is gone or has another version.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         change.delete(change.lock(PlanItem, item_id), "planItem.deleted")
 
 

@@ -73,7 +73,7 @@ def show_plan(visit: CompanyPage) -> HttpResponse:
         grid_input.raise_if_invalid()
         grid_changes.save_plan_cells(
             company=visit.company,
-            stamp=visit.audit_context,
+            context=visit.audit_context,
             cells=grid_input.cells,
             rates=get_rate_table(),
             cleared_rows=grid_input.cleared_rows,
@@ -144,7 +144,7 @@ def undo_plan_change_page(page: CompanyPage) -> HttpResponse:
     with page.handle_errors():
         grid_changes.undo_last_plan_change(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             changed_time=parse_change_time(page.request.POST.get("changed", "")),
         )
         messages.success(page.request, _("The change was taken back."))
@@ -185,7 +185,7 @@ def fill_plan_row_page(page: CompanyPage) -> HttpResponse:
         replaces = "replaces" in page.request.POST
         with page.handle_errors(form):
             item = grid_changes.fill_plan_row(
-                company=page.company, stamp=page.audit_context, values=form.data, replaces=replaces
+                company=page.company, context=page.audit_context, values=form.data, replaces=replaces
             )
             messages.success(page.request, _("The row was filled."))
             return redirect_to_plan(page, choose_start_month(item, start))
@@ -208,7 +208,7 @@ def edit_plan_item_page(page: CompanyPage, plan_item_id: UUID) -> HttpResponse:
         with page.handle_errors(form):
             changed = plan_items.update_plan_item(
                 company=page.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 item_id=plan_item_id,
                 build_values=lambda stored: form.data,
             )
@@ -223,7 +223,7 @@ def delete_plan_item_page(page: CompanyPage, plan_item_id: UUID) -> HttpResponse
     item = get_plan_item_or_404(page, plan_item_id)
     start = item.month.replace(month=1)
     with page.handle_errors():
-        plan_items.delete_plan_item(company=page.company, stamp=page.audit_context, item_id=plan_item_id)
+        plan_items.delete_plan_item(company=page.company, context=page.audit_context, item_id=plan_item_id)
         messages.success(page.request, _("It is planned no longer."))
         return redirect_to_plan(page, start)
     return redirect_to_plan(page, start)

@@ -76,7 +76,7 @@ def lock_planned_transaction(
 def set_occurrence_override(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     planned_id: UUID | str,
     original_date: dt.date,
     patch: Mapping[str, Any],
@@ -89,7 +89,7 @@ def set_occurrence_override(
         ValidationFailed: the patch refers to unknown rows or has a wrong amount.
         One of UNSUITABLE_TRANSACTION_ERRORS: the transaction cannot settle it.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
         if not is_occurrence(planned.recurrence_rule(), original_date):
             raise NotAnOccurrence
@@ -102,7 +102,7 @@ def set_occurrence_override(
 
 
 def delete_occurrence_override(
-    *, company: Company, stamp: AuditContext, planned_id: UUID | str, original_date: dt.date
+    *, company: Company, context: AuditContext, planned_id: UUID | str, original_date: dt.date
 ) -> PlannedTransaction:
     """Delete the override of an occurrence.
 
@@ -110,7 +110,7 @@ def delete_occurrence_override(
         NotFoundError: there is none, or the planned transaction is gone.
         StaleError: the planned transaction has another version.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
         if original_date not in planned.overrides:
             raise NotFoundError
@@ -118,7 +118,12 @@ def delete_occurrence_override(
 
 
 def settle_occurrence(
-    *, company: Company, stamp: AuditContext, planned_id: UUID | str, original_date: dt.date, transaction_id: UUID | str
+    *,
+    company: Company,
+    context: AuditContext,
+    planned_id: UUID | str,
+    original_date: dt.date,
+    transaction_id: UUID | str,
 ) -> PlannedTransaction:
     """Settle an occurrence with a transaction, which removes it from the forecast.
 
@@ -129,7 +134,7 @@ def settle_occurrence(
         ValidationFailed: the transaction is unknown.
         One of UNSUITABLE_TRANSACTION_ERRORS: the transaction cannot settle it.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id, versioned=False)
         transaction = change.lock_or_none(Transaction, transaction_id)
         if transaction is None:
@@ -144,7 +149,7 @@ def settle_occurrence(
 
 
 def unsettle_occurrence(
-    *, company: Company, stamp: AuditContext, planned_id: UUID | str, original_date: dt.date
+    *, company: Company, context: AuditContext, planned_id: UUID | str, original_date: dt.date
 ) -> PlannedTransaction:
     """Remove the settlement of an occurrence: it is expected again, and its transaction may settle another.
 
@@ -152,7 +157,7 @@ def unsettle_occurrence(
         NotFoundError: the planned transaction is gone.
         OccurrenceNotSettled: no transaction settles it.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id, versioned=False)
         patch = get_occurrence_patch(planned, original_date)
         if patch.pop("transaction_id", None) is None:
@@ -273,7 +278,7 @@ def reject_unsuitable_transaction(transaction: Transaction, *, planned_amount: D
 
 
 def check_settlement_direction(
-    *, company: Company, transaction: Transaction, changed: set[str], stamp: AuditContext
+    *, company: Company, transaction: Transaction, changed: set[str], context: AuditContext
 ) -> None:
     """Check that an edited transaction keeps the direction of what it settles.
 

@@ -35,7 +35,7 @@ COPIED_FIELDS = (
 
 
 def create_planned_transaction(
-    *, company: Company, stamp: AuditContext, source: PlannedSource, values: dict[str, Any]
+    *, company: Company, context: AuditContext, source: PlannedSource, values: dict[str, Any]
 ) -> PlannedTransaction:
     """Create a planned transaction from the values that its serializer parsed.
 
@@ -43,7 +43,7 @@ def create_planned_transaction(
         ValidationFailed: the values do not fit together.
         One of UNSUITABLE_TRANSACTION_ERRORS: a transaction cannot settle its occurrence.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         planned = PlannedTransaction(company=company, source=source)
         planned.overrides = {}
         columns, patches = validate_planned_transaction_values(planned, values)
@@ -58,7 +58,7 @@ def create_planned_transaction(
 def update_planned_transaction(
     *,
     company: Company,
-    stamp: AuditContext,
+    context: AuditContext,
     planned_id: UUID | str,
     build_values: Callable[[PlannedTransaction], dict[str, Any]],
 ) -> PlannedTransaction:
@@ -74,17 +74,17 @@ def update_planned_transaction(
         ValidationFailed: the values do not fit together.
         One of UNSUITABLE_TRANSACTION_ERRORS: a transaction cannot settle its occurrence.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
         columns, patches = validate_planned_transaction_values(planned, build_values(planned))
         previous_state = build_audit_state(planned)
         settled_before = (
             list_settling_transaction_ids(planned) if columns["invoice_date"] != planned.invoice_date else None
         )
-        changed = planned.apply_changes(stamp, **columns)
+        changed = planned.apply_changes(context, **columns)
         removed = set(planned.overrides) - set(patches)
         if store_override_rows(change, planned, patches, removed=removed) and not changed:
-            planned.mark_updated(stamp)
+            planned.mark_updated(context)
         if settled_before is not None:
             touch_settling_transactions(
                 change, settled_before + list_settling_transaction_ids(planned), periods_changed=True
@@ -95,13 +95,15 @@ def update_planned_transaction(
     return planned
 
 
-def delete_planned_transaction(*, company: Company, stamp: AuditContext, planned_id: UUID | str) -> PlannedTransaction:
+def delete_planned_transaction(
+    *, company: Company, context: AuditContext, planned_id: UUID | str
+) -> PlannedTransaction:
     """Delete a planned transaction with its overrides.
 
     Raises:
         NotFoundError, StaleError: it is gone or has another version.
     """
-    with change_company(company, stamp=stamp) as change:
+    with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
         change.delete(planned, "plannedTransaction.deleted", before=build_audit_state(planned))
         touch_settling_transactions(

@@ -51,7 +51,7 @@ def edit_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpR
             patch = {"skipped": None, **find_changed_values(planned, original, form.data)}
             overrides.set_occurrence_override(
                 company=page.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 planned_id=planned_id,
                 original_date=original,
                 patch=patch,
@@ -130,7 +130,7 @@ def skip_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpR
     with page.handle_errors():
         planned = overrides.set_occurrence_override(
             company=page.company,
-            stamp=page.audit_context,
+            context=page.audit_context,
             planned_id=planned_id,
             original_date=original,
             patch={"skipped": True},
@@ -147,7 +147,7 @@ def restore_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Ht
     original = parse_day_or_404(day)
     with page.handle_errors():
         planned = overrides.delete_occurrence_override(
-            company=page.company, stamp=page.audit_context, planned_id=planned_id, original_date=original
+            company=page.company, context=page.audit_context, planned_id=planned_id, original_date=original
         )
         return redirect_after_occurrence_change(
             page, planned, format_occurrence_message(_("{name} of {day} is as planned again."), planned, original)
@@ -163,7 +163,7 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
         with page.handle_errors():
             planned = overrides.settle_occurrence(
                 company=page.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 planned_id=planned_id,
                 original_date=original,
                 transaction_id=page.request.POST.get("transactionId", ""),
@@ -195,7 +195,7 @@ def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> H
     original = parse_day_or_404(day)
     with page.handle_errors():
         planned = overrides.unsettle_occurrence(
-            company=page.company, stamp=page.audit_context, planned_id=planned_id, original_date=original
+            company=page.company, context=page.audit_context, planned_id=planned_id, original_date=original
         )
         return redirect_after_occurrence_change(
             page, planned, format_occurrence_message(_("{name} of {day} is expected again."), planned, original)

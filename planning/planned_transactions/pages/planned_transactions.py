@@ -118,7 +118,7 @@ def create_planned_transaction_page(page: CompanyPage) -> HttpResponse:
         with page.handle_errors(form):
             values = forms.resolve_new_counterparty(page, form)
             planned = planned_transactions.create_planned_transaction(
-                company=page.company, stamp=page.audit_context, source=PlannedSource.MANUAL, values=values
+                company=page.company, context=page.audit_context, source=PlannedSource.MANUAL, values=values
             )
             message = _("{name} was planned.").format(name=planned.name)
             return page.redirect_with_message(message, "planned-one", planned_id=planned.id)
@@ -137,7 +137,7 @@ def edit_planned_transaction_page(page: CompanyPage, planned_id: UUID) -> HttpRe
             values = forms.resolve_new_counterparty(page, form)
             changed = planned_transactions.update_planned_transaction(
                 company=page.company,
-                stamp=page.audit_context,
+                context=page.audit_context,
                 planned_id=planned_id,
                 build_values=lambda stored: values,
             )
@@ -192,7 +192,7 @@ def delete_planned_transaction_page(page: CompanyPage, planned_id: UUID) -> Http
     """Delete a planned transaction."""
     with page.handle_errors():
         planned = planned_transactions.delete_planned_transaction(
-            company=page.company, stamp=page.audit_context, planned_id=planned_id
+            company=page.company, context=page.audit_context, planned_id=planned_id
         )
         return page.redirect_with_message(_("{name} is planned no longer.").format(name=planned.name), "planned")
     return page.redirect("planned")

@@ -160,7 +160,7 @@ def filter_rules_by_amount(plans: Any, transactions: list[BookedTransaction], *,
 
 def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
     """Store the pairs as settlements, with one audit entry; other overrides of the occurrences stay."""
-    company, stamp = change.company, change.context
+    company, context = change.company, change.context
     rows = [
         PlannedOverride(
             company_id=company.id,
@@ -177,7 +177,7 @@ def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
         update_fields=["transaction"],
     )
     plans = PlannedTransaction.objects.for_company(company.id).filter(id__in={row.planned_id for row in rows})
-    plans.update(last_updated_time=stamp.time, last_updated_user_id=stamp.actor)
+    plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
     invoiced_ids = set(plans.filter(invoice_date__isnull=False).values_list("id", flat=True))
     touch_settling_transactions(
         change, [row.transaction_id for row in rows if row.planned_id in invoiced_ids], periods_changed=True

@@ -41,8 +41,8 @@ def handled(monkeypatch):
     found = []
     kept = company_metrics.store_company_metrics
 
-    def counting(*, company, stamp):
-        kept(company=company, stamp=stamp)
+    def counting(*, company, audit_context):
+        kept(company=company, context=audit_context)
         found.append(company.id)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", counting)
@@ -94,8 +94,8 @@ def test_without_a_round_every_run_does_every_company_and_leaves_no_mark(many, h
 def test_a_run_that_ends_in_the_middle_leaves_its_company_to_the_next(many, handled, monkeypatch):
     counting = company_metrics.store_company_metrics
 
-    def killed(*, company, stamp):
-        counting(company=company, stamp=stamp)
+    def killed(*, company, audit_context):
+        counting(company=company, audit_context=audit_context)
         if company.id == many[4]:
             raise Killed
 
@@ -112,12 +112,12 @@ def test_a_run_that_ends_in_the_middle_leaves_its_company_to_the_next(many, hand
 def test_batch_takes_over_a_company_of_a_dead_process(many, handled, monkeypatch):
     counting, at_it, die = company_metrics.store_company_metrics, threading.Event(), threading.Event()
 
-    def hanging(*, company, stamp):
+    def hanging(*, company, audit_context):
         if company.id == many[0] and not at_it.is_set():
             at_it.set()
             assert die.wait(60)
             raise Killed
-        counting(company=company, stamp=stamp)
+        counting(company=company, audit_context=audit_context)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", hanging)
     with ThreadPoolExecutor(2) as pool:
@@ -136,10 +136,10 @@ def test_batch_takes_over_a_company_of_a_dead_process(many, handled, monkeypatch
 def test_a_company_that_went_wrong_is_still_to_be_done(many, handled, monkeypatch):
     counting = company_metrics.store_company_metrics
 
-    def lacking(*, company, stamp):
+    def lacking(*, company, audit_context):
         if company.id == many[4]:
             raise RateLookupError("USD")
-        counting(company=company, stamp=stamp)
+        counting(company=company, audit_context=audit_context)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", lacking)
     for _ in range(2):
@@ -231,10 +231,10 @@ def test_ids_come_in_order_however_many_are_read_at_once(many, monkeypatch):
 def test_any_failure_of_one_company_is_named_and_the_others_are_done(many, handled, monkeypatch, caplog):
     store = company_metrics.store_company_metrics
 
-    def fails_for_one(*, company, stamp):
+    def fails_for_one(*, company, audit_context):
         if company.id == many[3]:
             Company.objects.filter(id=company.id).update(computed_active_customer_count=10**30)  # a database error
-        store(company=company, stamp=stamp)
+        store(company=company, context=audit_context)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", fails_for_one)
     told = io.StringIO()
@@ -281,7 +281,7 @@ def test_pruning_goes_on_past_a_kind_that_fails(db, monkeypatch):
     assert len(called) == 1
 
 
-def test_the_metrics_of_a_company_with_many_large_subscriptions_are_stored(api, acme, stamp):
+def test_the_metrics_of_a_company_with_many_large_subscriptions_are_stored(api, acme, audit_context):
     events = [
         {
             "customerExternalId": "c",

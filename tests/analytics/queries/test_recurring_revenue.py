@@ -424,7 +424,7 @@ EVENTS = st.lists(
 
 @given(drawn=EVENTS, base=st.sampled_from(["EUR", "USD", "JPY"]), read_early=st.booleans())
 @settings(max_examples=40)
-def test_one_event_after_the_other_gives_what_all_at_once_give(db, stamp, drawn, base, read_early):
+def test_one_event_after_the_other_gives_what_all_at_once_give(db, audit_context, drawn, base, read_early):
     company = factories.make_company(name="Any", base_currency=base)
     subscriptions, customers = {}, {}
     months = list_months(date(2023, 6, 1), date(2025, 12, 1))
@@ -437,7 +437,7 @@ def test_one_event_after_the_other_gives_what_all_at_once_give(db, stamp, drawn,
             customers[owner] = factories.make_customer(company, owner)
         if name not in subscriptions:
             subscriptions[name] = create_subscription(
-                company=company, stamp=stamp, values={"customer_id": customers[owner].id, "external_id": name}
+                company=company, context=audit_context, values={"customer_id": customers[owner].id, "external_id": name}
             )
         effective = date(2024, 1, 1) + timedelta(days=day)
         price = Decimal(amount) if get_minor_units(currency) else Decimal(int(Decimal(amount)))
@@ -449,10 +449,10 @@ def test_one_event_after_the_other_gives_what_all_at_once_give(db, stamp, drawn,
             "amount_currency": currency,
             "interval": interval,
         }
-        event = create_subscription_event(company=company, stamp=stamp, values=values)
+        event = create_subscription_event(company=company, context=audit_context, values=values)
         kept.append((event, name, owner, values))
         if retracted:
-            retract_subscription_event(company=company, stamp=stamp, event_id=kept.pop(len(kept) // 2)[0].id)
+            retract_subscription_event(company=company, context=audit_context, event_id=kept.pop(len(kept) // 2)[0].id)
     if read_early:
         assert not RecurringBook.objects.get(company_id=company.id).stale
         assert recurring_revenue.find_recurring_revenue_differences(company.id) == []

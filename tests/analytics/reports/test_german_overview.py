@@ -100,9 +100,9 @@ def test_a_mail_is_in_the_language_of_who_gets_it_whoever_acts(
 ):
     alice.mailed, alice.locale = ["import.undone"], tag
     alice.save()
-    stamp = AuditContext(time=timezone.now(), user_id=alice.pk)
+    audit_context = AuditContext(time=timezone.now(), user_id=alice.pk)
     with use_locale(get_locale("de")), django_capture_on_commit_callbacks(execute=True):
-        notify.notify_import_undone(company_id=acme.id, stamp=stamp, import_id=acme.id, deleted_count=3)
+        notify.notify_import_undone(company_id=acme.id, context=audit_context, import_id=acme.id, deleted_count=3)
     (mail,) = mailoutbox
     assert mail.subject == subject
     choices = get_german_page(alice, "/app/profile/notifications")

@@ -151,9 +151,11 @@ def test_a_figure_too_long_to_be_read_at_a_glance_is_told_in_short(api, alice, a
 def test_axes_have_no_room_for_a_currency_of_letters(alice):
     zurich = factories.make_company(name="Zurich", base_currency="CHF")
     member = factories.make_member(zurich, "ueli@zurich.example")
-    bank = actions.create_account(company=zurich, stamp=factories.make_stamp(), values={"type": "bank", "name": "Main"})
+    bank = actions.create_account(
+        company=zurich, context=factories.make_audit_context(), values={"type": "bank", "name": "Main"}
+    )
     values = {"account_id": bank.id, "date": TODAY, "amount_value": "12500"}
-    transactions.create_transaction(company=zurich, stamp=factories.make_stamp(), values=values)
+    transactions.create_transaction(company=zurich, context=factories.make_audit_context(), values=values)
     html = get_overview(member, zurich)
     assert parse_key_figures(html)["Cash"][0] == "CHF\u202f12,500"
     ticks = re.findall(r"<text[^>]*>([^<]+)</text>", find_section(html, "Cash balance").split('class="plot"')[0])

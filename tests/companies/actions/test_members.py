@@ -249,8 +249,8 @@ def sign_in(user):
 
 def create_old_membership(company, user, by):
     """A membership as they came about before there were invitations."""
-    stamp = AuditContext(time=datetime.now(tz=UTC), actor=str(by.id))
-    Membership(company=company, user=user, role=Role.VIEWER).mark_created(stamp).save(force_insert=True)
+    audit_context = AuditContext(time=datetime.now(tz=UTC), actor=str(by.id))
+    Membership(company=company, user=user, role=Role.VIEWER).mark_created(audit_context).save(force_insert=True)
 
 
 def test_member_added_before_invitations_is_shown_by_address(owner, browser_of, acme, alice):

@@ -209,8 +209,8 @@ def test_one_who_is_not_signed_in_sees_no_profile():
 
 
 def notify_of_import(company, user):
-    stamp = AuditContext(time=timezone.now(), user_id=user.pk)
-    notify.notify_import_undone(company_id=company.id, stamp=stamp, import_id=company.id, deleted_count=3)
+    audit_context = AuditContext(time=timezone.now(), user_id=user.pk)
+    notify.notify_import_undone(company_id=company.id, context=audit_context, import_id=company.id, deleted_count=3)
 
 
 def test_every_kind_can_be_chosen():

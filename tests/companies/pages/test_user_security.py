@@ -233,7 +233,7 @@ def test_the_log_is_read_in_pages_and_the_latest_come_first(desk, alice):
     for n in range(25):
         when = timezone.now() + timedelta(seconds=n + 1)
         security_log.record_security_action(
-            user=alice, event=PersonalEvent.FACTOR_CHANGED, stamp=AuditContext(time=when), detail=f"entry {n:02}"
+            user=alice, event=PersonalEvent.FACTOR_CHANGED, context=AuditContext(time=when), detail=f"entry {n:02}"
         )
     first = re.findall(r"entry (\d\d)", get_security_page(desk))
     assert first == [f"{n:02}" for n in range(24, 4, -1)]
@@ -244,11 +244,11 @@ def test_the_log_is_read_in_pages_and_the_latest_come_first(desk, alice):
     assert desk.get(PAGE, {"cursor": "nonsense"}).status_code == 404
 
 
-def test_entries_are_kept_for_ninety_days(alice, stamp):
+def test_entries_are_kept_for_ninety_days(alice, audit_context):
     for days in (91, 89):
         when = datetime.now(tz=UTC) - timedelta(days=days)
         security_log.record_security_action(
-            user=alice, event=PersonalEvent.PASSWORD_CHANGED, stamp=AuditContext(time=when), detail=f"{days}"
+            user=alice, event=PersonalEvent.PASSWORD_CHANGED, context=AuditContext(time=when), detail=f"{days}"
         )
     call_command("prune")
     assert [entry.detail for entry in PersonalEntry.objects.for_user(alice)] == ["89"]
@@ -384,8 +384,8 @@ def test_a_key_that_somebody_makes_is_told_with_its_name_leading_nowhere(told, b
     assert told(api.post, "api_keys", body | {"name": "by a key"}) == []
 
 
-def test_a_second_factor_that_comes_or_goes_is_told(told, alice, stamp):
-    (mail,) = told(emails.send_mfa_changed_email, user=alice, what="A passkey was added", stamp=stamp)
+def test_a_second_factor_that_comes_or_goes_is_told(told, alice, audit_context):
+    (mail,) = told(emails.send_mfa_changed_email, user=alice, what="A passkey was added", context=audit_context)
     assert (mail.subject, mail.to) == ("Your second factor was changed", [alice.email])
     assert mail.body.startswith("A passkey was added on ")
     entry = PersonalEntry.objects.for_user(alice).get()

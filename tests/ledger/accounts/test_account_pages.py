@@ -99,7 +99,7 @@ def test_an_empty_list_says_what_to_do_next_to_those_who_may(owner, viewer, acme
     assert "New account" not in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_many_accounts_are_asked_for_like_one(viewer, acme, books, stamp, django_assert_max_num_queries):
+def test_many_accounts_are_asked_for_like_one(viewer, acme, books, audit_context, django_assert_max_num_queries):
     books.book(books.account(), "1.00", str(TODAY))
     viewer.get(build_page_path(acme))
     counted = []
@@ -107,7 +107,7 @@ def test_many_accounts_are_asked_for_like_one(viewer, acme, books, stamp, django
         Account.objects.bulk_create(
             Account(
                 company=acme, name=f"a{n}", type="bank", default_currency="EUR", include_in_cash_balance=True
-            ).mark_created(stamp)
+            ).mark_created(audit_context)
             for n in range(count)
         )
         with django_assert_max_num_queries(11) as seen:  # one of them names the currencies of old rates

@@ -173,8 +173,11 @@ def test_counterparties_are_found_by_name_external_id_and_type(viewer, api, acme
     assert "Nobody matches" in get_page_text(viewer.get(address, {"q": "zzz"}))
 
 
-def test_more_counterparties_than_a_page_holds_are_paged_by_name(viewer, acme, stamp):
-    rows = [Counterparty(company=acme, name=f"N{number:03}", type="vendor").mark_created(stamp) for number in range(60)]
+def test_more_counterparties_than_a_page_holds_are_paged_by_name(viewer, acme, audit_context):
+    rows = [
+        Counterparty(company=acme, name=f"N{number:03}", type="vendor").mark_created(audit_context)
+        for number in range(60)
+    ]
     Counterparty.objects.bulk_create(rows)
     answer, seen = viewer.get(build_page_path(acme, "settings/counterparties"), {"q": "n"}), []
     seen += re.findall(r"<strong>(N\d+)</strong>", answer.content.decode())

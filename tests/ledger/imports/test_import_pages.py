@@ -423,7 +423,9 @@ def test_nobody_undoes_what_is_another_companys_or_what_they_may_only_read(
     assert len(list_stored(acme)) == 2
 
 
-def test_the_history_is_paged_and_asks_as_much_for_many_as_for_one(editor, acme, stamp, django_assert_num_queries):
+def test_the_history_is_paged_and_asks_as_much_for_many_as_for_one(
+    editor, acme, audit_context, django_assert_num_queries
+):
     def add(count):
         ImportBatch.objects.bulk_create(
             ImportBatch(
@@ -432,7 +434,7 @@ def test_the_history_is_paged_and_asks_as_much_for_many_as_for_one(editor, acme,
                 count=n,
                 skipped_before_data_start=0,
                 duplicates=0,
-                created_time=stamp.time,
+                created_time=audit_context.time,
                 created_user_id=f"apiKey:{acme.id}",
             )
             for n in range(count)

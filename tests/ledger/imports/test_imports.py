@@ -202,8 +202,8 @@ def hosting(api):
     return str(Category.objects.for_company(api.company.id).get(system_key="hosting").id)
 
 
-def test_an_item_can_say_what_it_was_for(api, bank, hosting, stamp):
-    vendor = Counterparty(company=api.company, type="vendor", name="Cloud").mark_created(stamp)
+def test_an_item_can_say_what_it_was_for(api, bank, hosting, audit_context):
+    vendor = Counterparty(company=api.company, type="vendor", name="Cloud").mark_created(audit_context)
     vendor.save(force_insert=True)
     item = build_item(bank, categoryId=hosting, counterparty={"type": "vendor", "id": str(vendor.id)})
     assert import_items(api, item, build_item(bank)).json()["count"] == 2
@@ -225,8 +225,8 @@ def test_an_item_can_say_what_it_was_for(api, bank, hosting, stamp):
         ({"categoryId": "several"}, "plType", "pl_type_needed"),
     ],
 )
-def test_a_purpose_that_does_not_fit_is_pointed_at(api, bank, hosting, stamp, values, field, code):
-    several = Category(company=api.company, name="Both", pl_types=["cogs", "ga"]).mark_created(stamp)
+def test_a_purpose_that_does_not_fit_is_pointed_at(api, bank, hosting, audit_context, values, field, code):
+    several = Category(company=api.company, name="Both", pl_types=["cogs", "ga"]).mark_created(audit_context)
     several.save(force_insert=True)
     named = {"hosting": hosting, "several": str(several.id)}
     values = values | {"categoryId": named.get(values.get("categoryId"), values.get("categoryId"))}

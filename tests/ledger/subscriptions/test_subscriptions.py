@@ -156,7 +156,7 @@ def test_a_wrong_event_is_refused_and_nothing_stored(send, change, pointer, code
 
 def test_a_subscription_belongs_to_a_customer_of_the_company(api, acme, globex):
     theirs = factories.make_customer(globex)
-    vendor = Counterparty(company=acme, type="vendor", name="V").mark_created(factories.make_stamp())
+    vendor = Counterparty(company=acme, type="vendor", name="V").mark_created(factories.make_audit_context())
     vendor.save(force_insert=True)
     for customer_id, code in ((theirs.id, "unknown_id"), (UNKNOWN_ID, "unknown_id"), (vendor.id, "not_a_customer")):
         refused = api.post("subscriptions", {"customerId": str(customer_id)})

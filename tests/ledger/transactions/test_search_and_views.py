@@ -85,7 +85,7 @@ def test_of_a_part_that_one_may_not_see_the_overview_is_shown(pages, alice, acme
     from companies.models import Membership
 
     row = Membership(company=other, user=alice, role="viewer", permissions=["company:read"])
-    row.mark_created(factories.make_stamp()).save(force_insert=True)
+    row.mark_created(factories.make_audit_context()).save(force_insert=True)
     body = pages.get().content.decode()
     assert f'href="/app/companies/{other.id}/transactions"' not in body
     assert f'href="/app/companies/{other.id}"' in body

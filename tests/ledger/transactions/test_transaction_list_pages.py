@@ -375,9 +375,10 @@ def test_a_change_marks_the_company_as_updated(pages, books, three, acme):
 def test_a_page_of_a_thousand_choices_is_no_list(pages, acme, bank):
     from ledger.models import Counterparty
 
-    stamp = AuditContext(time=acme.created_time)
+    audit_context = AuditContext(time=acme.created_time)
     Counterparty.objects.bulk_create(
-        Counterparty(company=acme, type="customer", name=f"Customer {n:04}").mark_created(stamp) for n in range(400)
+        Counterparty(company=acme, type="customer", name=f"Customer {n:04}").mark_created(audit_context)
+        for n in range(400)
     )
     body = pages.get().content.decode()
     assert "Customer 0299" in body

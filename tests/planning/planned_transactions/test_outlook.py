@@ -13,7 +13,7 @@ from tests.run_date import TODAY
 pytestmark = pytest.mark.django_db
 
 
-def plan_daily(company, stamp, count, *, start):
+def plan_daily(company, audit_context, count, *, start):
     rows = [
         PlannedTransaction(
             company=company,
@@ -23,14 +23,14 @@ def plan_daily(company, stamp, count, *, start):
             amount_currency="EUR",
             frequency="day",
             source="api",
-        ).mark_created(stamp)
+        ).mark_created(audit_context)
         for n in range(count)
     ]
     return PlannedTransaction.objects.bulk_create(rows)
 
 
-def test_of_many_daily_rules_only_what_is_shown_is_built(owner, acme, stamp, monkeypatch):
-    plan_daily(acme, stamp, 100, start=TODAY - timedelta(days=100))
+def test_of_many_daily_rules_only_what_is_shown_is_built(owner, acme, audit_context, monkeypatch):
+    plan_daily(acme, audit_context, 100, start=TODAY - timedelta(days=100))
     built = []
     build = occurrences.build_planned_occurrence
     for module in (occurrences, outlook):
@@ -40,8 +40,8 @@ def test_of_many_daily_rules_only_what_is_shown_is_built(owner, acme, stamp, mon
     assert len(built) < 1000
 
 
-def test_the_first_of_many_rules_are_shown_by_date_whatever_differs_about_single_ones(owner, acme, api, stamp):
-    rows = plan_daily(acme, stamp, 3, start=TODAY - timedelta(days=5))
+def test_the_first_of_many_rules_are_shown_by_date_whatever_differs_about_single_ones(owner, acme, api, audit_context):
+    rows = plan_daily(acme, audit_context, 3, start=TODAY - timedelta(days=5))
     rule = f"planned_transactions/{rows[0].id}/overrides"
     api.put(f"{rule}/{TODAY - timedelta(days=5)}", {"skipped": True})
     api.put(f"{rule}/{TODAY - timedelta(days=4)}", {"date": str(TODAY + timedelta(days=2)), "name": "Moved"})

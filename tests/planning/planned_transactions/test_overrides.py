@@ -254,13 +254,15 @@ def test_one_transaction_for_two_dates_of_one_body_is_refused(api, body, account
     assert api.get("planned_transactions").json() == []
 
 
-def test_a_deleted_transaction_settles_nothing_and_leaves_the_rest(api, acme, stamp, rent, account, make_transaction):
+def test_a_deleted_transaction_settles_nothing_and_leaves_the_rest(
+    api, acme, audit_context, rent, account, make_transaction
+):
     paid, bare = make_transaction(account), make_transaction(account)
     put_override(api, rent, "2026-01-31", transactionId=str(paid.id), name="Paid")
     put_override(api, rent, "2026-02-28", transactionId=str(bare.id))
-    with change_company(acme, stamp=stamp) as change:
+    with change_company(acme, context=audit_context) as change:
         delete_transaction_rows(change, [paid.id, bare.id])
-    assert PlannedTransaction.objects.get().last_updated_time == stamp.time
+    assert PlannedTransaction.objects.get().last_updated_time == audit_context.time
     assert PlannedOverride.objects.count() == 1
     assert api.get(build_path(rent)).json()["overrides"] == {"2026-01-31": {"name": "Paid"}}
     (first, second) = list_occurrences(api, rent, "2026-01-01", "2026-02-28")

@@ -152,14 +152,14 @@ def test_names_of_accounts_are_for_those_who_may_see_accounts(browser_of, acme, 
 
 
 @pytest.mark.parametrize("path", ["", "/rules"])
-def test_many_rules_are_asked_for_like_one(viewer, acme, rent, stamp, path, django_assert_max_num_queries):
+def test_many_rules_are_asked_for_like_one(viewer, acme, rent, audit_context, path, django_assert_max_num_queries):
     viewer.get(build_page_path(acme, path))
     counted = []
     for count in (0, 60):
         rows = [
             PlannedTransaction(
                 company=acme, name=f"p{n}", start_date=NEXT_MONTH, amount_value=1, amount_currency="EUR", source="api"
-            ).mark_created(stamp)
+            ).mark_created(audit_context)
             for n in range(count)
         ]
         PlannedTransaction.objects.bulk_create(rows)
@@ -172,11 +172,11 @@ def test_many_rules_are_asked_for_like_one(viewer, acme, rent, stamp, path, djan
     assert counted[0] == counted[1]
 
 
-def test_the_rules_are_paged(viewer, acme, rent, stamp):
+def test_the_rules_are_paged(viewer, acme, rent, audit_context):
     rows = [
         PlannedTransaction(
             company=acme, name=f"p{n}", start_date=NEXT_MONTH, amount_value=1, amount_currency="EUR", source="api"
-        ).mark_created(stamp)
+        ).mark_created(audit_context)
         for n in range(60)
     ]
     PlannedTransaction.objects.bulk_create(rows)

@@ -159,9 +159,9 @@ def test_new_codes_make_the_old_ones_void(holder):
 def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
     told = []
 
-    def note(*, user, what, stamp):
+    def note(*, user, what, audit_context):
         told.append((user, what))
-        assert stamp.user_id == user.pk
+        assert audit_context.user_id == user.pk
 
     monkeypatch.setattr(emails, "send_mfa_changed_email", note)
     set_up_app(alices)
