@@ -21,7 +21,7 @@ class AccountBalanceQuery(Window):
     )
 
 
-class AccountBalanceShape(StrictSerializer):
+class AccountBalanceSerializer(StrictSerializer):
     account_id = fields.IdField()
     account_name = fields.TextField(max_length=200)
     value = fields.NumberField(help_text="at the end of endDate, or of today where that is earlier")
@@ -32,17 +32,17 @@ class AccountBalanceShape(StrictSerializer):
 class AccountBalances(MapSerializer):
     """By account id."""
 
-    child = AccountBalanceShape
+    child = AccountBalanceSerializer
 
 
-class PointShape(StrictSerializer):
+class PointSerializer(StrictSerializer):
     date = fields.DateField()
     value = fields.NumberField()
 
 
 class CashTypeSeries(StrictSerializer):
-    cash = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS)
-    non_cash = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS)
+    cash = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS)
+    non_cash = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS)
 
 
 INTERVALS = ["day", "week", "month"]
@@ -67,16 +67,16 @@ class ForecastQuery(StrictSerializer):
 
 
 class CashFlowSeries(StrictSerializer):
-    inflow = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS)
-    outflow = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS, help_text="positive")
+    inflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS)
+    outflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="positive")
 
 
 class ForecastSeries(CashFlowSeries):
-    planned_inflow = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS)
-    planned_outflow = serializers.ListField(child=PointShape(), max_length=MAX_WINDOW_DAYS, help_text="positive")
+    planned_inflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS)
+    planned_outflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="positive")
 
 
-class RunwayShape(StrictSerializer):
+class RunwaySerializer(StrictSerializer):
     cash = fields.NumberField(help_text="what lies today on the accounts that count as cash")
     monthly_net = fields.NumberField(
         allow_null=True,
@@ -109,16 +109,16 @@ class ForecastBalanceQuery(ForecastQuery):
     by_account = fields.BooleanField(required=False, default=False, help_text="tells each account by itself too")
 
 
-class OverdueShape(StrictSerializer):
+class OverdueSerializer(StrictSerializer):
     count = fields.CountField()
     value = fields.NumberField(help_text="what they come to, negative where more goes out")
 
 
-class AccountForecastShape(StrictSerializer):
+class AccountForecastSerializer(StrictSerializer):
     """An account by itself, in its own currency."""
 
     account_id = fields.IdField()
-    lowest = PointShape(
+    lowest = PointSerializer(
         allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
     )
     below_zero = fields.DateField(allow_null=True, help_text="the first day with a projected balance below zero")
@@ -126,18 +126,18 @@ class AccountForecastShape(StrictSerializer):
 
 class ForecastBalanceSeries(StrictSerializer):
     actual = serializers.ListField(
-        child=PointShape(),
+        child=PointSerializer(),
         max_length=MAX_WINDOW_DAYS,
         help_text="up to the cutover, whose bucket ends with it; all of a window that ends in the past",
     )
     projected = serializers.ListField(
-        child=PointShape(), max_length=MAX_WINDOW_DAYS, help_text="from the bucket of the day after the cutover on"
+        child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="from the bucket of the day after the cutover on"
     )
-    lowest = PointShape(
+    lowest = PointSerializer(
         allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
     )
     below_zero = fields.DateField(allow_null=True, help_text="the first day with a projected balance below zero")
-    overdue = OverdueShape(
+    overdue = OverdueSerializer(
         help_text="expected in the last sixty days, not settled; it counts on the day after the cutover"
     )
     planned_inflow = fields.NumberField(help_text="on these accounts after the cutover: booked, expected and overdue")
@@ -147,7 +147,7 @@ class ForecastBalanceSeries(StrictSerializer):
     )
     revaluation = fields.NumberField(help_text="what exchange rates did after the cutover")
     accounts = serializers.ListField(
-        child=AccountForecastShape(),
+        child=AccountForecastSerializer(),
         max_length=MAX_SELECTED_IDS,
         allow_null=True,
         help_text="with byAccount each account by itself, without what is expected on no account; else null",
@@ -168,8 +168,8 @@ CASH_PARTS = {
     "transfers between cash accounts of which one leg lies outside the window",
     "closing": "the cash at the end of endDate, or of today where that is earlier",
 }
-CashBridgeShape = type(
-    "CashBridgeShape",
+CashBridgeSerializer = type(
+    "CashBridgeSerializer",
     (StrictSerializer,),
     {"__doc__": "The change of cash in parts that add up to it."}
     | {part: fields.NumberField(help_text=text) for part, text in CASH_PARTS.items()}
@@ -186,13 +186,13 @@ CashBridgeShape = type(
 )
 
 
-class OpenTransactionsShape(StrictSerializer):
+class OpenTransactionsSerializer(StrictSerializer):
     count = fields.CountField()
     inflow = fields.NumberField(help_text="what of money that came in is not categorized")
     outflow = fields.NumberField(help_text="what of money that went out is not categorized; positive")
 
 
-class BarShape(StrictSerializer):
+class BarSerializer(StrictSerializer):
     month = fields.MonthField()
     revenue_recurring = fields.NumberField()
     revenue_one_off = fields.NumberField()
@@ -238,7 +238,7 @@ class StatementQuery(StrictSerializer):
     to_date = fields.ChoiceField(choices=["true", "false"], required=False, default="false")
 
 
-class ResultShape(StrictSerializer):
+class ResultSerializer(StrictSerializer):
     month = fields.MonthField(help_text="the first of the period")
     pl_type = fields.ChoiceField(choices=PlType.choices)
     category_id = fields.IdField()
@@ -288,7 +288,7 @@ def build_rate_field(text: str) -> fields.NumberField:
     return fields.NumberField(allow_null=True, help_text=f"{text}; a percentage, null where nobody paid then")
 
 
-class RecurringRevenueShape(StrictSerializer):
+class RecurringRevenueSerializer(StrictSerializer):
     mrr = fields.NumberField(help_text="at the end of the month")
     arr = fields.NumberField(help_text="twelve times mrr")
     customers = fields.CountField()
@@ -314,7 +314,7 @@ class CohortsQuery(StrictSerializer):
     measure = fields.ChoiceField(choices=MEASURES)
 
 
-class CohortMarkShape(StrictSerializer):
+class CohortMarkSerializer(StrictSerializer):
     month = fields.MonthField()
     value = fields.NumberField(help_text="recurring revenue, or how many customers, at the month's end")
     percentage = fields.NumberField(
@@ -322,10 +322,10 @@ class CohortMarkShape(StrictSerializer):
     )
 
 
-class CohortShape(StrictSerializer):
+class CohortSerializer(StrictSerializer):
     month = fields.MonthField(help_text="in which the cohort's customers were active for the first time")
     start = fields.NumberField(help_text="its value in that month")
-    values = serializers.ListField(child=CohortMarkShape(), max_length=MAX_WINDOW_MONTHS)
+    values = serializers.ListField(child=CohortMarkSerializer(), max_length=MAX_WINDOW_MONTHS)
 
 
 MONTHLY = {
@@ -338,8 +338,8 @@ MONTHLY = {
     "currency": "what rates did to customers who stayed, and the cents that rounding the other movements leaves over",
     "end": "start and all movements together, exactly",
 }
-MonthlyRowShape = type(
-    "MonthlyRowShape",
+MonthlyRowSerializer = type(
+    "MonthlyRowSerializer",
     (StrictSerializer,),
     {"__doc__": "One month of recurring revenue in the base currency; counts are distinct customers."}
     | {"month": fields.MonthField()}

@@ -103,7 +103,7 @@ WRITABLE_FIELDS = (
 )
 
 
-class CompanyShape(StrictModelSerializer):
+class CompanySerializer(StrictModelSerializer):
     system_payment_provider = PaymentProvider(read_only=True, allow_null=True, help_text="as the payment provider says")
     computed_committed_mrr_eur = serializers.DecimalField(
         max_digits=30, decimal_places=2, read_only=True, allow_null=True, coerce_to_string=True
@@ -155,16 +155,16 @@ CALLER_ROLES = [*(role.value for role in Role), "apiKey", "app"]
 MAX_PERMISSIONS = 100  # permissions, duplicates included
 
 
-class CompanyListItem(CompanyShape):
+class CompanyListItem(CompanySerializer):
     """A company with the caller's role and effective permissions in it. Who may not read the company learns how it is
     called and which it is: what the service knows of it is null."""
 
     role = fields.ChoiceField(choices=CALLER_ROLES, read_only=True, help_text="apiKey or app for a key or token")
     permissions = PermissionList(read_only=True)
 
-    class Meta(CompanyShape.Meta):
+    class Meta(CompanySerializer.Meta):
         fields = (
-            *(name for name in CompanyShape.Meta.fields if name not in {"domain", "custom_logo_path"}),
+            *(name for name in CompanySerializer.Meta.fields if name not in {"domain", "custom_logo_path"}),
             "role",
             "permissions",
         )
@@ -189,7 +189,7 @@ class LogoUpload(StrictSerializer):
     )  # service.md, part 8
 
 
-class MemberShape(StrictModelSerializer):
+class MemberSerializer(StrictModelSerializer):
     user_id = serializers.UUIDField(
         source="shown_user_id", read_only=True, allow_null=True, help_text="null: has not accepted"
     )
@@ -226,7 +226,7 @@ class NewMember(MemberInput):
     email = fields.EmailField(max_length=254)
 
 
-class ApiKeyShape(StrictModelSerializer):
+class ApiKeySerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     permissions = PermissionList()
 
@@ -251,14 +251,14 @@ class NewApiKey(StrictSerializer):
     expires_time = fields.TimeField(allow_null=True, required=False, default=None)
 
 
-class CreatedApiKey(ApiKeyShape):
+class CreatedApiKey(ApiKeySerializer):
     key = fields.TextField(read_only=True, max_length=76, help_text="the whole key; shown this once")
 
-    class Meta(ApiKeyShape.Meta):
-        fields = (*ApiKeyShape.Meta.fields, "key")
+    class Meta(ApiKeySerializer.Meta):
+        fields = (*ApiKeySerializer.Meta.fields, "key")
 
 
-class AuditEntryShape(StrictModelSerializer):
+class AuditEntrySerializer(StrictModelSerializer):
     entity_id = fields.TextField(
         allow_null=True, max_length=MAX_ENTITY_ID_LENGTH, help_text="null where the change is of no single row"
     )
@@ -276,7 +276,7 @@ class AuditEntryShape(StrictModelSerializer):
         }
 
 
-class FeedEventShape(StrictModelSerializer):
+class FeedEventSerializer(StrictModelSerializer):
     """An entry of the audit log without what changed: enough to know what to ask for."""
 
     type = fields.TextField(

@@ -5,7 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies import serializers as shapes
+from companies import serializers
 from companies.actions import companies, invitations, members
 from companies.actions import logo as logos
 from companies.api.company_viewset import ANY_MEMBER, CompanyViewSet, build_crud_permissions
@@ -40,10 +40,10 @@ class SignInRequired(PermissionDeniedError):
 class CompanyListViewSet(ApiViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
-    shape = shapes.CompanyShape
+    shape = serializers.CompanySerializer
     refuses = {"create": [companies.TooManyCompanies]}
 
-    @extend_schema(responses=shapes.CompanyListItem(many=True))
+    @extend_schema(responses=serializers.CompanyListItem(many=True))
     def list(self, request: Request) -> Response:
         """The companies the caller can reach, with role and effective permissions in each. Start here.
 
@@ -53,15 +53,15 @@ class CompanyListViewSet(ApiViewSet):
         if not self.caller.reaches_data:
             names = [{"id": str(each.company.id), "name": each.company.name} for each in self.caller.accesses()]
             return Response(names)
-        return Response(shapes.CompanyListItem(self.caller.accesses(), many=True).data)
+        return Response(serializers.CompanyListItem(self.caller.accesses(), many=True).data)
 
-    @extend_schema(request=shapes.NewCompany)
+    @extend_schema(request=serializers.NewCompany)
     def create(self, request: Request) -> Response:
         """Starts a company; the signed-in caller becomes its owner and its trial lasts 14 days. For people only."""
         if self.caller.kind != "session" or self.caller.user_id is None:
             raise SignInRequired
         user = User.objects.get(id=self.caller.user_id)
-        values = self.parse_body(shapes.NewCompany)
+        values = self.parse_body(serializers.NewCompany)
         company, _ = companies.create_company(**values, owner=user, context=self.audit_context)
         return self.respond_created(company)
 
@@ -69,7 +69,7 @@ class CompanyListViewSet(ApiViewSet):
 class CompanyDetailViewSet(CompanyViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
-    shape = shapes.CompanyShape
+    shape = serializers.CompanySerializer
     refuses = {"update": ["rate_missing", companies.SecondFactorMissing, SignInAgain]}
     minds_expiry = frozenset({"update"})  # settings with company:manage can still be changed
     permission_for = {
@@ -86,7 +86,9 @@ class CompanyDetailViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str) -> Response:
         """Changes the fields that are sent. baseCurrency, dataStartDate and requireSecondFactor need `company:manage`
         besides; the last one is decided by owners who signed in, and have a second factor themselves."""
-        values = self.parse_body(shapes.CompanyShape, partial=True, resource_serializer=shapes.CompanyListItem)
+        values = self.parse_body(
+            serializers.CompanySerializer, partial=True, resource_serializer=serializers.CompanyListItem
+        )
         if (
             values.get("require_second_factor", self.company.require_second_factor)
             != self.company.require_second_factor
@@ -97,13 +99,13 @@ class CompanyDetailViewSet(CompanyViewSet):
         )
         return self.respond_with_one(updated_company)
 
-    @extend_schema(operation_id="setCompanyLogo", request=shapes.LogoUpload)
+    @extend_schema(operation_id="setCompanyLogo", request=serializers.LogoUpload)
     def put_logo(self, request: Request, company_id: str) -> Response:
         """Replaces the logo that comes from the company's domain wherever the company is shown."""
-        png = logos.decode_logo(self.parse_body(shapes.LogoUpload)["image_base64"])
+        png = logos.decode_logo(self.parse_body(serializers.LogoUpload)["image_base64"])
         return self.respond_with_one(logos.replace_logo(company=self.company, context=self.audit_context, png=png))
 
-    @extend_schema(operation_id="deleteCompanyLogo", responses={200: shapes.CompanyShape})
+    @extend_schema(operation_id="deleteCompanyLogo", responses={200: serializers.CompanySerializer})
     def delete_logo(self, request: Request, company_id: str) -> Response:
         """Takes the custom logo away; the one of the domain is shown again."""
         return self.respond_with_one(logos.replace_logo(company=self.company, context=self.audit_context, png=None))
@@ -111,7 +113,7 @@ class CompanyDetailViewSet(CompanyViewSet):
 
 class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
-    resource, shape = Membership, shapes.MemberShape
+    resource, shape = Membership, serializers.MemberSerializer
     refuses = {
         "create": [AlreadyMember, AlreadyInvited, invitations.TooManyInvitations, SignInAgain],
         "resend": [invitations.NotInvited, invitations.TooManyInvitations, SignInAgain],
@@ -127,7 +129,7 @@ class MemberViewSet(CompanyViewSet):
         self.allow_parameters()
         return self.respond_with_all(Membership.objects.for_company(self.company.id).with_users())
 
-    @extend_schema(request=shapes.NewMember)
+    @extend_schema(request=serializers.NewMember)
     def create(self, request: Request, company_id: str) -> Response:
         """Invites somebody by e-mail: they are mailed a link that holds for seven days, and may do nothing here until
         they accept. 20 mails a day, those sent again included.
@@ -135,7 +137,7 @@ class MemberViewSet(CompanyViewSet):
         userId and name are null until then: the answer is the same whether there is an account or not.
         """
         require_recent_login(self)
-        values = self.parse_body(shapes.NewMember)
+        values = self.parse_body(serializers.NewMember)
         member = invitations.invite_member(
             company=self.company, context=self.audit_context, actor_access=self.access, **values
         )
@@ -145,12 +147,14 @@ class MemberViewSet(CompanyViewSet):
         """One member with role, own permissions and e-mail."""
         return self.respond_with_one(self.get_row(Membership.objects.select_related("user"), member_id))
 
-    @extend_schema(request=shapes.MemberInput(partial=True))
+    @extend_schema(request=serializers.MemberInput(partial=True))
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
         """Changes a member's role or own list of permissions; null means the role's. Of somebody who is invited, what
         they will be."""
         require_recent_login(self)
-        values = self.parse_body(shapes.MemberInput, partial=True, resource_serializer=shapes.MemberShape)
+        values = self.parse_body(
+            serializers.MemberInput, partial=True, resource_serializer=serializers.MemberSerializer
+        )
         member = members.update_member(
             company=self.company,
             context=self.audit_context,
@@ -195,7 +199,7 @@ class OwnMembershipViewSet(CompanyViewSet):
 
 class ApiKeyViewSet(CompanyViewSet):
     schema_tags = ["API keys"]
-    resource, shape = ApiKey, shapes.ApiKeyShape
+    resource, shape = ApiKey, serializers.ApiKeySerializer
     refuses = {"create": [SignInAgain], "destroy": [SignInAgain]}
     permission_for = build_crud_permissions(reads=Permission.API_KEYS_MANAGE, writes=Permission.API_KEYS_MANAGE)
 
@@ -204,13 +208,13 @@ class ApiKeyViewSet(CompanyViewSet):
         self.allow_parameters()
         return self.respond_with_all(ApiKey.objects.for_company(self.company.id).newest_first())
 
-    @extend_schema(request=shapes.NewApiKey, responses={201: shapes.CreatedApiKey})
+    @extend_schema(request=serializers.NewApiKey, responses={201: serializers.CreatedApiKey})
     def create(self, request: Request, company_id: str) -> Response:
         """A new key; `key` is answered this once. It never holds more than its creator, and only owners who signed in
         make keys with administrative permissions. A browser session that signed in more than ten minutes ago is refused
         with `sign_in_again`."""
         require_recent_login(self)
-        values = self.parse_body(shapes.NewApiKey)
+        values = self.parse_body(serializers.NewApiKey)
         minted_key = api_keys.create_api_key(
             company=self.company,
             context=self.audit_context,
@@ -250,7 +254,7 @@ class AuditEntryFilter(django_filters.FilterSet):
 class AuditLogViewSet(CompanyViewSet):
     schema_tags = ["Audit log"]
     schema_noun = "auditLog"
-    shape = shapes.AuditEntryShape
+    shape = serializers.AuditEntrySerializer
     permission_for = {"list": Permission.AUDIT_READ}
     filterset_class = AuditEntryFilter
 
@@ -272,7 +276,7 @@ class EventFilter(django_filters.FilterSet):
 class EventViewSet(CompanyViewSet):
     schema_tags = ["Audit log"]
     schema_noun = "events"
-    shape = shapes.FeedEventShape
+    shape = serializers.FeedEventSerializer
     permission_for = {"list": Permission.AUDIT_READ}
     filterset_class = EventFilter
 

@@ -13,7 +13,7 @@ from notifications.models import Notification
 MAX_IDS = 10_000  # the API's limit of batch_delete
 
 
-class NotificationShape(StrictModelSerializer):
+class NotificationSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     recipient_user_id = serializers.UUIDField(source="recipient_id", read_only=True)
     payload = fields.JsonField(help_text="title, body, link, entityType, entityId, and more by type")

@@ -10,8 +10,7 @@ from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.serializers import SUCCESS
 from companies.models import parse_id
 from companies.permissions import Permission
-from notifications import actions
-from notifications import serializers as shapes
+from notifications import actions, serializers
 from notifications.models import Notification, NotificationQuerySet
 
 ALL_RECIPIENTS = "all"
@@ -36,7 +35,7 @@ class NotificationViewSet(CompanyViewSet):
             OpenApiParameter("unread", bool, description="`true`: only those not read yet; `false`: only read ones"),
             *PAGING_PARAMETERS,
         ],
-        responses=shapes.NotificationShape(many=True),
+        responses=serializers.NotificationSerializer(many=True),
         operation_id="listNotifications",
     )
     def list(self, request: Request, company_id: str) -> Response:
@@ -52,9 +51,9 @@ class NotificationViewSet(CompanyViewSet):
                 rows = rows.read()
             case _:
                 raise build_filter_error("unread", "Must be true or false.")
-        return self.respond_with_page(rows, shapes.NotificationShape, order=("-id",))
+        return self.respond_with_page(rows, serializers.NotificationSerializer, order=("-id",))
 
-    @extend_schema(request=None, responses=shapes.NotificationShape)
+    @extend_schema(request=None, responses=serializers.NotificationSerializer)
     def read(self, request: Request, company_id: str, notification_id: str) -> Response:
         """Marks one notification as read; the time of the first reading stays."""
         row = actions.mark_notification_as_read(
@@ -63,11 +62,11 @@ class NotificationViewSet(CompanyViewSet):
             rows=self.list_accessible(),
             notification_id=notification_id,
         )
-        return self.respond_with_one(row, shapes.NotificationShape)
+        return self.respond_with_one(row, serializers.NotificationSerializer)
 
     @extend_schema(
         request=None,
-        responses=shapes.ReadAll,
+        responses=serializers.ReadAll,
         operation_id="readAllNotifications",
     )
     def read_all(self, request: Request, company_id: str) -> Response:
@@ -76,14 +75,14 @@ class NotificationViewSet(CompanyViewSet):
         return Response({**SUCCESS, "readCount": count})
 
     @extend_schema(
-        request=shapes.BatchDelete,
-        responses=shapes.Deleted,
+        request=serializers.BatchDelete,
+        responses=serializers.Deleted,
         operation_id="batchDeleteNotifications",
     )
     def batch_delete(self, request: Request, company_id: str) -> Response:
         """Deletes the notifications that the caller may delete: the own ones, and everyone's with
         `notifications:manage`. All other ids are ignored, unknown and foreign ones alike."""
-        ids = self.parse_body(shapes.BatchDelete)["notification_ids"]
+        ids = self.parse_body(serializers.BatchDelete)["notification_ids"]
         count = actions.delete_notifications(
             company=self.company, context=self.audit_context, rows=self.list_accessible(), ids=ids
         )

@@ -10,7 +10,7 @@ from oauth.models import ConsentGrant
 from oauth.protocol import scopes
 
 
-class ConnectedAppShape(StrictModelSerializer):
+class ConnectedAppSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     application_name = fields.TextField(source="application.name", read_only=True)
     client_id = fields.TextField(source="application.client_id", read_only=True)

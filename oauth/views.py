@@ -32,7 +32,7 @@ from oauth.authentication import AppCredential
 from oauth.models import ConsentGrant
 from oauth.protocol import scopes, tokens
 from oauth.protocol.parameters import MalformedParameters, encode_parameters, parse_parameters
-from oauth.serializers import ConnectedAppShape
+from oauth.serializers import ConnectedAppSerializer
 
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 MAX_BODY_BYTES = 64 * 1024
@@ -323,7 +323,7 @@ class ConnectedAppViewSet(CompanyViewSet):
     schema_tags = ["Connected apps"]
     permission_for = {"list": ANY_MEMBER, "destroy": ANY_MEMBER}
 
-    @extend_schema(responses=ConnectedAppShape(many=True))
+    @extend_schema(responses=ConnectedAppSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """The apps that members connected, each once however often it was approved: one's own, and with `apps:manage`
         everyone's. An app sees its own connection, an API key without `apps:manage` none."""
@@ -331,7 +331,7 @@ class ConnectedAppViewSet(CompanyViewSet):
         rows = ConsentGrant.objects.for_company(self.company.id)
         if Permission.APPS_MANAGE not in self.access.permissions:
             rows = rows.filter(**self.build_own_filter())
-        return Response(ConnectedAppShape(consents.list_connections(rows), many=True).data)
+        return Response(ConnectedAppSerializer(consents.list_connections(rows), many=True).data)
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, connected_app_id: str) -> Response:

@@ -12,7 +12,7 @@ import orjson
 
 from companies import http_client
 from companies.models import AuditEntry
-from companies.serializers import FeedEventShape
+from companies.serializers import FeedEventSerializer
 from webhooks import signing
 from webhooks.models import MAX_RESPONSE_LENGTH, WebhookEndpoint
 
@@ -42,7 +42,7 @@ class DeliveryOutcome:
 
 def serialize_event(entry: AuditEntry) -> bytes:
     """Serialize an event as the events feed does."""
-    return orjson.dumps(FeedEventShape(entry).data, default=str)
+    return orjson.dumps(FeedEventSerializer(entry).data, default=str)
 
 
 def send_event(endpoint: WebhookEndpoint, entry: AuditEntry, *, now: datetime) -> DeliveryOutcome | None:

@@ -12,7 +12,7 @@ from companies.pages.forms import BoundForm, bind_body
 from companies.permissions import Permission
 from webhooks import actions
 from webhooks.models import WebhookDelivery, WebhookEndpoint
-from webhooks.serializers import WebhookEndpointShape
+from webhooks.serializers import WebhookEndpointSerializer
 
 MANAGE = Permission.COMPANY_MANAGE
 
@@ -22,7 +22,9 @@ def parse_endpoint_form(page: CompanyPage) -> BoundForm:
     posted = page.request.POST
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in ("url", "types", "description")}
     types = values["types"].replace(",", " ").split()
-    return bind_body(WebhookEndpointShape, values | {"types": types or None}, values=values, fields={"types": "types"})
+    return bind_body(
+        WebhookEndpointSerializer, values | {"types": types or None}, values=values, fields={"types": "types"}
+    )
 
 
 @company_page(reads=MANAGE)

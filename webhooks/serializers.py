@@ -47,7 +47,7 @@ class EventTypes(fields.ListField):
         return sorted(set(super().to_internal_value(data)))
 
 
-class WebhookEndpointShape(StrictModelSerializer):
+class WebhookEndpointSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     url = AddressField(max_length=MAX_URL_LENGTH, help_text="https, on a public address; without a user or password")
     types = EventTypes(
@@ -80,18 +80,18 @@ class WebhookEndpointShape(StrictModelSerializer):
         read_only_fields = ("id", *AUDIT_FIELDS)
 
 
-class CreatedWebhookEndpoint(WebhookEndpointShape):
+class CreatedWebhookEndpoint(WebhookEndpointSerializer):
     """An endpoint with its secret, which is shown this once."""
 
     secret = fields.TextField(
         read_only=True, max_length=MAX_SECRET_LENGTH, help_text="what its messages are signed with; shown this once"
     )
 
-    class Meta(WebhookEndpointShape.Meta):
-        fields = (*WebhookEndpointShape.Meta.fields, "secret")
+    class Meta(WebhookEndpointSerializer.Meta):
+        fields = (*WebhookEndpointSerializer.Meta.fields, "secret")
 
 
-class WebhookDeliveryShape(StrictModelSerializer):
+class WebhookDeliverySerializer(StrictModelSerializer):
     """One try to tell an endpoint of an event."""
 
     type = fields.TextField(max_length=MAX_EVENT_TYPE_LENGTH, help_text="of the event")

@@ -11,8 +11,7 @@ from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.auth.step_up import SignInAgain, require_recent_login
 from companies.permissions import Permission
-from webhooks import actions
-from webhooks import serializers as shapes
+from webhooks import actions, serializers
 from webhooks.models import WebhookDelivery, WebhookEndpoint
 
 MANAGE = Permission.COMPANY_MANAGE
@@ -21,7 +20,7 @@ MANAGE = Permission.COMPANY_MANAGE
 class WebhookEndpointViewSet(CompanyViewSet):
     schema_tags = ["Webhooks"]
     schema_noun = "webhookEndpoint"
-    resource, shape = WebhookEndpoint, shapes.WebhookEndpointShape
+    resource, shape = WebhookEndpoint, serializers.WebhookEndpointSerializer
     refuses = {
         "create": [actions.TooManyWebhookEndpoints, SignInAgain],
         **dict.fromkeys(("update", "destroy", "roll_secret"), (SignInAgain,)),
@@ -38,13 +37,15 @@ class WebhookEndpointViewSet(CompanyViewSet):
         if self.action in self.needs_recent_login:
             require_recent_login(self)
 
-    @extend_schema(responses=ListSerializer(child=shapes.WebhookEndpointShape(), max_length=actions.MAX_ENDPOINTS))
+    @extend_schema(
+        responses=ListSerializer(child=serializers.WebhookEndpointSerializer(), max_length=actions.MAX_ENDPOINTS)
+    )
     def list(self, request: Request, company_id: str) -> Response:
         """All endpoints of the company; never their secrets."""
         self.allow_parameters()
         return self.respond_with_all(WebhookEndpoint.objects.for_company(self.company.id).in_display_order())
 
-    @extend_schema(responses={201: shapes.CreatedWebhookEndpoint})
+    @extend_schema(responses={201: serializers.CreatedWebhookEndpoint})
     def create(self, request: Request, company_id: str) -> Response:
         """Adds an endpoint; `secret` is answered this once. It is sent every event that is committed from now on, as
         the feed of events has it, in that order, signed by Standard Webhooks. 20 a company."""
@@ -72,7 +73,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
         return Response({"success": True})
 
     @extend_schema(
-        operation_id="rollWebhookEndpointSecret", request=None, responses={200: shapes.CreatedWebhookEndpoint}
+        operation_id="rollWebhookEndpointSecret", request=None, responses={200: serializers.CreatedWebhookEndpoint}
     )
     def roll_secret(self, request: Request, company_id: str, endpoint_id: str) -> Response:
         """Another secret, answered this once. For a day every message is signed with the old one too."""
@@ -81,35 +82,35 @@ class WebhookEndpointViewSet(CompanyViewSet):
         )
         return add_secret_to_response(self.respond_with_one(endpoint_with_secret.endpoint), endpoint_with_secret)
 
-    @extend_schema(operation_id="testWebhookEndpoint", request=None, responses=shapes.WebhookDeliveryShape)
+    @extend_schema(operation_id="testWebhookEndpoint", request=None, responses=serializers.WebhookDeliverySerializer)
     def test(self, request: Request, company_id: str, endpoint_id: str) -> Response:
         """Has an event `webhookEndpoint.tested` sent to this endpoint alone, at once and once, whatever its types and
         enabled or not. The delivery tells what became of it."""
         delivery = actions.request_test_delivery(
             company=self.company, context=self.audit_context, endpoint_id=endpoint_id
         )
-        return Response(shapes.WebhookDeliveryShape(delivery).data)
+        return Response(serializers.WebhookDeliverySerializer(delivery).data)
 
     @extend_schema(
         operation_id="listWebhookDeliveries",
         parameters=PAGING_PARAMETERS,
-        responses=shapes.WebhookDeliveryShape(many=True),
+        responses=serializers.WebhookDeliverySerializer(many=True),
     )
     def deliveries(self, request: Request, company_id: str, endpoint_id: str) -> Response:
         """What was sent to an endpoint in the last 30 days, and what it answered, latest first."""
         self.allow_parameters("limit", "cursor")
         endpoint = self.get_row(WebhookEndpoint.objects, endpoint_id)
         rows = WebhookDelivery.objects.for_company(self.company.id).filter(endpoint=endpoint)
-        return self.respond_with_page(rows, shapes.WebhookDeliveryShape, order=("-id",))
+        return self.respond_with_page(rows, serializers.WebhookDeliverySerializer, order=("-id",))
 
-    @extend_schema(operation_id="redeliverWebhook", request=None, responses=shapes.WebhookDeliveryShape)
+    @extend_schema(operation_id="redeliverWebhook", request=None, responses=serializers.WebhookDeliverySerializer)
     def redeliver(self, request: Request, company_id: str, endpoint_id: str, delivery_id: str) -> Response:
         """Has the event of a delivery sent again, at once and once, with the same `webhook-id`. A new delivery tells
         what became of it."""
         delivery = actions.request_redelivery(
             company=self.company, context=self.audit_context, endpoint_id=endpoint_id, delivery_id=delivery_id
         )
-        return Response(shapes.WebhookDeliveryShape(delivery).data)
+        return Response(serializers.WebhookDeliverySerializer(delivery).data)
 
 
 def add_secret_to_response(response: Any, endpoint_with_secret: actions.EndpointWithSecret) -> Response:

@@ -27,7 +27,7 @@ from ledger.models import Counterparty, CounterpartyType, Product, Subscription,
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.rates import get_rate_table, get_valuation_status
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
-from ledger.subscriptions.serializers.subscriptions import EventShape, SubscriptionShape
+from ledger.subscriptions.serializers.subscriptions import EventSerializer, SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME
 
 TAB = "recurring-revenue"
@@ -197,7 +197,8 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         :MAX_SUBSCRIPTIONS_SHOWN
     ]
     subscriptions = [
-        add_subscription_labels(each, products) for each in SubscriptionShape(subscriptions_with_status, many=True).data
+        add_subscription_labels(each, products)
+        for each in SubscriptionSerializer(subscriptions_with_status, many=True).data
     ]
     product_by_subscription = {
         UUID(str(each["id"])): each["product"] or each["externalId"] or "" for each in subscriptions
@@ -218,7 +219,7 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
                 "every": format_billing_interval(each["interval"], each["intervalCount"]),
                 "of": product_by_subscription.get(row.subscription_id, ""),
             }
-            for row, each in zip(events_found, EventShape(events_found, many=True).data, strict=True)
+            for row, each in zip(events_found, EventSerializer(events_found, many=True).data, strict=True)
         ],
         cursor=cursor,
         edits=can_read_name and page.has_permission(Permission.COUNTERPARTIES_WRITE),

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import serializers as shapes
+from analytics import serializers
 from analytics.queries import balances, cash_flow
 from analytics.queries.balance_forecast import AccountForecast, compute_balance_forecast
 from analytics.queries.cash_bridge import build_part_queries, compute_cash_bridge
@@ -33,12 +33,12 @@ class BalanceViewSet(DataViewSet):
 
     @extend_schema(
         operation_id="accountBalanceByAccount",
-        request=shapes.AccountBalanceQuery,
-        responses=shapes.AccountBalances,
+        request=serializers.AccountBalanceQuery,
+        responses=serializers.AccountBalances,
     )
     def by_account(self, request: Request, company_id: str) -> Response:
         """Balances per account, keyed by account id, in the company's base currency."""
-        values = self.parse_body(shapes.AccountBalanceQuery)
+        values = self.parse_body(serializers.AccountBalanceQuery)
         start, end = parse_window(values)
         account_balances = balances.list_account_balances(
             company=self.company,
@@ -50,7 +50,7 @@ class BalanceViewSet(DataViewSet):
         )
         return Response({str(row.account_id): account_balance_to_dict(row) for row in account_balances})
 
-    @extend_schema(operation_id="balanceByCashType", request=Window, responses=shapes.CashTypeSeries)
+    @extend_schema(operation_id="balanceByCashType", request=Window, responses=serializers.CashTypeSeries)
     def by_cash_type(self, request: Request, company_id: str) -> Response:
         """Cash and other balances, one point a day, ending today at the latest."""
         start, end = parse_window(self.parse_body(Window))
@@ -64,7 +64,7 @@ class BalanceViewSet(DataViewSet):
             }
         )
 
-    @extend_schema(operation_id="runway", request=None, responses=shapes.RunwayShape)
+    @extend_schema(operation_id="runway", request=None, responses=serializers.RunwaySerializer)
     def runway(self, request: Request, company_id: str) -> Response:
         """How many months today's cash lasts at the pace of the last three whole months with bookings.
 
@@ -114,10 +114,12 @@ def account_balance_to_dict(row: balances.AccountBalance) -> dict[str, object]:
 class CashFlowViewSet(DataViewSet):
     permission_for = dict.fromkeys(("cash_flow", "forecast", "balance_forecast", "bridge"), Permission.BALANCES_READ)
 
-    @extend_schema(operation_id="cashFlowTimeSeries", request=shapes.CashFlowQuery, responses=shapes.CashFlowSeries)
+    @extend_schema(
+        operation_id="cashFlowTimeSeries", request=serializers.CashFlowQuery, responses=serializers.CashFlowSeries
+    )
     def cash_flow(self, request: Request, company_id: str) -> Response:
         """What came in and went out, in the base currency; transfers and transit accounts are left out."""
-        values = self.parse_body(shapes.CashFlowQuery)
+        values = self.parse_body(serializers.CashFlowQuery)
         start, end = parse_window(values)
         flows = cash_flow.compute_cash_flow(
             company=self.company, start=start, end=end, interval=values["interval"], rates=get_rate_table()
@@ -130,7 +132,9 @@ class CashFlowViewSet(DataViewSet):
         )
 
     @extend_schema(
-        operation_id="forecastCashFlowTimeSeries", request=shapes.ForecastQuery, responses=shapes.ForecastSeries
+        operation_id="forecastCashFlowTimeSeries",
+        request=serializers.ForecastQuery,
+        responses=serializers.ForecastSeries,
     )
     def forecast(self, request: Request, company_id: str) -> Response:
         """Actual flows up to the cutover and planned ones after it, on one axis.
@@ -140,7 +144,7 @@ class CashFlowViewSet(DataViewSet):
         planned values are 0, and all its actual flows are there, whatever the cutover.
         """
         forecast_found = cash_flow.forecast_cash_flow(
-            **self.build_forecast_arguments(self.parse_body(shapes.ForecastQuery))
+            **self.build_forecast_arguments(self.parse_body(serializers.ForecastQuery))
         )
         axis = forecast_found.actual.points
         return Response(
@@ -176,8 +180,8 @@ class CashFlowViewSet(DataViewSet):
 
     @extend_schema(
         operation_id="forecastBalanceTimeSeries",
-        request=shapes.ForecastBalanceQuery,
-        responses=shapes.ForecastBalanceSeries,
+        request=serializers.ForecastBalanceQuery,
+        responses=serializers.ForecastBalanceSeries,
     )
     def balance_forecast(self, request: Request, company_id: str) -> Response:
         """Where the cash goes: the balance at the end of each bucket, actual up to the cutover and projected after it.
@@ -186,7 +190,7 @@ class CashFlowViewSet(DataViewSet):
         after it, and overdue ones on the day after it. Up to the last projected balance it changes by plannedInflow -
         plannedOutflow - transfersOut + revaluation, to the cent.
         """
-        values = self.parse_body(shapes.ForecastBalanceQuery)
+        values = self.parse_body(serializers.ForecastBalanceQuery)
         accounts = values.get("account_ids")
         if accounts:
             check_known_ids(Account.objects.for_company(self.company.id), accounts, name="accountIds")
@@ -213,7 +217,7 @@ class CashFlowViewSet(DataViewSet):
             }
         )
 
-    @extend_schema(operation_id="cashBridge", request=Window, responses=shapes.CashBridgeShape)
+    @extend_schema(operation_id="cashBridge", request=Window, responses=serializers.CashBridgeSerializer)
     def bridge(self, request: Request, company_id: str) -> Response:
         """Why the cash changed from `startDate` to `endDate`, part by part; the window ends today at the latest.
 

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
-from analytics import serializers as shapes
+from analytics import serializers
 from analytics.calc.calendar_periods import PERIOD_MONTHS
 from analytics.query_window import MAX_MONTHLY_YEARS, check_window_length, check_window_order, get_default_start
 from analytics.reports.profit_and_loss import build_company_statement
@@ -23,7 +23,7 @@ STATEMENT_PARAMETERS = [
     OpenApiParameter(
         "interval", enum=list(PERIOD_MONTHS), description="periods of the calendar; `month` where it is left out"
     ),
-    OpenApiParameter("comparison", enum=shapes.COMPARISONS, description="adds a sheet of what was before"),
+    OpenApiParameter("comparison", enum=serializers.COMPARISONS, description="adds a sheet of what was before"),
     OpenApiParameter(
         "toDate", enum=["true", "false"], description="true: the running month counts up to today, its plan by the days"
     ),
@@ -49,7 +49,7 @@ class StatementExportViewSet(DataViewSet):
         of the plan, in which lines, sums and totals are formulas. Expenses are positive. Months count whole; with
         `toDate` the running one counts up to today, its plan by the days so far."""
         self.allow_parameters("startDate", "endDate", "interval", "comparison", "toDate")
-        values = self.parse_body(shapes.StatementQuery, data=request.query_params.dict())
+        values = self.parse_body(serializers.StatementQuery, data=request.query_params.dict())
         today = self.today
         end = values.get("end_date") or today
         start = values.get("start_date") or get_default_start(end)

@@ -1,11 +1,11 @@
 """Endpoints of recurring revenue."""
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ListSerializer
 
-from analytics import serializers as shapes
+from analytics import serializers
 from analytics.queries import cohorts, monthly_rows, recurring_revenue, recurring_revenue_summary
 from analytics.query_window import MAX_WINDOW_MONTHS, get_default_start, list_window_months
 from analytics.views.base import DataViewSet
@@ -21,8 +21,8 @@ class RecurringViewSet(DataViewSet):
 
     @extend_schema(
         operation_id="monthlyData",
-        request=shapes.MonthlyDataQuery,
-        responses=serializers.ListSerializer(child=shapes.MonthlyRowShape(), max_length=MAX_WINDOW_MONTHS),
+        request=serializers.MonthlyDataQuery,
+        responses=ListSerializer(child=serializers.MonthlyRowSerializer(), max_length=MAX_WINDOW_MONTHS),
     )
     def monthly_data(self, request: Request, company_id: str) -> Response:
         """How monthly recurring revenue moved, one row a month; the last twelve months unless told otherwise.
@@ -31,7 +31,7 @@ class RecurringViewSet(DataViewSet):
         start + new + reactivate + upgrade + downgrade + cancel + currency = end, exactly, and each start is the end of
         the month before. Each movement is rounded half up by itself; the cents that this leaves over go to `currency`.
         """
-        values = self.parse_body(shapes.MonthlyDataQuery)
+        values = self.parse_body(serializers.MonthlyDataQuery)
         last = values.get("end_month") or get_first_day_of_month(self.today)
         first = values.get("start_month") or get_default_start(last)
         list_window_months(first, last)
@@ -46,8 +46,8 @@ class RecurringViewSet(DataViewSet):
 
     @extend_schema(
         operation_id="recurringRevenueSummary",
-        request=shapes.RecurringRevenueQuery,
-        responses=shapes.RecurringRevenueShape,
+        request=serializers.RecurringRevenueQuery,
+        responses=serializers.RecurringRevenueSerializer,
     )
     def summary(self, request: Request, company_id: str) -> Response:
         """Recurring revenue at the end of a month, with retention and churn over the twelve months up to it.
@@ -56,22 +56,22 @@ class RecurringViewSet(DataViewSet):
         and churn are of the customers who paid before: new and reactivated customers never count in them. Who left
         and returned within the twelve months counts with what they pay at the end.
         """
-        values = self.parse_body(shapes.RecurringRevenueQuery)
+        values = self.parse_body(serializers.RecurringRevenueQuery)
         last = values.get("month") or get_first_day_of_month(self.today)
         span = recurring_revenue_summary.measure_span(
             company=self.company, first=get_default_start(last), last=last, rates=get_rate_table()
         )
         summary = recurring_revenue_summary.summarize_span(span, base=self.company.base_currency)
-        return Response(shapes.RecurringRevenueShape(summary).data)
+        return Response(serializers.RecurringRevenueSerializer(summary).data)
 
     @extend_schema(
         operation_id="cohorts",
-        request=shapes.CohortsQuery,
-        responses=serializers.ListSerializer(child=shapes.CohortShape(), max_length=MAX_WINDOW_MONTHS),
+        request=serializers.CohortsQuery,
+        responses=ListSerializer(child=serializers.CohortSerializer(), max_length=MAX_WINDOW_MONTHS),
     )
     def cohorts(self, request: Request, company_id: str) -> Response:
         """What became of customers who came in the same month, by that month: their revenue, or how many are left."""
-        values = self.parse_body(shapes.CohortsQuery)
+        values = self.parse_body(serializers.CohortsQuery)
         cohorts_found = cohorts.compute_cohorts(
             company=self.company,
             months=list_window_months(values["start_month"], values["end_month"]),

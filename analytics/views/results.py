@@ -4,11 +4,11 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ListSerializer
 
-from analytics import serializers as shapes
+from analytics import serializers
 from analytics.queries import profit_and_loss
 from analytics.queries.open_transactions import sum_open_transactions
 from analytics.query_window import MAX_BAR_COUNT, Window, list_window_months, parse_window
@@ -26,7 +26,7 @@ class ResultViewSet(DataViewSet):
     @extend_schema(
         operation_id="revenueExpensesBar",
         request=Window,
-        responses=serializers.ListSerializer(child=shapes.BarShape(), max_length=MAX_BAR_COUNT),
+        responses=ListSerializer(child=serializers.BarSerializer(), max_length=MAX_BAR_COUNT),
     )
     def bars(self, request: Request, company_id: str) -> Response:
         """Revenue by kind and expenses, one row for every month that the window touches; expenses are positive."""
@@ -41,7 +41,9 @@ class ResultViewSet(DataViewSet):
         )
 
     @extend_schema(
-        operation_id="profitAndLoss", request=shapes.ProfitAndLossQuery, responses=shapes.ResultShape(many=True)
+        operation_id="profitAndLoss",
+        request=serializers.ProfitAndLossQuery,
+        responses=serializers.ResultSerializer(many=True),
     )
     def profit_and_loss(self, request: Request, company_id: str) -> Response:
         """Actual and planned amounts by period, line and category; expenses are positive.
@@ -50,7 +52,7 @@ class ResultViewSet(DataViewSet):
         post in the period's months, the running one whole unless `toDate` is asked for. Each row leads to the
         transactions behind it.
         """
-        values = self.parse_body(shapes.ProfitAndLossQuery)
+        values = self.parse_body(serializers.ProfitAndLossQuery)
         every_category = values.get("show_all_categories")
         result_rows = profit_and_loss.compute_profit_and_loss(
             company=self.company,
@@ -64,7 +66,7 @@ class ResultViewSet(DataViewSet):
         )
         return Response([result_row_to_dict(row, self.company) for row in result_rows])
 
-    @extend_schema(operation_id="openTransactions", request=Window, responses=shapes.OpenTransactionsShape)
+    @extend_schema(operation_id="openTransactions", request=Window, responses=serializers.OpenTransactionsSerializer)
     def missing(self, request: Request, company_id: str) -> Response:
         """What the profit and loss does not know of yet: transactions that are not categorized, or not in full.
 

@@ -132,7 +132,7 @@ WRITABLE_FIELDS = (
 )
 
 
-class AccountShape(StrictModelSerializer):
+class AccountSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     account_group_id = fields.IdField(allow_null=True, required=False)
@@ -166,11 +166,11 @@ class Integration(StrictSerializer):
     status = fields.TextField(allow_null=True)
 
 
-class AccountListItem(AccountShape):
+class AccountListItem(AccountSerializer):
     integration = serializers.SerializerMethodField(help_text="what manages the account, or null")
 
-    class Meta(AccountShape.Meta):
-        fields: ClassVar[tuple[str, ...]] = (*AccountShape.Meta.fields, "integration")
+    class Meta(AccountSerializer.Meta):
+        fields: ClassVar[tuple[str, ...]] = (*AccountSerializer.Meta.fields, "integration")
 
     @extend_schema_field(Integration(allow_null=True))
     def get_integration(self, account: Account) -> dict[str, Any] | None:
@@ -184,7 +184,7 @@ class GroupMove(StrictSerializer):
     account_group_id = fields.IdField(allow_null=True, help_text="null takes the account out of its group")
 
 
-class AccountGroupShape(StrictModelSerializer):
+class AccountGroupSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     order = fields.OrderField(required=False)

@@ -10,10 +10,9 @@ from rest_framework.response import Response
 from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.serializers import SUCCESS
 from companies.permissions import Permission
-from ledger.accounts import actions
-from ledger.accounts import serializers as shapes
+from ledger.accounts import actions, serializers
 from ledger.models import Account, AccountGroup, AccountGroupNotEmpty, AccountNotEmpty
-from ledger.transactions.serializers import TransactionBox, TransactionShape, build_transaction_response
+from ledger.transactions.serializers import TransactionBox, TransactionSerializer, build_transaction_response
 
 ACCOUNT_PERMISSIONS = build_crud_permissions(reads=Permission.ACCOUNTS_READ, writes=Permission.ACCOUNTS_WRITE)
 ARCHIVED_FILTERS = {None: {"archived": False}, "true": {"archived": True}, "false": {"archived": False}, "all": {}}
@@ -35,7 +34,7 @@ def filter_by_archived(view: CompanyViewSet, rows: Any) -> Any:
 
 class AccountViewSet(CompanyViewSet):
     schema_tags = ["Accounts"]
-    resource, shape = Account, shapes.AccountShape
+    resource, shape = Account, serializers.AccountSerializer
     refuses = {"destroy": [AccountNotEmpty]}
     permission_for = {
         **ACCOUNT_PERMISSIONS,
@@ -45,16 +44,16 @@ class AccountViewSet(CompanyViewSet):
 
     @extend_schema(
         parameters=[ARCHIVED_PARAMETER],
-        responses=shapes.AccountListItem(many=True),
+        responses=serializers.AccountListItem(many=True),
     )
     def list(self, request: Request, company_id: str) -> Response:
         """The company's accounts, each with the integration that manages it."""
         accounts = filter_by_archived(self, Account.objects.for_company(self.company.id)).in_display_order()
-        return Response(shapes.AccountListItem(accounts, many=True).data)
+        return Response(serializers.AccountListItem(accounts, many=True).data)
 
     def create(self, request: Request, company_id: str) -> Response:
         """Opens an account. Without a currency it is in the company's; what it held before is its initial balance."""
-        values = self.parse_body(shapes.AccountShape, resource_serializer=shapes.AccountListItem)
+        values = self.parse_body(serializers.AccountSerializer, resource_serializer=serializers.AccountListItem)
         account = actions.create_account(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(account)
 
@@ -65,7 +64,10 @@ class AccountViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, account_id: str) -> Response:
         """Changes the fields that are sent."""
         return self.update_account(
-            account_id, self.parse_body(shapes.AccountShape, partial=True, resource_serializer=shapes.AccountListItem)
+            account_id,
+            self.parse_body(
+                serializers.AccountSerializer, partial=True, resource_serializer=serializers.AccountListItem
+            ),
         )
 
     def destroy(self, request: Request, company_id: str, account_id: str) -> Response:
@@ -83,10 +85,10 @@ class AccountViewSet(CompanyViewSet):
         """Restores an archived account to the active lists."""
         return self.update_account(account_id, {"archived": False}, "account.unarchived")
 
-    @extend_schema(operation_id="moveAccountToGroup", request=shapes.GroupMove)
+    @extend_schema(operation_id="moveAccountToGroup", request=serializers.GroupMove)
     def change_group(self, request: Request, company_id: str, account_id: str) -> Response:
         """Moves an account to another group, or out of its group with null."""
-        return self.update_account(account_id, self.parse_body(shapes.GroupMove), "account.groupChanged")
+        return self.update_account(account_id, self.parse_body(serializers.GroupMove), "account.groupChanged")
 
     @extend_schema(operation_id="getInitialBalance", responses=TransactionBox)
     def initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
@@ -94,10 +96,10 @@ class AccountViewSet(CompanyViewSet):
         account = self.get_row(Account.objects, account_id)
         return build_transaction_response(self, actions.find_initial_balance(account=account))
 
-    @extend_schema(operation_id="setInitialBalance", request=shapes.InitialBalance, responses=TransactionBox)
+    @extend_schema(operation_id="setInitialBalance", request=serializers.InitialBalance, responses=TransactionBox)
     def set_initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
         """Sets what the account held at the start of a day; dataStartDate does not apply."""
-        values = self.parse_body(shapes.InitialBalance, resource_serializer=TransactionShape)
+        values = self.parse_body(serializers.InitialBalance, resource_serializer=TransactionSerializer)
         transaction = actions.set_initial_balance(
             company=self.company,
             context=self.audit_context,
@@ -117,7 +119,7 @@ class AccountViewSet(CompanyViewSet):
 
 class AccountGroupViewSet(CompanyViewSet):
     schema_tags = ["Account groups"]
-    resource, shape = AccountGroup, shapes.AccountGroupShape
+    resource, shape = AccountGroup, serializers.AccountGroupSerializer
     refuses = {"destroy": [AccountGroupNotEmpty]}
     permission_for = ACCOUNT_PERMISSIONS
 
@@ -130,7 +132,7 @@ class AccountGroupViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a group; accounts are moved into it one by one."""
         group = actions.create_account_group(
-            company=self.company, context=self.audit_context, values=self.parse_body(shapes.AccountGroupShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(serializers.AccountGroupSerializer)
         )
         return self.respond_created(group)
 
@@ -140,7 +142,7 @@ class AccountGroupViewSet(CompanyViewSet):
 
     def update(self, request: Request, company_id: str, account_group_id: str) -> Response:
         """Renames, reorders or archives a group; the accounts inside are unchanged."""
-        values = self.parse_body(shapes.AccountGroupShape, partial=True)
+        values = self.parse_body(serializers.AccountGroupSerializer, partial=True)
         group = actions.update_account_group(
             company=self.company, context=self.audit_context, group_id=account_group_id, values=values
         )

@@ -3,19 +3,18 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
 
 from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
 from companies.api.rendering import UploadParser
 from companies.permissions import Permission
-from ledger.bank_statements import errors, table_errors
-from ledger.bank_statements import serializers as shapes
+from ledger.bank_statements import errors, serializers, table_errors
 from ledger.bank_statements.actions import statements
 from ledger.bank_statements.actions.reconciliation import ComparedBalance, compare_statement_balances
 from ledger.bank_statements.queries import statement_accounts
@@ -56,8 +55,8 @@ class StatementViewSet(CompanyViewSet):
 
     @extend_schema(
         operation_id="importStatement",
-        request={"multipart/form-data": shapes.StatementUpload},
-        responses={200: shapes.StatementResult},
+        request={"multipart/form-data": serializers.StatementUpload},
+        responses={200: serializers.StatementResult},
     )
     def create(self, request: Request, company_id: str) -> Response:
         """Takes in what a bank exports, up to 100,000 entries, all of them or none: each is stored once, whatever files
@@ -75,11 +74,11 @@ class StatementViewSet(CompanyViewSet):
         form = request.data
         if not hasattr(form, "getlist"):
             raise UnsupportedMediaType(request.content_type or "")
-        self.report_ignored_fields(sorted(set(form) - shapes.FORM_FIELDS))
+        self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
         file: Any = form.get("file")
         if file is None or not hasattr(file, "read"):
-            raise serializers.ValidationError({"file": "A file must be sent in this field."}, code="required")
-        options = shapes.parse_statement_options(form)
+            raise ValidationError({"file": "A file must be sent in this field."}, code="required")
+        options = serializers.parse_statement_options(form)
         result = statements.import_statement(
             company=self.company,
             context=self.audit_context,
@@ -89,9 +88,9 @@ class StatementViewSet(CompanyViewSet):
             details=options.get("split") == "details",
             date_order=options.get("dateOrder"),
             dry_run=options.get("dryRun") == "true",
-            settings=shapes.parse_import_settings(options),
+            settings=serializers.parse_import_settings(options),
         )
-        return Response(shapes.serialize_import_result(result))
+        return Response(serializers.serialize_import_result(result))
 
 
 class ReconciliationViewSet(CompanyViewSet):
@@ -100,7 +99,9 @@ class ReconciliationViewSet(CompanyViewSet):
     permission_for = {"list": Permission.BALANCES_READ}
 
     @extend_schema(
-        operation_id="listReconciliation", parameters=PAGING_PARAMETERS, responses=shapes.ReconciliationRow(many=True)
+        operation_id="listReconciliation",
+        parameters=PAGING_PARAMETERS,
+        responses=serializers.ReconciliationRow(many=True),
     )
     def list(self, request: Request, company_id: str, account_id: str) -> Response:
         """What the bank reported of an account, statement by statement, beside what its transactions add up to now;

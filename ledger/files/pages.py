@@ -24,7 +24,7 @@ from companies.pages.forms import BoundForm, bind_body, parse_form_amounts
 from companies.permissions import Permission
 from ledger.files import actions
 from ledger.files.content_type import JPEG, PDF, PNG
-from ledger.files.serializers import FileShape
+from ledger.files.serializers import FileSerializer
 from ledger.models import File, ParseStatus, Transaction
 from ledger.transactions.pages.labels import load_visible_names, to_choices
 from ledger.transactions.pages.return_urls import (
@@ -233,7 +233,7 @@ def bind_file_form(page: CompanyPage) -> BoundForm:
     money = {"value": Decimal(amounts["amount"]), "currency": values["currency"]} if amounts else None
     data = {"amount": money, "date": values["date"] or None, "type": values["kind"] or None}
     body = {"parseStatus": values["parseStatus"], "parseData": data if any(data.values()) else None}
-    form = bind_body(FileShape, body, values=values, fields=FORM_FIELD_BY_POINTER, partial=True)
+    form = bind_body(FileSerializer, body, values=values, fields=FORM_FIELD_BY_POINTER, partial=True)
     form.errors |= errors
     return form
 

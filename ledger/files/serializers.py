@@ -70,7 +70,7 @@ class TransactionIds(fields.ListField):
         super().__init__(**kwargs)
 
 
-class FileShape(StrictModelSerializer):
+class FileSerializer(StrictModelSerializer):
     """Metadata; only transactionIds, parseStatus and parseData can be changed."""
 
     company_id = fields.IdField(read_only=True)

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.http import FileResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, UnsupportedMediaType, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
@@ -17,8 +16,7 @@ from companies.api.rendering import JsonParser, UploadParser
 from companies.api.serializers import SUCCESS
 from companies.models import parse_id
 from companies.permissions import Permission
-from ledger.files import actions
-from ledger.files import serializers as shapes
+from ledger.files import actions, serializers
 from ledger.files.content_type import CONTENT_KINDS, UnsupportedFileType
 from ledger.files.quota import QuotaExceeded
 from ledger.models import File, ParseStatus
@@ -34,7 +32,7 @@ CONTENT_TYPES = [kind.content_type for kind in CONTENT_KINDS]
 
 class FileViewSet(CompanyViewSet):
     schema_tags = ["Files"]
-    resource, shape = File, shapes.FileShape
+    resource, shape = File, serializers.FileSerializer
     uploads = frozenset({"create"})
     refuses = {
         "create": [actions.FileTooLarge, QuotaExceeded, UnsupportedFileType, "invalid_form"],
@@ -71,7 +69,7 @@ class FileViewSet(CompanyViewSet):
             files = files.for_transaction(transaction_id)
         return self.respond_with_page(files, order=("-created_time", "-id"))
 
-    @extend_schema(request={"multipart/form-data": shapes.Upload})
+    @extend_schema(request={"multipart/form-data": serializers.Upload})
     def create(self, request: Request, company_id: str) -> Response:
         """Stores a document of at most 20 MiB (413 `file_too_large`): PDF, PNG, JPEG, CSV or XML, judged by its content
         (415 `unsupported_file_type`)."""
@@ -81,13 +79,13 @@ class FileViewSet(CompanyViewSet):
         self.report_ignored_fields(sorted(set(form) - {"file", "transactionIds"}))
         uploaded_file = form.get("file")
         if uploaded_file is None or not hasattr(uploaded_file, "read"):
-            raise serializers.ValidationError({"file": "A file must be sent in this field."}, code="required")
+            raise ValidationError({"file": "A file must be sent in this field."}, code="required")
         row = actions.create_file(
             company=self.company,
             context=self.audit_context,
             name=uploaded_file.name,
             content=uploaded_file.read(actions.MAX_FILE_BYTES + 1),
-            transaction_ids=shapes.parse_form_ids(form.getlist("transactionIds")),
+            transaction_ids=serializers.parse_form_ids(form.getlist("transactionIds")),
         )
         return self.respond_created(self.get_answered_row(row))
 
@@ -95,7 +93,9 @@ class FileViewSet(CompanyViewSet):
         """What is known of a document; `…/content` has its bytes."""
         return self.respond_with_one(self.get_row(File.objects.with_transaction_ids(self.company.id), file_id))
 
-    @extend_schema(operation_id="downloadFile", responses={(200, *CONTENT_TYPES): OpenApiResponse(shapes.FILE_SCHEMA)})
+    @extend_schema(
+        operation_id="downloadFile", responses={(200, *CONTENT_TYPES): OpenApiResponse(serializers.FILE_SCHEMA)}
+    )
     def content(self, request: Request, company_id: str, file_id: str) -> Any:
         """The document itself, as an attachment; the extension of its name is its content's."""
         row = self.get_row(File.objects, file_id)
@@ -109,7 +109,7 @@ class FileViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, file_id: str) -> Response:
         """Changes transactionIds, parseStatus and parseData where they are sent. A date that was read in an invoice
         dates the parts of its transactions that go by the invoice."""
-        values = self.parse_body(shapes.FileShape, partial=True)
+        values = self.parse_body(serializers.FileSerializer, partial=True)
         row = actions.update_file(company=self.company, context=self.audit_context, file_id=file_id, values=values)
         return self.respond_with_one(self.get_answered_row(row))
 

@@ -54,7 +54,7 @@ class ImportResult(StrictSerializer):
     dry_run = fields.BooleanField()
 
 
-class ImportShape(StrictSerializer):
+class ImportSerializer(StrictSerializer):
     """One import; `undoneTime` is null while its transactions are there."""
 
     id = fields.IdField()

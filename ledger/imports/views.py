@@ -11,7 +11,7 @@ from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.rendering import read_json_body
 from companies.permissions import Permission
 from ledger.bulk.serializers import build_row_errors
-from ledger.imports import serializers as shapes
+from ledger.imports import serializers
 from ledger.imports.actions import import_undo, imports
 from ledger.imports.import_body import TRANSACTION_IMPORT_BODY
 from ledger.models import ImportBatch
@@ -26,8 +26,8 @@ class ImportViewSet(CompanyViewSet):
 
     @extend_schema(
         operation_id="importTransactions",
-        request=shapes.ImportRequest,
-        responses={200: shapes.ImportResult},
+        request=serializers.ImportRequest,
+        responses={200: serializers.ImportResult},
     )
     def create(self, request: Request, company_id: str) -> Response:
         """Imports up to 100,000 transactions, all or none of them unless `onError` is `skip`.
@@ -66,19 +66,19 @@ class ImportHistoryViewSet(CompanyViewSet):
         "destroy": Permission.TRANSACTIONS_WRITE,
     }
 
-    @extend_schema(parameters=PAGING_PARAMETERS, responses=shapes.ImportShape(many=True))
+    @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.ImportSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """The company's imports, latest first; undone ones too."""
         self.allow_parameters("limit", "cursor")
         rows = ImportBatch.objects.for_company(self.company.id)
-        return self.respond_with_page(rows, shapes.ImportShape, order=("-created_time", "-id"))
+        return self.respond_with_page(rows, serializers.ImportSerializer, order=("-created_time", "-id"))
 
-    @extend_schema(responses=shapes.ImportShape)
+    @extend_schema(responses=serializers.ImportSerializer)
     def retrieve(self, request: Request, company_id: str, import_id: str) -> Response:
         """One import: how many rows were stored, skipped and known, and whether it was undone."""
-        return self.respond_with_one(self.get_row(ImportBatch.objects, import_id), shapes.ImportShape)
+        return self.respond_with_one(self.get_row(ImportBatch.objects, import_id), serializers.ImportSerializer)
 
-    @extend_schema(responses={200: shapes.UndoResult})
+    @extend_schema(responses={200: serializers.UndoResult})
     def destroy(self, request: Request, company_id: str, import_id: str) -> Response:
         """Undoes an import: its transactions go, their external ids are free again, partners of linked ones are
         unlinked. An import is undone once (409 `import_already_undone`)."""

@@ -5,7 +5,7 @@ from companies.api.serializers import StrictSerializer
 from ledger.money.fields import CurrencyField
 
 
-class RateShape(StrictSerializer):
+class RateSerializer(StrictSerializer):
     currency = CurrencyField()
     date = fields.DateField(source="day", allow_null=True, help_text="on which it was published; null without a rate")
     rate = fields.NumberField(

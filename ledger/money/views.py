@@ -9,7 +9,7 @@ from companies.api.company_viewset import CompanyViewSet
 from companies.models import Currency
 from companies.permissions import Permission
 from ledger.money.current_rates import list_current_rates
-from ledger.money.serializers import RateShape
+from ledger.money.serializers import RateSerializer
 
 
 class RateViewSet(CompanyViewSet):
@@ -17,7 +17,7 @@ class RateViewSet(CompanyViewSet):
     schema_noun = "rate"
     permission_for = {"list": Permission.BALANCES_READ}
 
-    @extend_schema(operation_id="listRates", responses=ListSerializer(child=RateShape(), max_length=len(Currency)))
+    @extend_schema(operation_id="listRates", responses=ListSerializer(child=RateSerializer(), max_length=len(Currency)))
     def list(self, request: Request, company_id: str) -> Response:
         """The exchange rates at which balances are converted today, one row for each currency that the company uses
         besides its base currency: those of its accounts and booked transactions.
@@ -26,4 +26,4 @@ class RateViewSet(CompanyViewSet):
         """
         self.allow_parameters()
         rates = list_current_rates(company=self.company, today=self.today)
-        return Response(RateShape(rates, many=True).data)
+        return Response(RateSerializer(rates, many=True).data)

@@ -20,7 +20,7 @@ from ledger.money.fields import AMOUNT, AmountField, CurrencyField
 from ledger.rules.actions.categorization_rules import MAX_RULES
 from ledger.rules.calc.category_proposals import BASIS_KINDS, MAX_PROPOSALS, CategoryProposal
 from ledger.rules.calc.rule_matcher import fold_text
-from ledger.transactions.serializers import CounterpartyRef, DateRuleShape, SelectionShape
+from ledger.transactions.serializers import CounterpartyRef, DateRuleSerializer, SelectionSerializer
 
 MAX_VALUE_LENGTH = 200
 MAX_ACCOUNTS = 200
@@ -99,7 +99,7 @@ class Action(StrictSerializer):
         choices=PlType.choices, required=False, allow_null=True, help_text="needed where the category has several lines"
     )
     counterparty = CounterpartyRef(required=False, allow_null=True)
-    using_date_rule = DateRuleShape(required=False, allow_null=True)
+    using_date_rule = DateRuleSerializer(required=False, allow_null=True)
     pass_through_tax_percent = fields.NumberField(
         minimum=Decimal(0),
         maximum=Decimal(100),
@@ -117,7 +117,7 @@ class Action(StrictSerializer):
         }
 
 
-class RuleShape(StrictModelSerializer):
+class RuleSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     enabled = fields.BooleanField(required=False)
@@ -144,7 +144,7 @@ class RuleShape(StrictModelSerializer):
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", "disabled_reason", "last_matched_time", *AUDIT_FIELDS)
 
 
-class TriedRule(RuleShape):
+class TriedRule(RuleSerializer):
     """A rule that is not stored."""
 
     name = fields.NameField(max_length=200, required=False)
@@ -163,7 +163,7 @@ class OrderRequest(StrictSerializer):
 
 class PreviewRequest(StrictSerializer):
     rule = TriedRule(required=False, allow_null=True, help_text="one that is not stored; all rules where left out")
-    selection = SelectionShape(required=False, allow_null=True, help_text="all transactions where it is left out")
+    selection = SelectionSerializer(required=False, allow_null=True, help_text="all transactions where it is left out")
 
 
 class RuleCount(StrictSerializer):
@@ -185,7 +185,7 @@ class Preview(StrictSerializer):
 
 
 class ApplyRequest(StrictSerializer):
-    selection = SelectionShape()
+    selection = SelectionSerializer()
 
 
 class Applied(StrictSerializer):
@@ -243,7 +243,7 @@ class Basis(StrictSerializer):
     agreed = fields.CountField(help_text="those among them with this category; 1 for `own`")
 
 
-class ProposalShape(StrictSerializer):
+class ProposalSerializer(StrictSerializer):
     category_id = fields.IdField()
     pl_type = fields.ChoiceField(choices=PlType.choices)
     counterparty = CounterpartyRef(allow_null=True)
@@ -254,12 +254,12 @@ class ProposalShape(StrictSerializer):
 class ProposalMap(MapSerializer):
     """Proposals by the ids of transactions, the best first."""
 
-    child = ProposalShape
+    child = ProposalSerializer
     max_items = MAX_PROPOSALS
 
 
 def serialize_proposal(proposal: CategoryProposal) -> dict[str, Any]:
-    """Return a proposal for the ProposalShape answer."""
+    """Return a proposal for the ProposalSerializer answer."""
     categorization = proposal.categorization
     counterparty = (
         {"type": categorization.counterparty_type, "id": str(categorization.counterparty_id)}

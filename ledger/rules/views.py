@@ -45,39 +45,41 @@ class RuleViewSet(CompanyViewSet):
         **dict.fromkeys(("create", "update", "destroy", "arrange", "apply"), WRITE),
     }
 
-    @extend_schema(responses=ListSerializer(child=serializers.RuleShape(), max_length=categorization_rules.MAX_RULES))
+    @extend_schema(
+        responses=ListSerializer(child=serializers.RuleSerializer(), max_length=categorization_rules.MAX_RULES)
+    )
     def list(self, request: Request, company_id: str) -> Response:
         """All rules, in the order in which they are tried: the first that matches wins."""
         self.allow_parameters()
         rows = (
             CategorizationRule.objects.for_company(self.company.id).with_account_ids(self.company.id).in_display_order()
         )
-        return Response(serializers.RuleShape(rows, many=True).data)
+        return Response(serializers.RuleSerializer(rows, many=True).data)
 
-    @extend_schema(request=serializers.RuleShape, responses={201: serializers.RuleShape})
+    @extend_schema(request=serializers.RuleSerializer, responses={201: serializers.RuleSerializer})
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a rule, the last in order unless it says otherwise. It speaks about what arrives from now on; `apply`
         has it speak about what is there."""
         rule = categorization_rules.create_categorization_rule(
-            company=self.company, context=self.audit_context, values=self.parse_body(serializers.RuleShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(serializers.RuleSerializer)
         )
         location = f"/companies/{self.company.id}/categorization_rules/{rule.id}"
-        return self.respond_with_one(rule, serializers.RuleShape, status=201, location=location)
+        return self.respond_with_one(rule, serializers.RuleSerializer, status=201, location=location)
 
-    @extend_schema(responses=serializers.RuleShape)
+    @extend_schema(responses=serializers.RuleSerializer)
     def retrieve(self, request: Request, company_id: str, rule_id: str) -> Response:
         """One rule. Where its category or one of its accounts went away, or its category's line, it is disabled, and
         `disabledReason` says why."""
         rows = CategorizationRule.objects.with_account_ids(self.company.id)
-        return self.respond_with_one(self.get_row(rows, rule_id), serializers.RuleShape)
+        return self.respond_with_one(self.get_row(rows, rule_id), serializers.RuleSerializer)
 
-    @extend_schema(request=serializers.RuleShape(partial=True), responses=serializers.RuleShape)
+    @extend_schema(request=serializers.RuleSerializer(partial=True), responses=serializers.RuleSerializer)
     def update(self, request: Request, company_id: str, rule_id: str) -> Response:
         """Changes the fields that are sent, `conditions` and `action` as a whole. What the rule assigned stays."""
         rule = categorization_rules.update_categorization_rule(
             company=self.company, context=self.audit_context, rule_id=rule_id, values=partial(self.build_full_body)
         )
-        return self.respond_with_one(rule, serializers.RuleShape)
+        return self.respond_with_one(rule, serializers.RuleSerializer)
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, rule_id: str) -> Response:
@@ -148,8 +150,8 @@ class RuleViewSet(CompanyViewSet):
     def build_full_body(self, rule: CategorizationRule) -> dict[str, Any]:
         """Return the complete body of an update: the stored rule with the fields that were sent."""
         body = self.request.data
-        data = {**serializers.RuleShape(rule).data, **body} if isinstance(body, Mapping) else body
-        return self.parse_body(serializers.RuleShape, data=data)
+        data = {**serializers.RuleSerializer(rule).data, **body} if isinstance(body, Mapping) else body
+        return self.parse_body(serializers.RuleSerializer, data=data)
 
 
 class ProposalViewSet(CompanyViewSet):

@@ -36,7 +36,7 @@ class CounterpartyRef(StrictSerializer):
     id = fields.IdField()
 
 
-class DateRuleShape(StrictSerializer):
+class DateRuleSerializer(StrictSerializer):
     """`startDate` and `endDate` belong to servicePeriod and custom, `invoiceDate` to invoiceDate."""
 
     type = fields.ChoiceField(choices=[(rule.value, rule.value) for rule in DateRule])
@@ -81,10 +81,12 @@ class PlSplit(StrictSerializer):
         return super().to_internal_value(data)
 
 
-class CategorizationShape(StrictSerializer):
+class CategorizationSerializer(StrictSerializer):
     counterparty = CounterpartyRef(allow_null=True, required=False)
     category_id = fields.IdField()
-    using_date_rule = DateRuleShape(required=False, allow_null=True, help_text="transactionDate where it is left out")
+    using_date_rule = DateRuleSerializer(
+        required=False, allow_null=True, help_text="transactionDate where it is left out"
+    )
     computed_start_date = fields.DateField(read_only=True)
     computed_end_date = fields.DateField(read_only=True)
     pl_split = PlSplit(required=False, allow_null=True)
@@ -101,7 +103,7 @@ class SettledRef(StrictSerializer):
     date = fields.DateField()
 
 
-class TransactionShape(StrictSerializer):
+class TransactionSerializer(StrictSerializer):
     """One movement of money on an account, and what it was for."""
 
     id = fields.IdField(read_only=True)
@@ -136,7 +138,7 @@ class TransactionShape(StrictSerializer):
         }
         return super().get_fields() | provider
 
-    @extend_schema_field(serializers.DictField(child=CategorizationShape()))
+    @extend_schema_field(serializers.DictField(child=CategorizationSerializer()))
     def get_categorizations(self, row: Any) -> Any:
         """Only for the OpenAPI document; responses are built by `representation`."""
 
@@ -147,7 +149,7 @@ class TransactionShape(StrictSerializer):
 
 
 class TransactionBox(StrictSerializer):
-    transaction = TransactionShape(allow_null=True)
+    transaction = TransactionSerializer(allow_null=True)
 
 
 def build_transaction_response(view: Any, row: Transaction | None) -> Response:
@@ -186,7 +188,7 @@ class IdListField(serializers.Field):
         return [str(each) for each in value]
 
 
-class SelectionShape(StrictSerializer):
+class SelectionSerializer(StrictSerializer):
     """`ids` (with ids), `filter` (with filter, and excludedIds where some are not meant) or `all`. Whatever means all
     transactions, a filter that filters nothing too, needs confirm."""
 
@@ -238,7 +240,7 @@ class UnlinkRequest(StrictSerializer):
     categorization_id = fields.AnyTextField(allow_blank=True)
 
 
-class ViewShape(StrictSerializer):
+class ViewSerializer(StrictSerializer):
     """A view of the list that somebody keeps."""
 
     name = fields.NameField(max_length=80)

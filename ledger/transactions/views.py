@@ -43,7 +43,7 @@ from ledger.transactions.filters import (
 )
 from ledger.transactions.queries.totals import compute_total
 from ledger.transactions.representation import encode_json, list_transaction_dicts
-from ledger.transactions.serializers import TransactionShape
+from ledger.transactions.serializers import TransactionSerializer
 
 FIELD_BY_SORT_COLUMN = {"date": "date", "amount_value": "amountValue", "id": "id"}
 TOTAL_PARAMETER = OpenApiParameter(
@@ -55,7 +55,7 @@ TOTAL_PARAMETER = OpenApiParameter(
 
 class TransactionViewSet(CompanyViewSet):
     schema_tags = ["Transactions"]
-    resource, shape = Transaction, TransactionShape
+    resource, shape = Transaction, TransactionSerializer
     refuses = {
         "list": [MissingRateError],
         "create": [ExternalIdTaken],
@@ -106,7 +106,7 @@ class TransactionViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Books one transaction by hand. dataStartDate does not apply."""
         row = transactions.create_transaction(
-            company=self.company, context=self.audit_context, values=self.parse_body(TransactionShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(TransactionSerializer)
         )
         return self.respond_created(row)
 
@@ -117,7 +117,7 @@ class TransactionViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, transaction_id: str) -> Response:
         """Changes the fields that are sent. While it is linked, account, amount and currency stay
         (409 `transaction_linked`); an initial balance is changed through its account."""
-        values = self.parse_body(TransactionShape, partial=True)
+        values = self.parse_body(TransactionSerializer, partial=True)
         row = transactions.update_transaction(
             company=self.company, context=self.audit_context, transaction_id=transaction_id, values=values
         )

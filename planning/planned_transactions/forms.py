@@ -14,12 +14,12 @@ from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
 from ledger.categorization.actions import counterparties
 from ledger.categorization.pages.split_rows import parse_percentage
-from ledger.categorization.serializers.categories import CounterpartyShape
+from ledger.categorization.serializers.categories import CounterpartySerializer
 from ledger.models import Account, Counterparty, CounterpartyType
 from ledger.money.calc.money import compute_included_tax, format_amount, parse_amount
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name
 from planning.models import PlannedTransaction
-from planning.planned_transactions.serializers import PlannedTransactionShape
+from planning.planned_transactions.serializers import PlannedTransactionSerializer
 
 TEXT_FIELDS = ("name", "direction", "amountValue", "amountCurrency", "accountId", "categoryId", "startDate")
 RECURRENCE_FIELDS = ("frequency", "interval", "endType", "endDate", "endCount")
@@ -67,7 +67,7 @@ def build_blank_planned_form(**values: Any) -> BoundForm:
 
 def build_planned_form(planned: PlannedTransaction) -> BoundForm:
     """Build the form of a planned transaction with its current values."""
-    body = PlannedTransactionShape(planned).data
+    body = PlannedTransactionSerializer(planned).data
     recurrence = body["recurrence"] or {}
     end = recurrence.get("end") or {}
     rule, invoice = body["usingDateRule"], body["externalData"] or {}
@@ -103,7 +103,7 @@ def parse_planned_form(page: CompanyPage, *, planned: PlannedTransaction | None,
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in (*TEXT_FIELDS, *RECURRENCE_FIELDS)}
     values |= {name: posted[name].strip() for name in ADVANCED_FIELDS if name in posted}
     values |= {name: name in posted for name in ("lastDayOfMonth", "autoSettle")}
-    stored = PlannedTransactionShape(planned).data if planned else {"accountId": None}
+    stored = PlannedTransactionSerializer(planned).data if planned else {"accountId": None}
     values["settledBy"] = posted.get("settledBy") or stored.get("settledBy", DEFAULT_VALUES["settledBy"])
     sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
     if values["amountCurrency"]:
@@ -133,7 +133,7 @@ def parse_planned_form(page: CompanyPage, *, planned: PlannedTransaction | None,
             if posted.get("addCounterparty") == values["counterparty"]:
                 counterparty_errors = {}
         other_errors |= counterparty_errors
-    form = bind_body(PlannedTransactionShape, body | counterparty_values, values=values, fields=FIELD_BY_POINTER)
+    form = bind_body(PlannedTransactionSerializer, body | counterparty_values, values=values, fields=FIELD_BY_POINTER)
     form.errors |= other_errors | find_direction_errors(values["direction"], amounts.get("amountValue", ""))
     return form
 
@@ -215,7 +215,7 @@ def can_add_counterparty(page: CompanyPage, name: str) -> bool:
     """Return whether the form offers to add a counterparty: none has the name, and the user may create one."""
     if (
         not page.has_permission(Permission.COUNTERPARTIES_WRITE)
-        or not CounterpartyShape(data=build_counterparty_values(name)).is_valid()
+        or not CounterpartySerializer(data=build_counterparty_values(name)).is_valid()
     ):
         return False
     return not Counterparty.objects.for_company(page.company.id).filter(name__iexact=name).exists()

@@ -14,7 +14,7 @@ from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer, StrictSerializer
 from ledger.money.calc.money import format_amount
 from ledger.money.fields import AmountField, CurrencyField
-from ledger.transactions.serializers import CounterpartyRef, DateRuleShape
+from ledger.transactions.serializers import CounterpartyRef, DateRuleSerializer
 from planning.calc.plan_postings import AMOUNT_TYPES, MAX_AMOUNT
 from planning.calc.recurrence import OccurrenceState
 from planning.calc.settlement_matching import SettlementMatch
@@ -124,7 +124,7 @@ class ExternalData(StrictSerializer):
     due_date = fields.DateField(allow_null=True, default=None)
 
 
-class PlannedTransactionShape(StrictModelSerializer):
+class PlannedTransactionSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     account_id = fields.IdField(allow_null=True, help_text="null: no account yet, or one that was deleted")
     name = fields.NameField(max_length=300)
@@ -135,7 +135,7 @@ class PlannedTransactionShape(StrictModelSerializer):
     )
     category_id = fields.IdField(allow_null=True, required=False)
     counterparty = CounterpartyRef(allow_null=True, required=False)
-    using_date_rule = DateRuleShape(required=False)
+    using_date_rule = DateRuleSerializer(required=False)
     recurrence = Recurrence(allow_null=True, required=False, help_text="null: it occurs once, on startDate")
     overrides = OverrideMap(required=False, help_text="from the original date, YYYY-MM-DD, to what differs on it")
     external_data = ExternalData(allow_null=True, required=False)
@@ -193,7 +193,7 @@ class PlannedTransactionShape(StrictModelSerializer):
         return data
 
 
-class OccurrenceShape(StrictSerializer):
+class OccurrenceSerializer(StrictSerializer):
     """One dated occurrence, its override applied."""
 
     date = fields.DateField()
@@ -213,7 +213,7 @@ class OccurrenceShape(StrictSerializer):
     )
 
 
-class DueShape(OccurrenceShape):
+class DueSerializer(OccurrenceSerializer):
     """An occurrence of any rule, and what became of it."""
 
     planned_transaction_id = fields.IdField()
@@ -223,7 +223,7 @@ class DueShape(OccurrenceShape):
     )
 
     def to_representation(self, due: DueOccurrence) -> dict[str, Any]:
-        representation = OccurrenceShape(due.expected).data
+        representation = OccurrenceSerializer(due.expected).data
         return {**representation, "plannedTransactionId": str(due.planned.id), "state": due.state}
 
 
@@ -240,7 +240,7 @@ class UnsettleRequest(StrictSerializer):
     date = fields.DateField()
 
 
-class MatchShape(StrictSerializer):
+class MatchSerializer(StrictSerializer):
     """A transaction that could settle an occurrence."""
 
     planned_transaction_id = fields.IdField()
@@ -268,7 +268,7 @@ class PlanMoney(StrictSerializer):
     currency = CurrencyField()
 
 
-class PlanAmountShape(StrictSerializer):
+class PlanAmountSerializer(StrictSerializer):
     """fixed: `amount` each time. changeByAmount: `amount`, then twice, three times it. relative: `amount`, and each
     next one times (1 + `relativeChange`). No posting is larger than 999999999999999.9999."""
 
@@ -279,11 +279,11 @@ class PlanAmountShape(StrictSerializer):
     )
 
 
-class PlanItemShape(StrictModelSerializer):
+class PlanItemSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     month = fields.MonthField(help_text="first month it applies, YYYY-MM")
     category_id = fields.IdField()
-    amount = PlanAmountShape()
+    amount = PlanAmountSerializer()
     duration = fields.IntegerField(
         allow_null=True, required=False, min_value=1, max_value=MAX_INT32, help_text="months it lives; null: no end"
     )

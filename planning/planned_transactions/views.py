@@ -22,7 +22,7 @@ from ledger.recognition.actions.postings import MissingRateError
 from ledger.recognition.service_periods import PERIOD_ERRORS
 from planning.models import PlanItem, PlannedSource, PlannedTransaction, attach_overrides
 from planning.plan.actions import plan_items
-from planning.planned_transactions import serializers as shapes
+from planning.planned_transactions import serializers
 from planning.planned_transactions.actions import overrides, planned_transactions
 from planning.planned_transactions.queries import transaction_matches
 from planning.planned_transactions.queries.occurrences import MAX_OCCURRENCES, list_due_occurrences, list_occurrences
@@ -74,38 +74,41 @@ class PlannedTransactionViewSet(PlanningViewSet):
         **dict.fromkeys(("put_override", "delete_override", "settle", "unsettle"), WRITE),
     }
 
-    @extend_schema(parameters=PAGING_PARAMETERS, responses=shapes.PlannedTransactionShape(many=True))
+    @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.PlannedTransactionSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """The rules, latest first; not their dated occurrences."""
         self.allow_parameters("limit", "cursor")
         rows = PlannedTransaction.objects.for_company(self.company.id).with_counterparty()
         rows_of_page, headers = paginate_by_keyset(request, rows, order=("-id",))
-        serializer = shapes.PlannedTransactionShape(attach_overrides(rows_of_page), many=True)
+        serializer = serializers.PlannedTransactionSerializer(attach_overrides(rows_of_page), many=True)
         return Response(serializer.data, headers=headers)
 
     @extend_schema(
-        request=shapes.PlannedTransactionShape,
-        responses={201: shapes.PlannedTransactionShape},
+        request=serializers.PlannedTransactionSerializer,
+        responses={201: serializers.PlannedTransactionSerializer},
     )
     def create(self, request: Request, company_id: str) -> Response:
         """Plans something: once, or as often as `recurrence` says. Occurrence *i* is counted from `startDate`, and
         clamped to the end of its month."""
         source = PlannedSource.MANUAL if self.caller.kind == "session" else PlannedSource.API
-        values = self.parse_body(shapes.PlannedTransactionShape)
+        values = self.parse_body(serializers.PlannedTransactionSerializer)
         planned = planned_transactions.create_planned_transaction(
             company=self.company, context=self.audit_context, source=source, values=values
         )
         location = f"/companies/{self.company.id}/planned_transactions/{planned.id}"
-        return self.respond_with_one(planned, shapes.PlannedTransactionShape, status=201, location=location)
+        return self.respond_with_one(planned, serializers.PlannedTransactionSerializer, status=201, location=location)
 
-    @extend_schema(responses=shapes.PlannedTransactionShape)
+    @extend_schema(responses=serializers.PlannedTransactionSerializer)
     def retrieve(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
         """One rule, with its overrides; not its dated occurrences."""
         return self.respond_with_one(
-            self.get_planned_transaction(planned_transaction_id), shapes.PlannedTransactionShape
+            self.get_planned_transaction(planned_transaction_id), serializers.PlannedTransactionSerializer
         )
 
-    @extend_schema(request=shapes.PlannedTransactionShape(partial=True), responses=shapes.PlannedTransactionShape)
+    @extend_schema(
+        request=serializers.PlannedTransactionSerializer(partial=True),
+        responses=serializers.PlannedTransactionSerializer,
+    )
     def update(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
         """Changes the fields that are sent. `overrides` is replaced as a whole; one whose date the changed rule no
         longer names stays, without effect."""
@@ -113,9 +116,9 @@ class PlannedTransactionViewSet(PlanningViewSet):
             company=self.company,
             context=self.audit_context,
             planned_id=planned_transaction_id,
-            build_values=partial(self.merge_body, shapes.PlannedTransactionShape),
+            build_values=partial(self.merge_body, serializers.PlannedTransactionSerializer),
         )
-        return self.respond_with_one(planned, shapes.PlannedTransactionShape)
+        return self.respond_with_one(planned, serializers.PlannedTransactionSerializer)
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
@@ -127,7 +130,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(
         parameters=WINDOW_PARAMETERS,
-        responses=shapes.OccurrenceShape(many=True),
+        responses=serializers.OccurrenceSerializer(many=True),
         operation_id="listOccurrences",
     )
     def occurrences(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
@@ -138,12 +141,12 @@ class PlannedTransactionViewSet(PlanningViewSet):
         planned_occurrences = list_occurrences(
             planned, window_start=window["start_date"], window_end=window["end_date"]
         )
-        return Response(shapes.OccurrenceShape(planned_occurrences, many=True).data)
+        return Response(serializers.OccurrenceSerializer(planned_occurrences, many=True).data)
 
     @extend_schema(
         operation_id="setOccurrenceOverride",
-        request=shapes.OccurrenceOverride,
-        responses=shapes.PlannedTransactionShape,
+        request=serializers.OccurrenceOverride,
+        responses=serializers.PlannedTransactionSerializer,
     )
     def put_override(
         self, request: Request, company_id: str, planned_transaction_id: str, original_date: str
@@ -155,11 +158,11 @@ class PlannedTransactionViewSet(PlanningViewSet):
             context=self.audit_context,
             planned_id=planned_transaction_id,
             original_date=self.parse_path_date(original_date),
-            patch=self.parse_body(shapes.OccurrenceOverride),
+            patch=self.parse_body(serializers.OccurrenceOverride),
         )
-        return self.respond_with_one(changed, shapes.PlannedTransactionShape)
+        return self.respond_with_one(changed, serializers.PlannedTransactionSerializer)
 
-    @extend_schema(operation_id="deleteOccurrenceOverride", responses={200: shapes.PlannedTransactionShape})
+    @extend_schema(operation_id="deleteOccurrenceOverride", responses={200: serializers.PlannedTransactionSerializer})
     def delete_override(
         self, request: Request, company_id: str, planned_transaction_id: str, original_date: str
     ) -> Response:
@@ -170,11 +173,11 @@ class PlannedTransactionViewSet(PlanningViewSet):
             planned_id=planned_transaction_id,
             original_date=self.parse_path_date(original_date),
         )
-        return self.respond_with_one(changed, shapes.PlannedTransactionShape)
+        return self.respond_with_one(changed, serializers.PlannedTransactionSerializer)
 
     @extend_schema(
         parameters=WINDOW_PARAMETERS,
-        responses=ListSerializer(child=shapes.DueShape(), max_length=MAX_OCCURRENCES),
+        responses=ListSerializer(child=serializers.DueSerializer(), max_length=MAX_OCCURRENCES),
         operation_id="listDueOccurrences",
     )
     def due(self, request: Request, company_id: str) -> Response:
@@ -187,11 +190,11 @@ class PlannedTransactionViewSet(PlanningViewSet):
         due_occurrences = list_due_occurrences(
             self.company, window_start=window["start_date"], window_end=window["end_date"], today=self.today
         )
-        return Response(shapes.DueShape(due_occurrences, many=True).data)
+        return Response(serializers.DueSerializer(due_occurrences, many=True).data)
 
     @extend_schema(
         request=OccurrenceWindow,
-        responses=ListSerializer(child=shapes.MatchShape(), max_length=MAX_OCCURRENCES),
+        responses=ListSerializer(child=serializers.MatchSerializer(), max_length=MAX_OCCURRENCES),
         operation_id="matchPlannedTransactions",
     )
     def matches(self, request: Request, company_id: str) -> Response:
@@ -205,9 +208,9 @@ class PlannedTransactionViewSet(PlanningViewSet):
         proposals = transaction_matches.propose_matches(
             company=self.company, window_start=window["start_date"], window_end=window["end_date"]
         )
-        return Response(shapes.MatchShape(proposals, many=True).data)
+        return Response(serializers.MatchSerializer(proposals, many=True).data)
 
-    @extend_schema(request=shapes.SettleRequest, responses=shapes.PlannedTransactionShape)
+    @extend_schema(request=serializers.SettleRequest, responses=serializers.PlannedTransactionSerializer)
     def settle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
         """Says that the transaction is what was expected on `date`: the occurrence leaves the forecast. 200 also where
         it settles this very one already.
@@ -215,7 +218,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         In this order: 404; 400 `unknown_id`, `not_an_occurrence`; 409 `occurrence_settled` by another transaction,
         `transaction_is_initial_balance`, `transaction_pending`; 400 `wrong_direction`; 409 `occurrence_skipped`,
         `transaction_settles_another`."""
-        values = self.parse_body(shapes.SettleRequest)
+        values = self.parse_body(serializers.SettleRequest)
         settled = overrides.settle_occurrence(
             company=self.company,
             context=self.audit_context,
@@ -223,9 +226,9 @@ class PlannedTransactionViewSet(PlanningViewSet):
             original_date=values["date"],
             transaction_id=values["transaction_id"],
         )
-        return self.respond_with_one(settled, shapes.PlannedTransactionShape)
+        return self.respond_with_one(settled, serializers.PlannedTransactionSerializer)
 
-    @extend_schema(request=shapes.UnsettleRequest, responses=shapes.PlannedTransactionShape)
+    @extend_schema(request=serializers.UnsettleRequest, responses=serializers.PlannedTransactionSerializer)
     def unsettle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
         """The occurrence of this date is expected again, and its transaction may settle another. What else differs
         about it stays."""
@@ -233,9 +236,9 @@ class PlannedTransactionViewSet(PlanningViewSet):
             company=self.company,
             context=self.audit_context,
             planned_id=planned_transaction_id,
-            original_date=self.parse_body(shapes.UnsettleRequest)["date"],
+            original_date=self.parse_body(serializers.UnsettleRequest)["date"],
         )
-        return self.respond_with_one(planned, shapes.PlannedTransactionShape)
+        return self.respond_with_one(planned, serializers.PlannedTransactionSerializer)
 
     def get_planned_transaction(self, row_id: str) -> PlannedTransaction:
         return attach_overrides([self.get_row(PlannedTransaction.objects.with_counterparty(), row_id)])[0]
@@ -246,7 +249,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         Raises:
             NotFoundError: it is no date.
         """
-        day = shapes.parse_date_or_none(text)
+        day = serializers.parse_date_or_none(text)
         if day is None:
             raise NotFoundError
         return day
@@ -257,41 +260,41 @@ class PlanItemViewSet(PlanningViewSet):
     resource = PlanItem
     permission_for = CRUD_PERMISSIONS
 
-    @extend_schema(parameters=PAGING_PARAMETERS, responses=shapes.PlanItemShape(many=True))
+    @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.PlanItemSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """The lines of the financial plan, latest first."""
         self.allow_parameters("limit", "cursor")
         return self.respond_with_page(
-            PlanItem.objects.for_company(self.company.id), shapes.PlanItemShape, order=("-id",)
+            PlanItem.objects.for_company(self.company.id), serializers.PlanItemSerializer, order=("-id",)
         )
 
     @extend_schema(
-        request=shapes.PlanItemShape,
-        responses={201: shapes.PlanItemShape},
+        request=serializers.PlanItemSerializer,
+        responses={201: serializers.PlanItemSerializer},
     )
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a line to the financial plan. `frequency` is the months between its postings (1 by default, 0 posts
         once), `duration` the months it lives from `month` on (null has no end)."""
-        values = self.parse_body(shapes.PlanItemShape)
+        values = self.parse_body(serializers.PlanItemSerializer)
         item = plan_items.create_plan_item(company=self.company, context=self.audit_context, values=values)
         location = f"/companies/{self.company.id}/plan_items/{item.id}"
-        return self.respond_with_one(item, shapes.PlanItemShape, status=201, location=location)
+        return self.respond_with_one(item, serializers.PlanItemSerializer, status=201, location=location)
 
-    @extend_schema(responses=shapes.PlanItemShape)
+    @extend_schema(responses=serializers.PlanItemSerializer)
     def retrieve(self, request: Request, company_id: str, plan_item_id: str) -> Response:
         """One line of the plan, with the rule by which it is posted."""
-        return self.respond_with_one(self.get_row(PlanItem.objects, plan_item_id), shapes.PlanItemShape)
+        return self.respond_with_one(self.get_row(PlanItem.objects, plan_item_id), serializers.PlanItemSerializer)
 
-    @extend_schema(request=shapes.PlanItemShape(partial=True), responses=shapes.PlanItemShape)
+    @extend_schema(request=serializers.PlanItemSerializer(partial=True), responses=serializers.PlanItemSerializer)
     def update(self, request: Request, company_id: str, plan_item_id: str) -> Response:
         """Changes the fields that are sent; `amount` as a whole."""
         item = plan_items.update_plan_item(
             company=self.company,
             context=self.audit_context,
             item_id=plan_item_id,
-            build_values=partial(self.merge_body, shapes.PlanItemShape),
+            build_values=partial(self.merge_body, serializers.PlanItemSerializer),
         )
-        return self.respond_with_one(item, shapes.PlanItemShape)
+        return self.respond_with_one(item, serializers.PlanItemSerializer)
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, plan_item_id: str) -> Response:

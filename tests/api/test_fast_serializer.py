@@ -7,7 +7,7 @@ from companies.api import fields
 from companies.api.fast_serializer import build_read_plan
 from companies.api.serializers import StrictSerializer
 from companies.models import ApiKey, Membership
-from companies.serializers import ApiKeyShape, CompanyShape, MemberShape
+from companies.serializers import ApiKeySerializer, CompanySerializer, MemberSerializer
 
 
 class SampleRow:
@@ -46,9 +46,9 @@ def serialize_with_framework(serializer, row):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("shape", [CompanyShape, ApiKeyShape])
+@pytest.mark.parametrize("shape", [CompanySerializer, ApiKeySerializer])
 def test_stored_rows(shape, acme, api):
-    row = acme if shape is CompanyShape else ApiKey.objects.for_company(acme.id).first()
+    row = acme if shape is CompanySerializer else ApiKey.objects.for_company(acme.id).first()
     row.refresh_from_db()
     assert build_read_plan(shape) is not None
     answer = shape(row).data
@@ -60,8 +60,10 @@ def test_stored_rows(shape, acme, api):
 @pytest.mark.django_db
 def test_a_member_is_shown_as_the_framework_shows_it(alice):
     row = Membership.objects.select_related("user").first()
-    assert build_read_plan(MemberShape) is not None  # what it shows of the person the row says itself, of who is known
-    assert MemberShape(row).data == serialize_with_framework(MemberShape(row), row)
+    assert (
+        build_read_plan(MemberSerializer) is not None
+    )  # what it shows of the person the row says itself, of who is known
+    assert MemberSerializer(row).data == serialize_with_framework(MemberSerializer(row), row)
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ class ClientNamesSchema(AutoSchema):
         changes."""
         if is_list_serializer(serializer):
             return self._get_serializer_name(serializer.child, direction)
-        name = type(serializer).__name__.removesuffix("Shape")
+        name = type(serializer).__name__.removesuffix("Serializer")
         if direction == "response":
             return name
         if getattr(serializer, "partial", False):

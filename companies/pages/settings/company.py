@@ -26,7 +26,7 @@ from companies.pages.context import (
 )
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
-from companies.serializers import CompanyShape, NewCompany
+from companies.serializers import CompanySerializer, NewCompany
 from companies.time_zones import list_regional_time_zones
 
 TEXT_FIELDS = ("name", "timeZone", "domain", "valuationCategory", "valuationLens")
@@ -84,9 +84,9 @@ def edit_company_page(page: CompanyPage) -> HttpResponse:
     """Edit the company's settings; those that affect all figures need company:manage."""
     can_manage = page.has_permission(Permission.COMPANY_MANAGE)
     if page.request.method != "POST":
-        return render_company_settings(page, BoundForm(values=CompanyShape(page.company).data))
+        return render_company_settings(page, BoundForm(values=CompanySerializer(page.company).data))
     form = bind_form(
-        CompanyShape,
+        CompanySerializer,
         page.request.POST,
         texts=(*TEXT_FIELDS, *(MANAGED_FIELDS if can_manage else ())),
         flags=(*FLAG_FIELDS, *(MFA_FLAGS if can_manage else ())),

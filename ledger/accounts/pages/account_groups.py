@@ -17,7 +17,7 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_body, parse_integer
 from companies.permissions import Permission
 from ledger.accounts import actions
-from ledger.accounts.serializers import AccountGroupShape
+from ledger.accounts.serializers import AccountGroupSerializer
 from ledger.models import Account, AccountGroup
 
 READ, WRITE = Permission.ACCOUNTS_READ, Permission.ACCOUNTS_WRITE
@@ -143,7 +143,7 @@ def bind_account_group_form(page: CompanyPage) -> BoundForm:
     posted = page.request.POST
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in ("name", "order")}
     values["archived"] = "archived" in posted
-    return bind_body(AccountGroupShape, values | {"order": parse_integer(values["order"])}, values=values)
+    return bind_body(AccountGroupSerializer, values | {"order": parse_integer(values["order"])}, values=values)
 
 
 def render_account_group_form(page: CompanyPage, form: BoundForm, *, group: AccountGroup | None = None) -> HttpResponse:

@@ -20,7 +20,7 @@ from ledger.accounts.account_balances import (
     group_account_balances,
     sum_base_values,
 )
-from ledger.accounts.serializers import AccountShape, InitialBalance
+from ledger.accounts.serializers import AccountSerializer, InitialBalance
 from ledger.models import Account, AccountGroup, AccountType, Transaction
 from ledger.money.amounts import format_plain_amount
 from ledger.transactions.pages.labels import join_texts, load_visible_names
@@ -108,7 +108,7 @@ def edit_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
     if page.request.method != "POST":
         cash_value = {"includeInCashBalance": format_cash_choice(account)}
         return render_account_form(
-            page, BoundForm(values={**AccountShape(account).data, **cash_value}), account=account
+            page, BoundForm(values={**AccountSerializer(account).data, **cash_value}), account=account
         )
     form = bind_account_form(page, partial=True)
     if form.is_valid:
@@ -126,7 +126,7 @@ def edit_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
 
 def bind_account_form(page: CompanyPage, *, partial: bool = False) -> BoundForm:
     """Bind the posted account form. Cash has three choices; an empty one means that it follows the account type."""
-    form = bind_form(AccountShape, page.request.POST, texts=list_visible_text_fields(page), partial=partial)
+    form = bind_form(AccountSerializer, page.request.POST, texts=list_visible_text_fields(page), partial=partial)
     cash_choice = page.request.POST.get("includeInCashBalance", "")
     form.values = {**form.values, "includeInCashBalance": cash_choice}
     if cash_choice not in CASH_CHOICES:

@@ -31,7 +31,7 @@ from ledger.transactions.pages.return_urls import CATEGORIZED_PARAMETER
 from ledger.transactions.pages.transaction_list import BulkConfirmation, parse_list_query, render_transaction_list
 from ledger.transactions.queries.selections import MAX_SELECTED_IDS, select_transactions
 from ledger.transactions.queries.totals import CurrencySums, sum_by_currency
-from ledger.transactions.serializers import SelectionShape
+from ledger.transactions.serializers import SelectionSerializer
 
 TEXT_FIELDS = ("category", "counterparty", "rule", "ruleStart", "ruleEnd")
 BULK_FORM_FIELDS = {  # where the page shows what is wrong with a field of the body
@@ -73,7 +73,7 @@ def show_transactions(page: CompanyPage) -> HttpResponse:
         selection_body = build_selection(page, form)
         action = get_requested_action(page)
         run_action = action.prepare(page, form, selection_body)
-        rows = select_transactions(page.company, validate_request_body(SelectionShape, selection_body))
+        rows = select_transactions(page.company, validate_request_body(SelectionSerializer, selection_body))
         totals = sum_by_currency(rows)
         check_action_limit(action, totals)
         if has_hidden_transactions(page, form, totals) and posted.get("confirmed") != totals.word:
@@ -275,7 +275,7 @@ def prepare_uncategorize_action(
 
 def prepare_delete_action(page: CompanyPage, form: BoundForm, selection_body: dict[str, Any]) -> Callable[[], str]:
     """Prepare POST transactions/batch_delete for the selected ids."""
-    values = validate_request_body(SelectionShape, selection_body)
+    values = validate_request_body(SelectionSerializer, selection_body)
 
     def run_action() -> str:
         ids = select_transactions(page.company, values).order_by("id").values_list("id", flat=True)

@@ -15,7 +15,7 @@ from companies.pages.forms import BoundForm, bind_body, parse_integer
 from companies.permissions import Permission
 from ledger.categorization.actions import categories
 from ledger.categorization.queries.usage import list_usage_texts
-from ledger.categorization.serializers.categories import CategoryShape
+from ledger.categorization.serializers.categories import CategorySerializer
 from ledger.models import Category, CategoryInUse
 from ledger.transactions.pages.labels import LINE_LABELS, to_choices
 
@@ -93,7 +93,7 @@ def bind_category_form(page: CompanyPage, *, row: Category | None = None) -> Bou
     values["financing"] = "financing" in posted
     values["plTypes"] = row.pl_types if row and row.system else posted.getlist("plTypes")
     body = values | {"emoji": values["emoji"] or None, "order": parse_integer(values["order"])}
-    form = bind_body(CategoryShape, body, values=values, fields={"plTypes": "plTypes"})
+    form = bind_body(CategorySerializer, body, values=values, fields={"plTypes": "plTypes"})
     if not values["plTypes"]:
         form.errors["plTypes"] = _("Choose at least one line.")
     return form

@@ -16,7 +16,7 @@ from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
 from ledger.categorization.actions import counterparties
 from ledger.categorization.queries.usage import list_usage_texts
-from ledger.categorization.serializers.categories import CounterpartyShape
+from ledger.categorization.serializers.categories import CounterpartySerializer
 from ledger.models import Counterparty, CounterpartyType
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name, list_counterparty_suggestions
 from ledger.transactions.pages.labels import to_choices
@@ -72,7 +72,7 @@ def create_counterparty_page(page: CompanyPage) -> HttpResponse:
         return render_counterparty_form(
             page, BoundForm(values={"name": "", "type": CounterpartyType.VENDOR.value, "externalId": ""})
         )
-    form = bind_form(CounterpartyShape, page.request.POST, texts=TEXT_FIELDS)
+    form = bind_form(CounterpartySerializer, page.request.POST, texts=TEXT_FIELDS)
     if form.is_valid:
         with page.handle_errors(form):
             row = counterparties.create_counterparty(company=page.company, context=page.audit_context, values=form.data)
@@ -87,7 +87,7 @@ def edit_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpResp
     if not page.is_post:
         values = {"name": row.name, "type": row.type, "externalId": row.external_id or ""}
         return render_counterparty_form(page, BoundForm(values=values), row=row)
-    form = bind_form(CounterpartyShape, page.request.POST, texts=TEXT_FIELDS)
+    form = bind_form(CounterpartySerializer, page.request.POST, texts=TEXT_FIELDS)
     if form.is_valid:
         with page.handle_errors(form):
             row = counterparties.update_counterparty(

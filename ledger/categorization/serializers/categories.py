@@ -22,7 +22,7 @@ class PlTypesField(fields.ListField):
         return [pl_type for pl_type in PlType.values if pl_type in requested]
 
 
-class CategoryShape(StrictModelSerializer):
+class CategorySerializer(StrictModelSerializer):
     """Used counts are of transactions and planned transactions that name the category."""
 
     company_id = fields.IdField(read_only=True)
@@ -58,7 +58,7 @@ class CategoryShape(StrictModelSerializer):
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", "system", "system_key", *AUDIT_FIELDS)
 
 
-class CounterpartyShape(StrictModelSerializer):
+class CounterpartySerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=300)
 

@@ -10,7 +10,12 @@ from companies.api.serializers import StrictSerializer
 from ledger.categorization.actions.split import CategorizationInput
 from ledger.models import PlType
 from ledger.recognition.service_periods import RecognitionRule
-from ledger.transactions.serializers import CategorizationShape, CounterpartyRef, DateRuleShape, SelectionShape
+from ledger.transactions.serializers import (
+    CategorizationSerializer,
+    CounterpartyRef,
+    DateRuleSerializer,
+    SelectionSerializer,
+)
 
 MAX_CATEGORIZATIONS = 1000
 
@@ -18,7 +23,7 @@ MAX_CATEGORIZATIONS = 1000
 class CategorizationMap(StrictSerializer):
     """The map by categorization id; a key that is no UUID is replaced by a new id."""
 
-    categorizations = serializers.DictField(child=CategorizationShape())
+    categorizations = serializers.DictField(child=CategorizationSerializer())
 
     def validate_categorizations(self, value: dict[str, Any]) -> dict[str, Any]:
         if len(value) > MAX_CATEGORIZATIONS:
@@ -50,20 +55,20 @@ def to_categorization_input(key: str, categorization: dict[str, Any]) -> Categor
 
 
 def to_recognition_rule(value: dict[str, Any] | None) -> RecognitionRule:
-    """Return the date rule of a validated DateRuleShape; transactionDate if there is none."""
+    """Return the date rule of a validated DateRuleSerializer; transactionDate if there is none."""
     if value is None:
         return RecognitionRule()
     return RecognitionRule(value["type"], value.get("start_date"), value.get("end_date"), value.get("invoice_date"))
 
 
 class CategorizeRequest(StrictSerializer):
-    selection = SelectionShape()
+    selection = SelectionSerializer()
     category_id = fields.IdField()
     pl_type = fields.ChoiceField(
         choices=PlType.choices, required=False, allow_null=True, help_text="needed where the category has several lines"
     )
     counterparty = CounterpartyRef(required=False, allow_null=True)
-    using_date_rule = DateRuleShape(required=False, allow_null=True)
+    using_date_rule = DateRuleSerializer(required=False, allow_null=True)
     pass_through_tax = fields.NumberField(required=False, allow_null=True)
 
 
@@ -85,7 +90,7 @@ class CategorizeResult(StrictSerializer):
 
 
 class UncategorizeRequest(StrictSerializer):
-    selection = SelectionShape()
+    selection = SelectionSerializer()
 
 
 class UncategorizeResult(CategorizeResult):

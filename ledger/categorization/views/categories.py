@@ -12,13 +12,13 @@ from companies.errors import build_unknown_id_error
 from companies.models import parse_id
 from companies.permissions import Permission
 from ledger.categorization.actions import categories, counterparties
-from ledger.categorization.serializers import categories as shapes
+from ledger.categorization.serializers import categories as serializers
 from ledger.models import Category, CategoryInUse, Counterparty, CounterpartyInUse, ExternalIdTaken
 
 
 class CategoryViewSet(CompanyViewSet):
     schema_tags = ["Categories"]
-    resource, shape = Category, shapes.CategoryShape
+    resource, shape = Category, serializers.CategorySerializer
     refuses = {
         "update": [categories.CategoryIsSystem, categories.PlTypeInUse],
         "destroy": [categories.CategoryIsSystem, CategoryInUse],
@@ -35,7 +35,7 @@ class CategoryViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a category of the company's own."""
         row = categories.create_category(
-            company=self.company, context=self.audit_context, values=self.parse_body(shapes.CategoryShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(serializers.CategorySerializer)
         )
         return self.respond_created(self.get_answered_row(row))
 
@@ -46,7 +46,7 @@ class CategoryViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, category_id: str) -> Response:
         """Changes the fields that are sent. System categories keep their lines (409 `category_is_system`); a line that
         is in use stays (409 `pl_type_in_use`)."""
-        values = self.parse_body(shapes.CategoryShape, partial=True)
+        values = self.parse_body(serializers.CategorySerializer, partial=True)
         row = categories.update_category(
             company=self.company, context=self.audit_context, category_id=category_id, values=values
         )
@@ -78,7 +78,7 @@ class CategoryViewSet(CompanyViewSet):
 
 class CounterpartyViewSet(CompanyViewSet):
     schema_tags = ["Counterparties"]
-    resource, shape = Counterparty, shapes.CounterpartyShape
+    resource, shape = Counterparty, serializers.CounterpartySerializer
     refuses = {
         "create": [ExternalIdTaken],
         "update": [ExternalIdTaken, CounterpartyInUse],
@@ -96,7 +96,7 @@ class CounterpartyViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a counterparty; `externalId` is unique among those of its type."""
         row = counterparties.create_counterparty(
-            company=self.company, context=self.audit_context, values=self.parse_body(shapes.CounterpartyShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(serializers.CounterpartySerializer)
         )
         return self.respond_created(row)
 
@@ -107,7 +107,7 @@ class CounterpartyViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, counterparty_id: str) -> Response:
         """Changes the fields that are sent. A customer whose subscriptions live stays one (409
         `counterparty_in_use`)."""
-        values = self.parse_body(shapes.CounterpartyShape, partial=True)
+        values = self.parse_body(serializers.CounterpartySerializer, partial=True)
         row = counterparties.update_counterparty(
             company=self.company, context=self.audit_context, counterparty_id=counterparty_id, values=values
         )

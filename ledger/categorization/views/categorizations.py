@@ -14,7 +14,7 @@ from ledger.recognition.actions.postings import MissingRateError
 from ledger.recognition.service_periods import PERIOD_ERRORS
 from ledger.transactions.queries.selections import ConfirmationRequired
 from ledger.transactions.representation import list_categorization_statuses
-from ledger.transactions.serializers import IdsRequest, StatusResult, TransactionShape
+from ledger.transactions.serializers import IdsRequest, StatusResult, TransactionSerializer
 
 
 class CategorizationViewSet(CompanyViewSet):
@@ -40,7 +40,7 @@ class CategorizationViewSet(CompanyViewSet):
     @extend_schema(
         operation_id="replaceCategorizations",
         request=categorizations.CategorizationMap,
-        responses=TransactionShape,
+        responses=TransactionSerializer,
     )
     def replace(self, request: Request, company_id: str, transaction_id: str) -> Response:
         """Replaces the map of categorizations. `plSplit` and `passThroughTax` have the transaction's currency and sign;
@@ -54,7 +54,7 @@ class CategorizationViewSet(CompanyViewSet):
         row = split.replace_categorizations(
             company=self.company, context=self.audit_context, transaction_id=transaction_id, inputs=inputs
         )
-        return self.respond_with_one(row, TransactionShape)
+        return self.respond_with_one(row, TransactionSerializer)
 
     @extend_schema(
         request=categorizations.CategorizeRequest,

@@ -139,7 +139,7 @@ def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> Http
     form = BoundForm(values=read_rule_form(posted), fields=RULE_FORM_FIELDS)
     preview = None
     with page.handle_errors(form):
-        values = validate_request_body(serializers.RuleShape, build_rule_body(page, form.values, rule))
+        values = validate_request_body(serializers.RuleSerializer, build_rule_body(page, form.values, rule))
         if "preview" in posted:
             draft_rule = categorization_rules.build_unsaved_rule(
                 company=page.company, context=page.audit_context, values=values

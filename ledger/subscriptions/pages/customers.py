@@ -10,7 +10,7 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
 from ledger.categorization.actions import counterparties
-from ledger.categorization.serializers.categories import CounterpartyShape
+from ledger.categorization.serializers.categories import CounterpartySerializer
 from ledger.models import Counterparty, CounterpartyType
 
 TEXT_FIELDS = ("name", "externalId")
@@ -21,7 +21,7 @@ def create_customer_page(page: CompanyPage) -> HttpResponse:
     """Create a counterparty of type customer."""
     if not page.is_post:
         return render_customer_form(page, BoundForm(values=dict.fromkeys(TEXT_FIELDS, "")))
-    form = bind_form(CounterpartyShape, page.request.POST, texts=TEXT_FIELDS, partial=True)
+    form = bind_form(CounterpartySerializer, page.request.POST, texts=TEXT_FIELDS, partial=True)
     if form.is_valid:
         values = form.data | {"type": CounterpartyType.CUSTOMER.value}
         with page.handle_errors(form):
@@ -39,7 +39,7 @@ def edit_customer_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
     if not page.is_post:
         values = {"name": customer.name, "externalId": customer.external_id or ""}
         return render_customer_form(page, BoundForm(values=values), customer=customer)
-    form = bind_form(CounterpartyShape, page.request.POST, texts=TEXT_FIELDS, partial=True)
+    form = bind_form(CounterpartySerializer, page.request.POST, texts=TEXT_FIELDS, partial=True)
     if form.is_valid:
         with page.handle_errors(form):
             customer = counterparties.update_counterparty(

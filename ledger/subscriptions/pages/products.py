@@ -17,7 +17,7 @@ from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.subscriptions.actions import products
 from ledger.subscriptions.queries import committed_revenue
-from ledger.subscriptions.serializers.products import ProductGroupShape, ProductShape
+from ledger.subscriptions.serializers.products import ProductGroupSerializer, ProductSerializer
 
 TEXT_FIELDS = ("name", "productGroupId", "order", "externalIds")
 
@@ -126,7 +126,7 @@ def bind_product_form(page: CompanyPage) -> BoundForm:
         "order": parse_integer(values["order"]),
         "externalIds": [line.strip() for line in values["externalIds"].splitlines() if line.strip()],
     }
-    return bind_body(ProductShape, body, values=values, fields={"externalIds": "externalIds"})
+    return bind_body(ProductSerializer, body, values=values, fields={"externalIds": "externalIds"})
 
 
 def render_product_form(page: CompanyPage, form: BoundForm, *, product: Product | None = None) -> HttpResponse:
@@ -196,7 +196,7 @@ def bind_product_group_form(page: CompanyPage) -> BoundForm:
     """Bind the posted form of a product group."""
     values = {name: page.request.POST.get(name, "").strip() for name in ("name", "order")}
     body = {"name": values["name"], "order": parse_integer(values["order"])}
-    return bind_body(ProductGroupShape, body, values=values)
+    return bind_body(ProductGroupSerializer, body, values=values)
 
 
 def render_product_group_form(page: CompanyPage, form: BoundForm, *, group: ProductGroup | None = None) -> HttpResponse:

@@ -17,7 +17,7 @@ from companies.permissions import Permission
 from ledger.models import BillingPeriod, Product, Subscription, SubscriptionEvent
 from ledger.subscriptions.actions import subscriptions
 from ledger.subscriptions.pages import customers
-from ledger.subscriptions.serializers.subscriptions import EventFields, SubscriptionShape, to_event_values
+from ledger.subscriptions.serializers.subscriptions import EventFields, SubscriptionSerializer, to_event_values
 from ledger.transactions.pages.labels import HIDDEN_NAME, Choices
 
 SUBSCRIPTION_FIELDS = ("productId", "externalId")
@@ -147,7 +147,7 @@ def retract_subscription_event_page(page: CompanyPage, event_id: UUID) -> HttpRe
 def bind_subscription_form(page: CompanyPage) -> BoundForm:
     """Bind the posted form of a subscription; a product that the user may not see stays."""
     texts = SUBSCRIPTION_FIELDS if page.has_permission(Permission.PRODUCTS_READ) else SUBSCRIPTION_FIELDS[1:]
-    return bind_form(SubscriptionShape, page.request.POST, texts=texts, partial=True)
+    return bind_form(SubscriptionSerializer, page.request.POST, texts=texts, partial=True)
 
 
 def bind_price_form(posted: Mapping[str, Any], *, is_end: bool = False) -> BoundForm:
@@ -165,7 +165,7 @@ def bind_price_form(posted: Mapping[str, Any], *, is_end: bool = False) -> Bound
 
 def build_price_values(page: CompanyPage, subscription: Subscription) -> dict[str, str]:
     """Return the form values of today's price, effective today."""
-    current_terms: dict[str, Any] = SubscriptionShape(subscription).data
+    current_terms: dict[str, Any] = SubscriptionSerializer(subscription).data
     return {
         "amountValue": current_terms["currentAmountValue"] or "",
         "amountCurrency": current_terms["currentAmountCurrency"] or page.company.base_currency,

@@ -11,7 +11,7 @@ from ledger.models import Product, ProductGroup
 MAX_EXTERNAL_IDS = 100
 
 
-class ProductShape(StrictModelSerializer):
+class ProductSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     product_group_id = fields.IdField(allow_null=True, required=False)
@@ -38,7 +38,7 @@ class ProductShape(StrictModelSerializer):
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", "name_manually_edited", *AUDIT_FIELDS)
 
 
-class ProductListItem(ProductShape):
+class ProductListItem(ProductSerializer):
     cMRR = fields.NumberField(  # noqa: N815 - the contract's spelling
         read_only=True,
         allow_null=True,
@@ -47,11 +47,11 @@ class ProductListItem(ProductShape):
     )
     event_count = fields.CountField(read_only=True, help_text="subscription events that count, retracted ones do not")
 
-    class Meta(ProductShape.Meta):
-        fields = (*ProductShape.Meta.fields, "cMRR", "event_count")
+    class Meta(ProductSerializer.Meta):
+        fields = (*ProductSerializer.Meta.fields, "cMRR", "event_count")
 
 
-class ProductGroupShape(StrictModelSerializer):
+class ProductGroupSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     order = fields.OrderField(required=False)

@@ -26,7 +26,7 @@ from ledger.subscriptions.actions.event_import import (
 SUBSCRIPTION_STATUSES = ["scheduled", "active", "ended"]
 
 
-class SubscriptionShape(StrictModelSerializer):
+class SubscriptionSerializer(StrictModelSerializer):
     """As of today: what the latest event in effect says."""
 
     company_id = fields.IdField(read_only=True)
@@ -89,7 +89,7 @@ def get_current_terms(row: Any) -> dict[str, Any] | None:
     return getattr(row, "standing", None)
 
 
-class EventShape(StrictModelSerializer):
+class EventSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     subscription_id = fields.IdField()
     effective_date = fields.DateField(help_text="from this day on it is worth the amount; mrr counts by it")

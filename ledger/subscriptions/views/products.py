@@ -15,14 +15,14 @@ from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.subscriptions.actions import products
 from ledger.subscriptions.queries import committed_revenue
-from ledger.subscriptions.serializers import products as shapes
+from ledger.subscriptions.serializers import products as serializers
 
 PRODUCT_PERMISSIONS = build_crud_permissions(reads=Permission.PRODUCTS_READ, writes=Permission.PRODUCTS_WRITE)
 
 
 class ProductViewSet(CompanyViewSet):
     schema_tags = ["Products"]
-    resource, shape = Product, shapes.ProductShape
+    resource, shape = Product, serializers.ProductSerializer
     refuses = {
         "list": [MissingRateError],
         **dict.fromkeys(("create", "update"), (ExternalIdTaken,)),
@@ -30,7 +30,7 @@ class ProductViewSet(CompanyViewSet):
     }
     permission_for = PRODUCT_PERMISSIONS
 
-    @extend_schema(responses=shapes.ProductListItem(many=True))
+    @extend_schema(responses=serializers.ProductListItem(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """All products, each with what is committed to it and how many subscription events it has."""
         self.allow_parameters()
@@ -47,12 +47,12 @@ class ProductViewSet(CompanyViewSet):
         for row in rows:
             row.cMRR = None if revenue_by_product is None else revenue_by_product.get(row.id, Decimal(0))  # type: ignore[attr-defined]
             row.event_count = event_counts.get(row.id, 0)  # type: ignore[attr-defined]
-        return Response(shapes.ProductListItem(rows, many=True).data)
+        return Response(serializers.ProductListItem(rows, many=True).data)
 
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a product; `externalIds` are unique in the company."""
         product = products.create_product(
-            company=self.company, context=self.audit_context, values=self.parse_body(shapes.ProductShape)
+            company=self.company, context=self.audit_context, values=self.parse_body(serializers.ProductSerializer)
         )
         return self.respond_created(product)
 
@@ -62,7 +62,9 @@ class ProductViewSet(CompanyViewSet):
 
     def update(self, request: Request, company_id: str, product_id: str) -> Response:
         """Changes the fields that are sent; a changed name counts as edited by hand from then on."""
-        values = self.parse_body(shapes.ProductShape, partial=True, resource_serializer=shapes.ProductListItem)
+        values = self.parse_body(
+            serializers.ProductSerializer, partial=True, resource_serializer=serializers.ProductListItem
+        )
         product = products.update_product(
             company=self.company, context=self.audit_context, product_id=product_id, values=values
         )
@@ -76,7 +78,7 @@ class ProductViewSet(CompanyViewSet):
 
 class ProductGroupViewSet(CompanyViewSet):
     schema_tags = ["Products"]
-    resource, shape = ProductGroup, shapes.ProductGroupShape
+    resource, shape = ProductGroup, serializers.ProductGroupSerializer
     refuses = {"destroy": [ProductGroupNotEmpty]}
     permission_for = PRODUCT_PERMISSIONS
 
@@ -87,7 +89,7 @@ class ProductGroupViewSet(CompanyViewSet):
 
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a product group; products name it in `productGroupId`."""
-        values = self.parse_body(shapes.ProductGroupShape)
+        values = self.parse_body(serializers.ProductGroupSerializer)
         group = products.create_product_group(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(group)
 
@@ -97,7 +99,7 @@ class ProductGroupViewSet(CompanyViewSet):
 
     def update(self, request: Request, company_id: str, product_group_id: str) -> Response:
         """Renames or reorders a product group."""
-        values = self.parse_body(shapes.ProductGroupShape, partial=True)
+        values = self.parse_body(serializers.ProductGroupSerializer, partial=True)
         group = products.update_product_group(
             company=self.company, context=self.audit_context, group_id=product_group_id, values=values
         )

@@ -17,7 +17,7 @@ from ledger.models.subscriptions import SubscriptionQuerySet
 from ledger.subscriptions.actions import event_import as event_importing
 from ledger.subscriptions.actions import subscriptions
 from ledger.subscriptions.actions.event_import import MAX_ID_LENGTH
-from ledger.subscriptions.serializers import subscriptions as shapes
+from ledger.subscriptions.serializers import subscriptions as serializers
 from ledger.subscriptions.serializers.event_import_body import EVENT_IMPORT_BODY
 
 SUBSCRIPTION_PERMISSIONS = build_crud_permissions(
@@ -37,7 +37,7 @@ class SubscriptionFilter(django_filters.FilterSet):
 
 class SubscriptionViewSet(CompanyViewSet):
     schema_tags = ["Subscriptions"]
-    resource, shape = Subscription, shapes.SubscriptionShape
+    resource, shape = Subscription, serializers.SubscriptionSerializer
     refuses = {**dict.fromkeys(("create", "update"), (ExternalIdTaken,)), "destroy": [SubscriptionInUse]}
     permission_for = SUBSCRIPTION_PERMISSIONS
     filterset_class = SubscriptionFilter
@@ -51,7 +51,7 @@ class SubscriptionViewSet(CompanyViewSet):
 
     def create(self, request: Request, company_id: str) -> Response:
         """A customer subscribes, to a product perhaps; events then say to how much and from when."""
-        values = self.parse_body(shapes.SubscriptionShape)
+        values = self.parse_body(serializers.SubscriptionSerializer)
         subscription = subscriptions.create_subscription(
             company=self.company, context=self.audit_context, values=values
         )
@@ -63,7 +63,7 @@ class SubscriptionViewSet(CompanyViewSet):
 
     def update(self, request: Request, company_id: str, subscription_id: str) -> Response:
         """Changes the fields that are sent; another customer takes the events over. What it is worth events say."""
-        values = self.parse_body(shapes.SubscriptionShape, partial=True)
+        values = self.parse_body(serializers.SubscriptionSerializer, partial=True)
         row = subscriptions.update_subscription(
             company=self.company, context=self.audit_context, subscription_id=subscription_id, values=values
         )
@@ -98,7 +98,7 @@ class SubscriptionEventFilter(django_filters.FilterSet):
 
 class SubscriptionEventViewSet(CompanyViewSet):
     schema_tags = ["Subscriptions"]
-    shape = shapes.EventShape
+    shape = serializers.EventSerializer
     uploads = frozenset({"import_events"})
     refuses = {"create": [ExternalIdTaken]}
     permission_for = {**SUBSCRIPTION_PERMISSIONS, "import_events": Permission.SUBSCRIPTIONS_WRITE}
@@ -110,13 +110,13 @@ class SubscriptionEventViewSet(CompanyViewSet):
         rows = filter_by_query(self, SubscriptionEventFilter, SubscriptionEvent.objects.for_company(self.company.id))
         return self.respond_with_page(rows, order=("-id",))
 
-    @extend_schema(request=shapes.NewEvent)
+    @extend_schema(request=serializers.NewEvent)
     def create(self, request: Request, company_id: str) -> Response:
         """From a day on a subscription is worth an amount each interval; 0 ends it.
 
         Of two events of one subscription on one day the later-created one counts.
         """
-        values = shapes.to_event_values(self.parse_body(shapes.NewEvent))
+        values = serializers.to_event_values(self.parse_body(serializers.NewEvent))
         event = subscriptions.create_subscription_event(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(event)
 
@@ -133,8 +133,8 @@ class SubscriptionEventViewSet(CompanyViewSet):
 
     @extend_schema(
         operation_id="importSubscriptionEvents",
-        request=shapes.EventImport,
-        responses=shapes.EventImportResult,
+        request=serializers.EventImport,
+        responses=serializers.EventImportResult,
     )
     def import_events(self, request: Request, company_id: str) -> Response:
         """Imports up to 100,000 events, all or none of them unless `onError` is `skip`.

@@ -17,14 +17,14 @@ from ledger.models.saved_views import MAX_QUERY_LENGTH
 from ledger.transactions.actions import saved_views
 from ledger.transactions.pages.filter_chips import AMOUNT_FILTERS
 from ledger.transactions.pages.transaction_list import VIEW_PARAMETERS, list_query_items, parse_list_query
-from ledger.transactions.serializers import ViewShape
+from ledger.transactions.serializers import ViewSerializer
 
 
 @company_page(writes=Permission.TRANSACTIONS_READ)
 def save_view_page(page: CompanyPage) -> HttpResponse:
     """Save the filters and order of the list under a name; sharing requires write permission."""
     query = normalize_query_amounts(strip_view_parameters(page.request.POST.get("query", "")))
-    form = bind_form(ViewShape, page.request.POST, texts=["name"], flags=["shared"])
+    form = bind_form(ViewSerializer, page.request.POST, texts=["name"], flags=["shared"])
     if form.is_valid:
         with page.handle_errors(form):
             check_saved_view(page, query, shared=form.data["shared"])

@@ -16,7 +16,7 @@ from ledger.money.calc.money import format_amount
 from ledger.transactions.actions.transactions import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
 from ledger.transactions.pages.labels import Choices, load_visible_names
 from ledger.transactions.pages.return_urls import build_return_urls
-from ledger.transactions.serializers import TransactionShape
+from ledger.transactions.serializers import TransactionSerializer
 
 FLAG_FIELDS = ("pending", "excludeFromAutoCategorization")
 MORE_TEXT_FIELDS = ("notes", "externalId", "assignedUserId")
@@ -33,7 +33,7 @@ def bind_transaction_form(page: CompanyPage, row: Transaction | None = None) -> 
     text_fields = [name for name in sent_fields if name != "amountCurrency" or posted[name].strip()]
     currency = get_transaction_form_currency(page, posted, row)
     form = bind_form(
-        TransactionShape,
+        TransactionSerializer,
         posted,
         texts=text_fields,
         flags=FLAG_FIELDS,

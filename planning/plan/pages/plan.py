@@ -30,7 +30,7 @@ from planning.plan.actions import grid_changes, plan_items
 from planning.plan.pages import plan_grid
 from planning.plan.pages.plan_grid import PlanGrid
 from planning.planned_transactions.forms import parse_integer_or_text
-from planning.planned_transactions.serializers import PlanItemShape
+from planning.planned_transactions.serializers import PlanItemSerializer
 
 TAB = "profit-and-loss"
 MAX_ITEMS_SHOWN = 200  # items of one row
@@ -259,7 +259,7 @@ def parse_plan_item_form(posted: Mapping[str, str]) -> BoundForm:
             "relativeChange": change / 100 if not isinstance(change, str) and change is not None else change,
         },
     }
-    form = bind_body(PlanItemShape, body, values=values, fields=FIELD_BY_POINTER)
+    form = bind_body(PlanItemSerializer, body, values=values, fields=FIELD_BY_POINTER)
     form.errors |= amount_errors
     return form
 

@@ -26,7 +26,7 @@ from ledger.transactions.pages.labels import (
 )
 from planning.forecast.queries import ResultKey, sum_planned_results_in_base
 from planning.plan.actions.grid_changes import PlanCell, PlanRow
-from planning.planned_transactions.serializers import PlanItemShape
+from planning.planned_transactions.serializers import PlanItemSerializer
 
 ROWS_PER_PAGE = 60  # of a page; with the longest amounts its form has half of the allowed size
 SYSTEM_CATEGORY_KEYS = {"transfer", "initialBalance"}  # categories that only the service posts to
@@ -145,7 +145,7 @@ def parse_start_month(text: str, *, today: dt.date) -> tuple[dt.date, str]:
     january = today.replace(month=1, day=1)
     if not text:
         return january, ""
-    shape = PlanItemShape(data={"month": text}, partial=True)
+    shape = PlanItemSerializer(data={"month": text}, partial=True)
     if not shape.is_valid():
         return january, _("“{text}” is no month. This year is shown.").format(text=text[:20])
     start: dt.date = shape.validated_data["month"]
