@@ -23,13 +23,14 @@ from django.utils.translation.template import templatize
 
 from companies.errors import DomainError
 
-SOURCE_PACKAGES = ("companies", "ledger", "planning", "analytics", "notifications", "oauth", "webhooks")
+SOURCE_PACKAGES = ("companies", "ledger", "planning", "analytics", "notifications", "oauth", "webhooks", "demo")
 KEYWORDS: dict[str, Any] = {
     "_": None,
     "gettext": None,
     "gettext_lazy": None,
-    "Unreadable": None,  # messages of calc are translated where they are shown
-    "NotATable": None,
+    "UnreadableValueError": None,  # messages of calc are translated where they are shown
+    "UnreadableFileError": None,
+    "MalformedTable": None,
     "FileFault": (2,),
     "TableLimit": None,
     "SeveralTables": None,

@@ -203,7 +203,7 @@ class Validator(OAuth2Validator):
         self.check_consent(request)
         if row.used is not None:
             request.row = self.find_successor(row, refresh_token, request)
-        since, allowed_since = request.row.respond_created, request.consent.created_time
+        since, allowed_since = request.row.created, request.consent.created_time
         if request.now >= min(since + MAX_REFRESH_IDLE_TIME, allowed_since + MAX_REFRESH_LIFETIME):
             raise build_grant_error(GrantProblem.TOKEN_EXPIRED, request)
         if request.scope is not None and not request.scope.strip():

@@ -103,7 +103,8 @@ def test_every_static_file_has_the_strict_policy_too(client, path):
 SECRET = re.compile(r"secret|digest|verifier|challenge|password|pepper|hash|signature|token", re.IGNORECASE)
 # Comparisons of what sounds secret and is not, each with its reason.
 PLAIN = {
-    "bytes(stored.request_digest) != digest": "the digest of a request's body, which its sender knows",
+    "bytes(stored_record.request_digest) != digest": "the digest of a request's body, which its sender knows",
+    "values.pop(0) != compute_list_digest(request, order)": "the digest of the filters that a page link belongs to",
     "bool(parts.username) == bool(parts.password)": "whether both are there",
     "bool(parts.username) != bool(parts.password)": "whether both are there",
     "authenticate(self.request, username=self.user.email, password=old) != self.user": "compares two people",

@@ -25,7 +25,7 @@ def fill(apps, editor):
                 consent_id=row.consent_id,
                 scope=row.scope,
                 resource=[],
-                expires=row.respond_created + timedelta(hours=1),
+                expires=row.created + timedelta(hours=1),
             )
             for row in rows
         )

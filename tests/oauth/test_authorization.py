@@ -318,7 +318,7 @@ def test_a23_a_code_is_short_lived_bound_and_stored_as_a_digest(signed_in, acme,
     row = AuthorizationCode.objects.get()
     assert len(code) >= 43
     assert row.code == compute_token_digest(code) != code
-    assert 0 < (row.expires - row.respond_created).total_seconds() <= 60
+    assert 0 < (row.expires - row.created).total_seconds() <= 60
     assert (row.user, row.application, row.consent.company_id) == (alice, signed_in.application, acme.id)
 
 
