@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db.backends.signals import connection_created
 
 
 class CompaniesConfig(AppConfig):
@@ -13,9 +12,7 @@ class CompaniesConfig(AppConfig):
         from companies.maintenance import directory_check
         from companies.models import ApiKey, Membership
         from companies.permissions import Permission
-        from companies.psycopg_loaders import register_utc_loader
 
-        connection_created.connect(register_utc_loader)
         hooks.prune_expired.register(idempotency.prune_idempotency_records)
         hooks.prune_expired.register(throttling.prune_rate_counters)
         hooks.prune_expired.register(security_log.prune_security_log)

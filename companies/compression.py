@@ -53,7 +53,7 @@ class StaticFileCompressor:
 
 def compress_page(request: Any, response: Any) -> Any:
     """Compress a page at an address without a query, by Django's own means."""
-    page = response.status_code == 200 and response.get("Content-Type", "").startswith("text/html")
-    if page and request.method == "GET" and not request.META.get("QUERY_STRING") and not response.streaming:
+    whole_page = request.method == "GET" and response.status_code == 200 and not response.streaming
+    if whole_page and not request.META.get("QUERY_STRING"):
         return GZIP.process_response(request, response)
     return response

@@ -113,7 +113,9 @@ def compress_responses(get_response: GetResponse) -> GetResponse:
         response = get_response(request)
         if request.path_info.startswith(settings.STATIC_URL):
             return compress_static_file(request, response)
-        return compression.compress_page(request, response)
+        if response.get("Content-Type", "").startswith("text/html"):
+            return compression.compress_page(request, response)
+        return response
 
     return middleware
 
@@ -125,7 +127,8 @@ def limit_bodies(get_response: GetResponse) -> GetResponse:
     """
 
     def middleware(request: Any) -> Any:
-        return body_limits.refuse_body(request) or get_response(request)
+        has_body = request.META.get("CONTENT_LENGTH") or "HTTP_TRANSFER_ENCODING" in request.META
+        return (body_limits.refuse_body(request) if has_body else None) or get_response(request)
 
     return middleware
 
@@ -161,9 +164,11 @@ def check_session(get_response: GetResponse) -> GetResponse:
     """End sessions that are idle, too old, or lack the second factor that their user has set up since."""
 
     def middleware(request: Any) -> Any:
-        sessions.check_current(request)
+        if settings.SESSION_COOKIE_NAME in request.COOKIES:
+            sessions.check_current_session(request)
         response = get_response(request)
-        sign_in.set_device_cookie(request, response)
+        if hasattr(request, "device_cookie"):
+            sign_in.set_device_cookie(request, response)
         return response
 
     return middleware

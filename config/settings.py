@@ -15,7 +15,6 @@ VERSION = "0.1.0"
 DEBUG = environment.read_boolean("DEBUG")
 DATA_DIR = environment.read_directory("DATA_DIR", ROOT / "var")
 DATABASE_URL = environment.read_string("DATABASE_URL") or None
-DATABASE_REPLICA_URL = environment.read_string("DATABASE_REPLICA_URL")
 EMBEDDED = DATABASE_URL is None
 
 PORT = environment.read_integer("PORT", default=8000, minimum=1, maximum=65535)
@@ -138,10 +137,6 @@ TEMPLATES = [
 
 try:
     DATABASES = {"default": build_database_settings(url=DATABASE_URL, data_dir=DATA_DIR)}
-    if DATABASE_REPLICA_URL:
-        DATABASES["replica"] = build_database_settings(
-            url=DATABASE_REPLICA_URL, data_dir=DATA_DIR, setting="DATABASE_REPLICA_URL"
-        ) | {"TEST": {"MIRROR": "default"}}
 except ValueError as error:
     raise ImproperlyConfigured(str(error)) from None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -92,15 +92,6 @@ def make_data_private() -> None:
         make_private(settings.DATA_DIR, database_user=None)
 
 
-def check_replica() -> None:
-    """Warn on stderr if the replica does not respond; the service runs without it."""
-    if "replica" in settings.DATABASES:
-        try:
-            check_database_reachable(settings.DATABASES["replica"], setting="DATABASE_REPLICA_URL")
-        except DatabaseUnavailable as error:
-            sys.stderr.write(f"Warning: {error} Until it answers, all queries go to the primary.\n")
-
-
 def _prepare_tables() -> None:
     """Create the tables of a new embedded database; other databases are set up by ``up`` or ``migrate``."""
     if settings.EMBEDDED:

@@ -16,7 +16,6 @@ from ledger.money.rates import get_rate_table
 
 
 class RecurringViewSet(DataViewSet):
-    only_reads = False  # stale months are computed and stored here
     permission_for = dict.fromkeys(("monthly_data", "summary", "cohorts"), Permission.SUBSCRIPTIONS_READ)
 
     @extend_schema(

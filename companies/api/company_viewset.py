@@ -75,10 +75,11 @@ class CompanyViewSet(ApiViewSet):
         if permission is ANY_MEMBER:
             return
         self.require_permission(permission)
-        self.is_blind = permission.read_permission not in self.access.permissions
-        is_exempt = permission is Permission.COMPANY_MANAGE or self.action in self.minds_expiry
-        if self.company.read_only and self.is_write and not is_exempt:
-            raise CompanyExpired
+        if self.is_write:
+            self.is_blind = permission.read_permission not in self.access.permissions
+            is_exempt = permission is Permission.COMPANY_MANAGE or self.action in self.minds_expiry
+            if self.company.read_only and not is_exempt:
+                raise CompanyExpired
 
     def require_permission(self, permission: Permission) -> None:
         """Raise PermissionMissing if the credential lacks the permission."""

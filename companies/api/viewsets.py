@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -21,7 +21,7 @@ from rest_framework.request import Empty, Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from companies.api import idempotency, replica, request_slots
+from companies.api import idempotency, request_slots
 from companies.api.filters import refuse_repeated_parameters, refuse_unknown_parameters
 from companies.api.ignored_fields import format_ignored_fields, list_unknown_fields
 from companies.api.pagination import RecentCondition, paginate_by_keyset
@@ -71,7 +71,6 @@ class ApiViewSet(ViewSet):
     """Base of all endpoints: one credential, one rate limit, one time, one transaction."""
 
     http_method_names = ["get", "post", "put", "delete", "head"]
-    only_reads: ClassVar[bool] = True  # queries write nothing, so that a replica can answer them
     format_kwarg = None  # DRF asks for it: there are no .json endings
     schema_tags: ClassVar[Sequence[str]] = ()
     # Action → its own errors, as documented; by code if they are raised in other apps.
@@ -138,8 +137,7 @@ class ApiViewSet(ViewSet):
         """
         has_idempotency_key = "HTTP_IDEMPOTENCY_KEY" in request.META
         if not self.is_write:
-            call = partial(self.call_handler, request, handler)
-            return replica.read_from_replica(call) if self.only_reads else call()
+            return self.call_handler(request, handler)
         with transaction.atomic():
             if not has_idempotency_key:
                 return self.call_handler(request, handler)

@@ -55,9 +55,9 @@ def is_recently_authenticated(request: HttpRequest | Request, *, now: datetime) 
     return now.timestamp() - request.session["auth_time"] <= settings.RECENT_SIGN_IN
 
 
-def check_current(request: Any) -> None:
+def check_current_session(request: Any) -> None:
     """End the session of a request if it is over; note that a live one was seen."""
-    if settings.SESSION_COOKIE_NAME in request.COOKIES and BACKEND_SESSION_KEY in request.session:
+    if BACKEND_SESSION_KEY in request.session:
         check_session(request, now=datetime.now(tz=UTC).timestamp())
 
 

@@ -56,14 +56,12 @@ def identify_browser(request: Any) -> str:
 
 def set_device_cookie(request: Any, response: HttpResponse) -> None:
     """Set the device cookie after a sign-in, for as long as the security log is kept."""
-    cookie = getattr(request, "device_cookie", None)
-    if cookie is not None:
-        response.set_cookie(
-            settings.DEVICE_COOKIE_NAME,
-            cookie,
-            max_age=security_log.LOG_RETENTION,
-            domain=settings.SESSION_COOKIE_DOMAIN,
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-            samesite="Lax",
-        )
+    response.set_cookie(
+        settings.DEVICE_COOKIE_NAME,
+        request.device_cookie,
+        max_age=security_log.LOG_RETENTION,
+        domain=settings.SESSION_COOKIE_DOMAIN,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )

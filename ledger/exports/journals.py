@@ -12,7 +12,6 @@ from uuid import UUID
 
 from django.db import connection
 
-from companies.api import replica
 from companies.errors import InvalidInputError
 from companies.models import Company
 from companies.permissions import Permission, Permissions
@@ -182,7 +181,7 @@ def generate_journal(
     if window is None:
         yield syntax.format_commodities([]).encode()
         return
-    data = replica.read_from_replica(lambda: load_journal_data(company, window, permissions))
+    data = load_journal_data(company, window, permissions)
     with closing(data.rows):
         yield from encode_chunks(JournalWriter(company, syntax, window, data.chart, rates).write_journal(data))
 

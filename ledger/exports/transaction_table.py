@@ -13,7 +13,6 @@ from django.core.exceptions import EmptyResultSet
 from django.utils.translation import get_language, gettext, override
 from django.utils.translation import gettext_lazy as _
 
-from companies.api import replica
 from companies.errors import ValidationFailed
 from companies.models import Company
 from companies.pages.csv_escaping import escape_formulas
@@ -120,7 +119,7 @@ class TransactionTable:
 
     def iterate_rows(self) -> Generator[tuple[str, ...]]:
         """Yield rows of texts. The first step reads the database, all from one snapshot."""
-        file, row_formatter = replica.read_from_replica(self.spool_rows)
+        file, row_formatter = self.spool_rows()
         with closing(file):
             categorization_rows = read_rows(file)
             if self.row_kind == CATEGORIZATIONS:

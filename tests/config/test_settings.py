@@ -40,8 +40,6 @@ INVALID_SETTINGS = [
     {"DATABASE_URL": "mysql://u:hunter2@h/b"},
     {"DATABASE_URL": "postgresql://u:hunter2@h:x/b"},
     {"DATABASE_URL": "postgresql://u:hunter2@h/b"},  # SECRET_KEY is missing
-    {"DATABASE_REPLICA_URL": "mysql://u:hunter2@h/b"},
-    {"DATABASE_REPLICA_URL": "postgresql://u:hunter2@h:x/b"},
     {"SECRET_KEY": "hunter2"},
     {"API_KEY_PEPPER": "hunter2"},
     {"BASE_URL": "https://api.example.com/"},

@@ -18,7 +18,7 @@ from companies.audit import partitions
 from companies.models import Company
 from config.databases.connection import EmbeddedDatabase
 from config.databases.setup import acquire_setup_lock, prepare_database
-from config.startup import check_replica, make_data_private, use_database
+from config.startup import make_data_private, use_database
 from config.web_server import ListenError, bind_address, serve_application
 from config.webhook_worker import run_webhook_worker
 
@@ -45,7 +45,6 @@ class Command(BaseCommand):
             with bind_address(host=host, port=port) as listener, use_database(), _watch_database():
                 make_data_private()
                 demo_credentials = prepare_database_and_demo(demo=demo)
-                check_replica()
                 address = settings.BASE_URL
                 with run_webhook_worker():
                     serve_application(
