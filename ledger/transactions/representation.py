@@ -10,10 +10,10 @@ import orjson
 from companies.api.fields import to_json_number
 from companies.errors import NotFoundError
 from companies.models import IdIn
+from ledger import hooks
 from ledger.models import Categorization, LinkKind, Transaction
 from ledger.money.calc.money import format_amount
 from ledger.recognition.actions.postings import PL_TYPES
-from ledger.transactions.queries.settled_occurrences import get_settled_occurrences
 
 # Members of provider_data that integrations write, by API name; all are texts but one.
 PROVIDER_FIELDS = (
@@ -93,6 +93,18 @@ def list_transaction_dicts(rows: Any, *, company_id: UUID) -> list[dict[str, Any
         ):
             categorizations_by_id[transaction_id][str(categorization_id)] = categorization_to_dict(values)
     return transactions
+
+
+def get_settled_occurrences(*, company_id: UUID, transaction_ids: Iterable[UUID]) -> dict[UUID, Any]:
+    """Return the occurrence that a transaction settles, by transaction id: planned_id, date and name; one query.
+
+    Planning answers it, which the ledger does not import (ledger.hooks).
+    """
+    ids = list(transaction_ids)
+    occurrences: dict[UUID, Any] = {}
+    for settled in hooks.list_settled_occurrences.run(company_id=company_id, transaction_ids=ids):
+        occurrences |= settled
+    return occurrences
 
 
 def get_transaction_dict(row: Any) -> dict[str, Any]:

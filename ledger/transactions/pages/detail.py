@@ -37,7 +37,7 @@ from ledger.transactions.pages.transaction_form import (
     render_transaction_form,
 )
 from ledger.transactions.pages.transaction_history import list_transaction_history
-from ledger.transactions.queries.settled_occurrences import get_settled_occurrences
+from ledger.transactions.representation import get_settled_occurrences
 
 MAX_UNATTACHED_FILES = 20  # files offered for linking
 
