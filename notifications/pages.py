@@ -28,7 +28,7 @@ def show_notifications(page: CompanyPage) -> HttpResponse:
         return page.redirect("notifications")
     rows, cursor = page.paginate(list_own_notifications(page), order=("-id",))
     return page.render(
-        "notifications/told.html",
+        "notifications/notifications.html",
         tab="notifications",
         rows=[(row, *render_stored_message(row)) for row in rows],
         cursor=cursor,
@@ -73,7 +73,7 @@ def edit_email_notifications_page(request: HttpRequest) -> HttpResponse:
     kinds = [
         {"kind": kind.value, "told": told, "on": kind.value in user.mailed} for kind, told in EMAIL_SUBJECTS.items()
     ]
-    return render(request, "notifications/mailed.html", {"kinds": kinds})
+    return render(request, "notifications/email_settings.html", {"kinds": kinds})
 
 
 def list_own_notifications(page: CompanyPage) -> NotificationQuerySet:

@@ -342,7 +342,7 @@ def list_company_choices(request: HttpRequest, asked_scopes: list[str]) -> list[
 
 
 def render_invalid_request(request: HttpRequest, reason: str) -> HttpResponse:
-    return render(request, "oauth/unanswerable.html", {"why": _(reason)}, status=400)
+    return render(request, "oauth/authorization_error.html", {"why": _(reason)}, status=400)
 
 
 # ---------------------------------------------------------------------------------------------- Settings
@@ -356,7 +356,7 @@ def show_api_keys_and_apps(request: HttpRequest, company_id: str) -> HttpRespons
     context = build_key_settings_context(request, access)
     context["apps"] = list_visible_apps(request, access)
     context["manages_apps"] = Permission.APPS_MANAGE in access.permissions
-    response = render(request, "settings/api_keys.html", context)
+    response = render(request, "companies/settings/api_keys.html", context)
     response["Cache-Control"] = "no-store"
     return response
 

@@ -30,7 +30,7 @@ def parse_endpoint_form(page: CompanyPage) -> BoundForm:
 @company_page(reads=MANAGE)
 def show_webhook_endpoints(page: CompanyPage) -> HttpResponse:
     rows = WebhookEndpoint.objects.for_company(page.company.id).in_display_order()
-    return page.render("webhooks/all.html", section="webhooks", rows=rows, most=actions.MAX_ENDPOINTS)
+    return page.render("webhooks/endpoints.html", section="webhooks", rows=rows, most=actions.MAX_ENDPOINTS)
 
 
 @company_page(reads=MANAGE, writes=MANAGE)
@@ -48,7 +48,7 @@ def create_webhook_endpoint_page(page: CompanyPage) -> HttpResponse:
                 page,
                 actions.create_webhook_endpoint(company=page.company, context=page.audit_context, values=form.data),
             )
-    return page.render("webhooks/new.html", status=400 if form.errors else 200, section="webhooks", form=form)
+    return page.render("webhooks/endpoint_form.html", status=400 if form.errors else 200, section="webhooks", form=form)
 
 
 def render_endpoint_secret(

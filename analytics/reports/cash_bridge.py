@@ -67,7 +67,7 @@ def show_cash_bridge(page: CompanyPage) -> HttpResponse:
             notices.build_rate_notice(page.company, error, can_list=page.has_permission(Permission.TRANSACTIONS_READ))
         )
     return page.render(
-        "analytics/change_of_cash.html",
+        "analytics/cash_bridge.html",
         tab="accounts",
         period=period,
         more="",

@@ -55,7 +55,7 @@ def show_cash_plan(page: CompanyPage) -> HttpResponse:
     except RateLookupError as error:
         missing_currency = error.currency
     return page.render(
-        "planning/planned.html",
+        "planning/planned_transactions/cash_plan.html",
         tab="planned",
         late=payments.late,
         more_late=payments.more_late,

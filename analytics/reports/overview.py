@@ -115,7 +115,7 @@ def show_overview(request: HttpRequest, company_id: str) -> HttpResponse:
     )
     putting_away = page.has_permission(Permission.COMPANY_WRITE) and not page.company.first_hour_over
     return page.render(
-        "analytics/company.html", overview=overview, facts=data, period=data.period, putting_away=putting_away
+        "analytics/overview_page.html", overview=overview, facts=data, period=data.period, putting_away=putting_away
     )
 
 

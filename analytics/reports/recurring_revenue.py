@@ -67,7 +67,7 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
             render=lambda: render_recurring_revenue(data),
         )
     return page.render(
-        "revenue/overview.html",
+        "analytics/recurring_revenue.html",
         tab=TAB,
         asked=data.params,
         spans=data.params.spans(page.today),
@@ -90,7 +90,7 @@ def render_recurring_revenue(data: RecurringRevenueData) -> str:
         }
     except RateLookupError as error:
         context["missing"] = error.currency
-    return render_to_string("revenue/drawn.html", context)
+    return render_to_string("analytics/recurring_revenue_charts.html", context)
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
@@ -145,7 +145,7 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
     except RateLookupError as error:
         missing_currency = error.currency
     return visit.render(
-        "revenue/customers.html",
+        "analytics/customers.html",
         tab=TAB,
         lines=lines,
         missing=missing_currency,
@@ -204,7 +204,7 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         UUID(str(each["id"])): each["product"] or each["externalId"] or "" for each in subscriptions
     }
     return page.render(
-        "revenue/customer.html",
+        "analytics/customer.html",
         tab=TAB,
         customer=customer,
         called=customer.name if can_read_name else HIDDEN_NAME,

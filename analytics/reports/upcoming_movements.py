@@ -71,7 +71,7 @@ def show_upcoming_movements(page: CompanyPage) -> HttpResponse:
     except RateLookupError as error:
         notices = [build_rate_notice(page.company, error, can_list=page.has_permission(Permission.TRANSACTIONS_READ))]
     return page.render(
-        "analytics/ahead.html",
+        "analytics/upcoming_movements.html",
         start=start,
         end=end,
         wrong=notice,

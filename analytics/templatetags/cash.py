@@ -15,7 +15,7 @@ from ledger.money.calc.fx import RateLookupError
 register = template.Library()
 
 
-@register.inclusion_tag("analytics/cash_line.html", takes_context=True, name="cash_line")
+@register.inclusion_tag("analytics/balance_chart.html", takes_context=True, name="cash_line")
 def build_cash_line(context: dict[str, Any], period: ReportPeriod) -> dict[str, Any]:
     """Build the cash line of a period, each day linked to its movements; empty without the permission."""
     access, company, today = context["access"], context["company"], period.today

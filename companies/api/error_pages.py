@@ -78,7 +78,7 @@ def show_permission_denied_page(request: HttpRequest, exception: Exception) -> H
     if isinstance(exception, CompanyReadOnly):
         text = _("The company is read-only: its trial or its subscription has ended. Nothing was changed.")
     if isinstance(exception, MfaRequired):
-        return render(request, "companies/factor_needed.html", status=403)
+        return render(request, "companies/mfa_required.html", status=403)
     return render(request, "companies/error.html", {"title": _("Not allowed"), "text": text}, status=403)
 
 

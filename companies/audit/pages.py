@@ -46,7 +46,7 @@ def show_audit_log(page: CompanyPage) -> HttpResponse:
     filter_query = page.request.GET.copy()
     filter_query.pop("cursor", None)
     return page.render(
-        "settings/activity.html",
+        "companies/settings/audit_log.html",
         status=400 if form.errors else 200,
         section="activity",
         entries=[build_entry_line(row, people, things, hides=is_entity_hidden(page, row.entity_type)) for row in rows],

@@ -112,7 +112,7 @@ def show_throttled_sign_in(request: HttpRequest, exception: Exception) -> HttpRe
     """Return the 429 page for SignInThrottled, None for any other exception."""
     if not isinstance(exception, SignInThrottled):
         return None
-    response = render(request, "companies/turned_away.html", {"at_once": exception.at_once}, status=429)
+    response = render(request, "companies/sign_in_throttled.html", {"at_once": exception.at_once}, status=429)
     response["Retry-After"] = str(exception.wait)
     response["Cache-Control"] = "no-store"
     return response

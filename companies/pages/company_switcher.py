@@ -43,4 +43,4 @@ def list_other_companies(request: HttpRequest, company: Company, *, part: str) -
 @require_sign_in
 def show_shortcuts(request: HttpRequest) -> HttpResponse:
     """Show the keyboard shortcuts."""
-    return render(request, "companies/shortcuts.html")
+    return render(request, "companies/keyboard_shortcuts.html")

@@ -30,9 +30,9 @@ def resubmit_form_page(request: HttpRequest) -> HttpResponse:
     context = {"form": form, "then": next_path}
     company_id = resolve(urlsplit(form["address"]).path).kwargs.get("company_id")
     if company_id is None:
-        response = render(request, "companies/send_again.html", context)
+        response = render(request, "companies/resubmit_form.html", context)
     else:
         page = CompanyPage(request=request, access=get_access_or_404(request, company_id), now=timezone.now())
-        response = page.render("companies/send_again.html", section="send-again", **context)
+        response = page.render("companies/resubmit_form.html", section="send-again", **context)
     response["Cache-Control"] = "no-store"
     return response

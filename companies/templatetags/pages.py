@@ -61,7 +61,7 @@ def build_tile_context(name: str, path: str | None = None, size: str = "") -> di
     return {"url": url, "letter": letter, "tone": sum(name.encode()) % TILE_TONES, "size": size}
 
 
-@register.inclusion_tag("companies/switcher.html", takes_context=True, name="switcher")
+@register.inclusion_tag("companies/company_switcher.html", takes_context=True, name="switcher")
 def build_switcher_context(context: Context) -> dict[str, Any]:
     """Context of the company switcher."""
     company = context["company"]

@@ -94,7 +94,7 @@ def show_files(page: CompanyPage) -> HttpResponse:
         page, [each for row in file_rows for each in row.transaction_ids[:MAX_LISTED_TRANSACTIONS]]
     )
     return page.render(
-        "ledger/documents/documents.html",
+        "ledger/files/files.html",
         status=400 if form.errors else 200,
         tab="transactions",
         form=form,
@@ -171,7 +171,7 @@ def show_file(page: CompanyPage, file_id: UUID) -> HttpResponse:
     writes = page.has_permission(WRITE)
     suggestions = list_attachable_transactions(row, text) if sees_transactions and writes else ()
     return page.render(
-        "ledger/documents/document.html",
+        "ledger/files/file.html",
         status=400 if form.errors else 200,
         tab="transactions",
         row=row,

@@ -262,7 +262,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
     ]
     assign_next_rows(listed_pairs, listed_offers, lines)
     return page.render(
-        "ledger/rules/inbox.html",
+        "ledger/inbox/inbox.html",
         status=200 if form.is_valid else 400,
         tab="inbox",
         form=form,

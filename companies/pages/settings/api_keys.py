@@ -114,7 +114,7 @@ def create_api_key_page(request: HttpRequest, company_id: str) -> HttpResponse:
             )
             return render_new_key(request, access, minted_key)
     return page.render(
-        "settings/new_key.html",
+        "companies/settings/api_key_form.html",
         status=400 if form.errors else 200,
         section="api-keys",
         form=form,
@@ -131,7 +131,7 @@ def render_new_key(
     """Render the full key on a page that is never cached."""
     context = {"access": access, "company": access.company, "section": "api-keys", "minted": minted_key, **more}
     context["summary"] = describe_permissions(minted_key.key.permissions)
-    response = render(request, "settings/key_shown.html", context)
+    response = render(request, "companies/settings/new_api_key.html", context)
     response["Cache-Control"] = "no-store"
     return response
 
@@ -164,7 +164,12 @@ def roll_api_key_page(request: HttpRequest, company_id: str, key_id: Any) -> Htt
             return render_new_key(request, access, minted_key, old=old_key)
     status = 400 if form.errors else 200
     return page.render(
-        "settings/roll_key.html", status=status, section="api-keys", key=old_key, form=form, overlaps=OVERLAP_LABELS
+        "companies/settings/roll_api_key.html",
+        status=status,
+        section="api-keys",
+        key=old_key,
+        form=form,
+        overlaps=OVERLAP_LABELS,
     )
 
 

@@ -70,7 +70,7 @@ def create_company_page(request: HttpRequest) -> HttpResponse:
                 messages.success(request, message.format(company=company.name, day=format_trial_end(company)))
                 return redirect("company", company_id=company.id)
     context = {"form": form, "currencies": Currency.values}
-    return render(request, "companies/new.html", context, status=400 if form.errors else 200)
+    return render(request, "companies/company_form.html", context, status=400 if form.errors else 200)
 
 
 def format_trial_end(company: Company) -> str:
@@ -110,7 +110,7 @@ def edit_company_page(page: CompanyPage) -> HttpResponse:
 def render_company_settings(page: CompanyPage, form: BoundForm) -> HttpResponse:
     """Render the company's settings."""
     return page.render(
-        "settings/company.html",
+        "companies/settings/company.html",
         status=400 if form.errors else 200,
         section="company",
         form=form,

@@ -60,7 +60,7 @@ def edit_member_permissions_page(page: CompanyPage, member_id: UUID) -> HttpResp
                     _("What {name} may do was saved.").format(name=member.called), "members"
                 )
     return page.render(
-        "settings/permissions.html",
+        "companies/settings/permission_fields.html",
         status=400 if form.errors else 200,
         section="members",
         form=form,
@@ -96,7 +96,7 @@ def show_own_permissions(request: HttpRequest, company_id: str) -> HttpResponse:
     page = CompanyPage(request=request, access=get_access_or_404(request, company_id), now=timezone.now())
     held_permissions = sort_permissions(page.access.permissions)
     return page.render(
-        "settings/access.html",
+        "companies/settings/member_permissions.html",
         section="access",
         whole=page.access.permissions == Role(page.access.role).permissions,
         resources=list_permission_rows(held_permissions),

@@ -71,7 +71,7 @@ def render_members(page: CompanyPage, form: BoundForm) -> HttpResponse:
     for row in rows:
         row.may = summarize_permissions(row.effective_permissions)
     return page.render(
-        "settings/members.html",
+        "companies/settings/members.html",
         status=400 if form.errors else 200,
         section="members",
         form=form,
@@ -158,4 +158,4 @@ def leave_company_page(request: HttpRequest, company_id: str) -> HttpResponse:
             messages.success(request, _("You no longer belong to {company}.").format(company=page.company.name))
             return redirect("home")
     is_last_owner = members.is_last_owner(company=page.company, user_id=get_signed_in_user(request).pk)
-    return page.render("settings/leave.html", section="leave", last_owner=is_last_owner)
+    return page.render("companies/settings/leave_company.html", section="leave", last_owner=is_last_owner)

@@ -63,7 +63,7 @@ def render_mfa_devices(request: HttpRequest, form: BoundForm) -> HttpResponse:
         "possible": passkeys.can_use_passkeys(),
         "form": form,
     }
-    return render(request, "security/factors.html", context, status=400 if form.errors else 200)
+    return render(request, "companies/user/mfa_settings.html", context, status=400 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -85,7 +85,7 @@ def add_authenticator_app_page(request: HttpRequest) -> HttpResponse:
                 request, _("The authenticator app is set up."), codes, mfa_method=backends.APP, context=audit_context
             )
     context = {"form": form, "qr": draw_qr_code(seed, user), "seed": mfa_codes.group_code(mfa_codes.encode_seed(seed))}
-    return render(request, "security/add_app.html", context, status=400 if form.errors else 200)
+    return render(request, "companies/user/authenticator_app_form.html", context, status=400 if form.errors else 200)
 
 
 @require_POST
@@ -182,7 +182,7 @@ def replace_recovery_codes_page(request: HttpRequest) -> HttpResponse:
 
 def render_recovery_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
     """Render the recovery codes."""
-    return render(request, "security/codes.html", {"codes": codes})
+    return render(request, "companies/user/recovery_codes.html", {"codes": codes})
 
 
 def draw_qr_code(seed: str, user: User) -> SafeString:

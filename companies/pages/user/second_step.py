@@ -63,7 +63,7 @@ def render_second_step(request: HttpRequest, user: User, next_path: str, *, erro
         "has_passkeys": passkeys.can_use_passkeys() and Passkey.objects.for_user(user.pk).exists(),
         "wrong": error_text,
     }
-    return render(request, "companies/second_step.html", context, status=400 if error_text else 200)
+    return render(request, "companies/mfa_sign_in.html", context, status=400 if error_text else 200)
 
 
 @allow_return_to_app

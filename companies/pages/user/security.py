@@ -42,7 +42,7 @@ def show_security(request: HttpRequest) -> HttpResponse:
         "others": OTHER_SESSIONS,
     }
     context |= {"entries": entries, "cursor": cursor}
-    return render(request, "security/security.html", context)
+    return render(request, "companies/user/security.html", context)
 
 
 @require_POST

@@ -160,7 +160,7 @@ def render_statement_check(
         pair for statement_check in checks if not statement_check.refusal for pair in statement_check.file.query_items
     ]
     return page.render(
-        "ledger/statements/statement_check.html",
+        "ledger/bank_statements/statement_check.html",
         status=400 if error else 200,
         tab="transactions",
         error=error,

@@ -30,7 +30,7 @@ def show_categories(page: CompanyPage) -> HttpResponse:
     """Show all categories in order, with their P&L lines and how often they are used."""
     rows = list(Category.objects.for_company(page.company.id).with_usage_counts(page.company.id).in_display_order())
     return page.render(
-        "ledger/purposes/categories.html",
+        "ledger/categorization/categories.html",
         section=SECTION,
         rows=[
             {
@@ -102,7 +102,7 @@ def bind_category_form(page: CompanyPage, *, row: Category | None = None) -> Bou
 def render_category_form(page: CompanyPage, form: BoundForm, *, row: Category | None = None) -> HttpResponse:
     """Render the form of a category."""
     return page.render(
-        "ledger/purposes/category_form.html",
+        "ledger/categorization/category_form.html",
         status=400 if form.errors else 200,
         section=SECTION,
         form=form,
@@ -138,7 +138,7 @@ def delete_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
     used_pl_types = categories.find_used_pl_types(row)
     others = Category.objects.for_company(page.company.id).exclude(id=row.id).in_display_order()
     return page.render(
-        "ledger/purposes/category_delete.html",
+        "ledger/categorization/category_delete.html",
         status=400 if page.is_post else 200,
         section=SECTION,
         form=form,

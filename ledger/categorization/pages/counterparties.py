@@ -51,7 +51,7 @@ def show_counterparties(page: CompanyPage) -> HttpResponse:
     query_without_cursor = query.copy()
     query_without_cursor.pop("cursor", None)
     return page.render(
-        "ledger/purposes/counterparties.html",
+        "ledger/categorization/counterparties.html",
         section=SECTION,
         rows=[{"row": row, "type": str(COUNTERPARTY_TYPE_LABELS[CounterpartyType(row.type)])} for row in page_rows],
         cursor=cursor,
@@ -100,7 +100,7 @@ def edit_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpResp
 def render_counterparty_form(page: CompanyPage, form: BoundForm, *, row: Counterparty | None = None) -> HttpResponse:
     """Render the form of a counterparty."""
     return page.render(
-        "ledger/purposes/counterparty_form.html",
+        "ledger/categorization/counterparty_form.html",
         status=400 if form.errors else 200,
         section=SECTION,
         form=form,
@@ -125,7 +125,7 @@ def merge_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpRes
                 page, "counterparties", _("{name} is {other} now.").format(name=row.name, other=target.name)
             )
     return page.render(
-        "ledger/purposes/counterparty_merge.html",
+        "ledger/categorization/counterparty_merge.html",
         status=400 if form.errors else 200,
         section=SECTION,
         form=form,

@@ -299,7 +299,7 @@ def render_split_editor(
         f"{name}-{split_row.number}": value for split_row in rows for name, value in split_row.values.items()
     }
     return page.render(
-        "ledger/purposes/split.html",
+        "ledger/categorization/split.html",
         **build_return_urls(page, row.id),
         status=200 if form.is_valid else 400,
         tab="transactions",

@@ -75,7 +75,7 @@ def render_upload_form(page: CompanyPage, *, error: str = "", status: int = 200)
     """Render the upload form."""
     form_data = page.request.POST or page.request.GET
     return page.render(
-        "ledger/importing/import_new.html",
+        "ledger/imports/import_new.html",
         status=status,
         tab="transactions",
         error=error,
@@ -140,7 +140,7 @@ class CsvImportCheck:
 
     def render(self, *, status: int, **context: Any) -> HttpResponse:
         return self.page.render(
-            "ledger/importing/import_check.html",
+            "ledger/imports/import_check.html",
             status=status,
             tab="transactions",
             upload_id=self.upload_id,

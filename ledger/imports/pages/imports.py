@@ -38,7 +38,7 @@ def show_imports(page: CompanyPage) -> HttpResponse:
         for row in rows
     ]
     writes = page.has_permission(Permission.TRANSACTIONS_WRITE)
-    return page.render("ledger/importing/imports.html", tab="transactions", imports=lines, cursor=cursor, writes=writes)
+    return page.render("ledger/imports/imports.html", tab="transactions", imports=lines, cursor=cursor, writes=writes)
 
 
 def load_account_names(page: CompanyPage, rows: list[ImportBatch]) -> dict[UUID, str]:
@@ -73,7 +73,7 @@ def undo_import_page(page: CompanyPage, import_id: UUID) -> HttpResponse:
             return page.redirect_with_message(format_import_undo(import_undo.undo_import(**arguments)), "imports")
         expected_outcome = import_undo.preview_import_undo(**arguments)
         row = ImportBatch.objects.for_company(page.company.id).get(id=import_id)
-        return page.render("ledger/importing/import_undo.html", tab="transactions", row=row, would=expected_outcome)
+        return page.render("ledger/imports/import_undo.html", tab="transactions", row=row, would=expected_outcome)
     return page.redirect("imports")
 
 

@@ -67,7 +67,7 @@ def delete_customer_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
 def render_customer_form(page: CompanyPage, form: BoundForm, *, customer: Counterparty | None = None) -> HttpResponse:
     """Render the form of a customer."""
     return page.render(
-        "revenue/customer_form.html",
+        "ledger/subscriptions/customer_form.html",
         status=400 if form.errors else 200,
         tab="recurring-revenue",
         form=form,

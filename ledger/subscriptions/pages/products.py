@@ -45,7 +45,7 @@ def show_products(page: CompanyPage) -> HttpResponse:
         for group_id, group_rows in groupby(rows, key=lambda row: row.product_group_id)
     ]
     return page.render(
-        "revenue/products.html",
+        "ledger/subscriptions/products.html",
         tab="recurring-revenue",
         shelves=shelves,
         groups=list(groups.values()),
@@ -133,7 +133,7 @@ def render_product_form(page: CompanyPage, form: BoundForm, *, product: Product 
     """Render the form of a product."""
     groups = ProductGroup.objects.for_company(page.company.id).in_display_order()
     return page.render(
-        "revenue/product_form.html",
+        "ledger/subscriptions/product_form.html",
         status=400 if form.errors else 200,
         tab="recurring-revenue",
         form=form,
@@ -202,7 +202,7 @@ def bind_product_group_form(page: CompanyPage) -> BoundForm:
 def render_product_group_form(page: CompanyPage, form: BoundForm, *, group: ProductGroup | None = None) -> HttpResponse:
     """Render the form of a product group."""
     return page.render(
-        "revenue/product_group_form.html",
+        "ledger/subscriptions/product_group_form.html",
         status=400 if form.errors else 200,
         tab="recurring-revenue",
         form=form,

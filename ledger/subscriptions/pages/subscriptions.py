@@ -38,7 +38,7 @@ def show_subscription_events(page: CompanyPage) -> HttpResponse:
     )
     page_rows, cursor = page.paginate(rows, order=("-id",))
     return page.render(
-        "revenue/events.html",
+        "ledger/subscriptions/events.html",
         tab="recurring-revenue",
         events=[{"row": row, "every": format_billing_interval(row.interval, row.interval_count)} for row in page_rows],
         cursor=cursor,
@@ -194,7 +194,7 @@ def render_subscription_form(
 ) -> HttpResponse:
     """Render the form of a subscription."""
     return page.render(
-        "revenue/subscription_form.html",
+        "ledger/subscriptions/subscription_form.html",
         status=400 if form.errors else 200,
         tab="recurring-revenue",
         form=form,
@@ -212,7 +212,7 @@ def render_subscription_event_form(
 ) -> HttpResponse:
     """Render the form of a subscription event."""
     return page.render(
-        "revenue/event_form.html",
+        "ledger/subscriptions/event_form.html",
         status=400 if form.errors else 200,
         tab="recurring-revenue",
         form=form,

@@ -60,7 +60,7 @@ def show_plan(visit: CompanyPage) -> HttpResponse:
     try:
         plan_grid_page = plan_grid.build_plan_grid(visit, start=start, page_number=page_number)
     except RateLookupError as missing:
-        return visit.render("planning/plan.html", tab=TAB, missing=missing.currency, start=format_month(start))
+        return visit.render("planning/plan/plan.html", tab=TAB, missing=missing.currency, start=format_month(start))
     if not visit.is_post:
         return render_plan_grid(visit, plan_grid_page, notice=notice)
     grid_input = plan_grid.parse_grid(
@@ -115,7 +115,7 @@ def render_plan_grid(
         grid_changes.find_last_plan_change(company=page.company, actor=page.audit_context.actor) if can_write else None
     )
     return page.render(
-        "planning/plan.html",
+        "planning/plan/plan.html",
         status=status,
         tab=TAB,
         grid=plan_grid_page,
@@ -303,7 +303,7 @@ def render_plan_item_form(page: CompanyPage, form: BoundForm, *, item: PlanItem 
             (_("Elsewhere"), [(form.values["row"], names.get_category_name(row.category_id))])
         )  # keep the item's row
     return page.render(
-        "planning/plan_rule.html",
+        "planning/plan/plan_item.html",
         status=400 if form.errors else 200,
         tab=TAB,
         form=form,

@@ -65,7 +65,7 @@ def render_occurrence_form(
     page: CompanyPage, planned: PlannedTransaction, original: dt.date, form: BoundForm
 ) -> HttpResponse:
     return page.render(
-        "planning/occurrence.html",
+        "planning/planned_transactions/occurrence.html",
         status=400 if form.errors else 200,
         tab="planned",
         planned=planned,
@@ -179,7 +179,7 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
     names = load_visible_names(page)
     rows = list_settlement_candidates(planned=planned, occurrence=occurrence) if can_read_transactions else []
     return page.render(
-        "planning/settle.html",
+        "planning/planned_transactions/settle.html",
         tab="planned",
         planned=planned,
         original=original,

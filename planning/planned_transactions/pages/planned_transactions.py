@@ -66,7 +66,12 @@ def show_planned_transactions(page: CompanyPage) -> HttpResponse:
     ]
     can_write = page.has_permission(Permission.PLANNING_WRITE)
     return page.render(
-        "planning/rules.html", tab="planned", rules=rule_rows, cursor=cursor, writes=can_write, missing=missing_currency
+        "planning/planned_transactions/planned_transactions.html",
+        tab="planned",
+        rules=rule_rows,
+        cursor=cursor,
+        writes=can_write,
+        missing=missing_currency,
     )
 
 
@@ -87,7 +92,7 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
     except RateLookupError as error:
         missing_currency = error.currency
     return page.render(
-        "planning/rule.html",
+        "planning/planned_transactions/planned_transaction.html",
         tab="planned",
         planned=planned,
         words=outlook.describe_recurrence(planned),
@@ -163,7 +168,7 @@ def render_planned_transaction_form(
     if planned is None and not page.is_post:
         form.values = {**form.values, "accountId": names.get_only_account_id()}
     return page.render(
-        "planning/plan_form.html",
+        "planning/planned_transactions/planned_transaction_form.html",
         status=400 if form.errors else 200,
         tab="planned",
         form=form,
