@@ -51,7 +51,7 @@ class CompanyChange:
     context: AuditContext
 
     def lock(self, rows: type[M] | QuerySet[M], row_id: UUID | str, *, check_versions: bool = True) -> M:
-        """Return the company's row with this id, locked until the end. Raises NotFoundError, and StaleError for
+        """Return the company's row with this id, locked until the end. Raises NotFoundError, and PreconditionFailed for
         another version.
         """
         row = self.lock_or_none(rows, row_id)
@@ -71,7 +71,7 @@ class CompanyChange:
         return row
 
     def lock_company_row(self) -> Company:
-        """Return the company's own row, locked. Raises StaleError."""
+        """Return the company's own row, locked. Raises PreconditionFailed."""
         company = Company.objects.select_for_update().get(id=self.company.id)
         check_version(company, self.context.expected_versions)
         return company

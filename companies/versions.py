@@ -13,7 +13,7 @@ WEAK = "weak"  # the only expected one: nothing but weak tags was sent, and they
 WEAK_TAGS = 'If-Match takes no weak tags (W/"…"). Send the ETag as it was answered.'
 
 
-class StaleError(ConflictError):
+class PreconditionFailed(ConflictError):
     """The resource has changed since you read it."""
 
     code = "precondition_failed"
@@ -29,13 +29,13 @@ def compute_version(row: Any) -> str:
 
 
 def check_version(row: Any, expected: ExpectedVersions) -> None:
-    """Raise StaleError if the row is not one of the expected versions. Call it with the row locked."""
+    """Raise PreconditionFailed if the row is not one of the expected versions. Call it with the row locked."""
     if expected == {NO_VERSION} and row is None:
         return
     if expected == {WEAK}:
-        raise StaleError(row, WEAK_TAGS)
+        raise PreconditionFailed(row, WEAK_TAGS)
     if expected is not None and (row is None or not expected & {ANY_VERSION, compute_version(row)}):
-        raise StaleError(row)
+        raise PreconditionFailed(row)
 
 
 def compute_short_digest(text: str) -> str:

@@ -14,7 +14,7 @@ def mark_notification_as_read(
     """Mark one of the caller's notifications as read; the time of the first reading is kept.
 
     Raises:
-        NotFoundError, StaleError: it is gone or has another version.
+        NotFoundError, PreconditionFailed: it is gone or has another version.
     """
     with change_company(company, context=context) as change:
         notification = change.lock(rows, notification_id)

@@ -67,7 +67,7 @@ def update_webhook_endpoint(
     """Update an endpoint; one that is enabled or has a new URL is tried again at once.
 
     Raises:
-        NotFoundError, StaleError: it is gone or has another version.
+        NotFoundError, PreconditionFailed: it is gone or has another version.
     """
     with change_company(company, context=context) as change:
         endpoint = change.lock(WebhookEndpoint, endpoint_id)
@@ -84,7 +84,7 @@ def roll_webhook_secret(*, company: Company, context: AuditContext, endpoint_id:
     """Replace the secret; for a day the old one signs too.
 
     Raises:
-        NotFoundError, StaleError: the endpoint is gone or has another version.
+        NotFoundError, PreconditionFailed: the endpoint is gone or has another version.
     """
     with change_company(company, context=context) as change:
         endpoint = change.lock(WebhookEndpoint, endpoint_id)
@@ -100,7 +100,7 @@ def delete_webhook_endpoint(*, company: Company, context: AuditContext, endpoint
     """Delete an endpoint with its deliveries; events not delivered yet are lost to it.
 
     Raises:
-        NotFoundError, StaleError: it is gone or has another version.
+        NotFoundError, PreconditionFailed: it is gone or has another version.
     """
     with change_company(company, context=context) as change:
         endpoint = change.lock(WebhookEndpoint, endpoint_id)

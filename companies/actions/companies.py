@@ -103,7 +103,7 @@ def update_company(
     """Update a company's settings.
 
     Raises:
-        StaleError, CompanyManageRequired, SecondFactorMissing, IllegalStatusMove
+        PreconditionFailed, CompanyManageRequired, SecondFactorMissing, IllegalStatusMove
         CompanyExpired: other settings of a read-only company.
     """
     with change_company(company, context=context) as change:

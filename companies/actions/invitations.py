@@ -104,7 +104,7 @@ def resend_invitation(
     """Mail a new link, valid for seven days; the previous link becomes invalid.
 
     Raises:
-        NotFoundError, StaleError, NotInvited, OwnerRequired, TooManyInvitations
+        NotFoundError, PreconditionFailed, NotInvited, OwnerRequired, TooManyInvitations
     """
     token = secrets.token_urlsafe(32)
     with change_company(company, context=context) as change:

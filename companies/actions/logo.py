@@ -93,7 +93,7 @@ def clean_png(
 
 
 def replace_logo(*, company: Company, context: AuditContext, png: bytes | None) -> Company:
-    """Store a new logo, or remove it with None; the old file is deleted after the commit. Raises StaleError."""
+    """Store a new logo, or remove it with None; the old file is deleted after the commit. Raises PreconditionFailed."""
     storage = storages["assets"]
     with change_company(company, context=context) as change:
         stored_company = change.lock_company_row()

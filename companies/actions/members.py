@@ -36,7 +36,7 @@ def update_member(
     """Change a member's role or permissions; null means the permissions of the role.
 
     Raises:
-        NotFoundError, StaleError, LastOwner, OwnerRequired
+        NotFoundError, PreconditionFailed, LastOwner, OwnerRequired
     """
     with change_company(company, context=context) as change:
         membership = change.lock(Membership.objects.select_related("user"), member_id)
@@ -108,7 +108,7 @@ def remove_member(
     """Remove a member, or cancel an invitation.
 
     Raises:
-        NotFoundError, StaleError, LastOwner, OwnerRequired
+        NotFoundError, PreconditionFailed, LastOwner, OwnerRequired
     """
     with change_company(company, context=context) as change:
         membership = change.lock(Membership.objects.select_related("user"), member_id)
@@ -118,7 +118,7 @@ def remove_member(
 
 
 def leave_company(*, company: Company, context: AuditContext) -> None:
-    """Remove the calling user from the company. Raises NotFoundError, StaleError, LastOwner."""
+    """Remove the calling user from the company. Raises NotFoundError, PreconditionFailed, LastOwner."""
     with change_company(company, context=context) as change:
         own_membership = (
             Membership.objects.for_company(company.id).filter(user_id=context.user_id).first()

@@ -24,7 +24,7 @@ from companies.auth.authentication import build_challenge_header
 from companies.change import ConcurrentChangeRace, ConstraintConflict
 from companies.counters import count_database_error
 from companies.names import BLANK_NAME_CODE
-from companies.versions import StaleError
+from companies.versions import PreconditionFailed
 
 log = logging.getLogger("api")
 
@@ -48,7 +48,7 @@ STATUS_TITLES = {
     507: "No room left",
 }
 ERROR_STATUSES: dict[type[errors.DomainError], int] = {
-    StaleError: 412,
+    PreconditionFailed: 412,
     errors.InvalidInputError: 400,
     errors.PermissionDeniedError: 403,
     errors.NotFoundError: 404,

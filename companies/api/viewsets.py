@@ -40,7 +40,7 @@ from companies.permissions import Permission
 from companies.versions import (
     NO_VERSION,
     ExpectedVersions,
-    StaleError,
+    PreconditionFailed,
     compute_short_digest,
     compute_version,
     parse_etags,
@@ -194,7 +194,7 @@ class ApiViewSet(ViewSet):
             log.warning("the last use of %s was not noted (%s)", self.caller.key, type(error).__name__)
 
     def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, StaleError) and exc.row is not None:
+        if isinstance(exc, PreconditionFailed) and exc.row is not None:
             self.headers["ETag"] = build_etag(self.get_answered_row(exc.row))
         if isinstance(exc, NotAuthenticated) or getattr(exc, "status_code", None) == 401:
             exc.auth_header = self.get_authenticate_header(self.request)  # type: ignore[attr-defined]

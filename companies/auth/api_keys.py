@@ -150,7 +150,7 @@ def roll_api_key(
     is zero.
 
     Raises:
-        NotFoundError, StaleError, KeyExceedsCreator, KeyNeedsOwner
+        NotFoundError, PreconditionFailed, KeyExceedsCreator, KeyNeedsOwner
     """
     with change_company(company, context=context) as change:
         key = change.lock(ApiKey.objects.active(context.time), key_id)
@@ -176,7 +176,7 @@ def revoke_api_key(*, company: Company, context: AuditContext, key_id: uuid.UUID
     """Revoke a key: its next request is rejected. Revoking it again keeps the first time.
 
     Raises:
-        NotFoundError, StaleError
+        NotFoundError, PreconditionFailed
     """
     with change_company(company, context=context) as change:
         key = change.lock(ApiKey, key_id)

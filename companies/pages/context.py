@@ -33,7 +33,7 @@ from companies.pages.concurrent_change import ConcurrentChange
 from companies.pages.double_submit import reject_duplicate_submission
 from companies.permissions import Permission
 from companies.time_zones import get_today
-from companies.versions import StaleError, compute_version
+from companies.versions import PreconditionFailed, compute_version
 
 HOME_PATH = "/app/"
 ROWS_PER_PAGE = 50  # rows of a list
@@ -183,7 +183,7 @@ def handle_form_errors(request: HttpRequest, form: ErrorForm | None = None) -> I
         raise Http404 from None
     except ValidationError as error:
         domain_error: DomainError = build_validation_error(error)
-    except StaleError:
+    except PreconditionFailed:
         domain_error = ConcurrentChange()
     except DomainError as raised_error:
         domain_error = raised_error
@@ -239,7 +239,7 @@ class CompanyPage:
         with handle_form_errors(self.request, form):
             try:
                 yield
-            except StaleError:
+            except PreconditionFailed:
                 self.is_outdated = True
                 raise
 

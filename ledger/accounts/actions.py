@@ -44,7 +44,7 @@ def update_account(
     that.
 
     Raises:
-        NotFoundError, StaleError.
+        NotFoundError, PreconditionFailed.
         ValidationFailed: `unknown_id`.
     """
     with change_company(company, context=context) as change:
@@ -73,7 +73,7 @@ def delete_account(*, company: Company, context: AuditContext, account_id: UUID 
     """Delete an account that has no transactions; its initial balance is deleted with it.
 
     Raises:
-        NotFoundError, StaleError, AccountNotEmpty.
+        NotFoundError, PreconditionFailed, AccountNotEmpty.
     """
     with change_company(company, context=context) as change:
         account = change.lock(Account, account_id)
@@ -112,7 +112,7 @@ def update_account_group(
     """Rename, reorder or archive an account group; its accounts do not change.
 
     Raises:
-        NotFoundError, StaleError.
+        NotFoundError, PreconditionFailed.
     """
     with change_company(company, context=context) as change:
         group = change.lock(AccountGroup, group_id)
@@ -131,7 +131,7 @@ def delete_account_group(*, company: Company, context: AuditContext, group_id: U
     """Delete an empty account group.
 
     Raises:
-        NotFoundError, StaleError, AccountGroupNotEmpty.
+        NotFoundError, PreconditionFailed, AccountGroupNotEmpty.
     """
     with change_company(company, context=context) as change:
         change.delete(change.lock(AccountGroup, group_id), "accountGroup.deleted")
@@ -151,7 +151,7 @@ def set_initial_balance(
     it. The expected version is that of the transaction, not of the account.
 
     Raises:
-        NotFoundError, StaleError.
+        NotFoundError, PreconditionFailed.
         ValidationFailed: `invalid_decimal`, `too_many_decimals`.
     """
     with change_company(company, context=context) as change:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import DomainError
 from companies.locales import get_current_locale
-from ledger.bank_statements.errors import ColumnsUnknown, FormatUnknown, MappingAmbiguous
+from ledger.bank_statements.errors import ColumnsUnknown, MappingAmbiguous, StatementFormatUnknown
 from ledger.bank_statements.parsers import archives, formats
 from ledger.bank_statements.parsers.models import ParsedStatement, clean_text
 from ledger.calc.zip_files import BadArchive
@@ -43,7 +43,7 @@ def read_archive(content: bytes, read_file: Callable[[str | None, bytes], Read])
         for name, member in archives.unpack_archive(content):
             archive.read(clean_text(name)[-LONGEST_NAME:], member)
     except BadArchive as error:
-        raise FormatUnknown(describe_reader_error(error)) from None
+        raise StatementFormatUnknown(describe_reader_error(error)) from None
     return archive.join()
 
 
@@ -60,7 +60,7 @@ class ArchiveReader:
         kind = formats.detect_file_kind(content)
         try:
             if kind == formats.ZIP:
-                raise FormatUnknown(_("It is an archive itself. Unpack it, and send the files in it."))
+                raise StatementFormatUnknown(_("It is an archive itself. Unpack it, and send the files in it."))
             file = self.read_file(kind, content)
         except MappingAmbiguous as error:
             self.choices += [{**choice, "file": name} for choice in error.more["choices"]]
@@ -84,11 +84,11 @@ class ArchiveReader:
         return [statement for file in self.files for statement in file.statements]
 
     def join(self) -> Read:
-        """All files as one. Raises MappingAmbiguous, FormatUnknown."""
+        """All files as one. Raises MappingAmbiguous, StatementFormatUnknown."""
         if self.choices:
             raise MappingAmbiguous(self.choices)
         if not self.files:
-            raise FormatUnknown(_("There is no statement in the archive."))
+            raise StatementFormatUnknown(_("There is no statement in the archive."))
         is_mixed = len({get_format_family(file.format) for file in self.files}) > 1
         return Read(
             formats.ZIP if is_mixed else self.files[0].format,
@@ -101,11 +101,11 @@ class ArchiveReader:
 
 def is_no_statement(name: str, kind: str | None, content: bytes, error: DomainError) -> bool:
     """Whether a file that cannot be read is plainly none: pictures, pages, notes, and tables of headings alone."""
-    if kind is None or (kind == formats.CAMT and isinstance(error, FormatUnknown)):
+    if kind is None or (kind == formats.CAMT and isinstance(error, StatementFormatUnknown)):
         return True
     if isinstance(error, UnsafeXml):
         return name.lower().endswith((".html", ".htm"))
-    if kind != formats.CSV or not isinstance(error, (FormatUnknown, ColumnsUnknown)):
+    if kind != formats.CSV or not isinstance(error, (StatementFormatUnknown, ColumnsUnknown)):
         return False
     is_table = name.lower().endswith(NAMES_OF_TABLES)
     try:

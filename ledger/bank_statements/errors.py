@@ -5,7 +5,7 @@ from typing import Any
 from companies.errors import InvalidInputError, UnsupportedMediaTypeError
 
 
-class FormatUnknown(UnsupportedMediaTypeError):
+class StatementFormatUnknown(UnsupportedMediaTypeError):
     """The file is none of CAMT.052, 053 and 054, MT940, MT942, OFX, QIF and CSV, whatever its name says."""
 
     code = "statement_format_unknown"

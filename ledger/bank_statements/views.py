@@ -34,7 +34,7 @@ class StatementViewSet(CompanyViewSet):
             statement_accounts.AccountUnknown,
             statement_accounts.AccountDiffers,
             statement_accounts.AccountAmbiguous,
-            errors.FormatUnknown,
+            errors.StatementFormatUnknown,
             errors.StatementUnreadable,
             UnsafeXml,
             errors.CurrencyUnknown,

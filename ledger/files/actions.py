@@ -122,7 +122,7 @@ def attach_file(*, company: Company, context: AuditContext, file_id: UUID | str,
     """Link a file to one more transaction.
 
     Raises:
-        NotFoundError, StaleError.
+        NotFoundError, PreconditionFailed.
         ValidationFailed: `unknown_id`.
     """
     with change_company(company, context=context) as turn:
@@ -132,7 +132,7 @@ def attach_file(*, company: Company, context: AuditContext, file_id: UUID | str,
 
 
 def detach_file(*, company: Company, context: AuditContext, file_id: UUID | str, transaction_id: UUID) -> File:
-    """Remove the link between a file and a transaction; the file stays. Raises NotFoundError, StaleError."""
+    """Remove the link between a file and a transaction; the file stays. Raises NotFoundError, PreconditionFailed."""
     with change_company(company, context=context) as turn:
         linked_ids = list_file_transaction_ids(turn.lock(File, file_id))
         if transaction_id not in linked_ids:
@@ -145,7 +145,7 @@ def update_file(*, company: Company, context: AuditContext, file_id: UUID | str,
     """Update a file's metadata. Categorizations dated by an invoice date in it are dated again.
 
     Raises:
-        NotFoundError, StaleError.
+        NotFoundError, PreconditionFailed.
         ValidationFailed: `unknown_id`.
     """
     values = dict(values)
@@ -173,7 +173,7 @@ def update_file(*, company: Company, context: AuditContext, file_id: UUID | str,
 
 
 def delete_file(*, company: Company, context: AuditContext, file_id: UUID | str) -> None:
-    """Delete a file; its content is deleted from the storage after the commit. Raises NotFoundError, StaleError."""
+    """Delete a file; its content is deleted from the storage after the commit. Raises NotFoundError, PreconditionFailed."""
     with change_company(company, context=context) as change:
         row = change.lock(File, file_id)
         linked_ids = sorted(list_file_transaction_ids(row))

@@ -12,7 +12,7 @@ from companies.change import ConcurrentChangeRace, ConstraintConflict, change_co
 from companies.errors import NotFoundError
 from companies.models import AuditEntry, Company, Membership, User, snapshot_row
 from companies.models.memberships import AlreadyInvited
-from companies.versions import ANY_VERSION, StaleError, compute_version
+from companies.versions import ANY_VERSION, PreconditionFailed, compute_version
 from ledger.models import Account, AccountGroup
 from ledger.models.accounts import AccountGroupNotEmpty
 
@@ -132,7 +132,7 @@ def test_stale_row_version_is_rejected(acme, group, audit_context):
         with change_company(acme, context=replace(audit_context, expected_versions=expected)) as change:
             assert change.lock(AccountGroup, group.id) == group
     with change_company(acme, context=replace(audit_context, expected_versions=another)) as change:
-        with pytest.raises(StaleError) as told:
+        with pytest.raises(PreconditionFailed) as told:
             change.lock(AccountGroup, group.id)
         assert told.value.row == group
         assert change.lock(AccountGroup, group.id, check_versions=False) == group
@@ -144,7 +144,7 @@ def test_stale_company_version_is_rejected(acme, globex, audit_context):
         with change_company(acme, context=replace(audit_context, expected_versions=expected)) as change:
             assert change.lock_company_row() == acme
     with change_company(acme, context=replace(audit_context, expected_versions=another)) as change:
-        with pytest.raises(StaleError) as told:
+        with pytest.raises(PreconditionFailed) as told:
             change.lock_company_row()
         assert told.value.row == acme
 

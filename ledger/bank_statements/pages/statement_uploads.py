@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from companies.errors import DomainError, InvalidInputError, TooLargeError
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
-from ledger.bank_statements.errors import FormatUnknown
+from ledger.bank_statements.errors import StatementFormatUnknown
 from ledger.bank_statements.parsers import formats
 from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
@@ -96,10 +96,10 @@ def split_readable_files(files: Sequence[Any]) -> tuple[list[Any], list[DomainEr
         raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MAX_FILES))
     readable_files = [file for file in files if detect_upload_kind(file) is not None]
     refusals: list[DomainError] = [
-        FormatUnknown(describe_unreadable_file(file)) for file in files if file not in readable_files
+        StatementFormatUnknown(describe_unreadable_file(file)) for file in files if file not in readable_files
     ]
     if not readable_files:
-        raise FormatUnknown(" ".join(file.detail for file in refusals))
+        raise StatementFormatUnknown(" ".join(file.detail for file in refusals))
     return readable_files, refusals
 
 

@@ -14,8 +14,8 @@ from ledger.bank_statements.errors import (
     ColumnsUnknown,
     CurrencyUnknown,
     DateOrderUnknown,
-    FormatUnknown,
     MappingAmbiguous,
+    StatementFormatUnknown,
     StatementUnreadable,
 )
 from ledger.bank_statements.parsers import formats, qif
@@ -65,7 +65,7 @@ def read_statements(
     """What a file says. ``account`` is the one that was named; CSV needs it, and QIF that names no account of ours.
     ``settings`` say how a CSV file is read, in place of those that are kept.
 
-    Raises FormatUnknown, StatementUnreadable, UnsafeXml, CurrencyUnknown, ColumnsUnknown, MappingAmbiguous,
+    Raises StatementFormatUnknown, StatementUnreadable, UnsafeXml, CurrencyUnknown, ColumnsUnknown, MappingAmbiguous,
     DateOrderUnknown, AccountUnknown, AccountDiffers, TooManyRows, and those of table_errors.
     """
     statement_file = read_file(formats.detect_file_kind(content), content, company, account, date_order, settings)
@@ -92,7 +92,7 @@ def read_file(
     except TooManyEntriesError:
         raise too_many_entries() from None
     except NotAStatementError:
-        raise FormatUnknown from None
+        raise StatementFormatUnknown from None
     formatted = [replace(each, format=each.format or found.format) for each in found.statements]
     return replace(found, statements=formatted)
 
@@ -110,7 +110,7 @@ def read_by_kind(
     settings: Any,
 ) -> Read:
     if kind is None:
-        raise FormatUnknown
+        raise StatementFormatUnknown
     if kind == formats.CSV:
         return read_csv(content, company, account, settings)
     if kind == formats.ZIP:
@@ -193,7 +193,7 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     except UnreadableCell as error:
         raise StatementUnreadable(error.detail) from None
     except UnreadableTable as error:
-        raise FormatUnknown(error.detail) from None
+        raise StatementFormatUnknown(error.detail) from None
     if account is None:
         return read_multi_account_csv(company, lines, csv_settings)
     detection = detect_account_mapping(account, lines, csv_settings)

@@ -67,7 +67,7 @@ def update_category(
     """Update a category.
 
     Raises:
-        NotFoundError, StaleError, CategoryIsSystem.
+        NotFoundError, PreconditionFailed, CategoryIsSystem.
         PlTypeInUse: a P&L line that transactions or plan items use would be removed.
     """
     with change_company(company, context=context) as change:
@@ -98,7 +98,7 @@ def delete_category(
     """Delete a category; with `replace_with`, replace it everywhere by another category first.
 
     Raises:
-        NotFoundError, StaleError, CategoryIsSystem, CategoryInUse, ValidationFailed (unknown_id).
+        NotFoundError, PreconditionFailed, CategoryIsSystem, CategoryInUse, ValidationFailed (unknown_id).
         ReplacementPlTypeNotAllowed: the replacement lacks a P&L line that is in use.
     """
     with change_company(company, context=context) as change:

@@ -37,7 +37,7 @@ def update_counterparty(
     """Update a counterparty.
 
     Raises:
-        NotFoundError, StaleError, ExternalIdTaken.
+        NotFoundError, PreconditionFailed, ExternalIdTaken.
         CounterpartyInUse: a customer with live subscriptions would get another type.
     """
     with change_company(company, context=context) as change:
@@ -83,7 +83,7 @@ def merge_counterparties(
     The kept counterparty takes over the external id if it has none and both have the same type.
 
     Raises:
-        NotFoundError, StaleError, ValidationFailed (unknown_id).
+        NotFoundError, PreconditionFailed, ValidationFailed (unknown_id).
         CounterpartyInUse: a counterparty with subscriptions would be merged into one that is no customer.
     """
     with change_company(company, context=context) as change:
@@ -110,6 +110,6 @@ def merge_counterparties(
 
 
 def delete_counterparty(*, company: Company, context: AuditContext, counterparty_id: UUID | str) -> None:
-    """Delete a counterparty that nothing refers to. Raises NotFoundError, StaleError, CounterpartyInUse."""
+    """Delete a counterparty that nothing refers to. Raises NotFoundError, PreconditionFailed, CounterpartyInUse."""
     with change_company(company, context=context) as change:
         change.delete(change.lock(Counterparty, counterparty_id), "counterparty.deleted")

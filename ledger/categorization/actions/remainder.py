@@ -4,7 +4,7 @@ from uuid import UUID
 
 from companies.change import change_company
 from companies.models import AuditContext, Company, generate_id
-from companies.versions import StaleError
+from companies.versions import PreconditionFailed
 from ledger.categorization.actions.bulk_categorization import (
     get_category_pl_types,
     resolve_counterparty_id,
@@ -32,14 +32,14 @@ def categorize_remainder(
 
     Raises:
         NotFoundError, InitialBalanceFixed, ValidationFailed, PlTypeNeeded, PlTypeNotAllowed, MissingRateError.
-        StaleError: also if nothing is left to categorize.
+        PreconditionFailed: also if nothing is left to categorize.
     """
     with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id)
         if row.is_initial:
             raise TransactionIsInitialBalance
         if not row.is_open:
-            raise StaleError(row)
+            raise PreconditionFailed(row)
         resolved_pl_type = resolve_pl_type(get_category_pl_types(company, category_id), pl_type)
         counterparty_id = resolve_counterparty_id(company, counterparty)
         remaining_amount = row.amount_value - row.categorized_value

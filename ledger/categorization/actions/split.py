@@ -57,7 +57,7 @@ def replace_categorizations(
     """Replace the categorizations of a transaction.
 
     Keys that are ids of its categorizations keep them; keys that are no UUID get new ids. Legs of transfers
-    must be sent unchanged. Raises NotFoundError, StaleError, InitialBalanceFixed, ValidationFailed,
+    must be sent unchanged. Raises NotFoundError, PreconditionFailed, InitialBalanceFixed, ValidationFailed,
     SplitExceedsAmount, TransactionLinked, MissingRateError, PeriodTooLong.
     """
     with change_company(company, context=context) as change:

@@ -33,7 +33,7 @@ class ImportUndoOutcome:
 def undo_import(*, company: Company, context: AuditContext, import_id: UUID | str) -> ImportUndoOutcome:
     """Delete what is left of an import; partners of linked transactions are unlinked.
 
-    External ids become free. A constant number of statements. Raises NotFoundError, StaleError,
+    External ids become free. A constant number of statements. Raises NotFoundError, PreconditionFailed,
     ImportAlreadyUndone.
     """
     with change_company(company, context=context) as change:

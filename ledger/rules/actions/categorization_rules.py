@@ -66,7 +66,7 @@ def update_categorization_rule(
     Args:
         values: returns the complete new body for the stored rule.
 
-    Raises NotFoundError, StaleError and what ``create_categorization_rule`` raises.
+    Raises NotFoundError, PreconditionFailed and what ``create_categorization_rule`` raises.
     """
     with change_company(company, context=context) as change:
         change.lock(CategorizationRule, rule_id)
@@ -90,7 +90,7 @@ def update_categorization_rule(
 
 
 def delete_categorization_rule(*, company: Company, context: AuditContext, rule_id: UUID | str) -> None:
-    """Delete a rule; what it assigned stays. Raises NotFoundError, StaleError."""
+    """Delete a rule; what it assigned stays. Raises NotFoundError, PreconditionFailed."""
     with change_company(company, context=context) as change:
         change.delete(change.lock(CategorizationRule, rule_id), "categorizationRule.deleted")
 

@@ -25,7 +25,7 @@ def update_product(
 ) -> Product:
     """Update a product; a changed name is marked as edited by hand.
 
-    Raises NotFoundError, StaleError, ExternalIdTaken and ValidationFailed (unknown_id).
+    Raises NotFoundError, PreconditionFailed, ExternalIdTaken and ValidationFailed (unknown_id).
     """
     with change_company(company, context=context) as change:
         product = change.lock(Product.objects.with_external_ids(company.id), product_id)
@@ -45,7 +45,7 @@ def update_product(
 
 
 def delete_product(*, company: Company, context: AuditContext, product_id: UUID | str) -> None:
-    """Delete a product without subscriptions. Raises NotFoundError, StaleError, ProductInUse."""
+    """Delete a product without subscriptions. Raises NotFoundError, PreconditionFailed, ProductInUse."""
     with change_company(company, context=context) as change:
         product = change.lock(Product.objects.with_external_ids(company.id), product_id)
         change.delete(product, "product.deleted", before=build_product_snapshot(product))
@@ -77,7 +77,7 @@ def create_product_group(*, company: Company, context: AuditContext, values: dic
 def update_product_group(
     *, company: Company, context: AuditContext, group_id: UUID | str, values: dict[str, Any]
 ) -> ProductGroup:
-    """Rename or reorder a product group. Raises NotFoundError, StaleError."""
+    """Rename or reorder a product group. Raises NotFoundError, PreconditionFailed."""
     with change_company(company, context=context) as change:
         group = change.lock(ProductGroup, group_id)
         change.update(group, "productGroup.updated", **values)
@@ -85,7 +85,7 @@ def update_product_group(
 
 
 def delete_product_group(*, company: Company, context: AuditContext, group_id: UUID | str) -> None:
-    """Delete an empty product group. Raises NotFoundError, StaleError, ProductGroupNotEmpty."""
+    """Delete an empty product group. Raises NotFoundError, PreconditionFailed, ProductGroupNotEmpty."""
     with change_company(company, context=context) as change:
         change.delete(change.lock(ProductGroup, group_id), "productGroup.deleted")
 

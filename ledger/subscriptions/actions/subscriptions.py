@@ -56,7 +56,7 @@ def update_subscription(
 ) -> Subscription:
     """Update a subscription; with another customer all its events move to that customer.
 
-    Raises NotFoundError, StaleError, ExternalIdTaken, and ValidationFailed (unknown_id, not_a_customer).
+    Raises NotFoundError, PreconditionFailed, ExternalIdTaken, and ValidationFailed (unknown_id, not_a_customer).
     """
     with change_company(company, context=context) as change:
         subscription = change.lock(
@@ -79,7 +79,7 @@ def update_subscription(
 def delete_subscription(*, company: Company, context: AuditContext, subscription_id: UUID | str) -> None:
     """Delete a subscription without live events, with its retracted ones.
 
-    Raises NotFoundError, StaleError, SubscriptionInUse.
+    Raises NotFoundError, PreconditionFailed, SubscriptionInUse.
     """
     with change_company(company, context=context) as change:
         subscription = change.lock(Subscription, subscription_id)
@@ -138,7 +138,7 @@ def create_subscription_event(*, company: Company, context: AuditContext, values
 def retract_subscription_event(*, company: Company, context: AuditContext, event_id: UUID | str) -> None:
     """Retract an event: it no longer counts, but stays in the list. Retracting it again changes nothing.
 
-    Raises NotFoundError, StaleError.
+    Raises NotFoundError, PreconditionFailed.
     """
     with change_company(company, context=context) as change:
         event = change.lock(SubscriptionEvent, event_id)

@@ -68,7 +68,7 @@ def update_transaction(
     """Update a transaction. If it becomes booked it settles planned transactions; if pending, it settles none.
 
     Raises:
-        NotFoundError, StaleError, TransactionLinked, TransactionIsInitialBalance, SplitExceedsAmount,
+        NotFoundError, PreconditionFailed, TransactionLinked, TransactionIsInitialBalance, SplitExceedsAmount,
         MissingRateError, WrongDirection, and what `create_transaction` raises.
     """
     with change_company(company, context=context) as change:
@@ -175,7 +175,7 @@ def check_assignee(company: Company, values: dict[str, Any]) -> None:
 
 
 def delete_transaction(*, company: Company, context: AuditContext, transaction_id: UUID | str) -> None:
-    """Delete a transaction. Raises NotFoundError, StaleError, MissingRateError."""
+    """Delete a transaction. Raises NotFoundError, PreconditionFailed, MissingRateError."""
     with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id)
         entry = change.record(row, "transaction.deleted", before=snapshot_row(row))

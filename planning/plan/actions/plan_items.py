@@ -38,7 +38,7 @@ def update_plan_item(
         build_values: returns the complete new body, given the stored item.
 
     Raises:
-        NotFoundError, StaleError: the item is gone or has another version.
+        NotFoundError, PreconditionFailed: the item is gone or has another version.
         ValidationFailed: the values do not fit together.
     """
     with change_company(company, context=context) as change:
@@ -51,7 +51,7 @@ def delete_plan_item(*, company: Company, context: AuditContext, item_id: UUID |
     """Delete a plan item.
 
     Raises:
-        NotFoundError, StaleError: the item is gone or has another version.
+        NotFoundError, PreconditionFailed: the item is gone or has another version.
     """
     with change_company(company, context=context) as change:
         change.delete(change.lock(PlanItem, item_id), "planItem.deleted")

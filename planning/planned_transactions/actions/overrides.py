@@ -67,7 +67,7 @@ def lock_planned_transaction(
     """Lock a planned transaction and attach its overrides.
 
     Raises:
-        NotFoundError, StaleError: it is gone or has another version.
+        NotFoundError, PreconditionFailed: it is gone or has another version.
     """
     rows = PlannedTransaction.objects.with_counterparty()
     return attach_overrides([change.lock(rows, planned_id, check_versions=versioned)])[0]
@@ -84,7 +84,7 @@ def set_occurrence_override(
     """Apply a patch to an occurrence: keys it lacks stay as they are, null resets a value to the planned one.
 
     Raises:
-        NotFoundError, StaleError: the planned transaction is gone or has another version.
+        NotFoundError, PreconditionFailed: the planned transaction is gone or has another version.
         NotAnOccurrence: it does not occur on the date.
         ValidationFailed: the patch refers to unknown rows or has a wrong amount.
         One of UNSUITABLE_TRANSACTION_ERRORS: the transaction cannot settle it.
@@ -108,7 +108,7 @@ def delete_occurrence_override(
 
     Raises:
         NotFoundError: there is none, or the planned transaction is gone.
-        StaleError: the planned transaction has another version.
+        PreconditionFailed: the planned transaction has another version.
     """
     with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)

@@ -70,7 +70,7 @@ def update_planned_transaction(
         build_values: returns the complete new body, given the stored planned transaction.
 
     Raises:
-        NotFoundError, StaleError: it is gone or has another version.
+        NotFoundError, PreconditionFailed: it is gone or has another version.
         ValidationFailed: the values do not fit together.
         One of UNSUITABLE_TRANSACTION_ERRORS: a transaction cannot settle its occurrence.
     """
@@ -101,7 +101,7 @@ def delete_planned_transaction(
     """Delete a planned transaction with its overrides.
 
     Raises:
-        NotFoundError, StaleError: it is gone or has another version.
+        NotFoundError, PreconditionFailed: it is gone or has another version.
     """
     with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
