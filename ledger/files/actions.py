@@ -173,7 +173,11 @@ def update_file(*, company: Company, context: AuditContext, file_id: UUID | str,
 
 
 def delete_file(*, company: Company, context: AuditContext, file_id: UUID | str) -> None:
-    """Delete a file; its content is deleted from the storage after the commit. Raises NotFoundError, PreconditionFailed."""
+    """Delete a file; its content is deleted from the storage after the commit.
+
+    Raises:
+        NotFoundError, PreconditionFailed
+    """
     with change_company(company, context=context) as change:
         row = change.lock(File, file_id)
         linked_ids = sorted(list_file_transaction_ids(row))
