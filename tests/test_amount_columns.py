@@ -37,7 +37,7 @@ def filled(api, acme):
     )
 
 
-def test_each_row_with_an_amount_of_its_own_is_told():
+def test_every_model_with_amount_value_is_covered():
     found = {
         each for each in list_company_models() for field in each._meta.concrete_fields if field.name == "amount_value"
     }

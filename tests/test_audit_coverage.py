@@ -64,7 +64,7 @@ READING_POSTS |= {"DELETE logo"}  # there is none
 SESSION_ONLY = {"DELETE members/me"}  # a key is no member; tests/companies/actions/test_invitations.py
 
 
-def test_each_operation_that_changes_a_row_leaves_one_row(api, acme, alice):
+def test_every_changing_operation_adds_one_audit_entry(api, acme, alice):
     """Of the operations of the document, each with a body that it takes and another value than there is."""
     rows, still, wrong = create_tenant_rows(api, alice), set(), {}
     # What moves lastOverallUpdatedTime alone has changed nothing.
@@ -166,14 +166,14 @@ ADMIN = [
 STAFF_MODELS = {"oauth.ClientHost", "auth.Group"}
 
 
-def test_every_page_of_the_admin_is_read_only_or_stands_in_the_table():
+def test_every_writable_admin_page_is_covered():
     assert {
         model._meta.label for model, page in site._registry.items() if not isinstance(page, ReadOnlyAdminMixin)
     } == {label for label, *_ in ADMIN} | STAFF_MODELS
 
 
 @pytest.mark.parametrize(("label", "act", "row"), ADMIN)
-def test_what_staff_change_stands_in_the_log_of_each_company_that_it_concerns(world, staff, label, act, row):
+def test_staff_change_is_audited_in_each_affected_company(world, staff, label, act, row):
     before = list_log_entries(world.acme), list_log_entries(world.globex)
     act(staff, world)
     action, was, became = row
@@ -233,11 +233,11 @@ def run_command(name: str, *arguments: str) -> str:
     return told.getvalue().strip()
 
 
-def test_every_command_stands_in_the_table():
+def test_every_command_is_covered():
     assert {name for name, app in get_commands().items() if app in OUR_APPS} == set(COMMANDS)
 
 
-def test_a_company_and_a_key_of_the_command_line_stand_in_the_log(acme):
+def test_companies_and_api_keys_created_by_command_are_audited(acme):
     arguments, left = COMMANDS["create_company"]
     company = Company.objects.get(id=run_command("create_company", *arguments))
     assert {entry.action for entry in list_log_entries(company)} == left
@@ -248,7 +248,7 @@ def test_a_company_and_a_key_of_the_command_line_stand_in_the_log(acme):
     assert {(entry.actor, entry.credential) for entry in list_log_entries(acme)[before:]} == {(None, "")}
 
 
-def test_factors_that_an_operator_removes_stand_in_the_log(acme, alice):
+def test_restore_access_command_is_audited(acme, alice):
     alice.second_factor_since = datetime.now(tz=UTC)
     alice.save()
     arguments, left = COMMANDS["restore_access"]
@@ -257,7 +257,7 @@ def test_factors_that_an_operator_removes_stand_in_the_log(acme, alice):
     assert {entry.action for entry in list_log_entries(acme)[before:]} == left
 
 
-def test_all_that_the_demonstration_makes_stands_in_the_log():
+def test_demo_data_is_audited():
     company = Company.objects.get(id=json.loads(run_command("demo", *COMMANDS["demo"][0]))["companyId"])
     logged = {entry.entity_type for entry in list_log_entries(company)}
     made = [

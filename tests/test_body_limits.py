@@ -63,7 +63,7 @@ LIMITED_PATHS = [  # address, content type, the largest body
 
 
 @pytest.mark.parametrize(("path", "content_type", "most"), LIMITED_PATHS)
-def test_a_body_past_its_limit_is_refused_unread(client, acme, path, content_type, most):
+def test_body_over_its_limit_is_rejected_unread(client, acme, path, content_type, most):
     path = path.format(company=acme.id)
     answer = send_announced_length(client, path, most + 1, content_type)
     assert answer.status_code == 413
@@ -83,7 +83,7 @@ def test_a_body_past_its_limit_is_refused_unread(client, acme, path, content_typ
 
 
 @pytest.mark.parametrize(("path", "content_type", "most"), LIMITED_PATHS)
-def test_a_body_of_its_limit_is_looked_at(client, acme, path, content_type, most):
+def test_body_at_its_limit_is_accepted(client, acme, path, content_type, most):
     try:
         answer = send_announced_length(client, path.format(company=acme.id), most, content_type)
     except AssertionError as read:
@@ -92,7 +92,7 @@ def test_a_body_of_its_limit_is_looked_at(client, acme, path, content_type, most
         assert answer.status_code != 413
 
 
-def test_every_address_outside_the_api_refuses_a_body_past_the_largest_limit(client, acme):
+def test_page_body_over_largest_limit_is_rejected_unread(client, acme):
     """Whatever is routed, and whoever asks: nothing is read."""
     asked = 0
     for route, view in list_url_routes(get_resolver()):
@@ -109,7 +109,7 @@ def test_every_address_outside_the_api_refuses_a_body_past_the_largest_limit(cli
 VALUES = {"day": "2026-01-31", "chart": "cash-flow", "uidb64": "MQ", "token": "set-password", "object_id": "1"}
 
 
-def test_no_operation_of_the_api_reads_a_body_past_its_limit(api, acme):
+def test_api_body_over_its_limit_is_never_read(api, acme):
     """An endpoint says so in its turn: behind 401, 404 and 403."""
     read, refused = set(), 0
     for route, view in list_url_routes(get_resolver()):
@@ -134,7 +134,7 @@ def test_no_operation_of_the_api_reads_a_body_past_its_limit(api, acme):
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/app/sign-in", "/auth/oauth2/token", "/admin/", "/metrics"])
-def test_a_body_in_chunks_is_refused_unread(client, path):
+def test_chunked_body_is_rejected_unread(client, path):
     answer = client.generic(
         "POST", path, content_type=FORM, **{"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input": UnreadableBody()}
     )
@@ -142,13 +142,13 @@ def test_a_body_in_chunks_is_refused_unread(client, path):
     assert "Content-Length" in answer.content.decode()
 
 
-def test_a_retried_import_may_be_as_large_as_any(api):
+def test_retried_import_may_use_the_full_body_limit(api):
     body = json.dumps({"transactions": [], "pad": "x" * 2 * MIB})
     first, again = (api.post("transactions/import", json.loads(body), Idempotency_Key="once") for _ in range(2))
     assert (first.status_code, again.status_code, again["Idempotency-Replayed"]) == (200, 200, "true")
 
 
-def test_the_fields_beside_a_file_are_a_form_too(browser_of, alice, acme):
+def test_form_fields_beside_a_file_count_toward_form_limit(browser_of, alice, acme):
     form = {"file": SimpleUploadedFile("a.csv", b"Date,Amount\n2026-01-01,1\n"), "note": "x" * (64 * KIB + 1)}
     browser = browser_of(alice, acme).client
     answer = browser.post(f"/app/companies/{acme.id}/imports/new", form)
@@ -157,7 +157,7 @@ def test_the_fields_beside_a_file_are_a_form_too(browser_of, alice, acme):
 
 
 @pytest.mark.parametrize("path", ["/app/sign-in", "/app/sign-out", "/app/password-reset", "/admin/login/"])
-def test_a_form_of_more_fields_than_any_of_ours_is_refused_with_words(path):
+def test_form_with_too_many_fields_is_rejected_with_message(path):
     client = Client(enforce_csrf_checks=True)
     client.get("/app/sign-in")  # with the cookie, the form is looked at for its token
     answer = client.post(path, "a&" * 20_000, content_type=FORM)
@@ -165,7 +165,7 @@ def test_a_form_of_more_fields_than_any_of_ours_is_refused_with_words(path):
     assert "more fields" in answer.content.decode()
 
 
-def test_a_form_of_too_many_fields_wakes_no_operator(caplog):
+def test_form_with_too_many_fields_logs_no_security_warning(caplog):
     """An app's request may be posted without our token, by anybody."""
     answer = Client().post("/auth/oauth2/authorize", "a&" * 20_000, content_type=FORM)
     assert answer.status_code == 413
@@ -175,7 +175,7 @@ def test_a_form_of_too_many_fields_wakes_no_operator(caplog):
 # ---------------------------------------------------------------------------------------------- addresses
 
 
-def test_no_body_makes_an_address_longer_than_two_kibibytes(browser_of, alice, acme, client):
+def test_redirects_stay_under_two_kibibytes(browser_of, alice, acme, client):
     long = "/app/?x=" + "ä" * 1000
     form = {"username": alice.email, "password": "correct horse battery", "next": long}
     alice.set_password("correct horse battery")
@@ -218,7 +218,7 @@ HUGE_BODIES = {
 
 
 @pytest.mark.parametrize("body", HUGE_BODIES.values(), ids=HUGE_BODIES)
-def test_an_import_that_is_not_taken_holds_twice_its_body_at_most(body):
+def test_rejected_import_uses_at_most_twice_its_body_in_memory(body):
     def read():
         with suppress(ValidationFailed):
             assert not any(TRANSACTION_IMPORT_BODY.parse(body).items)
@@ -239,7 +239,7 @@ GARBAGE_FILES = {
 
 
 @pytest.mark.parametrize("content", GARBAGE_FILES.values(), ids=GARBAGE_FILES)
-def test_a_file_that_is_no_table_holds_twice_its_bytes_at_most(content):
+def test_rejected_table_file_uses_at_most_twice_its_size_in_memory(content):
     def read():
         with suppress(DomainError):
             table_of(content)
@@ -255,7 +255,7 @@ MANY_ITEMS_BODIES = {
 
 
 @pytest.mark.parametrize("body", MANY_ITEMS_BODIES.values(), ids=MANY_ITEMS_BODIES)
-def test_a_body_of_more_values_than_any_of_ours_is_refused_before_it_is_read(api, body):
+def test_body_with_too_many_values_is_rejected_before_parsing(api, body):
     authorized = {"HTTP_AUTHORIZATION": api.headers["Authorization"]}
     send = partial(api.client.post, f"/companies/{api.company.id}/accounts", body, content_type=JSON, **authorized)
     answer = send()

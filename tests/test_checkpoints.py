@@ -63,7 +63,7 @@ def fava() -> Iterator[tuple[Caller, str, dict[str, str]]]:
         yield call, path, accounts
 
 
-def test_every_balance_that_the_bank_asserted_is_met_to_the_cent(fava):
+def test_balances_match_every_bank_checkpoint(fava):
     call, path, accounts = fava
     with (DATA / "ledger_fava_checkpoints.csv").open() as file:
         checkpoints = list(csv.DictReader(file))
@@ -78,7 +78,7 @@ def test_every_balance_that_the_bank_asserted_is_met_to_the_cent(fava):
     assert not off
 
 
-def test_the_same_file_sent_again_adds_nothing(fava):
+def test_reimport_of_same_transaction_adds_nothing(fava):
     call, path, accounts = fava
     item = {
         "accountId": accounts["Assets:US:BofA:Checking"],

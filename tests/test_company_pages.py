@@ -49,12 +49,12 @@ def open_page(client: Any, address: str, company_id: Any, method: str = "GET") -
 
 
 @pytest.mark.parametrize(("name", "address", "view"), PAGES)
-def test_every_page_says_which_permission_it_needs(name, address, view):
+def test_every_page_declares_its_permission(name, address, view):
     assert hasattr(view, "permission_for") or name in OWN_RULES
 
 
 @pytest.mark.parametrize(("name", "address", "view"), PAGES)
-def test_a_page_of_another_company_is_a_page_that_is_not_there(browser_of, carol, globex, acme, name, address, view):
+def test_page_of_other_company_looks_like_a_missing_page(browser_of, carol, globex, acme, name, address, view):
     browser = browser_of(carol, globex).client
     for method in ("GET", "POST"):
         there, nowhere = (open_page(browser, address, company, method) for company in (acme.id, UNKNOWN_ID))
@@ -63,14 +63,14 @@ def test_a_page_of_another_company_is_a_page_that_is_not_there(browser_of, carol
 
 
 @pytest.mark.parametrize(("name", "address", "view"), PAGES)
-def test_nobody_sees_a_page_before_signing_in(client, acme, name, address, view):
+def test_pages_require_sign_in(client, acme, name, address, view):
     answers = [open_page(client, address, acme.id, method) for method in ("GET", "POST")]
     assert [answer.status_code for answer in answers] in ([302, 303], [302, 405], [405, 303]), "303 after a form"
     assert all(answer["Location"].startswith("/app/sign-in") for answer in answers if answer.status_code != 405)
 
 
 @pytest.mark.parametrize(("address", "method", "needed"), PERMISSION_PAGES)
-def test_a_page_needs_its_permission(browser_of, acme, address, method, needed):
+def test_page_requires_its_permission(browser_of, acme, address, method, needed):
     others = [p.value for p in Role.OWNER.permissions if p != needed]
     without = factories.make_member(acme, "without@acme.example", role=Role.ADMIN, permissions=others)
     assert open_page(browser_of(without, acme).client, address, acme.id, method).status_code == 403

@@ -50,11 +50,11 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_statement_that_names_no_company_is_told_from_one_that_does(statement):
+def test_statements_without_company_filter_are_detected(statement):
     assert cross_shard_statements.find_untied_tables(statement) == STATEMENTS[statement]
 
 
-def test_the_tables_that_are_looked_for_are_those_that_lie_with_their_company():
+def test_checked_tables_are_those_colocated_with_company():
     assert set(cross_shard_statements.list_company_columns()) == {
         each.name for each in distribution.list_tables() if get_table_place(each) in COMPANY_PLACES
     }
@@ -63,7 +63,7 @@ def test_the_tables_that_are_looked_for_are_those_that_lie_with_their_company():
 # ---------------------------------------------------------------------------------------------- requests
 
 
-def test_no_operation_asks_every_machine(api, alice, watched):
+def test_api_operations_query_no_table_across_shards(api, alice, watched):
     """With a key; what other credentials ask besides, tests/test_permissions.py sends to each operation."""
     ids = create_all_rows(api) | {"users": str(alice.id)}
     for path, method in [*OPERATIONS, *OUTSIDE]:
@@ -82,7 +82,7 @@ def test_no_operation_asks_every_machine(api, alice, watched):
 PAGES = sorted({route for route, _ in list_url_routes(get_resolver()) if route.startswith("app")})
 
 
-def test_no_page_asks_every_machine(api, owner, alice, watched):
+def test_pages_query_no_table_across_shards(api, owner, alice, watched):
     factories.make_member(factories.make_company(name="Second"), alice.email)
     ids = create_all_rows(api)
     for route in PAGES:
@@ -117,7 +117,7 @@ UNTIED_ADMIN_PAGES = {
 }
 
 
-def test_the_lists_of_staff_do_and_these_are_they(client, acme, watched):
+def test_only_listed_admin_pages_query_across_shards(client, acme, watched):
     staff = factories.UserFactory(is_staff=True, is_superuser=True)
     client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
     for route, _ in list_url_routes(get_resolver()):

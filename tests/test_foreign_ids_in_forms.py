@@ -74,9 +74,7 @@ FORMS = [
 @pytest.mark.parametrize(
     ("place", "form", "field", "foreign"), [pytest.param(*each, id=f"{each[0]} {each[2]}") for each in FORMS]
 )
-def test_an_id_of_another_company_is_an_unknown_one(
-    place, form, field, foreign, browser_of, alice, carol, api, globex_api
-):
+def test_id_of_other_company_in_form_is_unknown(place, form, field, foreign, browser_of, alice, carol, api, globex_api):
     acme: Company = api.company
     own, other = create_all_rows(api), create_all_rows(globex_api)
     client = browser_of(alice, acme).client

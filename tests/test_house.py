@@ -50,7 +50,7 @@ BELOW_COMPANIES = [
 
 
 @pytest.mark.parametrize("callback", BELOW_COMPANIES)
-def test_every_route_below_a_company_declares_its_permissions(callback):
+def test_every_company_route_declares_its_permissions(callback):
     view = callback.cls
     assert issubclass(view, CompanyViewSet)
     for action in callback.actions.values():
@@ -88,7 +88,7 @@ COMPANY_MODELS = [pytest.param(model, id=model._meta.label) for model in list_co
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", COMPANY_MODELS)
-def test_every_key_of_a_company_table_starts_with_the_company(model):
+def test_company_table_keys_start_with_company(model):
     ours = {each._meta.db_table for each in list_company_models()}
     keys = query_columns(_KEYS, model._meta.db_table)
     # Where a table is divided, each of its keys ends with what it is divided by.
@@ -108,14 +108,14 @@ def test_every_key_of_a_company_table_starts_with_the_company(model):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", COMPANY_MODELS)
-def test_every_index_of_a_company_table_starts_with_the_company(model):
+def test_company_table_indexes_start_with_company(model):
     others = [name for name, first in query_columns(_INDEXES, model._meta.db_table) if first != "company_id"]
     unexplained = [name for name in others if not name.strip('"').startswith(tuple(OTHER_INDEXES))]
     assert unexplained == []
 
 
 @pytest.mark.django_db
-def test_every_derived_table_has_its_natural_key_company_first():
+def test_derived_table_primary_keys_start_with_company():
     from django.apps import apps
 
     derived = [model for model in apps.get_models() if isinstance(model._meta.pk, models.CompositePrimaryKey)]
@@ -138,7 +138,7 @@ def loosened(db) -> None:
 
 
 @pytest.mark.parametrize(("model", "field"), REFERENCES)
-def test_the_database_refuses_a_reference_into_another_company(loosened, acme, globex, model, field: CompanyForeignKey):
+def test_database_rejects_references_into_other_company(loosened, acme, globex, model, field: CompanyForeignKey):
     row = create_any_row(model, acme)
     target = field.remote_field.model
     own, foreign = create_any_row(target, acme), create_any_row(target, globex)
@@ -159,7 +159,7 @@ SOURCES = [
 ]
 
 
-def test_no_file_grows_past_what_can_be_read():
+def test_source_files_stay_within_line_limit():
     lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in SOURCES}
     most = {path: MAX_TEST_LINES if path.parts[0] == "tests" else MAX_LINES for path in lengths}
     assert {str(path): lines for path, lines in lengths.items() if lines > most[path]} == {}
@@ -169,7 +169,7 @@ MAX_LINE_LENGTH, MAX_LINE_LENGTH_LEGACY = 200, 260  # of a template
 LONG_LINE_FILES = {"base.html", "analytics", "ledger", "notifications", "planning"}  # to be broken like the others
 
 
-def test_no_line_of_a_template_is_longer_than_can_be_read():
+def test_template_lines_stay_within_length_limit():
     found = {}
     for path in (ROOT / "templates").rglob("*.html"):
         where = path.relative_to(ROOT / "templates")
@@ -187,7 +187,7 @@ def list_named_files(*names: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("path", list_named_files("serializers"))
-def test_shapes_ask_no_database(path):
+def test_serializers_do_not_query_database(path):
     asked = {"objects", "_base_manager", "_default_manager", "cursor", "refresh_from_db"}
     attributes = [node for node in ast.walk(parse_file(path)) if isinstance(node, ast.Attribute)]
     assert [f"line {node.lineno}: {node.attr}" for node in attributes if node.attr in asked] == []
@@ -197,7 +197,7 @@ def test_shapes_ask_no_database(path):
     "path",
     [each for each in list_named_files("views") if "oauth" not in each.id and "assistants" not in each.id],
 )
-def test_views_never_catch(path):
+def test_views_never_catch_exceptions(path):
     """Those of oauth and of assistants stand outside: what they answer has a body of its own, by its standards."""
     caught = [node.lineno for node in ast.walk(parse_file(path)) if isinstance(node, ast.Try)]
     assert caught == [], "A refusal is answered in companies.api.errors."
@@ -207,7 +207,7 @@ FORMS = {"form", "request.session"}  # the framework's own: a form for a passwor
 
 
 @pytest.mark.parametrize("path", list_named_files("pages"))
-def test_pages_store_nothing_themselves(path):
+def test_pages_never_save_directly(path):
     """They call an act, the same for every door."""
     calls = [node.func for node in ast.walk(parse_file(path)) if isinstance(node, ast.Call)]
     saved = [each for each in calls if isinstance(each, ast.Attribute) and each.attr == "save"]
@@ -225,7 +225,7 @@ SHOWN = [
 ]
 
 
-def test_icons_are_drawn_and_no_emoji():
+def test_icons_are_svg_not_emoji():
     places = [path.relative_to(ROOT) for path in SHOWN]
     found = {str(path): [text for text in list_texts(path) if EMOJI.search(text)] for path in places}
     assert {path: texts for path, texts in found.items() if texts and path not in EMOJI_FILES} == {}
@@ -234,7 +234,7 @@ def test_icons_are_drawn_and_no_emoji():
 SEARCH_TEMPLATES = {"search.html"}  # forms of a company that stand below no page
 
 
-def test_every_form_of_a_company_says_where_it_stands():
+def test_every_company_form_has_breadcrumbs():
     forms = [path for path in ROOT.glob("templates/**/*.html") if is_form_of_a_company(path.read_text())]
     assert len(forms) > 20
     assert [path.name for path in forms if 'class="crumbs"' not in path.read_text()] == [*SEARCH_TEMPLATES]
@@ -290,7 +290,7 @@ def test_every_error_code_is_documented(path):
     assert not missing, "Say in companies.api.openapi.error_codes what they mean."
 
 
-def test_the_page_of_error_codes_lists_every_code(client):
+def test_error_code_page_lists_every_code(client):
     page = client.get("/docs/errors").content.decode()
     for code in (*FIELD_CODES, *list_error_codes()):
         assert f"<code>{code}</code>" in page

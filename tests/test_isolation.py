@@ -187,7 +187,7 @@ def list_body_ids() -> list[tuple[str, str, Place]]:
     return sorted(set(found), key=str)
 
 
-def test_every_id_of_the_document_is_tried():
+def test_every_id_in_openapi_document_is_covered():
     counts = [len(list_path_ids()), len(list_query_ids()), len(list_body_ids())]
     print("ids tried: {} in paths, {} in queries, {} in bodies".format(*counts))  # noqa: T201 - what was asked
     places = [
@@ -372,7 +372,7 @@ def build_pointer_pattern(place: Place) -> str:
     return "#/" + "/".join("[^/]+" if each in ("*", "-") else str(each) for each in place)
 
 
-def test_another_companys_id_in_a_path_is_an_unknown_one(calls, own, foreign):
+def test_id_of_other_company_in_path_is_unknown(calls, own, foreign):
     wrong = {}
     for method, path, name in list_path_ids():
         operation = f"{method} {strip_company_path(path)}"
@@ -394,7 +394,7 @@ def test_another_companys_id_in_a_path_is_an_unknown_one(calls, own, foreign):
     assert wrong == {}
 
 
-def test_another_companys_id_in_a_query_is_an_unknown_one(calls, own, foreign):
+def test_id_of_other_company_in_query_is_unknown(calls, own, foreign):
     wrong = {}
     for method, path, name in list_query_ids():
         there = build_path(strip_company_path(path), own)
@@ -409,7 +409,7 @@ def test_another_companys_id_in_a_query_is_an_unknown_one(calls, own, foreign):
     assert wrong == {}
 
 
-def test_another_companys_id_in_a_body_is_an_unknown_one(calls, own, foreign):
+def test_id_of_other_company_in_body_is_unknown(calls, own, foreign):
     wrong = {}
     for method, path, place in list_body_ids():
         operation = f"{method} {strip_company_path(path)}"

@@ -61,7 +61,7 @@ def owner(browser_of, alice, acme):
 
 
 @pytest.mark.parametrize("path", RESOURCES)
-def test_every_resource_trims_its_name_and_refuses_what_is_none(path, owner):
+def test_every_resource_trims_and_validates_its_name(path, owner):
     for wrong, code in INVALID_NAMES.items():
         assert get_error_codes(owner.post(path, RESOURCES[path] | {"name": wrong})) == {"#/name": code}, wrong
     for given, kept in VALID_NAMES.items():
@@ -75,7 +75,7 @@ def test_every_resource_trims_its_name_and_refuses_what_is_none(path, owner):
     assert owner.put(one, {"name": " New "}).json()["name"] == "New"
 
 
-def test_a_company(owner, api):
+def test_company_name_is_trimmed_and_validated(owner, api):
     for wrong, code in INVALID_NAMES.items():
         assert get_error_codes(owner.post("/companies", {"name": wrong})) == {"#/name": code}, wrong
         assert get_error_codes(api.put("", {"name": wrong})) == {"#/name": code}, wrong
@@ -83,7 +83,7 @@ def test_a_company(owner, api):
     assert api.put("", {"name": " Acme 2 "}).json()["name"] == "Acme 2"
 
 
-def test_one_occurrence(api):
+def test_occurrence_name_is_trimmed_and_validated(api):
     made = api.post("planned_transactions", RESOURCES["planned_transactions"] | {"name": "Rent"}).json()
     path = f"planned_transactions/{made['id']}"
     for wrong, code in INVALID_NAMES.items():
@@ -103,7 +103,7 @@ def build_event(**values):
 
 
 @pytest.mark.parametrize("field", ["customerName", "productName"])
-def test_an_import_of_events(field, api, acme):
+def test_event_import_names_are_trimmed_and_validated(field, api, acme):
     for wrong, code in INVALID_NAMES.items():
         refused = api.post("subscription_events/import", {"events": [build_event(), build_event(**{field: wrong})]})
         assert get_error_codes(refused) == {f"#/events/1/{field}": code}, wrong
@@ -136,7 +136,7 @@ def test_missing_name_is_derived_from_the_id(api, acme):
 
 
 @pytest.mark.parametrize("wrong", [" ", "Ac\nme", "Ac\x1bme"])
-def test_pages_refuse_it_at_the_field(wrong, owner, acme):
+def test_pages_show_field_error_for_invalid_name(wrong, owner, acme):
     base = f"/app/companies/{acme.id}"
     account = owner.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     forms = {
@@ -162,7 +162,7 @@ def staff(client):
     return client
 
 
-def test_staff_name_apps_and_people(staff, alice):
+def test_admin_validates_app_and_user_names(staff, alice):
     app = {"name": "A\x1bpp", "client_type": "public", "redirect_uris": "https://app.example/cb",
            "allowed_scopes": ["svc:read"], "enabled": "on"}  # fmt: skip
     refused = staff.post("/admin/oauth/application/add/", app)
@@ -179,7 +179,7 @@ def test_staff_name_apps_and_people(staff, alice):
 
 
 @pytest.mark.parametrize("wrong", [" ", "Ac\nme", "x" * 201])
-def test_commands_refuse_it(wrong, acme):
+def test_commands_reject_invalid_name(wrong, acme):
     with pytest.raises(CommandError):
         call_command("create_company", name=wrong, currency="EUR", owner="o@example.com")
     with pytest.raises(CommandError):
@@ -193,7 +193,7 @@ def test_commands_refuse_it(wrong, acme):
 # ---------------------------------------------------------------------------------------------- the rule of the house
 
 
-def test_every_name_that_is_sent_is_documented_as_one(client):
+def test_every_name_field_is_documented_with_its_pattern(client):
     """All that is read by NameField has its pattern."""
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     sent = {
@@ -207,7 +207,7 @@ def test_every_name_that_is_sent_is_documented_as_one(client):
     assert {each for each, pattern in sent.items() if pattern != NAME_PATTERN} == set()
 
 
-def test_no_character_that_nobody_sees_is_a_name():
+def test_invisible_characters_are_not_a_name():
     """All that Unicode calls a blank, a control or a format, but for the signs that are drawn around what follows."""
     drawn = {0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x600, 0x606)}
     ignorable = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)}

@@ -145,12 +145,12 @@ def test_every_operation_has_a_page_or_a_reason():
     assert set(OTHER_OPERATIONS) == set(OUTSIDE)
 
 
-def test_every_page_of_the_table_is_there():
+def test_every_page_in_the_table_exists():
     named = {name for methods in PAGE_OF.values() for name in methods.values()} | set(OTHER_OPERATIONS.values())
     assert named - list_pages().keys() == set()
 
 
-def test_the_page_opens_with_the_permission_of_its_operation():
+def test_page_requires_the_permission_of_its_operation():
     """Who may do it through the API may do it there, and nobody else; pages that look at their visitors themselves are
     tested where they are."""
     there, wrong = list_pages(), {}

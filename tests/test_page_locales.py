@@ -35,7 +35,7 @@ def booked(api: Api) -> Books:
     return books
 
 
-def test_a_page_follows_the_browser_and_the_profile_goes_before(shown, booked, alice):
+def test_page_uses_profile_locale_before_browser_locale(shown, booked, alice):
     assert "−€12,345.60" in shown("/transactions")
     assert "31 Jan 2026" in shown("/transactions")
     german = shown("/transactions", "de-DE,de;q=0.9,en;q=0.5")
@@ -47,7 +47,7 @@ def test_a_page_follows_the_browser_and_the_profile_goes_before(shown, booked, a
     assert "12,345.60" not in shown("/transactions", "en-US")
 
 
-def test_a_german_and_an_american_never_see_each_others_kept_page(shown, booked):
+def test_cached_pages_are_kept_separate_per_locale(shown, booked):
     period = "?startDate=2026-01-01&endDate=2026-02-28"
     american, german = shown(period, "en-US"), shown(period, "de")
     assert "12,345.60" in american
@@ -61,13 +61,13 @@ def test_a_german_and_an_american_never_see_each_others_kept_page(shown, booked)
     assert "12.345,60" not in again
 
 
-def test_the_axes_of_charts_are_written_so_too(shown, booked):
+def test_chart_axes_are_localized(shown, booked):
     period = "?startDate=2026-01-01&endDate=2026-02-28"
     assert "−12,5k\u00a0€" in shown(period, "de") or "−10k\u00a0€" in shown(period, "de")
     assert "−€10k" in shown(period, "en-US")
 
 
-def test_the_rows_of_files_and_the_api_stay_as_they_are(shown, booked, api):
+def test_csv_rows_and_api_values_are_not_localized(shown, booked, api):
     plain = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28").splitlines()
     german = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28", "de").splitlines()
     assert (plain[0][:4], german[0][:4]) == ("Day,", "Tag,")
@@ -76,7 +76,7 @@ def test_the_rows_of_files_and_the_api_stay_as_they_are(shown, booked, api):
     assert (row["amountValue"], row["date"]) == ("-12345.60", "2026-01-31")
 
 
-def test_a_form_reads_and_fills_in_what_the_place_writes(browser_of, alice, acme, booked, api):
+def test_form_parses_amounts_in_user_locale(browser_of, alice, acme, booked, api):
     client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
     bank = api.get("accounts").json()[0]["id"]
     sent = {"accountId": bank, "date": "2026-02-01", "fromTo": "x", "description": "german", "amountValue": "1.234"}
@@ -93,7 +93,7 @@ def test_a_form_reads_and_fills_in_what_the_place_writes(browser_of, alice, acme
     assert american.status_code == 400, "1.234 is no amount of euros there"
 
 
-def test_the_months_of_the_runway_are_written_so_too():
+def test_runway_months_are_localized():
     found = Runway(Decimal(4900), Decimal(-200), [date(2026, 1, 1)], Decimal("24.5"))
     with use_locale(get_locale("de")):
         assert build_runway_figure(found, currency="EUR").text == "24,5 Monate"

@@ -304,7 +304,7 @@ def call_operation(api: Api, method: str, path: str) -> Any:
     return getattr(api, method.lower())(path.replace("{}", UNKNOWN_ID), *([{}] if method in ("POST", "PUT") else []))
 
 
-def test_every_operation_stands_in_the_table():
+def test_every_operation_is_in_the_permission_table():
     """In the document as in the address space: one that is left out of either is found."""
     pairs = len(DOCUMENTED) * len(CREDENTIALS)
     print(f"{len(DOCUMENTED)} operations × {len(CREDENTIALS)} credentials = {pairs} pairs")  # noqa: T201 - what was asked
@@ -325,7 +325,7 @@ def list_routes(patterns: Any = None, prefix: str = "/") -> Iterator[tuple[str, 
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
-def test_each_credential_gets_in_where_the_table_says_and_nowhere_else(world, name):
+def test_credential_access_matches_the_permission_table(world, name):
     credential, wrong = CREDENTIALS[name], {}
     for path, method in sorted([*OPERATIONS, *OUTSIDE], key=LEAVING.__eq__):  # whoever left gets in nowhere
         needed = NEEDS.get(path, {}).get(method, ANY_MEMBER)
@@ -390,7 +390,7 @@ def normalize_answer(answer: Any) -> tuple[int, str | None, dict[str, Any]]:
     return answer.status_code, answer.get("WWW-Authenticate"), body
 
 
-def test_a_view_without_a_permission_for_an_action_cannot_be_routed():
+def test_view_with_missing_action_permission_cannot_be_routed():
     class Forgetful(CompanyViewSet):
         permission_for = {"list": Permission.ACCOUNTS_READ}
 

@@ -92,7 +92,7 @@ def count_fetched_rows():
         return int(cursor.fetchone()[0])
 
 
-def test_categorizing_all_that_was_just_imported_does_not_read_it_again_for_each_name(globex_api):
+def test_categorizing_a_fresh_import_reads_rows_linearly(globex_api):
     """Statistics know the transactions, and none of them as categorized: any index of those seems empty."""
     count = 1000
     account = globex_api.post("accounts", {"name": "Bank", "type": "bank"}).json()["id"]
@@ -125,7 +125,7 @@ FILTERS = [
 ]
 
 
-def test_the_rows_of_a_filter_are_found_without_reading_all_again_for_each(globex_api, new):
+def test_list_filters_do_not_reread_all_rows(globex_api, new):
     read: dict[str, int] = {}
     for query in FILTERS:
         named = {name: new.get(value, value) for name, value in query.items()}
@@ -136,7 +136,7 @@ def test_the_rows_of_a_filter_are_found_without_reading_all_again_for_each(globe
 @pytest.mark.skipif(
     cluster.TESTS_RUN_ON_CLUSTER, reason="statistics of a cluster are its machines', which gather them by themselves"
 )
-def test_an_import_makes_the_company_known_and_only_the_first_one(
+def test_only_the_first_large_import_of_a_company_runs_analyze(
     known, globex, globex_api, django_capture_on_commit_callbacks
 ):
     found = []
@@ -154,15 +154,13 @@ def test_an_import_makes_the_company_known_and_only_the_first_one(
         assert len(cursor.fetchall()) == 3
 
 
-def test_a_few_rows_gather_nothing(known, globex_api, django_capture_on_commit_callbacks):
+def test_small_import_runs_no_analyze(known, globex_api, django_capture_on_commit_callbacks):
     with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
         fill_company(globex_api, 99)
     assert not [each for each in seen if each["sql"].startswith("ANALYZE") or "pg_stats" in each["sql"]]
 
 
-def test_on_a_cluster_no_import_has_all_machines_look(
-    known, globex_api, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_import_on_cluster_runs_no_analyze(known, globex_api, monkeypatch, django_capture_on_commit_callbacks):
     monkeypatch.setattr(planner_statistics, "is_distributed", lambda *_: True)
     monkeypatch.setattr(planner_statistics, "LARGE_LOAD_ROWS", ROWS)
     with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):

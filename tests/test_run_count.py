@@ -59,14 +59,14 @@ def test_run_that_loses_a_test_fails(suite, options):
     assert "4 tests were collected, 3 were run." in output
 
 
-def test_shared_node_ids_are_refused(suite):
+def test_shared_node_ids_are_rejected(suite):
     (suite / "conftest.py").write_text(SAME_ID)
     code, output = run_pytest(suite)
     assert code == pytest.ExitCode.USAGE_ERROR, output
     assert "4 tests have the node id test_numbers.py::test_number" in output
 
 
-def test_selected_and_skipped_tests_are_no_difference(suite):
+def test_selected_and_skipped_tests_are_not_counted_as_lost(suite):
     code, output = run_pytest(suite, *LOADFILE, "-k", "1 or 2")
     assert code == 0, output
     (suite / "conftest.py").write_text("import pytest\ndef pytest_runtest_setup(item): pytest.skip('no')\n")

@@ -31,7 +31,7 @@ INLINE = re.compile(r"\sstyle=|\son[a-z]+=|<style\b|<script(?![^>]*\ssrc=)|javas
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_template_needs_a_laxer_policy(path):
+def test_templates_contain_no_inline_code(path):
     assert INLINE.findall(path.read_text()) == []
 
 
@@ -56,7 +56,7 @@ def list_pages(values: dict[str, str]) -> list[str]:
 
 
 @pytest.mark.django_db
-def test_every_page_has_the_strict_policy(staff, acme, alice, api, client):
+def test_every_page_has_strict_content_security_policy(staff, acme, alice, api, client):
     key = api.get("api_keys").json()[0]["id"]
     filled_in = {
         "company_id": str(acme.id),
@@ -88,7 +88,7 @@ STATIC = sorted(path for finder in get_finders() for path, _ in finder.list(None
 
 
 @pytest.mark.parametrize("path", [path for path in STATIC if path.endswith((".html", ".svg"))] + ["site.css"])
-def test_every_static_file_has_the_strict_policy_too(client, path):
+def test_static_files_have_strict_content_security_policy(client, path):
     answer = client.get(f"/static/{path}")
     assert answer.status_code == 200
     assert "default-src 'none'" in answer["Content-Security-Policy"]
@@ -152,7 +152,7 @@ def nobody_is_called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return called
 
 
-def test_the_guard_sees_a_call(nobody_is_called):
+def test_outbound_call_guard_detects_calls(nobody_is_called):
     with pytest.raises(OSError, match="called"):
         urllib.request.urlopen(METADATA_URL, timeout=5)
     assert nobody_is_called
@@ -160,7 +160,7 @@ def test_the_guard_sees_a_call(nobody_is_called):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("path", "method"), [case for case in OPERATIONS if case[1] in ("POST", "PUT")])
-def test_no_address_in_a_body_is_ever_called(stocked, nobody_is_called, path, method):  # noqa: F811
+def test_urls_in_request_bodies_are_never_called(stocked, nobody_is_called, path, method):  # noqa: F811
     api, ids = stocked.api, stocked.rows
     body = fill_ids(get_request_body(path), ids)
     here = api.path(build_path(path, ids))
@@ -190,14 +190,14 @@ def test_no_address_in_a_body_is_ever_called(stocked, nobody_is_called, path, me
         f"%PDF-1.7\n1 0 obj << /URI ({METADATA_URL}) /F ({METADATA_URL}) >>\n%%EOF",
     ],
 )
-def test_no_address_in_a_document_is_ever_called(api, nobody_is_called, content):
+def test_urls_in_uploaded_documents_are_never_called(api, nobody_is_called, content):
     paper = SimpleUploadedFile("a.xml", content.encode())
     api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
     assert nobody_is_called == []
 
 
 @pytest.mark.django_db
-def test_no_address_of_an_app_is_ever_called(flow, acme, alice, nobody_is_called):  # noqa: F811
+def test_urls_in_oauth_requests_are_never_called(flow, acme, alice, nobody_is_called):  # noqa: F811
     flow.sign_in(alice, then=METADATA_URL)
     asked = {
         "resource": METADATA_URL,
@@ -222,7 +222,7 @@ def test_no_address_of_an_app_is_ever_called(flow, acme, alice, nobody_is_called
 
 
 @pytest.mark.django_db
-def test_a_picture_that_would_fill_the_memory_is_never_unpacked(api):
+def test_oversized_image_is_rejected(api):
     from companies.storage import images
 
     small = io.BytesIO()
@@ -235,7 +235,7 @@ def test_a_picture_that_would_fill_the_memory_is_never_unpacked(api):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("depth", "status"), [(64, 201), (65, 415)])
-def test_a_document_of_elements_in_elements_is_no_deeper_than_any_reads(api, depth, status):
+def test_deeply_nested_xml_is_rejected(api, depth, status):
     paper = SimpleUploadedFile("invoice.xml", b"<a>" * depth + b"</a>" * depth)
     answer = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
     assert answer.status_code == status, answer.content
@@ -247,7 +247,7 @@ def test_a_document_of_elements_in_elements_is_no_deeper_than_any_reads(api, dep
 @pytest.mark.parametrize(
     "path", ["../secret-key", "%2e%2e/secret-key", "..%5csecret-key", "....//secret-key", "%252e%252e/x"]
 )
-def test_no_spelling_of_a_path_leads_out_of_the_assets(client, settings, path, tmp_path):
+def test_asset_path_traversal_is_rejected(client, settings, path, tmp_path):
     (tmp_path / "secret-key").write_text("found")
     (tmp_path / "assets").mkdir()
     assert client.get(f"/assets/{path}").status_code == 404

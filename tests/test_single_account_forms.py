@@ -27,15 +27,15 @@ def bank(api):
 
 
 @pytest.mark.parametrize("path", ["transactions/new", "planned/new"])
-def test_the_only_account_is_chosen(look, bank, path):
+def test_form_preselects_the_only_account(look, bank, path):
     assert look(path) == [bank]
 
 
 @pytest.mark.parametrize("path", ["transactions/new", "planned/new"])
-def test_of_two_none_is(look, api, bank, path):
+def test_form_preselects_no_account_of_several(look, api, bank, path):
     api.post("accounts", {"name": "Savings", "type": "bank"})
     assert look(path) == []
 
 
-def test_plan_without_account_keeps_none(look, bank):
+def test_form_with_submitted_empty_account_keeps_none(look, bank):
     assert look("planned/new", name="", accountId="", startDate="2026-01-01", amountValue="x") == []

@@ -55,7 +55,7 @@ def subscribe(api, *, day, amount):
     return subscription
 
 
-def test_what_is_due_today_is_overdue_the_day_after(api, bank, today):
+def test_payment_due_today_is_overdue_the_day_after(api, bank, today):
     body = {"accountId": bank, "name": "Rent", "startDate": OLD, "amountValue": "-100.00", "autoSettle": False}
     assert api.post("planned_transactions", body).status_code == 201
     (due,) = api.get("planned_transactions/due", {"startDate": OLD, "endDate": NEW}).json()
@@ -72,42 +72,42 @@ def test_balances_end_today(api, bank, today):
     assert answer["cash"][-1]["date"] == today
 
 
-def test_price_of_a_subscription_is_the_one_in_effect_today(api, today):
+def test_subscription_price_is_the_price_in_effect_today(api, today):
     subscription = subscribe(api, day=NEW, amount="50.00")
     found = api.get(f"subscriptions/{subscription}").json()
     assert found["currentAmountValue"] == (None if today == OLD else "50.00")
 
 
-def test_summary_of_recurring_revenue_is_of_the_month_of_today(api, today):
+def test_recurring_revenue_summary_uses_current_month(api, today):
     subscribe(api, day=NEW, amount="50.00")
     assert api.post("data/recurringRevenueSummary", {}).json()["mrr"] == (0 if today == OLD else 50)
 
 
-def test_nightly_metrics_are_of_the_month_of_today(api, acme, today):
+def test_nightly_metrics_use_current_month(api, acme, today):
     subscribe(api, day=NEW, amount="50.00")
     call_command("refresh_metrics")
     assert Company.objects.get(id=acme.id).computed_committed_mrr_eur == (0 if today == OLD else 50)
 
 
-def test_a_form_proposes_today(api, browser_of, alice, acme, bank, today):
+def test_transaction_form_defaults_to_today(api, browser_of, alice, acme, bank, today):
     page = browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/transactions/new").content.decode()
     assert f'value="{today}"' in page
 
 
-def test_the_list_of_planned_payments_tells_what_is_overdue_today(api, browser_of, alice, acme, bank, today):
+def test_cash_plan_shows_payments_overdue_today(api, browser_of, alice, acme, bank, today):
     body = {"accountId": bank, "name": "Rent", "startDate": OLD, "amountValue": "-100.00", "autoSettle": False}
     api.post("planned_transactions", body)
     page = browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/planned").content.decode()
     assert ("Overdue" in page) == (today == NEW)
 
 
-def test_companies_on_the_home_page_have_days_of_their_own(api, browser_of, alice, acme, bank, today):
+def test_home_page_uses_the_today_of_each_company(api, browser_of, alice, acme, bank, today):
     api.post("transactions", {"accountId": bank, "date": NEW, "amountValue": "70.00"})
     page = browser_of(alice, acme).client.get("/app/").content.decode()
     assert ("€70" in page) == (today == NEW)
 
 
-def test_the_settings_page_offers_time_zones_and_saves_one(browser_of, alice, acme):
+def test_settings_page_offers_and_saves_time_zone(browser_of, alice, acme):
     client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/settings"
     assert "<option selected>UTC</option>" in client.get(address).content.decode()
     form = {"name": "Acme", "baseCurrency": "EUR", "dataStartDate": "", "domain": "", "timeZone": "Asia/Tokyo"}
@@ -128,7 +128,7 @@ def find_days_of_clocks(path):
             yield f"{path.relative_to(ROOT)}:{node.lineno}"
 
 
-def test_only_one_function_says_which_day_it_is():
+def test_only_one_function_determines_today():
     packages = ("companies", "notifications", "webhooks", "ledger", "planning", "analytics", "oauth", "assistants")
     found = [
         each for package in packages for path in (ROOT / package).rglob("*.py") for each in find_days_of_clocks(path)

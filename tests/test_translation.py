@@ -37,17 +37,17 @@ def catalog(request: pytest.FixtureRequest) -> Catalog:
     return catalogs.read_catalog(request.param)
 
 
-def test_the_catalog_has_the_texts_that_there_are(catalog):
+def test_catalog_contains_all_source_texts(catalog):
     """`manage.py translations` brings it up to date."""
     assert {(message.context, message.id) for message in catalog if message.id} == set(catalogs.collect_texts())
 
 
-def test_every_text_has_its_translation(catalog):
+def test_every_text_is_translated(catalog):
     assert catalogs.find_untranslated(catalog) == []
     assert [message.id for message in catalog if message.id and message.fuzzy] == []
 
 
-def test_a_translation_says_what_its_text_says(catalog):
+def test_translations_keep_placeholders_tags_and_whitespace(catalog):
     for message in catalog:
         if not message.id:
             continue
@@ -62,7 +62,7 @@ def test_a_translation_says_what_its_text_says(catalog):
             assert sorted(re.findall(r"</?\w+", text)) == sorted(re.findall(r"</?\w+", said)), text
 
 
-def test_pages_read_what_the_catalog_says(catalog):
+def test_compiled_catalog_is_up_to_date(catalog):
     """The compiled file is kept too: there is no compiler to be installed where the service runs."""
     path = catalogs.get_catalog_path(str(catalog.locale))
     assert path.with_suffix(".mo").read_bytes() == catalogs.compile_catalog(catalog)
@@ -127,7 +127,7 @@ def has_words(text: str) -> bool:
 
 
 @pytest.mark.parametrize("template", PAGES, ids=lambda path: str(path.relative_to(TEMPLATES)))
-def test_a_template_says_nothing_outside_of_gettext(template):
+def test_templates_have_no_untranslated_text(template):
     assert list_untranslated(template.read_text(encoding="utf-8")) == []
 
 

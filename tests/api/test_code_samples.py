@@ -37,7 +37,7 @@ def list_example_parameters(operation):
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
-def test_a_shell_sends_the_example(path, method, operation):
+def test_curl_sample_sends_the_documented_example(path, method, operation):
     words = shlex.split(get_sample_source(operation, "curl").replace("\\\n", ""))
     assert words[:3] == ["curl", "-X", method.upper()]
     address = urlsplit(words[3])
@@ -52,7 +52,7 @@ def test_a_shell_sends_the_example(path, method, operation):
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
-def test_python_sends_the_example(path, method, operation):
+def test_python_sample_sends_the_documented_example(path, method, operation):
     tree = ast.parse(get_sample_source(operation, "Python"))
     call = next(
         node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("requests.")
@@ -69,7 +69,7 @@ def test_python_sends_the_example(path, method, operation):
     )
 
 
-def test_javascript_is_what_node_can_read(tmp_path):
+def test_javascript_samples_have_valid_syntax(tmp_path):
     node = shutil.which("node")
     if node is None:
         pytest.skip("no node on this machine: the JavaScript samples are not read")

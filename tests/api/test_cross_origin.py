@@ -26,7 +26,7 @@ def has_no_cors_headers(answer):
     return not [name for name in answer.headers if name.startswith("Access-Control-")]
 
 
-def test_a_page_of_a_listed_origin_reads_answers_with_a_token(api):
+def test_cors_allows_listed_origin_with_bearer_token(api):
     answer = api.post("accounts", {"type": "bank", "name": "Main"}, origin=APP)
     assert (answer.status_code, answer[ALLOW_ORIGIN_HEADER]) == (201, APP)
     assert set(answer["Access-Control-Expose-Headers"].split(", ")) >= EXPOSED_HEADERS
@@ -34,7 +34,7 @@ def test_a_page_of_a_listed_origin_reads_answers_with_a_token(api):
     assert "Access-Control-Allow-Credentials" not in answer
 
 
-def test_refusals_can_be_read_too(api):
+def test_cors_headers_are_present_on_error_responses(api):
     for answer in (
         api.get("accounts/nobody", origin=APP),
         api.client.get(api.path("accounts"), headers={"Origin": APP}),
@@ -44,7 +44,7 @@ def test_refusals_can_be_read_too(api):
         assert answer[ALLOW_ORIGIN_HEADER] == APP
 
 
-def test_a_preflight_is_answered_without_a_credential(api):
+def test_cors_preflight_needs_no_credential(api):
     answer = send_preflight(api, APP)
     assert (answer.status_code, answer[ALLOW_ORIGIN_HEADER]) == (204, APP)
     assert {"GET", "POST", "PUT", "DELETE"} <= set(answer["Access-Control-Allow-Methods"].split(", "))
@@ -55,7 +55,7 @@ def test_a_preflight_is_answered_without_a_credential(api):
 
 
 @pytest.mark.parametrize("origin", [OTHER, "null", "https://planner.example.evil.example", "http://planner.example"])
-def test_other_origins_are_told_nothing(api, origin):
+def test_cors_headers_are_absent_for_unlisted_origins(api, origin):
     answer = api.get("accounts", origin=origin)
     assert answer.status_code == 200
     assert has_no_cors_headers(answer)
@@ -63,26 +63,26 @@ def test_other_origins_are_told_nothing(api, origin):
     assert has_no_cors_headers(send_preflight(api, origin))
 
 
-def test_session_answers_have_no_cors_headers(browser_of, alice, acme):
+def test_cors_headers_are_absent_for_session_requests(browser_of, alice, acme):
     browser = browser_of(alice, acme)
     answer = browser.get("accounts", origin=APP)
     assert answer.status_code == 200
     assert has_no_cors_headers(answer)
 
 
-def test_a_token_beside_a_cookie_counts_and_the_cookie_does_not(browser_of, alice, acme, make_api):
+def test_cors_request_with_token_and_cookie_uses_only_the_token(browser_of, alice, acme, make_api):
     browser, key = browser_of(alice, acme), make_api(acme, "accounts:read").key
     answer = browser.get("products", origin=APP, authorization=f"Bearer {key}")
     assert (answer.status_code, answer[ALLOW_ORIGIN_HEADER]) == (403, APP)
 
 
-def test_pages_are_nobody_elses(browser_of, alice, acme):
+def test_cors_headers_are_absent_on_html_pages(browser_of, alice, acme):
     answer = browser_of(alice, acme).get("/app/", origin=APP)
     assert answer.status_code == 200
     assert has_no_cors_headers(answer)
 
 
-def test_without_listed_origins_there_is_nothing_of_it(api, settings):
+def test_cors_is_off_without_listed_origins(api, settings):
     settings.CORS_ORIGINS = []
     answer = api.get("accounts", origin=APP)
     assert has_no_cors_headers(answer)

@@ -134,14 +134,14 @@ def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
     return calls
 
 
-def test_every_answer_is_one_that_its_operation_documents(called):
+def test_openapi_documents_every_response_of_each_operation(called):
     wrong = {name: found for name, answer, operation in called if (found := find_undocumented(answer, operation))}
     assert wrong == {}
     refused = {name for name, answer, _ in called if answer.status_code >= 300 and not name.startswith("DELETE")}
     assert refused == REJECTED_OPERATIONS
 
 
-def test_success_has_its_documented_headers(called):
+def test_success_responses_have_their_documented_headers(called):
     wrong = {
         name: found
         for name, answer, operation in called
@@ -150,7 +150,7 @@ def test_success_has_its_documented_headers(called):
     assert wrong == {}
 
 
-def test_a_list_documents_the_parameters_that_it_takes_and_no_others(api, ids):
+def test_openapi_documents_exactly_the_accepted_list_parameters(api, ids):
     """Unknown parameters are refused, so that the answers tell which are known."""
     for path, method in OPERATIONS:
         if method != "GET" or "{}" in path:
@@ -164,7 +164,7 @@ def test_a_list_documents_the_parameters_that_it_takes_and_no_others(api, ids):
             assert known == (name in documented), (path, name)
 
 
-def test_every_filter_of_a_view_is_documented():
+def test_openapi_documents_every_filter_of_each_view():
     seen = 0
     for route, view in list_filtered_views():
         seen += 1
@@ -182,13 +182,13 @@ def list_filtered_views() -> Iterator[tuple[str, Any]]:
                 yield "/" + re.sub(r"<[^>]+>", "{}", str(each.pattern)), view
 
 
-def test_a_paged_list_documents_its_link_and_no_other_operation_does():
+def test_openapi_documents_link_header_on_paginated_lists_only():
     for (method, path), operation in BY_PATH.items():
         headers = operation["responses"].get("200", {}).get("headers", {})
         assert ("Link" in headers) == bool({"cursor", "after"} & list_query_parameters(operation)), (method, path)
 
 
-def test_no_alternative_takes_everything():
+def test_openapi_alternatives_never_accept_any_value():
     """With oneOf a null would be both null and anything, and so be neither."""
     wrong = [
         path
@@ -199,18 +199,18 @@ def test_no_alternative_takes_everything():
     assert wrong == []
 
 
-def test_states_before_and_after_are_an_object_or_null():
+def test_audit_entry_before_and_after_are_documented_as_object_or_null():
     shown = SECTIONS["schemas"]["AuditEntry"]["properties"]
     assert [shown["before"]["type"], shown["after"]["type"]] == [["object", "null"]] * 2
 
 
-def test_a_company_that_a_key_may_not_found_is_a_documented_refusal(api):
+def test_company_creation_by_api_key_returns_documented_403(api):
     answer = api.post("/companies", {"name": "Initech"})
     assert answer.status_code == 403
     assert find_undocumented(answer, BY_PATH["POST", "/companies"]) == []
 
 
-def test_companies_are_listed_and_founded_as_documented(browser_of, alice, acme):
+def test_company_list_and_creation_match_the_document(browser_of, alice, acme):
     browser = browser_of(alice, acme)
     for method, answer in (
         ("GET", browser.get("/companies")),
@@ -221,23 +221,23 @@ def test_companies_are_listed_and_founded_as_documented(browser_of, alice, acme)
         assert find_undocumented(answer, operation) == []
 
 
-def test_a_write_without_the_csrf_token_is_a_documented_refusal():
+def test_openapi_documents_403_for_every_write():
     assert all("403" in operation["responses"] for (method, _), operation in BY_PATH.items() if method != "GET")
 
 
-def test_documents_come_as_what_they_are():
+def test_file_content_documents_every_content_type():
     content = get_operation("GET", "files/{}/content")["responses"]["200"]["content"]
     assert set(content) == {kind.content_type for kind in CONTENT_KINDS}
 
 
-def test_a_retry_is_answered_with_documented_headers(api):
+def test_idempotent_replay_has_documented_headers(api):
     for _ in range(2):
         answer = api.post("account_groups", {"name": "x"}, idempotency_key="k")
     assert answer["Idempotency-Replayed"] == "true"
     assert find_undocumented(answer, get_operation("POST", "account_groups")) == []
 
 
-def test_a_resource_that_did_not_change_is_a_documented_answer(api, ids):
+def test_not_modified_is_a_documented_response(api, ids):
     for path in ("", "accounts", "transactions"):
         where = f"{path}/{ids[path]}" if path else ""
         answer = api.get(where, if_none_match=api.get(where)["ETag"])
@@ -245,7 +245,7 @@ def test_a_resource_that_did_not_change_is_a_documented_answer(api, ids):
         assert find_undocumented(answer, get_operation("GET", f"{path}/{{}}" if path else "")) == []
 
 
-def test_every_change_takes_the_version_that_it_documents(api, ids):
+def test_every_documented_if_match_is_enforced(api, ids):
     """All but ending an app's connection, which shows no version."""
     api.put(f"accounts/{ids['accounts']}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"})
     for path, method in OPERATIONS:
@@ -260,7 +260,7 @@ def test_every_change_takes_the_version_that_it_documents(api, ids):
             assert find_undocumented(answer, operation) == [], (method, path)
 
 
-def test_refusals_document_what_they_carry(api, client, settings, acme):
+def test_error_responses_match_the_document(api, client, settings, acme):
     stale = api.put("", {"name": "x"}, if_match='"old"')
     assert (stale.status_code, find_undocumented(stale, get_operation("PUT", ""))) == (412, [])
     nobody = client.get("/companies")
@@ -270,7 +270,7 @@ def test_refusals_document_what_they_carry(api, client, settings, acme):
     assert (spent.status_code, find_undocumented(spent, BY_PATH["GET", "/companies"])) == (429, [])
 
 
-def test_headers_are_described_once_and_referred_to():
+def test_openapi_headers_are_defined_once_and_referenced():
     for place, part in list_schemas(DOCUMENT["paths"] | {"responses": SECTIONS["responses"]}):
         if place.endswith("/headers"):
             for name, header in part.items():
@@ -279,7 +279,7 @@ def test_headers_are_described_once_and_referred_to():
     assert all(header["description"] and header["schema"] for header in SECTIONS["headers"].values())
 
 
-def test_a_body_may_be_left_out_where_none_of_its_fields_is_required():
+def test_request_body_is_optional_if_none_of_its_fields_is_required():
     for key, operation in BY_PATH.items():
         if "requestBody" in operation:
             (content,) = operation["requestBody"]["content"].values()
@@ -288,7 +288,7 @@ def test_a_body_may_be_left_out_where_none_of_its_fields_is_required():
             )
 
 
-def test_a_list_that_must_not_be_empty_says_so(api):
+def test_openapi_documents_min_items_of_nonempty_lists(api):
     for path, body, name in (
         ("categories", {"name": "x", "plTypes": []}, "plTypes"),
         ("api_keys", {"name": "x", "permissions": []}, "permissions"),
@@ -299,7 +299,7 @@ def test_a_list_that_must_not_be_empty_says_so(api):
         assert resolve_reference(content["schema"])["properties"][name]["minItems"] == 1
 
 
-def test_no_month_of_the_document_is_in_the_year_0():
+def test_openapi_month_patterns_reject_year_zero():
     months = [part["pattern"] for _, part in list_schemas(DOCUMENT) if "0[1-9]|1[0-2]" in str(part.get("pattern"))]
     assert months
     assert not [pattern for pattern in months if re.match(pattern, "0000-01")]

@@ -31,7 +31,7 @@ ID = "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11"
 
 
 @each_operation
-def test_an_operation_is_named_summed_up_and_described(method, path, operation):
+def test_operation_has_id_summary_description_and_tag(method, path, operation):
     assert re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", operation["operationId"])
     assert re.fullmatch(r"[A-Z][A-Za-z ]{5,50}", operation["summary"])
     described = operation["description"].partition("Permission:")[0].strip()
@@ -42,7 +42,7 @@ def test_an_operation_is_named_summed_up_and_described(method, path, operation):
 
 
 @each_operation
-def test_an_operation_tells_every_refusal_with_its_codes(method, path, operation):
+def test_operation_documents_all_error_statuses_with_codes(method, path, operation):
     expected = set(COMMON_STATUSES)
     if path != "/companies":
         expected |= {403, 404}
@@ -62,23 +62,23 @@ def test_an_operation_tells_every_refusal_with_its_codes(method, path, operation
             assert f"- `{code}`: " in resolve_reference(answer)["description"]
 
 
-def test_a_summary_is_of_one_operation_only():
+def test_operation_summaries_are_unique():
     summaries = [operation["summary"] for _, _, operation in OPERATIONS]
     assert len(set(summaries)) == len(summaries)
 
 
-def test_every_group_is_described_and_used():
+def test_every_tag_is_described_and_used():
     assert all(TAGS.values())
     assert set(TAGS) == {tag for _, _, operation in OPERATIONS for tag in operation["tags"]}
 
 
-def test_types_are_called_as_callers_think_of_them():
+def test_schema_names_follow_resource_and_request_convention():
     names = set(DOCUMENT["components"]["schemas"])
     assert {"Account", "AccountRequest", "AccountUpdate", "Transaction", "Problem", "Currency"} <= names
     assert not [name for name in names if "Patched" in name or name.endswith("RequestRequest")]
 
 
-def test_words_that_fields_share_have_one_type_with_a_name():
+def test_shared_enums_are_named_schemas():
     schemas = DOCUMENT["components"]["schemas"]
     named = {name for name, schema in schemas.items() if "enum" in schema}
     assert named == set(ENUM_PATHS)
@@ -91,13 +91,13 @@ def test_words_that_fields_share_have_one_type_with_a_name():
     assert inline == []
 
 
-def test_the_base_of_all_shapes_is_not_described_to_callers():
+def test_schema_descriptions_omit_base_serializer_text():
     texts = [schema.get("description", "") for schema in DOCUMENT["components"]["schemas"].values()]
     assert any(texts)
     assert not [text for text in texts if "stored row" in text]
 
 
-def test_every_field_of_an_answer_is_always_there():
+def test_response_schemas_require_every_field():
     schemas = DOCUMENT["components"]["schemas"]
     for name in ("Account", "Transaction", "Category", "PlannedTransaction", "File", "AuditEntry"):
         assert set(schemas[name]["required"]) == set(schemas[name]["properties"]), name
@@ -110,12 +110,12 @@ def test_every_field_of_an_answer_is_always_there():
 # ---------------------------------------------------------------------------------------------- limits that are stated
 
 
-def test_the_server_takes_no_longer_lines_than_are_stated():
+def test_server_line_limit_equals_documented_limit():
     assert gunicorn.limit_request_line == gunicorn.limit_request_field_size == limits.MAX_LINE_LENGTH
 
 
 @pytest.mark.django_db
-def test_the_longest_windows_have_as_many_days_and_months_as_are_stated(api):
+def test_longest_windows_return_documented_maximum_of_points(api):
     ten_years = {"startDate": "2000-01-01", "endDate": "2010-01-01"}
     flows = api.post("data/cashFlowTimeSeries", ten_years).json()
     assert len(flows["inflow"]) == MAX_WINDOW_DAYS
@@ -128,7 +128,7 @@ def test_the_longest_windows_have_as_many_days_and_months_as_are_stated(api):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("spelled", [ID.replace("-", ""), f"{{{ID}}}", f"urn:uuid:{ID}"])
-def test_an_id_has_one_spelling_in_bodies_and_filters_too(api, spelled):
+def test_ids_accept_only_canonical_spelling_in_bodies_and_filters(api, spelled):
     vendor = api.post("counterparties", {"type": "vendor", "name": "x"}).json()["id"]
     wrong = api.post("accounts", {"type": "bank", "name": "x", "accountGroupId": spelled.replace(ID, vendor)})
     assert wrong.json()["errors"][0]["code"] == "unknown_id"
@@ -143,7 +143,7 @@ def test_an_id_has_one_spelling_in_bodies_and_filters_too(api, spelled):
 
 
 @pytest.mark.django_db
-def test_texts_of_a_refusal_are_no_longer_than_stated_whatever_was_sent(api):
+def test_error_details_and_pointers_are_cut_to_documented_length(api):
     body = api.post("accounts", {"type": "y" * 10_000, "name": "x"}).json()
     assert max(len(each["detail"]) for each in body["errors"]) <= limits.MAX_DETAIL_LENGTH
     keys = {"k" * 5_000: {"skipped": True}}
@@ -153,7 +153,7 @@ def test_texts_of_a_refusal_are_no_longer_than_stated_whatever_was_sent(api):
 
 
 @pytest.mark.django_db
-def test_no_more_faults_are_told_than_stated(api):
+def test_error_list_is_cut_to_documented_maximum(api):
     wrong = api.post("notifications/batch_delete", {"notificationIds": [1] * 5_000})
     assert len(wrong.json()["errors"]) == limits.MAX_ERRORS
 
@@ -169,13 +169,13 @@ def test_no_more_faults_are_told_than_stated(api):
         ("transactions", "q", 500),
     ],
 )
-def test_a_filter_takes_texts_as_long_as_stated(api, path, parameter, longest):
+def test_filter_text_length_matches_documented_limit(api, path, parameter, longest):
     assert api.get(path, {parameter: "x" * longest}).status_code == 200
     assert api.get(path, {parameter: "x" * (longest + 1)}).status_code == 400
 
 
 @pytest.mark.django_db
-def test_a_time_and_a_list_are_as_long_as_stated(api):
+def test_time_and_list_lengths_match_documented_limits(api):
     time = "2026-01-31T12:00:00.123456+05:30:15.123456"
     assert len(time) <= limits.MAX_TIME_LENGTH
     assert api.get("transactions", {"updatedSince": time}).status_code == 200
@@ -214,7 +214,7 @@ def list_internal_names() -> set[str]:
     return classes - set(DOCUMENT["components"]["schemas"])
 
 
-def test_no_description_speaks_of_how_the_service_is_built():
+def test_descriptions_do_not_mention_internal_names():
     names, found = list_internal_names(), []
     modules = {
         f"{each.rpartition('.')[2]}." for each in sys.modules if each.partition(".")[0] in APPS and "." in each
@@ -228,7 +228,7 @@ def test_no_description_speaks_of_how_the_service_is_built():
     assert not found, found
 
 
-def test_ids_of_ours_are_uuids_in_a_transaction():
+def test_transaction_ids_are_documented_as_uuids():
     known = DOCUMENT["components"]["schemas"]["Transaction"]["properties"]
     told = {name: known[name].get("format") for name in ("id", "accountId", "createdVendorId", "integrationId")}
     assert set(told.values()) == {"uuid"}
@@ -256,7 +256,7 @@ def test_shared_description_is_used_and_short():
     assert [text for text in texts if not text.endswith(".") or len(text.split()) > 25] == []
 
 
-def test_guide_for_apps_names_the_redirect_uri_of_the_reference(client):
+def test_app_guide_names_redirect_uri_of_api_reference(client):
     page = client.get("/docs").content.decode()
     path = re.search(r'data-redirect="([^"]+)"', page)[1]
     guide = (Path(__file__).parents[2] / "docs" / "oauth.md").read_text(encoding="utf-8")

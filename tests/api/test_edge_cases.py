@@ -26,21 +26,21 @@ def list_error_codes(answer):
 
 @pytest.mark.parametrize("number", HUGE_NUMBERS)
 @pytest.mark.parametrize("where", ["csv", "other"])
-def test_a_number_that_could_not_be_answered_is_refused(api, account, number, where):
+def test_import_settings_reject_out_of_range_numbers(api, account, number, where):
     answer = api.put(f"accounts/{account}", {"importSettings": {where: {"rows": [number]}}})
     assert (answer.status_code, list_error_codes(answer)[0][1]) == (400, "out_of_range")
     assert Account.objects.get(id=account).import_settings is None
 
 
 @pytest.mark.parametrize("number", [2**63 - 1, -(2**63) + 1, 0.1, 1e15, -5])
-def test_storable_values_round_trip(api, account, number):
+def test_import_settings_with_storable_numbers_round_trip(api, account, number):
     settings = {"other": {"skip": number}}
     assert api.put(f"accounts/{account}", {"importSettings": settings}).json()["importSettings"] == settings
     assert api.get(f"accounts/{account}").json()["importSettings"] == settings
 
 
 @pytest.mark.parametrize("depth", [70, 252, 300])
-def test_depth_is_looked_at_beside_csv_too(api, account, depth):
+def test_import_settings_reject_too_deep_nesting(api, account, depth):
     nested = []
     for _ in range(depth):
         nested = [nested]
@@ -48,7 +48,7 @@ def test_depth_is_looked_at_beside_csv_too(api, account, depth):
     assert (answer.status_code, list_error_codes(answer)[0][1]) == (400, "too_deep")
 
 
-def test_a_number_read_in_a_document_has_bounds_too(api):
+def test_file_parse_data_rejects_out_of_range_amounts(api):
     from tests.ledger.files.test_files import PDF, upload_file
 
     file = upload_file(api, PDF).json()["id"]
@@ -58,7 +58,7 @@ def test_a_number_read_in_a_document_has_bounds_too(api):
     assert api.get(f"files/{file}").json()["parseData"] is None
 
 
-def test_a_number_that_was_stored_before_is_answered_all_the_same(api, account):
+def test_stored_out_of_range_numbers_are_still_returned(api, account):
     Account.objects.filter(id=account).update(import_settings={"csv": {"skip": 2**70}})
     assert api.get(f"accounts/{account}").json()["importSettings"] == {"csv": {"skip": 2**70}}
     listed = api.get("accounts").json()
@@ -69,7 +69,7 @@ def test_a_number_that_was_stored_before_is_answered_all_the_same(api, account):
 # ---------------------------------------------------------------------------------------------- late failures
 
 
-def test_an_answer_that_cannot_be_written_is_a_logged_500(api, monkeypatch, caplog):
+def test_rendering_failure_returns_500_and_is_logged(api, monkeypatch, caplog):
     def broken(*args, **kwargs):
         raise RuntimeError("secret detail")
 
@@ -82,7 +82,7 @@ def test_an_answer_that_cannot_be_written_is_a_logged_500(api, monkeypatch, capl
     assert "secret detail" in caplog.text
 
 
-def test_a_page_that_fails_is_a_page_and_is_logged(browser_of, alice, acme, monkeypatch, caplog):
+def test_page_failure_returns_html_500_and_is_logged(browser_of, alice, acme, monkeypatch, caplog):
     def broken(*args, **kwargs):
         raise RuntimeError("secret detail")
 
@@ -99,7 +99,7 @@ def test_a_page_that_fails_is_a_page_and_is_logged(browser_of, alice, acme, monk
 
 
 @pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
-def test_a_lost_database_is_503_and_says_when_to_come_back(api, monkeypatch, kind):
+def test_lost_database_returns_503_with_retry_after(api, monkeypatch, kind):
     def lost(*args, **kwargs):
         raise kind("connection to server at 10.0.0.7 failed")
 
@@ -111,7 +111,7 @@ def test_a_lost_database_is_503_and_says_when_to_come_back(api, monkeypatch, kin
 
 
 @pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
-def test_a_use_that_could_not_be_noted_changes_no_answer(api, monkeypatch, caplog, kind):
+def test_failure_to_record_key_use_does_not_change_response(api, monkeypatch, caplog, kind):
     """The change is stored by then: a 5xx would say that it is not."""
 
     def lost(*args, **kwargs):
@@ -134,7 +134,7 @@ READ_ONLY = [
 
 
 @pytest.mark.parametrize("path", READ_ONLY)
-def test_what_is_only_read_answers_405_to_all_else(client, path):
+def test_read_only_endpoints_answer_405_to_other_methods(client, path):
     client.handler.enforce_csrf_checks = True
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         answer = client.generic(method, path)
@@ -144,7 +144,7 @@ def test_what_is_only_read_answers_405_to_all_else(client, path):
     assert client.head(path).status_code == client.get(path).status_code
 
 
-def test_pages_that_are_only_read_too(browser_of, alice, acme):
+def test_read_only_pages_answer_405_to_put(browser_of, alice, acme):
     browser = browser_of(alice, acme)
     for path in ("/app/", f"/app/companies/{acme.id}", f"/app/companies/{acme.id}/settings/api-keys"):
         assert browser.client.put(path).status_code == 405, path
@@ -167,11 +167,11 @@ def test_pages_that_are_only_read_too(browser_of, alice, acme):
         ("text/html", 406),
     ],
 )
-def test_accept_is_read_as_http_says(api, accept, status):
+def test_accept_header_is_parsed_as_in_http(api, accept, status):
     assert api.get("accounts", accept=accept).status_code == status
 
 
-def test_a_body_that_nobody_asked_for_is_looked_at(api, account):
+def test_unexpected_request_body_is_validated(api, account):
     answer = api.put(f"accounts/{account}/unarchive", {"z": 1})
     assert (answer.status_code, answer["Ignored-Fields"]) == (200, "z")
     api.put(f"accounts/{account}/archive")
@@ -186,7 +186,7 @@ def test_a_body_that_nobody_asked_for_is_looked_at(api, account):
 # ---------------------------------------------------------------------------------------------- cursors and versions
 
 
-def test_a_cursor_is_of_one_list_in_one_order(api):
+def test_cursor_is_rejected_by_other_lists(api):
     for name in "abc":
         api.post("counterparties", {"type": "vendor", "name": name})
     link = api.get("audit_log", {"limit": "1"})["Link"]
@@ -198,20 +198,20 @@ def test_a_cursor_is_of_one_list_in_one_order(api):
 
 
 @pytest.mark.parametrize("tag", ['"x"', "*"])
-def test_no_version_fits_what_is_not_there_yet(api, account, tag):
+def test_if_match_fails_for_resource_that_does_not_exist_yet(api, account, tag):
     answer = api.put(f"accounts/{account}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"}, if_match=tag)
     assert (answer.status_code, answer.json()["code"]) == (412, "precondition_failed")
     assert "ETag" not in answer
     assert api.get(f"accounts/{account}/initial_balance").json()["transaction"] is None
 
 
-def test_what_a_list_adds_may_be_sent_back_to_a_create_too(api, account):
+def test_create_accepts_read_only_fields_of_listed_resource(api, account):
     (listed,) = api.get("accounts").json()
     answer = api.post("accounts", listed)
     assert (answer.status_code, "Ignored-Fields" in answer) == (201, False)
 
 
-def test_a_files_version_moves_when_its_transaction_goes(api, account):
+def test_file_etag_changes_if_its_transaction_is_deleted(api, account):
     from tests.ledger.files.test_files import PDF, upload_file
 
     row = {"accountId": account, "date": "2026-01-01", "amountValue": "1.00"}
@@ -225,7 +225,7 @@ def test_a_files_version_moves_when_its_transaction_goes(api, account):
     assert api.put(f"files/{file}", {"parseStatus": "parsed"}, if_match=after["ETag"]).status_code == 200
 
 
-def test_a_categorys_version_moves_with_its_use(api, account):
+def test_category_etag_changes_with_its_usage(api, account):
     category = Category.objects.filter(system=False).first() or Category.objects.first()
     path = f"categories/{category.id}"
     before = api.get(path)["ETag"]

@@ -38,7 +38,7 @@ def send_raw(api, method, path, body=b"", content_type="application/json", **hea
 # ---------------------------------------------------------------------------------------------- each status
 
 
-def test_each_status_has_the_same_body(api, client, globex, browser_of, bob, acme):
+def test_error_body_has_same_shape_for_each_status(api, client, globex, browser_of, bob, acme):
     check_error(api.get("accounts", {"colour": "red"}), 400, "validation_failed")
     check_error(send_raw(api, "POST", "accounts", b"{"), 400, "invalid_json")
     check_error(client.get("/companies"), 401, "not_authenticated")
@@ -54,7 +54,7 @@ def test_each_status_has_the_same_body(api, client, globex, browser_of, bob, acm
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/companies/", "/companies/x/accounts/", "/companies/a/b/c/d", "/%00"])
-def test_an_unknown_address_is_a_json_404_for_anyone(client, api, path):
+def test_unknown_url_returns_json_404_for_everyone(client, api, path):
     check_error(client.get(path), 404, "not_found")
     check_error(api.get(path), 404, "not_found")
     check_error(client.post(path, {}, content_type="application/json"), 404, "not_found")
@@ -63,7 +63,7 @@ def test_an_unknown_address_is_a_json_404_for_anyone(client, api, path):
 @pytest.mark.parametrize(
     "escaped", ["%zz", "%00", "%ff", "%F0%9F%92%A9", "%2e%2e%2f", "%", "a" * 3000, "..%2f..", "%0d%0aX: y"]
 )
-def test_a_garbled_id_is_the_same_404_as_an_unknown_one(api, escaped):
+def test_malformed_id_returns_same_404_as_unknown_id(api, escaped):
     for address in (f"/companies/{escaped}", f"/companies/{api.company.id}/accounts/{escaped}"):
         body = check_error(api.get(address), 404, "not_found")
         unknown = api.get(f"accounts/{UNKNOWN_ID}").json()
@@ -72,7 +72,7 @@ def test_a_garbled_id_is_the_same_404_as_an_unknown_one(api, escaped):
         }
 
 
-def test_an_id_is_matched_as_it_is_printed_whatever_its_case(api):
+def test_ids_in_urls_match_canonical_form_case_insensitively(api):
     group = api.post("account_groups", {"name": "Banks"}).json()["id"]
     company = str(api.company.id)
     assert api.get(f"/companies/{company.upper()}/account_groups/{group.upper()}").status_code == 200
@@ -82,7 +82,7 @@ def test_an_id_is_matched_as_it_is_printed_whatever_its_case(api):
         check_error(api.get(f"/companies/{spelled}"), 404, "not_found")
 
 
-def test_a_session_matches_ids_as_a_key_does(browser_of, alice, acme):
+def test_ids_in_urls_match_for_session_as_for_api_key(browser_of, alice, acme):
     alice_here = browser_of(alice, acme)
     assert alice_here.get(f"/companies/{str(acme.id).upper()}").status_code == 200
     for spelled in (acme.id.hex, f"{{{acme.id}}}", f"urn:uuid:{acme.id}"):
@@ -101,14 +101,14 @@ def test_a_session_matches_ids_as_a_key_does(browser_of, alice, acme):
     ],
 )
 @pytest.mark.parametrize("method", ["PATCH", "OPTIONS", "TRACE", "PROPFIND"])
-def test_another_method_is_405_and_told_which_are_allowed(api, path, allowed, method):
+def test_unsupported_method_returns_405_with_allow_header(api, path, allowed, method):
     answer = send_raw(api, method, path)
     check_error(answer, 405, "method_not_allowed")
     assert {name.strip() for name in answer["Allow"].split(",")} == allowed
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/*", "application/json", "text/html, application/json;q=0.1"])
-def test_json_is_had_by_whoever_accepts_it(api, accept):
+def test_accept_header_that_allows_json_gets_json(api, accept):
     answer = api.get("accounts", accept=accept)
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
 
@@ -123,19 +123,19 @@ def test_unacceptable_request_is_rejected_before_any_change(api, accept):
 
 
 @pytest.mark.parametrize("sane", ["a", "A-1_b.c:d", "x" * 64, UNKNOWN_ID])
-def test_a_sane_request_id_is_taken_over(api, sane):
+def test_valid_request_id_is_adopted(api, sane):
     answer = api.get(f"accounts/{UNKNOWN_ID}", x_request_id=sane)
     assert answer["X-Request-Id"] == sane == answer.json()["requestId"]
 
 
 @pytest.mark.parametrize("insane", ["", " ", "x" * 65, "a b", "a\tb", "ü", "<b>", "a,b", "a\x7f", "'"])
-def test_an_insane_one_is_replaced(api, insane):
+def test_invalid_request_id_is_replaced(api, insane):
     answer = api.get("", x_request_id=insane)
     assert answer["X-Request-Id"] != insane
     assert uuid.UUID(answer["X-Request-Id"])
 
 
-def test_answers_outside_the_api_have_one_too(client):
+def test_responses_outside_the_api_have_request_id(client):
     assert client.get("/healthz", headers={"X-Request-Id": "abc"})["X-Request-Id"] == "abc"
     assert client.get("/nowhere", headers={"X-Request-Id": "abc"}).json()["requestId"] == "abc"
 
@@ -165,14 +165,14 @@ def test_answers_outside_the_api_have_one_too(client):
     ],
     ids=repr,
 )
-def test_what_is_not_json_is_refused(api, body):
+def test_invalid_json_is_rejected(api, body):
     check_error(send_raw(api, "POST", "account_groups", body[:200_000]), 400, "invalid_json")
     check_error(send_raw(api, "POST", "transactions/import", body), 400, "invalid_json")
     assert not AccountGroup.objects.exists()
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"x"', b"1", b"null", b"true", b"[{}]", b"1e400", b"-0"])
-def test_json_that_is_no_object_is_refused_as_a_whole(api, body):
+def test_json_that_is_not_an_object_is_rejected(api, body):
     for method, path in (("POST", "account_groups"), ("PUT", ""), ("POST", "transactions/import")):
         answer = send_raw(api, method, path, body)
         assert answer.status_code == 400
@@ -182,13 +182,13 @@ def test_json_that_is_no_object_is_refused_as_a_whole(api, body):
 
 
 @pytest.mark.parametrize("number", ["1" * 400, "-" + "9" * 30, "9223372036854775808", "1e3", "1.0", "8388608"])
-def test_a_huge_or_broken_integer_is_refused(api, number):
+def test_huge_or_malformed_integer_is_rejected(api, number):
     answer = send_raw(api, "POST", "account_groups", b'{"name": "x", "order": %s}' % number.encode())
     assert answer.status_code == 400
     assert not AccountGroup.objects.exists()
 
 
-def test_nested_data_may_be_deep_but_not_bottomless(api):
+def test_nested_data_depth_is_limited(api):
     def nested(depth):
         value = 1
         for _ in range(depth):
@@ -203,19 +203,19 @@ def test_nested_data_may_be_deep_but_not_bottomless(api):
     assert Account.objects.count() == 1
 
 
-def test_nested_text_that_cannot_be_stored_is_refused(api):
+def test_nested_text_with_null_characters_is_rejected(api):
     for value in ({"a": "\0"}, {"\0": 1}, ["\0"]):
         answer = api.post("accounts", {"type": "bank", "name": "x", "importSettings": {"other": {"x": value}}})
         assert answer.status_code == 400
     assert not Account.objects.exists()
 
 
-def test_a_repeated_name_in_an_object_takes_the_last(api):
+def test_duplicate_json_key_takes_last_value(api):
     assert send_raw(api, "POST", "account_groups", b'{"name": "a", "name": "b"}').json()["name"] == "b"
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"])
-def test_json_is_taken_under_its_name(api, content_type):
+def test_json_content_type_variants_are_accepted(api, content_type):
     assert send_raw(api, "POST", "account_groups", b'{"name": "a"}', content_type).status_code == 201
 
 
@@ -231,7 +231,7 @@ def test_json_is_taken_under_its_name(api, content_type):
         "ü/ü",
     ],
 )
-def test_a_body_of_another_media_type_is_415(api, content_type):
+def test_other_media_type_returns_415(api, content_type):
     check_error(send_raw(api, "POST", "account_groups", b'{"name": "a"}', content_type), 415, "unsupported_media_type")
     check_error(
         send_raw(api, "POST", "transactions/import", b'{"transactions": []}', content_type),
@@ -240,7 +240,7 @@ def test_a_body_of_another_media_type_is_415(api, content_type):
     )
 
 
-def test_a_compressed_body_is_415(api):
+def test_compressed_body_returns_415(api):
     check_error(
         send_raw(api, "POST", "account_groups", b"\x1f\x8b", **{"Content-Encoding": "gzip"}),
         415,
@@ -249,7 +249,7 @@ def test_a_compressed_body_is_415(api):
 
 
 @pytest.mark.parametrize("path", ["account_groups", "transactions/import"])
-def test_a_body_without_a_length_is_411(api, path):
+def test_body_without_length_returns_411(api, path):
     answer = api.client.generic(
         "POST",
         api.path(path),
@@ -261,7 +261,7 @@ def test_a_body_without_a_length_is_411(api, path):
     check_error(answer, 411, "length_required")
 
 
-def test_a_mebibyte_is_the_most_for_ordinary_bodies_and_more_for_imports(api):
+def test_body_size_limit_is_one_mebibyte_and_higher_for_imports(api):
     fitting = json.dumps({"name": "x", "pad": ""}).encode()
     fitting = fitting.replace(b'""', b'"%s"' % (b"p" * (1024 * 1024 - len(fitting))))
     assert len(fitting) == 1024 * 1024
@@ -271,7 +271,7 @@ def test_a_mebibyte_is_the_most_for_ordinary_bodies_and_more_for_imports(api):
     assert send_raw(api, "POST", "transactions/import", large).status_code == 200
 
 
-def test_what_a_company_does_not_know_is_named_and_ignored(api):
+def test_unknown_fields_are_ignored_and_named_in_header(api):
     answer = api.post("account_groups", {"name": "x", "farbe": 1, "companyId": "y", "id": 3, "ü\n": 1})
     assert answer.status_code == 201
     assert "companyId" not in answer["Ignored-Fields"]
@@ -279,7 +279,7 @@ def test_what_a_company_does_not_know_is_named_and_ignored(api):
     assert "farbe" in answer["Ignored-Fields"]
 
 
-def test_validation_points_at_every_wrong_field(api):
+def test_validation_errors_point_at_every_invalid_field(api):
     body = check_error(api.post("accounts", {"type": 1, "name": None, "order": "1"}), 400, "validation_failed")
     assert [(e["pointer"], e["code"]) for e in body["errors"]] == [
         ("#/type", "invalid_choice"), ("#/name", "must_not_be_null"), ("#/order", "invalid_value"),
@@ -320,17 +320,17 @@ def test_validation_points_at_every_wrong_field(api):
         "limit[]=1",
     ],
 )
-def test_a_wrong_parameter_is_refused_never_ignored(api, query):
+def test_invalid_query_parameter_is_rejected(api, query):
     body = check_error(api.get(f"audit_log?{query}"), 400, "validation_failed")
     assert body["errors"]
 
 
-def test_thousands_of_parameters_are_refused(api):
+def test_thousands_of_query_parameters_are_rejected(api):
     assert api.get("audit_log?" + "&".join(f"a{n}=1" for n in range(25_000))).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/companies", "members", "api_keys", "accounts", "account_groups"])
-def test_lists_that_come_whole_take_no_paging(api, path):
+def test_unpaginated_lists_reject_limit_parameter(api, path):
     body = check_error(api.get(f"{path}?limit=5"), 400, "validation_failed")
     assert body["errors"][0]["code"] == "unknown_parameter"
 
@@ -338,7 +338,7 @@ def test_lists_that_come_whole_take_no_paging(api, path):
 # ---------------------------------------------------------------------------------------------- the order of checks
 
 
-def test_the_checks_come_in_the_promised_order(api, client, globex, make_api, acme):
+def test_checks_run_in_the_documented_order(api, client, globex, make_api, acme):
     """401, the company's 404, 405, 403, the resource's 404, the body's 400, 413, 415, the state's 409."""
     reader = make_api(acme, "accounts:read")
     bad = {"body": b"{", "content_type": "application/json"}
@@ -354,7 +354,7 @@ def test_the_checks_come_in_the_promised_order(api, client, globex, make_api, ac
     assert send_raw(api, "DELETE", f"account_groups/{group['id']}").status_code == 409
 
 
-def test_a_refused_change_leaves_nothing_behind(api, acme):
+def test_rejected_change_stores_nothing(api, acme):
     before = Company.objects.get(id=acme.id).last_overall_updated_time
     api.post("account_groups", {"name": 1})
     api.put("", {"name": "New", "baseCurrency": "XXX"})
@@ -363,7 +363,7 @@ def test_a_refused_change_leaves_nothing_behind(api, acme):
     assert (stored.name, stored.last_overall_updated_time) == ("Acme", before)
 
 
-def test_no_answer_shows_what_the_server_is_made_of(api, monkeypatch):
+def test_internal_error_does_not_reveal_server_details(api, monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("psycopg secret detail")
 
@@ -374,7 +374,7 @@ def test_no_answer_shows_what_the_server_is_made_of(api, monkeypatch):
     assert answer["RateLimit-Limit"]
 
 
-def test_a_wrong_host_is_a_json_400(client, settings):
+def test_invalid_host_returns_json_400(client, settings):
     settings.ALLOWED_HOSTS = ["api.example.com"]
     answer = client.get("/companies", headers={"Host": "evil.example"})
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
@@ -402,7 +402,7 @@ def test_invalid_choice_names_the_choices(api, path, body, pointer, words):
 
 
 @pytest.mark.django_db
-def test_currency_in_lower_case_is_refused_in_every_place_with_the_reason(api):
+def test_lower_case_currency_is_rejected_with_reason_everywhere(api):
     account = api.post("accounts", {"type": "bank", "name": "x"}).json()["id"]
     row = {"accountId": account, "date": "2024-01-01", "amountValue": "1.00", "amountCurrency": "eur"}
     answers = [

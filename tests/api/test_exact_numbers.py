@@ -40,13 +40,13 @@ def create_transaction(api, account, amount=MAX_AMOUNT, day="2026-03-15"):
 @pytest.mark.parametrize(
     "amount", [MAX_AMOUNT, f"-{MAX_AMOUNT}", "123456789012345.67", "999999999999999", "0.01", "0.10", "0"]
 )
-def test_amounts_by_id(amount, api, account):
+def test_categorization_status_amounts_are_exact(amount, api, account):
     row = create_transaction(api, account, amount)
     answer = parse_exact_numbers(api.post("transactions/categorization_status", {"transactionIds": [row]}))
     assert answer["amountsById"][row] == {"value": Decimal(amount), "currency": "EUR"}
 
 
-def test_a_split_takes_and_tells_every_cent(api, account, categories):
+def test_split_accepts_and_returns_exact_cents(api, account, categories):
     row = create_transaction(api, account)
     most, cent = Decimal("999999999999999.98"), Decimal("0.01")
     part = {"categoryId": categories["revenueOther"], "plSplit": {"revenue": most}, "passThroughTax": cent}
@@ -61,7 +61,7 @@ def test_a_split_takes_and_tells_every_cent(api, account, categories):
     assert (refused.status_code, refused.json()["code"]) == (400, "split_exceeds_amount")
 
 
-def test_tax_of_many(api, account, categories):
+def test_bulk_categorize_pass_through_tax_is_exact(api, account, categories):
     row = create_transaction(api, account)
     body = {"selection": {"mode": "ids", "ids": [row]}, "categoryId": categories["revenueOther"]}
     parse_exact_numbers(
@@ -74,7 +74,7 @@ def test_tax_of_many(api, account, categories):
     assert part["plSplit"]["revenue"] == Decimal("0.01")
 
 
-def test_a_plan_item(api, categories):
+def test_plan_item_amount_is_exact(api, categories):
     amount = {"type": "fixed", "amount": {"value": Decimal(MAX_AMOUNT), "currency": "EUR"}}
     body = {"month": "2026-03", "plType": "revenue", "categoryId": categories["revenueOther"], "amount": amount}
     made = parse_exact_numbers(send_exact_numbers(api, "post", "plan_items", body))
@@ -84,7 +84,7 @@ def test_a_plan_item(api, categories):
     assert [row["planned"] for row in rows] == [Decimal(MAX_AMOUNT)]
 
 
-def test_document_numbers_keep_their_digits(api):
+def test_file_parse_data_amounts_are_exact(api):
     from django.core.files.uploadedfile import SimpleUploadedFile
 
     upload = SimpleUploadedFile("a.csv", b"a,b\n1,2\n")
@@ -101,7 +101,7 @@ def test_document_numbers_keep_their_digits(api):
         assert parse_exact_numbers(api.get("files"))[0]["parseData"]["amount"]["value"] == value
 
 
-def test_analytics(api, account, categories):
+def test_balances_and_reports_are_exact_for_maximum_amounts(api, account, categories):
     row = create_transaction(api, account)
     api.post("transactions/categorize",
              {"selection": {"mode": "ids", "ids": [row]}, "categoryId": categories["revenueOther"]})  # fmt: skip
@@ -119,7 +119,7 @@ def test_analytics(api, account, categories):
     assert parse_exact_numbers(api.post("data/accountBalanceByAccount", window))[account]["value"] == 2 * most
 
 
-def test_recurring_revenue(api):
+def test_recurring_revenue_is_exact_for_maximum_amounts(api):
     event = {"subscriptionExternalId": "s", "customerName": "Bar", "productName": "Tea", "effectiveDate": "2026-01-01"}
     event |= {"amountValue": MAX_AMOUNT, "amountCurrency": "EUR"}
     parse_exact_numbers(api.post("subscription_events/import", {"events": [event]}))
@@ -136,7 +136,7 @@ def test_recurring_revenue(api):
 
 @pytest.mark.parametrize("text", ["1e5", "1.0", "0.1", "1e-400", "12345678901234567890.5", "-0.0", "9" * 400 + ".5",
                                   "0." + "0" * 400 + "1", "1" * 25])  # fmt: skip
-def test_any_number_is_read_and_taken_or_refused(text, api, account, categories):
+def test_split_accepts_or_rejects_any_number_without_server_error(text, api, account, categories):
     row = create_transaction(api, account)
     padding = "1234567890123456"  # lets the body be read for long numbers
     body = f'{{"categorizations": {{"a": {{"categoryId": "{categories["revenueOther"]}", "sourceNote": "{padding}", '
@@ -146,13 +146,13 @@ def test_any_number_is_read_and_taken_or_refused(text, api, account, categories)
     assert answer.status_code in (200, 400), answer.content
 
 
-def test_settings_with_long_numbers_are_stored_and_answered(api, account):
+def test_import_settings_with_long_numbers_are_stored_and_returned(api, account):
     body = {"importSettings": {"bank": {"rate": Decimal("1.23456789012345678901"), "n": 5, "deep": [{"x": 0.5}]}}}
     answer = send_exact_numbers(api, "put", f"accounts/{account}", body)
     assert answer.json()["importSettings"]["bank"] == {"rate": 1.2345678901234567, "n": 5, "deep": [{"x": 0.5}]}
 
 
-def test_depth_is_refused_where_the_body_has_long_numbers(api, account):
+def test_deep_body_with_long_numbers_causes_no_server_error(api, account):
     for depth in (500, 1020, 5000):
         body = '{"a": 1234567890123456.1, "b": ' + "[" * depth + "]" * depth + "}"
         path = api.path(f"accounts/{account}")
@@ -160,7 +160,7 @@ def test_depth_is_refused_where_the_body_has_long_numbers(api, account):
         assert answer.status_code in (200, 400), answer.content
 
 
-def test_a_retry_is_answered_with_the_same_digits(api, categories):
+def test_idempotent_replay_returns_exact_digits(api, categories):
     amount = {"type": "fixed", "amount": {"value": Decimal(MAX_AMOUNT), "currency": "EUR"}}
     body = {"month": "2026-03", "plType": "revenue", "categoryId": categories["revenueOther"], "amount": amount}
     api.headers["Idempotency-Key"] = "once"

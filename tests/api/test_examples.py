@@ -34,7 +34,7 @@ def examples(monkeypatch) -> dict[str, Any]:
     return story.examples
 
 
-def test_the_kept_examples_are_what_is_answered(examples):
+def test_stored_examples_equal_actual_responses(examples):
     """With WRITE_EXAMPLES=1 they are written anew: look at the difference before it is committed."""
     if os.environ.get("WRITE_EXAMPLES"):
         EXAMPLES_FILE.write_text(json.dumps(examples, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -42,7 +42,7 @@ def test_the_kept_examples_are_what_is_answered(examples):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each["operationId"])
-def test_every_body_has_an_example_that_its_schema_allows(operation):
+def test_every_body_has_an_example_valid_against_its_schema(operation):
     success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
     shown = 0
     for body in (success, operation.get("requestBody", {"content": {}})):
@@ -54,7 +54,7 @@ def test_every_body_has_an_example_that_its_schema_allows(operation):
     assert shown
 
 
-def test_every_refusal_shows_each_of_its_codes():
+def test_error_examples_match_their_codes_and_schema():
     schema = Draft202012Validator({"$ref": "#/components/schemas/Problem", "components": DOCUMENT["components"]})
     own = [answer for operation in OPERATIONS for answer in operation["responses"].values()]
     refusals = [*DOCUMENT["components"]["responses"].values(), *own]

@@ -47,7 +47,7 @@ def serialize_with_framework(serializer, row):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("shape", [CompanySerializer, ApiKeySerializer])
-def test_stored_rows(shape, acme, api):
+def test_fast_serializer_matches_framework_for_stored_rows(shape, acme, api):
     row = acme if shape is CompanySerializer else ApiKey.objects.for_company(acme.id).first()
     row.refresh_from_db()
     assert build_read_plan(shape) is not None
@@ -58,7 +58,7 @@ def test_stored_rows(shape, acme, api):
 
 
 @pytest.mark.django_db
-def test_a_member_is_shown_as_the_framework_shows_it(alice):
+def test_fast_serializer_matches_framework_for_members(alice):
     row = Membership.objects.select_related("user").first()
     assert (
         build_read_plan(MemberSerializer) is not None
@@ -78,7 +78,7 @@ def test_a_member_is_shown_as_the_framework_shows_it(alice):
         (SelectiveSerializer, SampleRow(first_word="abc"), {"ownWord": "abc", "length": 3}),
     ],
 )
-def test_a_shape_that_looks_further_is_the_frameworks(shape, row, answer):
+def test_serializer_without_read_plan_falls_back_to_framework(shape, row, answer):
     assert build_read_plan(shape) is None
     assert shape(row).data == answer == serialize_with_framework(shape(row), row)
 
@@ -91,10 +91,10 @@ def test_a_shape_that_looks_further_is_the_frameworks(shape, row, answer):
         ({"first_word": "a", "counted": 3}, {"firstWord": "a", "often": 3}),
     ],
 )
-def test_methods_missing_values_and_mappings(row, answer):
+def test_fast_serializer_handles_methods_missing_values_and_mappings(row, answer):
     assert PlainSerializer(row).data == answer
 
 
-def test_a_missing_value_that_is_required_is_an_error():
+def test_fast_serializer_raises_error_for_missing_required_value():
     with pytest.raises(AttributeError, match="first_word"):
         _ = PlainSerializer(SampleRow()).data

@@ -19,7 +19,7 @@ from ledger.models import Account, AccountGroup, Transaction
 pytestmark = pytest.mark.django_db
 
 
-def test_a_retried_create_answers_what_was_answered_and_creates_nothing(api):
+def test_idempotent_create_retry_replays_response_and_creates_nothing(api):
     one = api.post("account_groups", {"name": "Banks", "colour": 1}, idempotency_key="k")
     two = api.post("account_groups", {"name": "Banks", "colour": 1}, idempotency_key="k")
     assert (one.status_code, two.status_code) == (201, 201)
@@ -34,14 +34,14 @@ def test_a_retried_create_answers_what_was_answered_and_creates_nothing(api):
     assert AuditEntry.objects.filter(action="accountGroup.created").count() == 1
 
 
-def test_a_retried_delete_answers_success_again(api):
+def test_idempotent_delete_retry_returns_success_again(api):
     group = api.post("account_groups", {"name": "Banks"}).json()["id"]
     assert api.delete(f"account_groups/{group}", idempotency_key="k").json() == {"success": True}
     assert api.delete(f"account_groups/{group}", idempotency_key="k").json() == {"success": True}
     assert api.delete(f"account_groups/{group}").status_code == 404
 
 
-def test_a_retried_import_stores_its_rows_once(api):
+def test_idempotent_import_retry_stores_rows_once(api):
     bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     body = {"transactions": [{"accountId": bank, "date": "2024-05-01", "amountValue": "-1.00"}]}
     one = api.post("transactions/import", body, idempotency_key="k")
@@ -50,18 +50,18 @@ def test_a_retried_import_stores_its_rows_once(api):
 
 
 @pytest.mark.parametrize("key", ["a", "x" * 255, "!~", "0f8f7a2e-1f67-4f0a-9d3b-5a3b7c1e2d4f"])
-def test_a_key_has_1_to_255_visible_characters(api, key):
+def test_idempotency_key_accepts_1_to_255_visible_characters(api, key):
     assert api.post("account_groups", {"name": "x"}, idempotency_key=key).status_code == 201
 
 
 @pytest.mark.parametrize("key", ["", " ", "x" * 256, "a b", "ü", "a\tb"])
-def test_any_other_key_is_refused(api, key):
+def test_idempotency_key_with_invalid_format_is_rejected(api, key):
     answer = api.post("account_groups", {"name": "x"}, idempotency_key=key)
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_idempotency_key")
     assert not AccountGroup.objects.exists()
 
 
-def test_another_body_under_the_same_key_is_refused(api):
+def test_idempotency_key_reuse_with_another_body_is_rejected(api):
     api.post("account_groups", {"name": "x"}, idempotency_key="k")
     for body in ({"name": "y"}, {}, {"name": "x", "order": 0}):
         answer = api.post("account_groups", body, idempotency_key="k")
@@ -69,13 +69,13 @@ def test_another_body_under_the_same_key_is_refused(api):
     assert AccountGroup.objects.count() == 1
 
 
-def test_another_query_under_the_same_key_is_another_request(api):
+def test_idempotency_key_reuse_with_another_query_is_rejected(api):
     group = api.post("account_groups", {"name": "x"}).json()["id"]
     api.put(f"account_groups/{group}?a=1", {}, idempotency_key="k")
     assert api.put(f"account_groups/{group}?a=2", {}, idempotency_key="k").json()["code"] == "idempotency_key_reused"
 
 
-def test_other_paths_methods_credentials_and_companies_have_keys_of_their_own(api, make_api, acme, globex_api):
+def test_idempotency_keys_are_separate_by_path_method_caller_and_company(api, make_api, acme, globex_api):
     group = api.post("account_groups", {"name": "x"}, idempotency_key="k").json()["id"]
     assert api.put(f"account_groups/{group}", {"name": "x"}, idempotency_key="k").json()["id"] == group
     assert api.delete(f"account_groups/{group}", idempotency_key="k").json() == {"success": True}
@@ -84,13 +84,13 @@ def test_other_paths_methods_credentials_and_companies_have_keys_of_their_own(ap
     assert globex_api.post("account_groups", {"name": "theirs"}, idempotency_key="k").json()["name"] == "theirs"
 
 
-def test_refusals_are_not_kept(api):
+def test_idempotency_does_not_store_rejected_requests(api):
     assert api.post("account_groups", {"name": 1}, idempotency_key="k").status_code == 400
     assert not IdempotencyRecord.objects.exists()
     assert api.post("account_groups", {"name": "now right"}, idempotency_key="k").status_code == 201
 
 
-def test_failures_are_not_kept_and_leave_no_effect(api, monkeypatch):
+def test_idempotency_does_not_store_failed_requests(api, monkeypatch):
     add_group = actions.create_account_group
 
     def broken(**values):
@@ -105,7 +105,7 @@ def test_failures_are_not_kept_and_leave_no_effect(api, monkeypatch):
     assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
 
 
-def test_a_day_later_the_key_is_free_again(api, monkeypatch, now):
+def test_idempotency_key_expires_after_a_day(api, monkeypatch, now):
     api.post("account_groups", {"name": "x"}, idempotency_key="k")
     for later, count in ((timedelta(hours=23, minutes=59), 1), (timedelta(hours=24, minutes=1), 2)):
         monkeypatch.setattr("companies.api.viewsets.timezone.now", lambda later=later: now + later)
@@ -114,7 +114,7 @@ def test_a_day_later_the_key_is_free_again(api, monkeypatch, now):
     assert api.post("account_groups", {"name": "x"}, idempotency_key="k")["Idempotency-Replayed"] == "true"
 
 
-def test_a_read_takes_no_notice_of_the_key(api):
+def test_idempotency_key_is_ignored_on_reads(api):
     assert api.get("account_groups", idempotency_key="k").json() == []
     api.post("account_groups", {"name": "x"})
     assert len(api.get("account_groups", idempotency_key="k").json()) == 1
@@ -131,7 +131,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize(("path", "body"), QUERIES)
-def test_a_query_takes_no_notice_of_the_key_and_keeps_nothing(api, path, body):
+def test_idempotency_key_is_ignored_on_query_endpoints(api, path, body):
     for key in ("k", "k", "not a key"):
         answer = api.post(path, body, idempotency_key=key)
         assert answer.status_code == 200, answer.content
@@ -139,7 +139,7 @@ def test_a_query_takes_no_notice_of_the_key_and_keeps_nothing(api, path, body):
     assert not IdempotencyRecord.objects.exists()
 
 
-def test_dry_runs_keep_nothing(api):
+def test_idempotency_does_not_store_dry_runs(api):
     bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     body = {"dryRun": True, "transactions": [{"accountId": bank, "date": "2024-05-01", "amountValue": "-1.00"}]}
     for path, sent in (("transactions/import", body), ("subscription_events/import", {"dryRun": True, "events": []})):
@@ -152,7 +152,7 @@ def count_stored_bytes():
     return sum(len(row.body) + idempotency.ROW_OVERHEAD_BYTES for row in IdempotencyRecord.objects.all())
 
 
-def test_a_credential_keeps_so_much_and_its_latest_answers(api, make_api, acme, settings, monkeypatch):
+def test_idempotency_storage_is_limited_per_credential_to_latest_answers(api, make_api, acme, settings, monkeypatch):
     monkeypatch.setattr(idempotency, "MAX_STORED_BYTES", 20_000)
     monkeypatch.setattr(idempotency, "CHECK_INTERVAL_BYTES", 1)
     other = make_api(acme)
@@ -165,7 +165,7 @@ def test_a_credential_keeps_so_much_and_its_latest_answers(api, make_api, acme, 
     assert "Idempotency-Replayed" not in api.post("account_groups", {"name": "0"}, idempotency_key="k0")
 
 
-def test_the_effect_of_an_answer_that_is_too_large_to_keep_is_had_once(api, monkeypatch):
+def test_idempotent_retry_of_unstorable_large_answer_returns_409(api, monkeypatch):
     monkeypatch.setattr(idempotency, "MAX_STORED_BYTES", 1100)
     assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
     again = api.post("account_groups", {"name": "x"}, idempotency_key="k")
@@ -173,7 +173,7 @@ def test_the_effect_of_an_answer_that_is_too_large_to_keep_is_had_once(api, monk
     assert AccountGroup.objects.count() == 1
 
 
-def test_a_lost_permission_counts_before_a_kept_answer(api, client, make_api, acme, browser_of, alice):
+def test_idempotent_retry_with_revoked_key_returns_401(api, client, make_api, acme, browser_of, alice):
     key = browser_of(alice, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:write"]}).json()
     caller = make_api(acme)
     caller.headers = {"Authorization": f"Bearer {key['key']}"}
@@ -182,7 +182,7 @@ def test_a_lost_permission_counts_before_a_kept_answer(api, client, make_api, ac
     assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 401
 
 
-def test_a_new_key_is_not_kept_in_readable_form(browser_of, alice, acme):
+def test_idempotency_record_does_not_store_readable_api_key(browser_of, alice, acme):
     caller = browser_of(alice, acme)
     body = {"name": "ci", "permissions": ["accounts:read"]}
     made = caller.post("api_keys", body, idempotency_key="k").json()
@@ -193,7 +193,7 @@ def test_a_new_key_is_not_kept_in_readable_form(browser_of, alice, acme):
     assert caller.post("api_keys", body, idempotency_key="k").json() == made
 
 
-def test_the_boundary_of_a_multipart_body_does_not_count():
+def test_request_digest_ignores_multipart_boundary():
     assert compute_form_digest("one", "a") == compute_form_digest("two", "a")
     assert compute_form_digest("one", "a") != compute_form_digest("one", "b")
 
@@ -204,7 +204,7 @@ def compute_form_digest(boundary, value):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_one_is_running_the_same_request_is_refused(api, monkeypatch):
+def test_idempotent_retry_during_first_request_returns_409(api, monkeypatch):
     add_group, started, go_on = actions.create_account_group, threading.Event(), threading.Event()
 
     def slow(**values):
@@ -235,7 +235,7 @@ def test_while_one_is_running_the_same_request_is_refused(api, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_twelve_at_once_one_has_the_effect(api):
+def test_twelve_concurrent_idempotent_requests_have_one_effect(api):
     answers, gate = [], threading.Barrier(12)
 
     def call():
@@ -263,7 +263,7 @@ def test_of_twelve_at_once_one_has_the_effect(api):
     assert Account.objects.count() == 1
 
 
-def test_people_may_retry_founding_a_company(browser_of, bob, acme):
+def test_company_creation_by_session_can_be_retried(browser_of, bob, acme):
     caller = browser_of(bob, acme)
     one = caller.post("/companies", {"name": "New"}, idempotency_key="k")
     assert one.status_code == 201, one.content
@@ -271,7 +271,7 @@ def test_people_may_retry_founding_a_company(browser_of, bob, acme):
     assert len(caller.get("/companies").json()) == 2
 
 
-def test_a_boundary_that_no_form_has_counts_for_nothing(api):
+def test_idempotency_digest_covers_whole_json_body_despite_boundary(api):
     """Or clients could name a part of a body that is not looked at."""
     sent = {"content_type": "application/json; boundary=5", "headers": api.headers | {"Idempotency-Key": "k"}}
     assert api.client.post(api.path("account_groups"), '{"name": "15"}', **sent).status_code == 201
@@ -279,18 +279,18 @@ def test_a_boundary_that_no_form_has_counts_for_nothing(api):
     assert (other.status_code, other.json()["code"]) == (400, "idempotency_key_reused")
 
 
-def test_a_boundary_counts_for_nothing_only_where_it_divides():
+def test_request_digest_ignores_boundary_only_as_separator():
     assert compute_form_digest("a", "banana") != compute_form_digest("a", "bnn")
     assert compute_form_digest("a", "banana") == compute_form_digest("b", "banana")
 
 
 @pytest.mark.parametrize("malformed", ["%00", "a%00b", "%ff", "x" * 600])
-def test_a_malformed_id_is_missing_with_a_key_too(api, malformed):
+def test_malformed_id_returns_404_with_idempotency_key(api, malformed):
     answer = api.delete(f"account_groups/{malformed}", idempotency_key="k")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-def test_an_answer_that_can_be_read_no_more_is_not_made_again(browser_of, alice, acme, settings):
+def test_idempotent_retry_of_unreadable_answer_returns_409(browser_of, alice, acme, settings):
     """A new pepper ends all API keys, but not sessions and apps, whose kept answers were sealed under the old one."""
     caller = browser_of(alice, acme)
     assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201

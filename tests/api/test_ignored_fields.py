@@ -24,7 +24,7 @@ def get_ignored_fields(answer, status=200):
     return answer.get("Ignored-Fields")
 
 
-def test_a_field_in_an_object_is_named_behind_a_point(api, account):
+def test_ignored_field_in_nested_object_is_named_with_dotted_path(api, account):
     recurrence = {"frequency": "month", "every": 2, "end": END | {"til": 1}}
     body = RENT | {"accountId": account, "recurrence": recurrence, "colour": 1, "externalData": {"no": 1}}
     made = api.post("planned_transactions", body)
@@ -32,12 +32,12 @@ def test_a_field_in_an_object_is_named_behind_a_point(api, account):
     assert "every" not in made.json()["recurrence"]
 
 
-def test_keys_of_a_map_are_data_and_what_they_hold_is_looked_into(api, account):
+def test_ignored_field_in_map_entry_is_named_with_path_of_its_key(api, account):
     body = RENT | {"accountId": account, "overrides": {"2026-01-31": {"label": "x", "name": "y"}}}
     assert get_ignored_fields(api.post("planned_transactions", body), 201) == "overrides/2026-01-31/label"
 
 
-def test_parts_of_a_transaction(api, account, category):
+def test_ignored_fields_of_categorizations_are_named(api, account, category):
     row = api.post("transactions", {"accountId": account, "date": "2026-01-01", "amountValue": "-5.00"}).json()
     part = {"categoryId": category, "plSplit": {"cogs": -5}, "color": 1, "usingDateRule": {"type": "month", "start": 1}}
     answer = api.put(f"transactions/{row['id']}/categorizations", {"categorizations": {"a": part}, "more": 1})
@@ -46,18 +46,18 @@ def test_parts_of_a_transaction(api, account, category):
     assert get_ignored_fields(again) is None
 
 
-def test_a_selection(api, category):
+def test_ignored_fields_of_selection_are_named(api, category):
     body = {"selection": {"mode": "ids", "ids": [], "idz": 1}, "categoryId": category, "counterpary": None}
     assert get_ignored_fields(api.post("transactions/categorize", body)) == "selection.idz, counterpary"
 
 
-def test_a_plan_item(api, category):
+def test_ignored_fields_of_plan_item_are_named(api, category):
     amount = {"type": "fixed", "amount": {"value": 5, "currency": "EUR", "unit": 1}, "step": 1}
     body = {"month": "2026-01", "plType": "cogs", "categoryId": category, "amount": amount}
     assert get_ignored_fields(api.post("plan_items", body), 201) == "amount.amount.unit, amount.step"
 
 
-def test_items_of_an_import_are_named_by_their_place(api, account, category):
+def test_ignored_fields_of_import_items_are_named_by_index(api, account, category):
     coffee = {"accountId": account, "date": "2026-01-01", "amountValue": "-5.00"}
     who = api.post("counterparties", {"type": "vendor", "name": "Bar"}).json()["id"]
     bought = coffee | {"categoryId": category, "counterparty": {"id": who, "typ": 1}}
@@ -74,7 +74,7 @@ def test_items_of_an_import_are_named_by_their_place(api, account, category):
     )
 
 
-def test_events_of_an_import_too(api):
+def test_ignored_fields_of_imported_events_are_named_by_index(api):
     event = {"subscriptionExternalId": "s", "customerName": "Bar", "effectiveDate": "2026-01-01"}
     event |= {"amountValue": "5.00", "amountCurrency": "EUR"}
     body = {"events": [event, event | {"note": 1}], "dryRun": True}
@@ -88,7 +88,7 @@ def test_free_form_objects_accept_every_field(api, account):
     assert answer.json()["importSettings"] == body["importSettings"]
 
 
-def test_the_header_holds_whole_names_however_many_there_are(api, account):
+def test_ignored_fields_header_is_limited_to_whole_names(api, account):
     coffee = {"accountId": account, "date": "2026-01-01", "amountValue": "-5.00", "foo": 1}
     named = get_ignored_fields(api.post("transactions/import", {"transactions": [coffee] * 3000, "dryRun": True}))
     assert len(named) <= MAX_IGNORED_FIELDS_LENGTH
@@ -97,7 +97,7 @@ def test_the_header_holds_whole_names_however_many_there_are(api, account):
     assert set(long) == {"x"}
 
 
-def test_names_that_no_header_may_hold_are_quoted(api, account):
+def test_ignored_fields_header_escapes_unsafe_names(api, account):
     body = RENT | {"accountId": account, "recurrence": {"frequency": "month", "a\r\nX-B: c": 1, "schlüssel": 1}}
     named = get_ignored_fields(api.post("planned_transactions", body), 201)
     assert named.isascii()

@@ -40,7 +40,7 @@ def test_outages_return_retry_after(api, monkeypatch, failure, told):
     assert "x" not in answer.json()["detail"].split()
 
 
-def test_a_page_says_so_too(browser_of, alice, acme, monkeypatch):
+def test_storage_outage_on_page_returns_507_with_retry_after(browser_of, alice, acme, monkeypatch):
     def fails(*args, **kwargs):
         raise FULL_DATABASE
 
@@ -52,7 +52,7 @@ def test_a_page_says_so_too(browser_of, alice, acme, monkeypatch):
     assert int(answer["Retry-After"]) > 0
 
 
-def test_the_token_endpoint_says_so_in_the_words_of_oauth(client, monkeypatch):
+def test_token_endpoint_outage_returns_oauth_error(client, monkeypatch):
     def fails(*args, **kwargs):
         raise OperationalError("connection to server at 10.0.0.7 failed")
 
@@ -75,7 +75,7 @@ def test_key_last_use_error_does_not_change_the_answer(api, monkeypatch):
 PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 
 
-def test_a_document_that_finds_no_room_half_way_leaves_no_half(api, monkeypatch, tmp_path):
+def test_partly_stored_file_is_removed_if_storage_is_full(api, monkeypatch, tmp_path):
     def chunks(content, *_):
         yield content.read(10)
         raise OSError(errno.ENOSPC, "No space left on device")

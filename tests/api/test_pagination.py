@@ -30,21 +30,21 @@ def iterate_pages(api, path, between=lambda: None):
         between()
 
 
-def test_a_page_has_a_hundred_rows_and_a_link_to_the_next(api, log):
+def test_pagination_defaults_to_hundred_rows_with_next_link(api, log):
     assert [len(page) for page in iterate_pages(api, "audit_log?entityType=test")] == [100, 100, 50]
     assert "Link" not in api.get("audit_log?entityType=test&limit=250")
     assert [len(page) for page in iterate_pages(api, "audit_log?entityType=test&limit=125")] == [125, 125]
 
 
 @pytest.mark.parametrize("limit", [1, 7, 99, 1000])
-def test_pages_together_are_the_list(api, log, limit):
+def test_pages_together_equal_the_full_list(api, log, limit):
     whole = [row["id"] for row in api.get("audit_log?entityType=test&limit=1000").json()]
     found = [row["id"] for page in iterate_pages(api, f"audit_log?entityType=test&limit={limit}") for row in page]
     assert found == whole
     assert len(set(found)) == 250
 
 
-def test_the_link_is_absolute_and_keeps_the_filters(api, log):
+def test_next_link_is_absolute_and_keeps_filters(api, log):
     answer = api.get("audit_log?entityType=test&entityId=1&limit=10")
     address = re.fullmatch(r'<(.+)>; rel="next"', answer["Link"])[1]
     assert address.startswith(f"{settings.BASE_URL}/companies/{api.company.id}/audit_log?")
@@ -56,7 +56,7 @@ def test_the_link_is_absolute_and_keeps_the_filters(api, log):
     assert len(rows) == 125
 
 
-def test_rows_that_come_meanwhile_neither_repeat_nor_hide_one(api, log):
+def test_pagination_neither_repeats_nor_skips_rows_during_inserts(api, log):
     expected = {row["id"] for row in api.get("audit_log?entityType=test&limit=1000").json()}
     found = []
     for page in iterate_pages(api, "audit_log?limit=20", between=lambda: api.post("account_groups", {"name": "x"})):
@@ -65,7 +65,7 @@ def test_rows_that_come_meanwhile_neither_repeat_nor_hide_one(api, log):
     assert expected <= set(found)
 
 
-def test_a_cursor_of_another_list_or_company_gives_nothing_away(api, log, globex_api):
+def test_cursor_of_another_company_is_rejected(api, log, globex_api):
     address = api.get("audit_log?limit=1")["Link"]
     cursor = re.search(r"cursor=([^&>]+)", address)[1]
     answer = globex_api.get(f"audit_log?cursor={cursor}")
@@ -73,13 +73,13 @@ def test_a_cursor_of_another_list_or_company_gives_nothing_away(api, log, globex
 
 
 @pytest.mark.parametrize(("limit", "code"), [("0", "out_of_range"), ("1001", "out_of_range"), ("x", "out_of_range")])
-def test_a_limit_out_of_bounds_is_refused(api, limit, code):
+def test_limit_out_of_range_is_rejected(api, limit, code):
     answer = api.get(f"audit_log?limit={limit}")
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [("#/limit", code)]
 
 
 @pytest.mark.parametrize("cursor", ["x", "", "W10", "bnVsbA", "WzEsMl0", "WyJhIiwiYiJd", "e30", "WyIyMDI2LTAxLTAxIl0"])
-def test_a_made_up_cursor_is_refused(api, cursor):
+def test_invalid_cursor_is_rejected(api, cursor):
     answer = api.get(f"audit_log?cursor={cursor}")
     assert answer.status_code == 400
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] in (

@@ -42,7 +42,7 @@ def get_credential_name(api):
     return f"apiKey:{ApiKey.objects.get(company=api.company).id}"
 
 
-def test_a_fifth_request_of_a_credential_is_refused(api, make_api, acme, hold):
+def test_fifth_concurrent_request_of_credential_is_rejected(api, make_api, acme, hold):
     hold(request_slots.acquire_credential_slot, get_credential_name(api), 3)
     assert api.get("accounts").status_code == 200
     hold(request_slots.acquire_credential_slot, get_credential_name(api), 1)
@@ -51,7 +51,7 @@ def test_a_fifth_request_of_a_credential_is_refused(api, make_api, acme, hold):
     assert make_api(acme).get("accounts").status_code == 200
 
 
-def test_half_of_the_threads_are_left_to_other_companies(api, make_api, globex, hold, settings):
+def test_company_uses_at_most_half_of_the_threads(api, make_api, globex, hold, settings):
     settings.THREADS = 4
     hold(request_slots.acquire_company_slot, str(api.company.id), 2)
     assert get_rejection(api.get("accounts")) == TOO_MANY
@@ -59,7 +59,7 @@ def test_half_of_the_threads_are_left_to_other_companies(api, make_api, globex, 
     assert make_api(globex).get("accounts").status_code == 200
 
 
-def test_requests_give_back_what_they_hold(api):
+def test_request_slots_are_released_after_each_request(api):
     for _ in range(10):
         assert api.get("accounts").status_code == 200
         assert api.get("accounts/x").status_code == 404
@@ -69,14 +69,14 @@ def test_requests_give_back_what_they_hold(api):
     assert str(api.company.id) not in request_slots.COMPANY_REQUESTS
 
 
-def test_an_answer_that_is_streamed_holds_its_slots_until_it_is_sent(api):
+def test_streamed_response_holds_its_slot_until_sent(api):
     answer = api.get("exports/transactions.csv?startDate=2026-01-01&endDate=2026-01-31")
     assert request_slots.COMPANY_REQUESTS[str(api.company.id)] == 1
     b"".join(answer.streaming_content)
     assert str(api.company.id) not in request_slots.COMPANY_REQUESTS
 
 
-def test_a_page_is_refused_in_words(browser_of, alice, acme, hold):
+def test_page_without_free_slot_returns_429_html(browser_of, alice, acme, hold):
     browser = browser_of(alice, acme).client
     hold(request_slots.acquire_credential_slot, f"session:{alice.pk}", 4)
     for path in ("/app/", f"/app/companies/{acme.id}/transactions"):
@@ -86,7 +86,7 @@ def test_a_page_is_refused_in_words(browser_of, alice, acme, hold):
     assert browser.get("/healthz").status_code == 200
 
 
-def test_a_company_page_is_refused_where_the_companys_share_is_taken(browser_of, alice, acme, hold, settings):
+def test_company_page_without_free_company_slot_returns_429(browser_of, alice, acme, hold, settings):
     settings.THREADS = 4
     hold(request_slots.acquire_company_slot, str(acme.id), 2)
     browser = browser_of(alice, acme).client
@@ -94,7 +94,7 @@ def test_a_company_page_is_refused_where_the_companys_share_is_taken(browser_of,
     assert browser.get("/app/").status_code == 200
 
 
-def test_pages_have_the_budget_of_the_api(browser_of, alice, acme, settings):
+def test_pages_share_rate_limit_with_api(browser_of, alice, acme, settings):
     settings.RATE_LIMIT = 3
     browser = browser_of(alice, acme)
     assert browser.client.get("/app/").status_code == 200
@@ -105,7 +105,7 @@ def test_pages_have_the_budget_of_the_api(browser_of, alice, acme, settings):
     assert 0 < int(answer["Retry-After"]) <= 60
 
 
-def test_sign_in_and_health_need_no_slot(client, settings):
+def test_sign_in_and_health_checks_need_no_slot(client, settings):
     settings.RATE_LIMIT = 1
     for _ in range(3):
         assert client.get("/app/sign-in").status_code == 200
@@ -113,7 +113,7 @@ def test_sign_in_and_health_need_no_slot(client, settings):
         assert client.get("/readyz").status_code == 200
 
 
-def test_a_tool_of_an_assistant_counts_once_for_its_key_and_for_its_company(api, hold, settings):
+def test_assistant_tool_call_counts_once_for_its_key_and_company(api, hold, settings):
     settings.THREADS = 4
 
     def call():
@@ -136,7 +136,7 @@ def take_all_slots(name, taken, done):
     done.wait(60)
 
 
-def test_processes_of_a_server_share_a_credentials_slots_and_leave_none_behind():
+def test_credential_slots_are_shared_by_processes_and_freed_on_exit():
     context = multiprocessing.get_context("fork")
     taken, done = context.Event(), context.Event()
     process = context.Process(target=take_all_slots, args=("apiKey:x", taken, done))
@@ -153,7 +153,7 @@ def test_processes_of_a_server_share_a_credentials_slots_and_leave_none_behind()
     again()
 
 
-def test_a_request_waits_a_moment_for_another_to_end(monkeypatch):
+def test_request_waits_briefly_for_a_free_slot(monkeypatch):
     monkeypatch.setattr(request_slots, "WAIT_SECONDS", 5.0)
     answers = iter([None, None, lambda: None])
     slots = request_slots.RequestSlots()

@@ -18,7 +18,7 @@ CREATABLE_PATHS = [
 
 
 @pytest.mark.parametrize("name", READ_WRITE_PATHS)
-def test_a_resource_as_read_can_be_sent_back_whole_and_nothing_changes(api, ids, name):
+def test_resource_can_be_sent_back_unchanged_without_effect(api, ids, name):
     path = f"{name}/{ids[name]}" if name else ""
     read = api.get(path)
     assert read.status_code == 200, read.content
@@ -35,7 +35,7 @@ def test_a_resource_as_read_can_be_sent_back_whole_and_nothing_changes(api, ids,
 
 
 @pytest.mark.parametrize("name", CREATABLE_PATHS)
-def test_what_is_created_is_found_at_its_location(api, ids, name):
+def test_created_resource_is_found_at_its_location(api, ids, name):
     others = {"externalId": "other", "externalIds": ["other"], "email": "other@acme.example"}
     body = fill_ids(BODIES[name], ids)
     body |= {field: other for field, other in others.items() if field in body}

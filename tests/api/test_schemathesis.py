@@ -164,7 +164,7 @@ def is_left_out(case: Any) -> bool:
 
 @schema.parametrize()
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
-def test_every_answer_is_as_documented(case, seeded, statuses):
+def test_schemathesis_responses_match_the_document(case, seeded, statuses):
     if is_left_out(case):
         return
     headers, off = seeded.api.headers, list(list_disabled_checks(case))

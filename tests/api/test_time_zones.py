@@ -22,13 +22,13 @@ IMPOSSIBLE = ["2026-01-31T12:00:00+25:00", "2026-01-31T12:00:00Z+01:00", "2026-0
 OUTSIDE = ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999999-23:59"]  # of the calendar, by the clock of UTC
 
 
-def test_there_are_moments_to_ask_for():
+def test_time_parameters_are_found_in_the_document():
     assert {path for path, _ in MOMENTS} >= {"audit_log", "transactions"}
 
 
 @pytest.mark.parametrize(("path", "name"), MOMENTS)
 @pytest.mark.parametrize("said", NAMED + IMPOSSIBLE + OUTSIDE)
-def test_a_zone_by_its_name_and_one_that_is_none_are_refused(api, path, name, said):
+def test_named_or_missing_time_zone_is_rejected(api, path, name, said):
     answer = api.get(path, {name: said})
     assert answer.status_code == 400, answer.content
     assert [each["code"] for each in answer.json()["errors"]] == ["invalid_filter"]
@@ -36,7 +36,7 @@ def test_a_zone_by_its_name_and_one_that_is_none_are_refused(api, path, name, sa
 
 
 @pytest.mark.parametrize(("path", "name"), MOMENTS)
-def test_the_same_moment_is_the_same_in_every_zone(api, ids, path, name):
+def test_same_moment_in_another_time_zone_gives_same_answer(api, ids, path, name):
     def asked(said: str) -> Any:
         answer = api.get(path, {name: said})
         assert answer.status_code == 200, answer.content

@@ -23,7 +23,7 @@ def resources(api, browser_of, alice, acme):
     }
 
 
-def test_a_version_that_the_caller_has_is_304_without_a_body(api, resources):
+def test_matching_if_none_match_returns_304_without_body(api, resources):
     for path in resources:
         read = api.get(path)
         tag = read["ETag"]
@@ -36,7 +36,7 @@ def test_a_version_that_the_caller_has_is_304_without_a_body(api, resources):
             assert api.get(path, if_none_match=given).status_code == 200
 
 
-def test_a_change_gives_a_new_version_and_an_unchanged_put_the_same(api, resources):
+def test_etag_changes_with_a_change_but_not_with_an_empty_update(api, resources):
     for path, change in resources.items():
         before = api.get(path)["ETag"]
         assert api.put(path, {} if "initial" not in path else api.get(path).json()["transaction"])["ETag"] == before, (
@@ -48,7 +48,7 @@ def test_a_change_gives_a_new_version_and_an_unchanged_put_the_same(api, resourc
         assert api.get(path, if_none_match=before).status_code == 200
 
 
-def test_a_stale_version_is_412_with_the_current_one_and_changes_nothing(api, resources):
+def test_stale_if_match_returns_412_with_current_etag_and_changes_nothing(api, resources):
     for path, change in resources.items():
         current = api.get(path)["ETag"]
         for given in ('W/"other"', '"other"', "garbage", '"a", "b"'):
@@ -59,7 +59,7 @@ def test_a_stale_version_is_412_with_the_current_one_and_changes_nothing(api, re
         assert api.get(path)["ETag"] == current
 
 
-def test_the_current_version_any_version_and_one_of_several_go_through(api, resources):
+def test_if_match_accepts_current_etag_wildcard_and_lists(api, resources):
     for path, change in resources.items():
         assert api.put(path, change, if_match="*").status_code == 200
         tag = api.get(path)["ETag"]
@@ -84,14 +84,14 @@ def test_change_with_if_none_match_any_is_refused_if_the_resource_exists(api, re
         assert answer["ETag"] == api.get(path)["ETag"]
 
 
-def test_change_with_if_none_match_any_creates_what_does_not_exist(api):
+def test_change_with_if_none_match_any_creates_missing_resource(api):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     path, balance = f"accounts/{account}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"}
     assert api.put(path, balance, if_none_match="*").status_code == 200
     assert api.put(path, balance, if_none_match="*").status_code == 412
 
 
-def test_a_header_that_names_no_version_fits_none(api, resources):
+def test_if_match_without_any_etag_is_rejected(api, resources):
     """What a client sends that lost the tag must not overwrite what it did not see."""
     for path, change in resources.items():
         for given in ("", ",", " , "):
@@ -100,7 +100,7 @@ def test_a_header_that_names_no_version_fits_none(api, resources):
             assert answer["ETag"] == api.get(path)["ETag"]
 
 
-def test_a_delete_of_a_stale_version_is_refused(api, resources):
+def test_delete_with_stale_if_match_is_rejected(api, resources):
     for path in resources:
         if path.count("/") != 1:
             continue
@@ -111,13 +111,13 @@ def test_a_delete_of_a_stale_version_is_refused(api, resources):
     assert not AccountGroup.objects.exists()
 
 
-def test_acts_on_an_account_heed_its_version(api, resources):
+def test_account_actions_check_if_match(api, resources):
     account = next(path for path in resources if path.startswith("accounts/"))
     for act, body in (("archive", None), ("unarchive", None), ("change_group", {"accountGroupId": None})):
         assert api.put(f"{account}/{act}", body, if_match='"other"').status_code == 412
 
 
-def test_a_creates_tag_is_the_one_that_is_read(api):
+def test_create_returns_etag_of_the_resource(api):
     made = api.post("accounts", {"type": "bank", "name": "Main"})
     assert api.get(made["Location"])["ETag"] == made["ETag"]
 
@@ -133,7 +133,7 @@ def test_company_etag_changes_with_related_data(api, acme):
     assert api.put("", {"name": "New"}, if_match=tag).status_code == 200
 
 
-def test_no_answer_is_kept_by_a_shared_cache(api):
+def test_responses_are_private_and_vary_by_credential(api):
     answer = api.get("")
     assert "private" in answer["Cache-Control"]
     assert {"Authorization", "Cookie"} <= {name.strip() for name in answer["Vary"].split(",")}
@@ -160,7 +160,7 @@ def shown_with_more(api, acme):
     }
 
 
-def test_what_is_answered_beside_a_row_is_in_the_tag_of_a_refusal_too(api, shown_with_more):
+def test_etag_of_412_equals_etag_of_resource_with_related_data(api, shown_with_more):
     """A client that takes the tag of the 412 for the current one is told 304 when it reads."""
     for path, change in shown_with_more.items():
         current = api.get(path)["ETag"]

@@ -90,14 +90,14 @@ def test_bulk_change_without_read_permission_returns_no_counts(writer, api, bank
     }
 
 
-def test_a_refusal_tells_no_version(writer, api, bank):
+def test_rejected_write_without_read_permission_returns_no_etag(writer, api, bank):
     stale = writer.put(f"accounts/{bank}", {"name": "x"}, if_match='"other"')
     assert (stale.status_code, stale.json()["code"]) == (412, "precondition_failed")
     assert "ETag" not in stale
     assert "ETag" in api.put(f"accounts/{bank}", {"name": "x"}, if_match='"other"')
 
 
-def test_a_replay_tells_no_more_than_may_be_seen_by_now(make_api, acme):
+def test_idempotent_replay_respects_lost_read_permission(make_api, acme):
     caller = make_api(acme, "accounts:read", "accounts:write")
     body = {"type": "bank", "name": "Main"}
     first = caller.post("accounts", body, idempotency_key="k")
@@ -117,7 +117,7 @@ def test_write_with_read_permission_returns_the_resource(make_api, acme):
     assert made["ETag"]
 
 
-def test_pages_of_what_one_may_not_see_do_not_open(browser_of, acme, bank):
+def test_edit_pages_require_read_permission(browser_of, acme, bank):
     dora = factories.make_member(acme, "dora@acme.example", permissions=["accounts:write", "planning:write"])
     client, base = browser_of(dora, acme).client, f"/app/companies/{acme.id}"
     for path in ("accounts/new", f"accounts/{bank}/edit", "planned/new"):

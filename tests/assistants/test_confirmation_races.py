@@ -15,7 +15,7 @@ CALLER_COUNT = 4
 
 
 @pytest.mark.parametrize("name", ["plan_payment", "categorize", "settle_planned"])
-def test_of_confirmations_at_once_exactly_one_does_it(name, api):
+def test_concurrent_confirmations_execute_once(name, api):
     books = SampleCompany(api)
     arguments = books.writing()[name]
     digest = Assistant(api.key).call(name, **arguments)["digest"]

@@ -29,12 +29,12 @@ NEEDS = {
 }
 
 
-def test_the_table_has_every_tool(assistant):
+def test_permission_table_lists_every_tool(assistant):
     assert {tool["name"] for tool in assistant.result("tools/list")["tools"]} == set(NEEDS)
 
 
 @pytest.mark.parametrize("name", NEEDS)
-def test_with_it_a_tool_answers_and_without_it_is_refused(name, api, acme, make_api):
+def test_tool_needs_exactly_its_listed_permission(name, api, acme, make_api):
     books, needed = SampleCompany(api), NEEDS[name]
     arguments = books.writing().get(name) or TOOL_CALLS[name][0]
     if needed is None:

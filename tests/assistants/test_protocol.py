@@ -20,7 +20,7 @@ def build_handshake_message(method, params=None, **more):
 # ---------------------------------------------------------------------------------------------- who
 
 
-def test_without_a_credential_it_says_where_to_get_one(db, settings):
+def test_mcp_request_without_credential_names_resource_metadata(db, settings):
     response = Assistant(None).ask("tools/list")
     assert response.status_code == 401
     assert response.json()["code"] == "not_authenticated"
@@ -29,20 +29,20 @@ def test_without_a_credential_it_says_where_to_get_one(db, settings):
 
 
 @pytest.mark.parametrize("key", ["svc_wrong", "eyJ.no.token", " "])
-def test_a_wrong_credential_is_refused(db, key):
+def test_mcp_request_with_invalid_credential_is_rejected(db, key):
     response = Assistant(key).ask("tools/call", {"name": "list_companies"})
     assert response.status_code == 401
     assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
 
 
-def test_a_session_is_no_credential(alice, acme):
+def test_mcp_does_not_accept_session(alice, acme):
     client = Client()
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     assert client.get("/companies").status_code == 200
     assert Assistant(None, client).ask("tools/list").status_code == 401
 
 
-def test_a_token_of_an_app_is_a_credential(alice, acme):
+def test_mcp_accepts_oauth_access_token(alice, acme):
     alice.set_password(PASSWORD)
     alice.save()
     flow = OAuthFlow(
@@ -57,22 +57,22 @@ def test_a_token_of_an_app_is_a_credential(alice, acme):
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
-def test_a_page_of_another_origin_may_not_call(assistant, origin):
+def test_mcp_request_from_other_origin_is_rejected(assistant, origin):
     response = assistant.ask("tools/list", Origin=origin)
     assert (response.status_code, response.json()["code"]) == (403, "origin_not_allowed")
 
 
-def test_a_page_of_ours_may(assistant, settings):
+def test_mcp_request_from_own_origin_is_accepted(assistant, settings):
     assert assistant.ask("tools/list", Origin=settings.BASE_URL).status_code == 200
 
 
 @pytest.mark.parametrize("method", ["get", "delete", "put"])
-def test_there_is_no_stream_and_no_session_to_end(assistant, method):
+def test_mcp_allows_only_post(assistant, method):
     response = getattr(assistant.client, method)("/mcp", headers={"Authorization": f"Bearer {assistant.key}"})
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")
 
 
-def test_calls_spend_the_budget_of_their_credential(assistant, settings):
+def test_mcp_calls_count_against_rate_limit(assistant, settings):
     settings.RATE_LIMIT = 3
     codes = [assistant.ask("tools/list").status_code for _ in range(5)]
     assert codes[-1] == 429
@@ -105,7 +105,7 @@ def test_calls_spend_the_budget_of_their_credential(assistant, settings):
         ("[" + "1," * 40_000 + "1]", -32600),
     ],
 )
-def test_invalid_message_is_rejected(assistant, body, code):
+def test_mcp_invalid_message_is_rejected(assistant, body, code):
     response = assistant.send(body, MCP_Protocol_Version=MODERN)
     assert (response.status_code, response.json()["error"]["code"]) == (400, code)
     mcp_types.JSONRPCError.model_validate(response.json())
@@ -146,7 +146,7 @@ def test_invalid_message_is_rejected(assistant, body, code):
         ),
     ],
 )
-def test_a_call_that_cannot_be_is_one_of_the_protocols_errors(assistant, body, headers, status, code):
+def test_mcp_invalid_call_returns_protocol_error(assistant, body, headers, status, code):
     response = assistant.send(body, MCP_Protocol_Version=MODERN, **headers)
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
     assert response.json()["id"] == 1
@@ -165,27 +165,27 @@ def test_a_call_that_cannot_be_is_one_of_the_protocols_errors(assistant, body, h
         ("create_rule", '"name": "a", "conditions": {{"minAmount": {0}}}, "action": {{}}, "confirm": {0}'),
     ],
 )
-def test_a_number_past_all_measure_is_no_failure_of_ours(assistant, tool, arguments, number):
+def test_mcp_tool_call_with_huge_number_causes_no_internal_error(assistant, tool, arguments, number):
     params = f'{{"name": "{tool}", "arguments": {{{arguments.format(number)}}}}}'
     response = assistant.send(f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}')
     assert response.status_code == 200, response.content
     assert "internal_error" not in response.content.decode()
 
 
-def test_a_revision_that_is_a_number_past_all_measure_is_refused(assistant):
+def test_mcp_protocol_version_as_huge_number_is_rejected(assistant):
     meta = '"io.modelcontextprotocol/protocolVersion": 1e999, "io.modelcontextprotocol/clientCapabilities": {}'
     body = f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {{"_meta": {{{meta}}}}}}}'
     response = assistant.send(body, MCP_Protocol_Version=MODERN, Mcp_Method="tools/list")
     assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
 
 
-def test_a_name_in_base64_is_read(assistant):
+def test_mcp_name_header_accepts_base64(assistant):
     params = {"name": "list_companies", "arguments": {}}
     assert assistant.ask("tools/call", params, Mcp_Name="=?base64?bGlzdF9jb21wYW5pZXM=?=").status_code == 200
     assert assistant.ask("tools/call", params, Mcp_Name="=?base64?%%%?=").json()["error"]["code"] == -32020
 
 
-def test_a_revision_that_there_is_not_is_told_those_that_there_are(assistant):
+def test_mcp_unsupported_version_returns_supported_versions(assistant):
     meta = META | {"io.modelcontextprotocol/protocolVersion": "2099-01-01"}
     for params, header in (({"_meta": meta}, "2099-01-01"), ({"_meta": {}}, "2099-01-01")):
         response = assistant.ask("tools/list", params, MCP_Protocol_Version=header)
@@ -194,18 +194,18 @@ def test_a_revision_that_there_is_not_is_told_those_that_there_are(assistant):
         assert error["data"]["supported"] == ["2026-07-28", "2025-11-25", "2025-06-18"]
 
 
-def test_other_bodies_than_json_are_refused(assistant):
+def test_mcp_rejects_body_that_is_not_json(assistant):
     held = {"Authorization": f"Bearer {assistant.key}"}
     response = assistant.client.post("/mcp", "a=1", content_type="application/x-www-form-urlencoded", headers=held)
     assert response.status_code == 415
 
 
-def test_a_body_that_is_too_large_is_refused_unread(assistant):
+def test_mcp_rejects_body_that_is_too_large(assistant):
     response = assistant.send(b" " * (1024 * 1024 + 1))
     assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
 
 
-def test_a_body_of_nearly_a_mebibyte_is_read(assistant):
+def test_mcp_accepts_body_of_nearly_one_mebibyte(assistant):
     told = assistant.refusal("search_transactions", q="x" * 900_000)
     assert told["code"] == "validation_failed"
 
@@ -213,11 +213,11 @@ def test_a_body_of_nearly_a_mebibyte_is_read(assistant):
 @pytest.mark.parametrize(
     ("header", "status"), [({"Content_Encoding": "gzip"}, 415), ({"Transfer_Encoding": "chunked"}, 411)]
 )
-def test_packed_and_chunked_bodies_are_refused(assistant, header, status):
+def test_mcp_rejects_compressed_and_chunked_bodies(assistant, header, status):
     assert assistant.ask("tools/list", **header).status_code == status
 
 
-def test_unacceptable_accept_header_is_rejected(assistant):
+def test_mcp_unacceptable_accept_header_is_rejected(assistant):
     assert assistant.ask("tools/list", Accept="text/event-stream").status_code == 406
     assert assistant.ask("tools/list", Accept="application/json, text/event-stream").status_code == 200
 
@@ -225,7 +225,7 @@ def test_unacceptable_accept_header_is_rejected(assistant):
 # ---------------------------------------------------------------------------------------------- revisions
 
 
-def test_answers_match_the_sdk_types(assistant):
+def test_mcp_answers_match_sdk_types(assistant):
     found = assistant.result("server/discover")
     mcp_types.DiscoverResult.model_validate(found)
     assert found["supportedVersions"][0] == MODERN
@@ -241,7 +241,7 @@ def test_answers_match_the_sdk_types(assistant):
 @pytest.mark.parametrize(
     ("asked", "agreed"), [("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2024-01-01", "2025-11-25")]
 )
-def test_the_older_handshake_is_answered(assistant, asked, agreed):
+def test_mcp_answers_older_initialize_handshake(assistant, asked, agreed):
     params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
     response = assistant.send(build_handshake_message("initialize", params))
     found = response.json()["result"]
@@ -259,7 +259,7 @@ def test_the_older_handshake_is_answered(assistant, asked, agreed):
     assert json.loads(called["result"]["content"][0]["text"])["items"][0]["name"] == "Acme"
 
 
-def test_without_a_revision_it_is_the_oldest_that_there_is(assistant):
+def test_mcp_without_protocol_version_uses_oldest_version(assistant):
     assert assistant.send(build_handshake_message("ping")).json()["result"] == {}
     unknown = assistant.send(build_handshake_message("server/discover"))
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (200, -32601)

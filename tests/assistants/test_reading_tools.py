@@ -73,12 +73,12 @@ def tools(assistant):
     return {tool["name"]: tool for tool in assistant.result("tools/list")["tools"]}
 
 
-def test_the_table_has_every_tool_that_reads(tools):
+def test_tool_call_table_lists_every_reading_tool(tools):
     assert {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]} == set(TOOL_CALLS)
 
 
 @pytest.mark.parametrize("name", TOOL_CALLS)
-def test_a_tool_answers_what_its_endpoint_answers(name, books, api, assistant, tools):
+def test_reading_tool_returns_answer_of_its_endpoint(name, books, api, assistant, tools):
     arguments, method, path, sent = TOOL_CALLS[name]
     answer = api.get(path, sent) if method == "GET" else api.post(path, sent)
     assert answer.status_code == 200
@@ -114,14 +114,14 @@ def shorten(value, schema):
     return {name: shorten(part, named[name]) for name, part in value.items() if name in named and part is not None}
 
 
-def test_list_is_totalled(books, assistant):
+def test_list_tools_return_totals(books, assistant):
     found = assistant.call("search_transactions", accountId=[books.bank], limit=1)
     assert (found["totalCount"], found["totalAmount"]) == (4, "737.50")
     due = assistant.call("list_due", startDate=format_day(-60), endDate=format_day(60), limit=1)
     assert (len(due["items"]), due["totalCount"]) == (1, 1)
 
 
-def test_balances_are_limited_and_totalled(books, api, assistant):
+def test_balances_tool_is_limited_and_returns_totals(books, api, assistant):
     for number in range(30):
         account = books.made("accounts", {"name": f"Account {number}", "type": "bank", "currency": "EUR"})
         books.book(account, -3, f"{number + 1}.25")
@@ -133,7 +133,7 @@ def test_balances_are_limited_and_totalled(books, api, assistant):
     assert len(assistant.call("get_balances", **asked, limit=500)["items"]) == 32
 
 
-def test_a_list_is_read_page_by_page(books, assistant):
+def test_list_tool_is_paginated(books, assistant):
     ids, cursor = [], {}
     for _ in range(3):
         page = assistant.call("search_transactions", limit=2, **cursor)
@@ -143,17 +143,17 @@ def test_a_list_is_read_page_by_page(books, assistant):
     assert cursor == {"cursor": None}
 
 
-def test_a_filter_that_repeats_is_heard_whole(books, assistant):
+def test_list_tool_applies_repeated_filter_values(books, assistant):
     asked = {"accountId": [books.savings, books.bank]}
     assert len(assistant.call("search_transactions", **asked)["items"]) == 5
     assert len(assistant.call("search_transactions", accountId=[books.savings])["items"]) == 1
 
 
-def test_the_company_may_be_named_or_left_out(books, acme, assistant):
+def test_company_id_argument_is_optional(books, acme, assistant):
     assert assistant.call("list_categories", companyId=str(acme.id)) == assistant.call("list_categories")
 
 
-def test_amounts_keep_all_their_digits(books, assistant):
+def test_tool_amounts_keep_all_digits(books, assistant):
     books.book(books.bank, -3, "-90071992547409.93")
     found = assistant.call("search_transactions", maxAmount="-90071992547409.92")
     assert [row["amountValue"] for row in found["items"]] == ["-90071992547409.93"]
@@ -178,18 +178,18 @@ def test_amounts_keep_all_their_digits(books, assistant):
         ("list_categories", {"confirm": "x"}, 400, "unknown_argument"),
     ],
 )
-def test_bad_arguments_are_refused_as_a_tools_error(books, assistant, name, arguments, status, code):
+def test_invalid_tool_arguments_return_tool_error(books, assistant, name, arguments, status, code):
     told = assistant.refusal(name, **arguments)
     assert (told["status"], told["code"]) == (status, code)
 
 
-def test_an_error_says_which_argument_and_which_request(books, assistant):
+def test_tool_error_names_argument_and_request_id(books, assistant):
     told = assistant.refusal("get_balances", startDate="yesterday", endDate=format_day(0))
     assert told["errors"][0]["pointer"] == "#/startDate"
     assert told["requestId"]
 
 
-def test_another_company_is_as_if_it_were_not_there(books, globex, globex_api, assistant):
+def test_tool_error_is_same_for_other_and_unknown_company(books, globex, globex_api, assistant):
     unknown = assistant.refusal("list_categories", companyId="0190a5b4-7d5c-7000-8000-000000000000")
     foreign = assistant.refusal("list_categories", companyId=str(globex.id))
     for told in (unknown, foreign):
@@ -198,7 +198,7 @@ def test_another_company_is_as_if_it_were_not_there(books, globex, globex_api, a
     assert str(globex.id) not in json.dumps(assistant.call("list_companies"))
 
 
-def test_the_list_of_tools_is_small_and_the_same_for_everybody(books, assistant, globex_api):
+def test_tool_list_is_small_and_same_for_every_credential(books, assistant, globex_api):
     mine = assistant.ask("tools/list")
     assistant.key = globex_api.key
     assert assistant.ask("tools/list").content == mine.content
@@ -208,7 +208,7 @@ def test_the_list_of_tools_is_small_and_the_same_for_everybody(books, assistant,
         assert word.encode() not in mine.content
 
 
-def test_every_tool_has_its_schemas_and_hints(tools):
+def test_every_tool_has_schemas_and_hints(tools):
     for tool in tools.values():
         Draft202012Validator.check_schema(tool["inputSchema"])
         Draft202012Validator.check_schema(tool["outputSchema"])

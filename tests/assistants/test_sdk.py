@@ -50,11 +50,11 @@ def check_results(tools, companies, done, again):
 
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy", "auto"])
-def test_with_a_key(site, api, mode):
+def test_sdk_client_works_with_api_key(site, api, mode):
     check_results(*run_in_thread(site, api.key, SampleCompany(api), mode))
 
 
-def test_with_the_token_of_an_app(site, alice, acme, api):
+def test_sdk_client_works_with_oauth_token(site, alice, acme, api):
     alice.set_password(PASSWORD)
     alice.save()
     flow = OAuthFlow(

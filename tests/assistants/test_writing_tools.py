@@ -28,13 +28,13 @@ def change_subject(books, name):
         assert books.api.put(f"transactions/{row}", {"notes": "seen"}).status_code == 200
 
 
-def test_the_table_has_every_tool_that_writes(assistant):
+def test_tool_table_lists_every_writing_tool(assistant):
     tools = assistant.result("tools/list")["tools"]
     assert {tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]} == set(WRITING_TOOLS)
 
 
 @pytest.mark.parametrize("name", WRITING_TOOLS)
-def test_the_first_call_changes_nothing_and_the_second_does_it(name, books, acme, assistant):
+def test_writing_tool_changes_nothing_until_confirmed(name, books, acme, assistant):
     arguments, before = books.writing()[name], books.state()
     entries = AuditEntry.objects.filter(company_id=acme.id).count()
     first = assistant.call(name, **arguments)
@@ -67,7 +67,7 @@ def test_tool_returns_the_endpoint_answer(name, books, assistant):
     }
 
 
-def test_first_call_of_categorize_tells_what_would_change(books, assistant, acme, make_api):
+def test_first_call_of_categorize_previews_changes(books, assistant, acme, make_api):
     other = books.made("categories", {"name": "Rent", "plTypes": ["ga"]})
     books.api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [books.rent]}, "categoryId": other})
     arguments = books.writing()["categorize"]
@@ -105,13 +105,13 @@ def test_confirmation_works_once(name, books, assistant):
 
 
 @pytest.mark.parametrize("wrong", ["", "0" * 32, 7, ["x"], {"a": 1}, True, "ü"])
-def test_a_wrong_digest_is_refused(books, assistant, wrong):
+def test_wrong_digest_is_rejected(books, assistant, wrong):
     before = books.state()
     assert assistant.refusal("categorize", **books.writing()["categorize"], confirm=wrong)["code"] == "digest_differs"
     assert books.state() == before
 
 
-def test_a_digest_is_of_its_arguments_its_tool_and_its_caller(books, acme, assistant, make_api):
+def test_digest_is_bound_to_arguments_tool_and_credential(books, acme, assistant, make_api):
     arguments = books.writing()["categorize"]
     digest = assistant.call("categorize", **arguments)["digest"]
     other = arguments | {"selection": {"mode": "ids", "ids": [books.rent]}}
@@ -122,14 +122,14 @@ def test_a_digest_is_of_its_arguments_its_tool_and_its_caller(books, acme, assis
     assert told["code"] == "digest_differs"
 
 
-def test_the_order_of_arguments_does_not_matter(books, assistant):
+def test_digest_does_not_depend_on_argument_order(books, assistant):
     arguments = books.writing()["categorize"]
     digest = assistant.call("categorize", **arguments)["digest"]
     turned = dict(reversed(arguments.items()))
     assert assistant.call("categorize", **turned, confirm=digest)["done"]
 
 
-def test_a_filter_that_meanwhile_finds_more_is_refused(books, assistant):
+def test_confirmation_is_rejected_if_filter_matches_more_rows(books, assistant):
     arguments = {"selection": {"mode": "filter", "filter": {"q": "Landlord"}}, "categoryId": books.office}
     first = assistant.call("categorize", **arguments)
     assert first["answer"]["affected"] == 1
@@ -162,7 +162,7 @@ def test_confirmation_ignores_unrelated_changes(books, assistant):
         ("settle_planned", {"date": format_day(-9)}, 400, "validation_failed"),
     ],
 )
-def test_bad_arguments_are_refused_by_the_first_call(books, assistant, name, changes, status, code):
+def test_invalid_arguments_are_rejected_by_first_call(books, assistant, name, changes, status, code):
     before = books.state()
     told = assistant.refusal(name, **(books.writing()[name] | changes))
     codes = {told["code"], *(each["code"] for each in told.get("errors", []))}
@@ -172,7 +172,7 @@ def test_bad_arguments_are_refused_by_the_first_call(books, assistant, name, cha
 
 
 @pytest.mark.parametrize("name", WRITING_TOOLS)
-def test_another_companys_rows_are_unknown(name, books, globex, globex_api, assistant):
+def test_writing_tool_does_not_find_rows_of_another_company(name, books, globex, globex_api, assistant):
     theirs = Assistant(globex_api.key)
     before = books.state()
     assert theirs.refusal(name, **books.writing()[name])["status"] in (400, 404)

@@ -46,7 +46,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_csv_file_goes_from_drop_to_booked_with_few_questions(page, complaints, site, books, tmp_path, name):
+def test_csv_import_from_upload_to_booking_asks_few_questions(page, complaints, site, books, tmp_path, name):
     text, answers, amounts = FILES[name]
     path = tmp_path / f"{name}.csv"
     path.write_text(text, "utf-8")

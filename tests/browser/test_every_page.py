@@ -82,22 +82,22 @@ def list_complaints(page, path):
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_every_page_is_open_to_everybody_keeps_its_policy_and_fits(route, look, served):
+def test_every_page_passes_accessibility_csp_and_width_checks(route, look, served):
     said = look(served.address(route), signed_in=not route.startswith(SIGNED_OUT))
     assert not said
 
 
 @pytest.mark.parametrize("path", ["/docs/errors", *(f"/docs/guides/{name}" for name in GUIDES)])
-def test_so_is_every_page_of_the_documentation(path, look):
+def test_documentation_pages_pass_accessibility_csp_and_width_checks(path, look):
     assert look(path) == []
 
 
-def test_so_is_the_page_on_which_an_app_is_let_in(look, served):
+def test_consent_page_passes_accessibility_csp_and_width_checks(look, served):
     assert look(served.consent()) == []
 
 
 @pytest.mark.parametrize("signed_in", [True, False])
-def test_no_page_needs_more_than_its_screen_in_any_font(browser, served, cookies, signed_in):
+def test_pages_do_not_exceed_screen_width_in_any_font(browser, served, cookies, signed_in):
     context = browser.new_context(
         base_url=served.url, bypass_csp=True, viewport={"width": NARROW, "height": 900},
         storage_state=cookies if signed_in else None,
@@ -111,7 +111,7 @@ def test_no_page_needs_more_than_its_screen_in_any_font(browser, served, cookies
     assert wide == []
 
 
-def test_a_table_that_does_not_fit_scrolls_in_its_card_and_says_so(browser, served, cookies):
+def test_wide_table_scrolls_inside_its_card_with_a_hint(browser, served, cookies):
     context = browser.new_context(
         base_url=served.url, viewport={"width": 768, "height": 900}, storage_state=cookies, bypass_csp=True
     )  # fmt: skip
@@ -126,7 +126,7 @@ def test_a_table_that_does_not_fit_scrolls_in_its_card_and_says_so(browser, serv
     context.close()
 
 
-def test_most_addresses_are_pages(browser, served, cookies):
+def test_page_checks_reach_the_main_pages(browser, served, cookies):
     """The walk is no walk past closed doors."""
     context = browser.new_context(base_url=served.url, storage_state=cookies)
     out = browser.new_context(base_url=served.url)

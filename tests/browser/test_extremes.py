@@ -54,7 +54,7 @@ def desk(page, live_server):
 
 @pytest.mark.browser_context_args(bypass_csp=True)
 @pytest.mark.parametrize("width", [1280, 360])
-def test_no_name_and_no_amount_is_wider_than_the_page(desk, width):
+def test_long_names_and_amounts_do_not_exceed_page_width(desk, width):
     page, addresses = desk
     page.set_viewport_size({"width": width, "height": 800})
     wide = []
@@ -64,7 +64,7 @@ def test_no_name_and_no_amount_is_wider_than_the_page(desk, width):
     assert wide == []
 
 
-def test_every_part_of_a_company_is_in_sight_on_a_phone(desk):
+def test_company_navigation_is_visible_on_phone(desk):
     page, addresses = desk
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(addresses[0])
@@ -72,7 +72,7 @@ def test_every_part_of_a_company_is_in_sight_on_a_phone(desk):
         expect(page.get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
 
 
-def test_on_paper_stand_the_company_and_the_numbers_and_nothing_to_press(desk):
+def test_printed_pages_show_company_and_numbers_without_buttons(desk):
     page, addresses = desk
     page.emulate_media(media="print")
     page.goto(addresses[0])

@@ -88,7 +88,7 @@ class VisibleText(HTMLParser):
             self.texts.append(" ".join(data.split()))
 
 
-def test_nothing_is_left_in_english(served, contexts, pages):
+def test_german_pages_contain_no_english_text(served, contexts, pages):
     named = json.loads(served.machine.run("shell", "-v", "0", "-c", DATA).stdout)
     same = [message.id for message in catalogs.read_catalog("de") if message.id and message.id == message.string]
     months = {*get_month_names("en", full=False).values()} & {*get_month_names("de", full=False).values()}
@@ -106,7 +106,7 @@ def test_nothing_is_left_in_english(served, contexts, pages):
 
 
 @pytest.mark.parametrize("signed_in", [True, False])
-def test_no_page_needs_more_than_its_screen(contexts, pages, signed_in):
+def test_german_pages_do_not_exceed_screen_width(contexts, pages, signed_in):
     page, wide = contexts["de-DE", signed_in].new_page(), []
     for path, needs in pages:
         if needs == signed_in:

@@ -82,7 +82,7 @@ def choose_file(page, label, path):
     raise AssertionError(f"no dialogue opens for {label}")
 
 
-def test_a_file_is_checked_corrected_imported_and_undone_by_keyboard_alone(page, complaints, site, books, csv_file):
+def test_import_can_be_checked_corrected_and_undone_by_keyboard(page, complaints, site, books, csv_file):
     acme, _ = books
     page.on("filechooser", lambda chooser: None)  # asked for in time, see choose_file
     open_page(page, site, books, "/imports")
@@ -111,7 +111,7 @@ def test_a_file_is_checked_corrected_imported_and_undone_by_keyboard_alone(page,
     assert Transaction.objects.count() == 0
 
 
-def test_the_check_works_without_scripts_and_fits_a_telephone(browser, site, books, csv_file):
+def test_import_check_works_without_javascript_on_phone(browser, site, books, csv_file):
     context = browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 800})
     page = context.new_page()
     open_page(page, site, books, "/imports/new")
@@ -130,7 +130,7 @@ def test_the_check_works_without_scripts_and_fits_a_telephone(browser, site, boo
     context.close()
 
 
-def test_a_rule_is_planned_and_one_occurrence_skipped_and_taken_back(page, complaints, site, books):
+def test_planned_transaction_occurrence_can_be_skipped_and_restored(page, complaints, site, books):
     open_page(page, site, books, "/planned")
     page.get_by_role("link", name="Plan something").click()
     page.get_by_label("Name").fill("Rent")
@@ -150,7 +150,7 @@ def test_a_rule_is_planned_and_one_occurrence_skipped_and_taken_back(page, compl
     expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(1)
 
 
-def test_too_many_files_are_told_before_they_are_sent(page, complaints, site, books, csv_file):
+def test_upload_of_too_many_files_is_rejected_before_sending(page, complaints, site, books, csv_file):
     open_page(page, site, books, "/imports/new")
     files = page.get_by_label("Files")
     expect(files).to_be_visible()
@@ -165,7 +165,7 @@ def test_too_many_files_are_told_before_they_are_sent(page, complaints, site, bo
     expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")
 
 
-def test_many_imports_are_no_endless_page_on_a_telephone(page, complaints, site, books):
+def test_import_list_with_many_imports_stays_short_on_phone(page, complaints, site, books):
     acme, _ = books
     account = Account.objects.for_company(acme.id).get().id
     for _ in range(22):

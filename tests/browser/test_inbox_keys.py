@@ -47,7 +47,7 @@ def get_focused_id(page):
     return page.evaluate("document.activeElement.id")
 
 
-def test_keys_go_on_from_the_first_row_to_the_empty_inbox(page, complaints, site, acme, waiting):
+def test_inbox_keys_categorize_from_first_row_to_empty_inbox(page, complaints, site, acme, waiting):
     one, two, new, last = waiting("Nimbus", "Nimbus", "Somebody new", "Nimbus")
     sign_in_and_open(page, site, acme, "/inbox")
     expect(page.locator("[data-keys]")).to_be_visible()
@@ -75,7 +75,7 @@ def test_keys_go_on_from_the_first_row_to_the_empty_inbox(page, complaints, site
     assert not Transaction.objects.for_company(acme.id).open().exists()
 
 
-def test_a_pair_and_a_split_lead_on_too(page, complaints, site, acme, books, waiting):
+def test_inbox_keys_continue_after_transfer_pair_and_split(page, complaints, site, acme, books, waiting):
     (nimbus,) = waiting("Nimbus")
     main, savings = books.account(name="Current"), books.account(name="Savings")
     source = books.book(main, "-80.00", str(TODAY), fromTo="Own")["id"]
@@ -93,9 +93,7 @@ def test_a_pair_and_a_split_lead_on_too(page, complaints, site, acme, books, wai
     expect(page.get_by_role("heading", name="All done")).to_be_focused()
 
 
-def test_after_the_last_transaction_the_same_key_does_nothing_with_what_was_skipped(
-    page, complaints, site, acme, books, waiting
-):
+def test_inbox_key_does_not_act_on_skipped_rows_after_last_transaction(page, complaints, site, acme, books, waiting):
     (nimbus,) = waiting("Nimbus")
     bank, hosting = books.account(name="Other"), books.category("hosting")
     plan = {"accountId": bank, "name": "Rent", "startDate": str(TODAY), "amountValue": "-80.00", "autoSettle": False}
@@ -117,7 +115,7 @@ def test_after_the_last_transaction_the_same_key_does_nothing_with_what_was_skip
     assert books.read(paid)["settles"] is None
 
 
-def test_keys_that_are_switched_off_do_nothing(page, complaints, site, acme, waiting):
+def test_inbox_keys_do_nothing_if_switched_off(page, complaints, site, acme, waiting):
     waiting("Nimbus")
     sign_in_and_open(page, site, acme, "/inbox")
     expect(page.locator("[data-keys]")).to_be_visible()
@@ -131,7 +129,7 @@ def test_keys_that_are_switched_off_do_nothing(page, complaints, site, acme, wai
     expect(page.locator("[data-keys]")).to_be_hidden()
 
 
-def test_without_javascript_the_next_row_has_the_focus_too(browser, site, acme, waiting):
+def test_inbox_focuses_next_row_without_javascript(browser, site, acme, waiting):
     one, two = waiting("Nimbus", "Nimbus")
     page = browser.new_context(java_script_enabled=False, locale="en").new_page()
     sign_in_and_open(page, site, acme, "/inbox")
@@ -154,7 +152,7 @@ def test_status_message_stays_visible_above_the_next_row(page, complaints, site,
         assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
-def test_a_split_that_is_left_leads_back_to_its_row(page, complaints, site, acme, waiting):
+def test_cancelled_split_returns_to_its_inbox_row(page, complaints, site, acme, waiting):
     (row,) = waiting("Nimbus")
     sign_in_and_open(page, site, acme, "/inbox")
     page.locator(f"#t-{row}").get_by_role("link", name="Split").click()

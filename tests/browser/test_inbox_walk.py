@@ -95,7 +95,7 @@ def find_waiting_note(page, text):
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-def test_an_empty_company_gets_its_statements_and_empties_its_inbox(page, complaints, site, acme, file, width):
+def test_empty_company_imports_statements_and_empties_inbox(page, complaints, site, acme, file, width):
     page.set_viewport_size({"width": width, "height": 800})
 
     def fits():
@@ -160,7 +160,7 @@ def test_an_empty_company_gets_its_statements_and_empties_its_inbox(page, compla
     assert Categorization.objects.for_company(acme.id).filter(source_note=f"rule:{rule.id}").count() == 2
 
 
-def test_a_long_file_says_how_much_of_it_is_sent(page, complaints, site, acme, file):
+def test_long_file_upload_shows_progress(page, complaints, site, acme, file):
     sign_in_and_open(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
     page.goto(f"{site}/app/companies/{acme.id}/imports/new")
@@ -177,7 +177,7 @@ def test_a_long_file_says_how_much_of_it_is_sent(page, complaints, site, acme, f
     expect(page.get_by_role("status")).to_have_text("1 transaction imported from 1 file.")
 
 
-def test_a_long_file_that_is_refused_says_why(page, complaints, site, acme, file):
+def test_rejected_long_file_shows_error(page, complaints, site, acme, file):
     sign_in_and_open(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
     page.goto(f"{site}/app/companies/{acme.id}/imports/new")

@@ -65,7 +65,7 @@ def open_page(page, live_server, busy, query=""):
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
-def test_the_charts_are_drawn_and_their_numbers_unfold(page, live_server, busy, complaints):
+def test_overview_charts_are_drawn_and_number_tables_unfold(page, live_server, busy, complaints):
     open_page(page, live_server, busy)
     for name in ("Cash balance", "Cash flow", "Revenue and expenses", "Committed MRR"):
         assert page.get_by_role("img", name=name, exact=True).bounding_box()["width"] >= 400
@@ -112,7 +112,7 @@ def read_chart_table(page, title):
 NUMBER_TRANSLATION = str.maketrans({"−": "-", ",": None, "+": None, "%": None, " ": None})
 
 
-def test_after_signing_in_the_page_shows_the_same_numbers_as_the_api(page, live_server, busy, make_api, complaints):
+def test_overview_shows_same_numbers_as_api_after_sign_in(page, live_server, busy, make_api, complaints):
     open_page(page, live_server, busy)
     acme, _ = busy
     today = datetime.now(tz=UTC).date()
@@ -142,7 +142,7 @@ def test_after_signing_in_the_page_shows_the_same_numbers_as_the_api(page, live_
     assert cash == f"€{round(told['cash'][-1]['value']):,}"
 
 
-def test_the_pointer_and_the_arrow_keys_tell_the_numbers(page, live_server, busy, complaints):
+def test_chart_tooltip_works_with_pointer_and_arrow_keys(page, live_server, busy, complaints):
     open_page(page, live_server, busy)
     plot = page.get_by_role("img", name="Cash flow")
     plot.hover(position={"x": 20, "y": 60})
@@ -161,7 +161,7 @@ def test_the_pointer_and_the_arrow_keys_tell_the_numbers(page, live_server, busy
 
 @pytest.mark.browser_context_args(bypass_csp=True)
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_nothing_is_wider_than_the_window(page, live_server, busy, complaints, width):
+def test_overview_does_not_exceed_window_width(page, live_server, busy, complaints, width):
     page.set_viewport_size({"width": width, "height": 800})
     open_page(page, live_server, busy, "?months=24")
     assert list_too_wide(page, width) == []
@@ -179,7 +179,7 @@ TOUCHING = """
 
 
 @pytest.mark.parametrize("months", [6, 12, 24])
-def test_no_name_below_a_chart_touches_the_next(page, live_server, busy, months):
+def test_chart_labels_do_not_touch_each_other(page, live_server, busy, months):
     open_page(page, live_server, busy, f"?months={months}")
     for width in (1280, 1024, 768, 360):
         page.set_viewport_size({"width": width, "height": 800})
@@ -187,7 +187,7 @@ def test_no_name_below_a_chart_touches_the_next(page, live_server, busy, months)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_stand_out_from_what_is_behind_them(page, live_server, busy, scheme):
+def test_chart_texts_have_sufficient_contrast(page, live_server, busy, scheme):
     page.emulate_media(color_scheme=scheme)
     open_page(page, live_server, busy)
     page.wait_for_load_state("load")
@@ -199,7 +199,7 @@ def test_texts_stand_out_from_what_is_behind_them(page, live_server, busy, schem
     assert page.evaluate(CONTRAST) == []
 
 
-def test_without_scripts_the_page_says_the_same(browser, live_server, busy):
+def test_overview_works_without_javascript(browser, live_server, busy):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     open_page(page, live_server, busy)

@@ -20,7 +20,7 @@ def measure_length(page, path):
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
-def test_no_page_is_longer_than_a_thumb_goes(browser, served, cookies, locale):
+def test_pages_do_not_exceed_maximum_height_on_phone(browser, served, cookies, locale):
     too_long = []
     for signed_in in (True, False):
         context = browser.new_context(
@@ -37,7 +37,7 @@ def test_no_page_is_longer_than_a_thumb_goes(browser, served, cookies, locale):
     assert too_long == []
 
 
-def test_the_longest_of_them_are_full(browser, served, cookies):
+def test_longest_pages_are_filled_with_rows(browser, served, cookies):
     context = browser.new_context(base_url=served.url, viewport=NARROW, storage_state=cookies)
     page = context.new_page()
     page.goto(f"/app/companies/{served.company_id}/transactions")
@@ -78,7 +78,7 @@ def test_folded_sections_are_open_on_wide_screens_and_paper(browser, served, pat
         ("/docs/guides/numbers", "recurring-revenue", "#recurring-revenue ~ p"),
     ],
 )
-def test_a_link_into_a_folded_part_unfolds_it(browser, served, path, place, seen):
+def test_link_into_folded_section_unfolds_it(browser, served, path, place, seen):
     context = browser.new_context(base_url=served.url, viewport=NARROW, java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{path}#{place}")

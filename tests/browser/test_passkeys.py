@@ -45,7 +45,7 @@ def sign_in_with_password(page, named, email):
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_passkey_is_set_up_and_signs_in_alone_and_as_a_second_step(page, complaints, named, chip, alice):
+def test_passkey_signs_in_alone_and_as_second_factor(page, complaints, named, chip, alice):
     sign_in_with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
     check_accessibility(page)
@@ -71,7 +71,7 @@ def test_a_passkey_is_set_up_and_signs_in_alone_and_as_a_second_step(page, compl
     assert Passkey.objects.get().sign_count == 3
 
 
-def test_a_device_whose_counter_went_back_is_refused(page, named, chip, alice):
+def test_passkey_with_decreased_counter_is_rejected(page, named, chip, alice):
     protocol, number = chip
     sign_in_with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
@@ -85,7 +85,7 @@ def test_a_device_whose_counter_went_back_is_refused(page, named, chip, alice):
     assert protocol.send("WebAuthn.getCredentials", {"authenticatorId": number})["credentials"][0]["signCount"] < 50
 
 
-def test_who_cannot_prove_to_be_the_owner_of_the_device_gets_nowhere(page, named, chip, alice):
+def test_passkey_without_user_verification_is_not_registered(page, named, chip, alice):
     protocol, number = chip
     protocol.send("WebAuthn.setUserVerified", {"authenticatorId": number, "isUserVerified": False})
     sign_in_with_password(page, named, alice.email)

@@ -38,7 +38,7 @@ def list_category_names(page):
     return list(dict.fromkeys(label.rpartition(", ")[0] for label in labels))
 
 
-def test_a_block_is_pasted_walked_through_saved_and_taken_back(page, complaints, plan):
+def test_plan_grid_pastes_navigates_saves_and_undoes(page, complaints, plan):
     plan(page)
     first, second = list_category_names(page)[:2]
     at = find_cell(page, first, "Feb 2026")
@@ -58,7 +58,7 @@ def test_a_block_is_pasted_walked_through_saved_and_taken_back(page, complaints,
     expect(find_cell(page, first, "Mar 2026")).to_have_value("")
 
 
-def test_without_javascript_a_row_is_copied_and_cleared(browser, plan):
+def test_plan_grid_copies_and_clears_row_without_javascript(browser, plan):
     context = browser.new_context(java_script_enabled=False)
     page = plan(context.new_page())
     first = list_category_names(page)[0]
@@ -72,7 +72,7 @@ def test_without_javascript_a_row_is_copied_and_cleared(browser, plan):
     context.close()
 
 
-def test_after_a_page_is_drawn_anew_the_focus_is_where_it_goes_on(site, acme, page, complaints, plan):
+def test_focus_moves_to_first_error_or_notice_after_reload(site, acme, page, complaints, plan):
     plan(page)
     first, second = list_category_names(page)[:2]
     find_cell(page, first, "Feb 2026").fill("ten")

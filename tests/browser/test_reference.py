@@ -31,7 +31,7 @@ def run_operation(page: Any, operation: str) -> Any:
     return block.locator(".live-responses-table .response").first
 
 
-def test_every_group_of_operations_is_shown_without_a_complaint_of_the_browser(reference: Any) -> None:
+def test_api_reference_shows_every_group_of_operations(reference: Any) -> None:
     names = reference.locator(".opblock-tag").all_inner_texts()
     assert any("Accounts" in name for name in names)
     assert any("Companies" in name for name in names)
@@ -39,7 +39,7 @@ def test_every_group_of_operations_is_shown_without_a_complaint_of_the_browser(r
         reference.screenshot(path=f"{where}/reference.png")
 
 
-def test_authorize_takes_an_api_key_and_adds_the_prefix_itself(reference: Any, api: Any, settings: Any) -> None:
+def test_api_reference_authorize_adds_bearer_prefix_to_api_key(reference: Any, api: Any, settings: Any) -> None:
     reference.get_by_role("button", name="Authorize").first.click()
     dialog = reference.locator(".auth-container", has_text="apiKey").first
     dialog.locator("input").fill(api.key)
@@ -57,7 +57,7 @@ def test_authorize_takes_an_api_key_and_adds_the_prefix_itself(reference: Any, a
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_read_it_at_any_width_with_samples(browser: Any, live_server: Any, scheme: str) -> None:
+def test_api_reference_is_accessible_and_fits_every_width(browser: Any, live_server: Any, scheme: str) -> None:
     context = browser.new_context(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.set_default_timeout(TIMEOUT_MS)
@@ -80,7 +80,7 @@ def test_everybody_can_read_it_at_any_width_with_samples(browser: Any, live_serv
     assert said == []
 
 
-def test_its_groups_are_no_longer_than_a_thumb_goes_on_a_telephone(page: Any, live_server: Any) -> None:
+def test_api_reference_does_not_exceed_maximum_height_on_phone(page: Any, live_server: Any) -> None:
     page.set_default_timeout(TIMEOUT_MS)
     page.set_viewport_size({"width": 360, "height": 900})  # before it is drawn: groups grow and shrink slowly
     page.goto(f"{live_server.url}/docs")
@@ -88,6 +88,6 @@ def test_its_groups_are_no_longer_than_a_thumb_goes_on_a_telephone(page: Any, li
     assert page.evaluate("document.documentElement.scrollHeight") <= MAX_PAGE_HEIGHT
 
 
-def test_the_way_back_is_there(reference: Any, live_server: Any) -> None:
+def test_api_reference_links_back_to_the_app(reference: Any, live_server: Any) -> None:
     reference.get_by_role("link", name="Tidebook").click()
     reference.wait_for_url(f"{live_server.url}/app/**")

@@ -51,7 +51,7 @@ def check_accessibility(page):
     assert list_violations(page) == []
 
 
-def test_an_app_is_registered_looked_at_and_tried(page, served):
+def test_admin_app_registration_and_preview_are_accessible(page, served):
     page.goto("/admin/oauth/application/add/")
     check_accessibility(page)
     page.locator("#id_name").fill("Forecaster")
@@ -71,7 +71,7 @@ def test_an_app_is_registered_looked_at_and_tried(page, served):
         check_accessibility(page)
 
 
-def test_pages_of_companies_and_people_keep_nobody_out(page, served):
+def test_admin_company_and_user_pages_are_accessible(page, served):
     company = f"/admin/companies/company/{served.company_id}/change/"
     paths = ["/admin/", "/admin/companies/company/", "/admin/companies/company/?q=demo@", company]
     paths += ["/admin/companies/user/", "/admin/companies/user/?q=demo", "/admin/companies/auditentry/"]
@@ -84,7 +84,7 @@ def test_pages_of_companies_and_people_keep_nobody_out(page, served):
     check_accessibility(page)
 
 
-def test_so_do_all_lists_forms_and_rows(page):
+def test_admin_lists_forms_and_rows_are_accessible(page):
     """Whatever the index leads to, and the first row of each list."""
     page.goto("/admin/")
     found = list_link_addresses(page, "#content-main a, #user-tools a[href]")

@@ -52,7 +52,7 @@ def find_rows(page):
     return page.get_by_role("table", name="Transactions").locator("tbody tr")
 
 
-def test_the_open_ones_are_found_ticked_and_categorized(desk):
+def test_open_transactions_can_be_filtered_selected_and_categorized(desk):
     desk.get_by_label("Search").fill("nimbus")
     desk.get_by_label("Status").select_option("Open")
     desk.get_by_role("button", name="Filter").click()
@@ -75,7 +75,7 @@ def choose_category(field, category):
     field.select_option(value=field.locator("option", has_text=category).first.get_attribute("value"))
 
 
-def test_a_bill_is_split_and_a_wrong_part_is_told(desk):
+def test_transaction_is_split_and_invalid_part_shows_error(desk):
     desk.get_by_role("link", name="Nimbus Cloud").first.click()
     desk.get_by_role("link", name="Categorize").click()
     first, second = desk.get_by_role("group", name="Part 1"), desk.get_by_role("group", name="Part 2")
@@ -96,7 +96,7 @@ def test_a_bill_is_split_and_a_wrong_part_is_told(desk):
     expect(desk.get_by_text("Still open")).to_have_count(0)
 
 
-def test_a_transfer_is_linked_and_unlinked(desk):
+def test_transfer_can_be_linked_and_unlinked(desk):
     desk.get_by_role("link", name="Own account").last.click()
     desk.get_by_role("link", name="Link transfer").click()
     expect(desk.get_by_role("radio")).to_have_count(1)
@@ -108,7 +108,7 @@ def test_a_transfer_is_linked_and_unlinked(desk):
     expect(desk.get_by_text("both legs are open again")).to_be_visible()
 
 
-def test_the_main_way_goes_by_keyboard_alone(desk):
+def test_transactions_can_be_categorized_by_keyboard(desk):
     desk.get_by_label("Search").focus()
     desk.keyboard.type("nimbus")
     desk.keyboard.press("Enter")
@@ -128,7 +128,7 @@ def test_the_main_way_goes_by_keyboard_alone(desk):
     )
 
 
-def test_a_double_click_books_once(desk):
+def test_double_click_books_transaction_once(desk):
     desk.get_by_role("link", name="New transaction").click()
     desk.get_by_label("Account").select_option("Main")
     desk.get_by_label("Amount", exact=True).fill("-7.00")
@@ -153,7 +153,7 @@ def tab_to_element(page, selector, key="Tab"):
     raise AssertionError(f"{selector} is not reached by {key}")
 
 
-def test_everything_goes_without_scripts(browser, live_server, books):
+def test_transaction_pages_work_without_javascript(browser, live_server, books):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{live_server.url}/app/companies/{books.id}/transactions?q=bistro")
@@ -178,7 +178,7 @@ BEYOND = """
 """
 
 
-def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
+def test_transaction_pages_are_accessible_and_fit_a_phone(desk, books):
     """axe finds nothing grave on any of the pages in light and dark, and none scrolls sideways at 360 px."""
     base = desk.url.split("?")[0]
     key = Transaction.objects.for_company(books.id).get(amount_value=-100).id
@@ -196,7 +196,7 @@ def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
             assert [(path, scheme, each["id"], each["nodes"][0]["html"]) for each in grave] == []
 
 
-def test_on_a_telephone_a_long_category_hides_nothing_beside_it(desk, books):
+def test_long_category_hides_no_other_cell_on_phone(desk, books):
     """The category ends in an ellipsis, and what says that a row is pending stands below it."""
     audit_context = factories.make_audit_context()
     long = categories.create_category(
@@ -217,7 +217,7 @@ def test_on_a_telephone_a_long_category_hides_nothing_beside_it(desk, books):
     assert badge["y"] >= chip["y"] + chip["height"]
 
 
-def test_the_list_answers_in_its_place_and_its_address_says_what_is_seen(desk, books):
+def test_transaction_list_updates_in_place_and_keeps_url_in_sync(desk, books):
     """One page is loaded: filters, a category chosen in its row, an act on two and its undoing come into it."""
     desk.evaluate("window.stays = true")
     desk.get_by_label("Search", exact=True).fill("nimbus")
@@ -247,7 +247,7 @@ def test_the_list_answers_in_its_place_and_its_address_says_what_is_seen(desk, b
     assert Transaction.objects.for_company(books.id).count() == 5
 
 
-def test_keys_search_walk_tick_and_tell_which_there_are(desk):
+def test_transaction_keys_search_navigate_select_and_show_help(desk):
     desk.locator("h1").click()
     desk.keyboard.press("j")
     expect(find_rows(desk).first.get_by_role("link").first).to_be_focused()
@@ -275,7 +275,7 @@ def test_keys_search_walk_tick_and_tell_which_there_are(desk):
     expect(desk.get_by_role("heading", name="Corner Bistro")).to_be_visible()
 
 
-def test_the_split_form_shows_what_is_left(desk):
+def test_split_form_shows_remaining_amount(desk):
     desk.get_by_role("link", name="Corner Bistro").first.click()
     desk.get_by_role("link", name="Categorize").click()
     first, second = desk.get_by_role("group", name="Part 1"), desk.get_by_role("group", name="Part 2")

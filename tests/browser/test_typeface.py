@@ -16,7 +16,7 @@ PAINT_TIMES = """() => [
 ]"""
 
 
-def test_a_first_visit_is_drawn_before_its_typeface_is_asked_for(page, live_server, complaints):
+def test_first_visit_paints_before_typeface_is_requested(page, live_server, complaints):
     page.goto(f"{live_server.url}/app/sign-in")
     page.wait_for_function(TYPEFACE_COOKIE_SET)
     drawn, asked = page.evaluate(PAINT_TIMES)
@@ -24,7 +24,7 @@ def test_a_first_visit_is_drawn_before_its_typeface_is_asked_for(page, live_serv
     assert page.evaluate(FAMILY).startswith("Inter")
 
 
-def test_later_pages_begin_with_it(page, live_server, complaints):
+def test_later_visits_load_typeface_before_first_paint(page, live_server, complaints):
     page.goto(f"{live_server.url}/app/sign-in")
     page.wait_for_function(TYPEFACE_COOKIE_SET)
     assert "disabled" not in page.reload().text().split("</head>")[0]
@@ -34,14 +34,14 @@ def test_later_pages_begin_with_it(page, live_server, complaints):
     assert page.evaluate("[...document.fonts].filter((face) => face.status === 'loaded').length") == 1
 
 
-def test_letters_of_central_europe_are_asked_for_where_they_are_shown(page, live_server, complaints):
+def test_extended_latin_typeface_loads_if_its_letters_are_shown(page, live_server, complaints):
     page.goto(f"{live_server.url}/app/sign-in")
     page.wait_for_function(TYPEFACE_COOKIE_SET)
     with page.expect_event("requestfinished", lambda request: "inter-latin-extended" in request.url):
         page.locator("h1").evaluate("(heading) => { heading.textContent = 'Łódź'; }")
 
 
-def test_where_it_cannot_be_had_the_systems_stays(page, live_server):
+def test_system_font_remains_if_typeface_fails_to_load(page, live_server):
     page.route("**/inter*.css", lambda route: route.abort())
     with page.expect_event("requestfailed", lambda request: "inter" in request.url):
         page.goto(f"{live_server.url}/app/sign-in")
@@ -50,14 +50,14 @@ def test_where_it_cannot_be_had_the_systems_stays(page, live_server):
     assert "disabled" in page.reload().text().split("</head>")[0]
 
 
-def test_without_scripts_pages_have_it_from_the_beginning(browser, live_server):
+def test_typeface_loads_immediately_without_javascript(browser, live_server):
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         with page.expect_event("requestfinished", lambda request: "inter" in request.url):
             page.goto(f"{live_server.url}/app/sign-in")
 
 
-def test_figures_alone_are_of_one_width_in_tables(page, live_server, complaints):
+def test_tabular_numbers_change_only_width_of_digits(page, live_server, complaints):
     page.goto(f"{live_server.url}/app/sign-in")
     page.wait_for_function(TYPEFACE_COOKIE_SET)
     wide = """(heading, [text, figures]) => {
@@ -74,7 +74,7 @@ def test_figures_alone_are_of_one_width_in_tables(page, live_server, complaints)
         assert heading.evaluate(wide, [text, "tabular-nums"]) == heading.evaluate(wide, [text, "normal"])
 
 
-def test_letters_are_made_for_few_weights_and_sizes():
+def test_stylesheet_uses_few_font_weights_and_sizes():
     """A browser makes them anew for each pair, and the first paint of a page waits for that."""
     sheet = (Path(settings.ROOT) / "static" / "site.css").read_text()
     fonts = re.findall(r"font: (\d+) ([\d.]+r?em)", sheet)

@@ -81,7 +81,7 @@ def app(site, app_site):
     return OAuthApp(site, app_site)
 
 
-def test_sign_in_then_consent_then_back_in_the_app_then_disconnect(page, complaints, site, app, alice, acme, globex):
+def test_user_signs_in_consents_returns_to_app_and_disconnects(page, complaints, site, app, alice, acme, globex):
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
@@ -110,7 +110,7 @@ def test_sign_in_then_consent_then_back_in_the_app_then_disconnect(page, complai
     assert app.status(token) == 401
 
 
-def test_cancelling_leads_back_with_the_refusal(page, complaints, app, alice):
+def test_cancelled_consent_returns_access_denied_to_app(page, complaints, app, alice):
     page.goto(app.url())
     sign_in(page, alice)
     page.get_by_role("button", name="Cancel").click()
@@ -118,7 +118,7 @@ def test_cancelling_leads_back_with_the_refusal(page, complaints, app, alice):
     assert app.returned["error"] == "access_denied"
 
 
-def test_a_faulty_request_leads_through_sign_in_straight_back_to_the_app(page, complaints, app, alice):
+def test_invalid_oauth_request_returns_to_app_after_sign_in(page, complaints, app, alice):
     """The policy of the sign-in page lets its form lead there."""
     page.goto(app.url(scope="nonsense"))
     sign_in(page, alice)
@@ -126,9 +126,7 @@ def test_a_faulty_request_leads_through_sign_in_straight_back_to_the_app(page, c
     assert app.returned["error"] == "invalid_scope"
 
 
-def test_consent_reaches_an_app_whose_callback_redirects_to_another_origin(
-    page, complaints, site, app_site, alice, acme
-):
+def test_consent_reaches_app_whose_callback_redirects_to_another_origin(page, complaints, site, app_site, alice, acme):
     """Chromium holds a form to ``form-action`` through every redirect that follows."""
     app = OAuthApp(site, app_site, redirect_uri=f"http://127.0.0.1:{app_site.server_port}/redirect")
     page.goto(app.url())
@@ -147,7 +145,7 @@ def test_consent_reaches_an_app_at_an_ipv6_address(page, complaints, site, ipv6_
     assert app.returned["code"]
 
 
-def test_consent_in_a_popup_can_report_to_the_page_that_opened_it(page, complaints, site, app, app_site, alice, acme):
+def test_consent_in_popup_keeps_reference_to_opener(page, complaints, site, app, app_site, alice, acme):
     page.goto(f"http://127.0.0.1:{app_site.server_port}/")
     with page.expect_popup() as opened:
         page.evaluate("address => { window.popup = window.open(address) }", app.url())
@@ -159,7 +157,7 @@ def test_consent_in_a_popup_can_report_to_the_page_that_opened_it(page, complain
     assert page.evaluate("window.popup.closed") is False
 
 
-def test_a_key_is_made_used_and_revoked(page, complaints, context, site, alice, acme):
+def test_api_key_is_created_used_and_revoked(page, complaints, context, site, alice, acme):
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site)
     page.goto(f"{site}/app/")
     sign_in(page, alice)
@@ -189,7 +187,7 @@ def test_a_key_is_made_used_and_revoked(page, complaints, context, site, alice, 
     assert requests.get(f"{site}/companies", headers=headers, timeout=60).status_code == 401
 
 
-def test_everything_works_without_javascript(browser, site, app, alice, acme):
+def test_consent_and_api_key_pages_work_without_javascript(browser, site, app, alice, acme):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(app.url())
@@ -225,7 +223,7 @@ def press_control(page, target, key="Enter"):
     page.keyboard.press(key)
 
 
-def test_the_keyboard_is_enough(page, complaints, site, alice, bob, acme):
+def test_api_key_can_be_created_by_keyboard(page, complaints, site, alice, bob, acme):
     page.goto(f"{site}/app/")
     page.keyboard.type(alice.email)  # the first field has the focus
     for key in ("Tab", "Tab"):
@@ -258,7 +256,7 @@ def test_the_keyboard_is_enough(page, complaints, site, alice, bob, acme):
 
 @pytest.mark.browser_context_args(bypass_csp=True)
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_no_page_is_wider_than_its_screen(width, page, complaints, site, app, alice, acme):
+def test_pages_do_not_exceed_screen_width(width, page, complaints, site, app, alice, acme):
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(app.url())
     sign_in(page, alice)

@@ -80,7 +80,7 @@ def account(generated, client, acme):
     return generated.tidebook.good(opening.sync_detailed(acme.id, client=client, body=body))
 
 
-def test_a_generated_client_has_every_operation(generated, shelf):
+def test_generated_client_has_every_operation(generated, shelf):
     described = json.loads((shelf / "openapi.json").read_text())
     count = sum(len(item) for item in described["paths"].values())
     modules = [path for path in (shelf / "site/tidebook/generated/api").glob("*/*.py") if path.stem != "__init__"]
@@ -89,7 +89,7 @@ def test_a_generated_client_has_every_operation(generated, shelf):
         assert generated.operation(path.parent.name, path.stem).sync_detailed
 
 
-def test_a_generated_client_lists_and_creates(generated, client, acme, account):
+def test_generated_client_lists_and_creates(generated, client, acme, account):
     (company,) = generated.operation("companies", "list_companies").sync(client=client)
     assert (company.id, company.name, company.role) == (acme.id, "Acme", generated.models.CallerRole.APIKEY)
     assert isinstance(account, generated.models.Account)
@@ -113,7 +113,7 @@ def find_untyped(value: Any, place: str) -> list[str]:
     ]
 
 
-def test_models_are_typed_all_the_way_down(generated, client, settings, api, acme, account):
+def test_generated_models_are_typed_at_every_level(generated, client, settings, api, acme, account):
     """A member that the document calls non-null and the answer leaves null would make plain JSON of what it is in."""
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
     Account.objects.filter(id=account.id).update(bank_connection=CONNECTION)
@@ -132,7 +132,7 @@ def test_models_are_typed_all_the_way_down(generated, client, settings, api, acm
     assert type(listed["files"][0].parse_data) is generated.models.ParseData
 
 
-def test_a_generated_client_imports_pages_and_asks_for_balances(generated, client, acme, account):
+def test_generated_client_imports_paginates_and_queries_balances(generated, client, acme, account):
     models = generated.models
     rows = [
         models.ImportItemRequest(account_id=account.id, date=date(2026, 1, day), amount_value=f"{day}.50")
@@ -160,7 +160,7 @@ def test_a_generated_client_imports_pages_and_asks_for_balances(generated, clien
     assert (balance.value, balance.value_previous_period) == (17.5, 4)
 
 
-def test_a_generated_client_sends_a_document(generated, client, acme):
+def test_generated_client_uploads_and_downloads_file(generated, client, acme):
     types = importlib.import_module(f"{GENERATED}.types")
     paper = types.File(payload=b"a,b\n1,2\n", file_name="a.csv", mime_type="text/csv")
     body = generated.models.UploadRequest(file=paper)
@@ -179,14 +179,14 @@ def test_a_generated_client_sends_a_document(generated, client, acme):
         ("transactions_xlsx", b"PK"),
     ],
 )
-def test_a_generated_client_takes_exports_as_they_are(generated, client, acme, account, name, begins):
+def test_generated_client_downloads_exports(generated, client, acme, account, name, begins):
     row = generated.models.TransactionRequest(account_id=account.id, date=date(2026, 1, 5), amount_value="1.50")
     generated.operation("transactions", "create_transaction").sync(acme.id, client=client, body=row)
     file = generated.operation("exports", f"export_{name}").sync(acme.id, client=client)
     assert file.payload.read().startswith(begins)
 
 
-def test_a_generated_client_tries_a_statement_and_imports_it(generated, client, acme, account):
+def test_generated_client_previews_and_imports_statement(generated, client, acme, account):
     types = importlib.import_module(f"{GENERATED}.types")
     ask = generated.operation("imports", "import_statement").sync
     found = []
@@ -198,7 +198,7 @@ def test_a_generated_client_tries_a_statement_and_imports_it(generated, client, 
     assert found == [(True, 1, "60.00"), (False, 1, "60.00")]
 
 
-def test_a_generated_client_has_types_for_refusals(generated, client, acme, site):
+def test_generated_client_has_types_for_errors(generated, client, acme, site):
     models, opening = generated.models, generated.operation("accounts", "create_account")
     wrong = opening.sync_detailed(
         acme.id, client=client, body=models.AccountRequest(type_=models.AccountType.BANK, name="")
@@ -217,7 +217,7 @@ def test_a_generated_client_has_types_for_refusals(generated, client, acme, site
 # ---------------------------------------------------------------------------------------------- refusals, pages, tries
 
 
-def test_a_refusal_is_an_exception_with_its_code(generated, client, acme):
+def test_client_raises_exception_with_error_code(generated, client, acme):
     models, good = generated.models, generated.tidebook.good
     opening = generated.operation("accounts", "create_account")
     body = models.AccountRequest(type_=models.AccountType.BANK, name="")
@@ -228,7 +228,7 @@ def test_a_refusal_is_an_exception_with_its_code(generated, client, acme):
     assert told.request_id
 
 
-def test_the_feed_of_events_is_followed_to_its_end(generated, client, acme, account):
+def test_client_iterates_event_feed_to_its_end(generated, client, acme, account):
     listing = generated.operation("audit_log", "list_events")
     found = list(generated.tidebook.every(listing.sync_detailed, acme.id, client=client, limit=1))
     numbered = AuditEntry.objects.for_company(acme.id).order_by("number").values_list("action", flat=True)
@@ -285,7 +285,7 @@ def build_transaction_request(generated, account, amount="-4.00"):
     [httpx.ReadError("lost"), httpx.ReadTimeout("late"), httpx.Response(503), httpx.Response(429)],
     ids=["lost", "late", "503", "429"],
 )
-def test_a_post_whose_answer_is_lost_is_sent_again_and_books_once(generated, losing, acme, account, fault):
+def test_client_retries_post_with_lost_answer_and_books_once(generated, losing, acme, account, fault):
     client, transport = losing(fault)
     booking = generated.operation("transactions", "create_transaction")
     answer = booking.sync_detailed(acme.id, client=client, body=build_transaction_request(generated, account))
@@ -299,7 +299,7 @@ def test_a_post_whose_answer_is_lost_is_sent_again_and_books_once(generated, los
     ]
 
 
-def test_a_post_in_a_loop_is_sent_again_and_books_once(generated, losing, acme, account):
+def test_async_client_retries_post_and_books_once(generated, losing, acme, account):
     client, transport = losing(httpx.ReadError("lost"))
     booking = generated.operation("transactions", "create_transaction")
     call = booking.asyncio_detailed(acme.id, client=client, body=build_transaction_request(generated, account))
@@ -316,7 +316,7 @@ def test_client_does_not_retry_client_errors(generated, losing, acme, account):
     assert (answer.status_code, len(transport.sent)) == (400, 1)
 
 
-def test_after_its_tries_it_says_what_happened(generated, losing, acme):
+def test_client_raises_last_error_after_all_retries(generated, losing, acme):
     client, transport = losing(*[httpx.ReadError("lost")] * 3, tries=3)
     with pytest.raises(httpx.ReadError):
         generated.operation("accounts", "list_accounts").sync_detailed(acme.id, client=client)
@@ -360,7 +360,7 @@ def receiver(settings):
 
 
 @pytest.mark.django_db
-def test_a_webhook_that_is_sent_is_verified(generated, api, receiver):
+def test_client_verifies_delivered_webhook(generated, api, receiver):
     made = api.post("webhook_endpoints", {"url": receiver.url()}).json()
     api.post("account_groups", {"name": "Banks"})
     assert Deliverer().run() > 0
@@ -383,7 +383,7 @@ FORGED = {
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_a_forged_webhook_is_refused(generated, name):
+def test_client_rejects_forged_webhook(generated, name):
     headers, body = FORGED[name]
     with pytest.raises(generated.tidebook.Forged):
         generated.tidebook.verify(SECRET, body, headers)
@@ -410,7 +410,7 @@ def finish_authorization(flow, sign_in, alice, acme, **form):
     return flow.decide(acme, **form)["Location"]
 
 
-def test_a_person_signs_in_with_pkce_is_refreshed_and_leaves(generated, app, alice, acme, site):
+def test_client_signs_in_with_pkce_refreshes_and_revokes_tokens(generated, app, alice, acme, site):
     registered, flow = app
     sign_in = registered.begin()
     tokens = registered.finish(sign_in, finish_authorization(flow, sign_in, alice, acme))
@@ -433,7 +433,7 @@ def test_a_person_signs_in_with_pkce_is_refreshed_and_leaves(generated, app, ali
         registered.refresh(fresh)
 
 
-def test_a_sign_in_that_somebody_else_began_is_refused(generated, app, alice, acme):
+def test_client_rejects_callback_with_foreign_state_issuer_or_verifier(generated, app, alice, acme):
     registered, flow = app
     sign_in = registered.begin()
     callback = finish_authorization(flow, sign_in, alice, acme)

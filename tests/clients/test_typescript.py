@@ -28,7 +28,7 @@ def shelf(tmp_path_factory):
     return package
 
 
-def test_the_types_are_strict(shelf):
+def test_typescript_types_are_strict(shelf):
     """The sample takes what the types allow, and says with @ts-expect-error what they do not."""
     sample = shelf / "src" / "sample.ts"
     sample.write_text((TESTS_FOLDER / "openapi" / "sample.ts").read_text().replace('"./api"', '"./api.js"'))

@@ -51,7 +51,7 @@ def is_row_free(rows, row):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_row_is_nobody_elses_until_the_change_ends(acme, group, audit_context):
+def test_locked_row_is_unavailable_to_others_until_change_ends(acme, group, audit_context):
     with change_company(acme, context=audit_context) as change:
         assert is_row_free(AccountGroup.objects.for_company(acme.id), group)
         change.lock(AccountGroup, group.id)
@@ -60,7 +60,7 @@ def test_a_row_is_nobody_elses_until_the_change_ends(acme, group, audit_context)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_companys_own_row_is_nobody_elses_until_the_change_ends(acme, audit_context):
+def test_locked_company_row_is_unavailable_to_others_until_change_ends(acme, audit_context):
     with change_company(acme, context=audit_context) as change:
         change.lock_company_row()
         assert not is_row_free(Company.objects, acme)
@@ -68,7 +68,7 @@ def test_the_companys_own_row_is_nobody_elses_until_the_change_ends(acme, audit_
 
 
 @pytest.mark.django_db(transaction=True)
-def test_related_rows_are_not_locked(acme, alice, audit_context):
+def test_lock_excludes_related_rows(acme, alice, audit_context):
     members = Membership.objects.select_related("user")
     mine = members.get(company=acme, user=alice)
     with change_company(acme, context=audit_context) as change:
@@ -90,7 +90,7 @@ def is_company_lock_free(company):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_change_has_its_companys_turn_to_its_end_and_no_other_companys(acme, globex, audit_context):
+def test_company_lock_is_held_until_change_ends_for_that_company_only(acme, globex, audit_context):
     with change_company(acme, context=audit_context):
         assert not is_company_lock_free(acme)
         assert is_company_lock_free(globex)
@@ -98,7 +98,7 @@ def test_a_change_has_its_companys_turn_to_its_end_and_no_other_companys(acme, g
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_company_stays_while_it_is_changed(acme, audit_context):
+def test_company_row_can_be_updated_but_not_deleted_during_change(acme, audit_context):
     with change_company(acme, context=audit_context):
         assert not is_row_free(Company.objects, acme)  # nobody could delete it
         assert run_in_other_connection(lambda: Company.objects.filter(id=acme.id).update(name="New")) == 1
@@ -107,7 +107,7 @@ def test_a_company_stays_while_it_is_changed(acme, audit_context):
 # ---------------------------------------------------------------------------------------------- which row it is
 
 
-def test_of_many_rows_the_one_asked_for_is_locked_by_its_id_or_by_the_text_of_it(acme, group, audit_context):
+def test_lock_finds_row_by_uuid_or_its_text(acme, group, audit_context):
     with change_company(acme, context=audit_context) as change:
         other = change.create(AccountGroup(company=acme, name="Cash"), "accountGroup.created")
         for row in (group, other):
@@ -115,13 +115,13 @@ def test_of_many_rows_the_one_asked_for_is_locked_by_its_id_or_by_the_text_of_it
             assert change.lock(AccountGroup.objects.active(), str(row.id)) == row
 
 
-def test_a_row_that_the_rows_do_not_have_is_missing(acme, group, audit_context):
+def test_lock_or_none_returns_none_for_row_outside_queryset(acme, group, audit_context):
     with change_company(acme, context=audit_context) as change:
         assert change.lock_or_none(AccountGroup.objects.filter(archived=True), group.id) is None
         assert change.lock_or_none(AccountGroup, "banks") is None
 
 
-def test_a_locked_row_belongs_to_the_very_company_that_is_changed(acme, group, audit_context):
+def test_locked_row_refers_to_the_same_company_object(acme, group, audit_context):
     with change_company(acme, context=audit_context) as change:
         assert change.lock(AccountGroup, group.id).company is acme
 
@@ -152,14 +152,14 @@ def test_stale_company_version_is_rejected(acme, globex, audit_context):
 # ---------------------------------------------------------------------------------------------- what is told of it
 
 
-def test_the_log_says_once_who_and_when(api, browser_of, alice, acme, group):
+def test_audit_entry_stores_actor_only_in_its_own_column(api, browser_of, alice, acme, group):
     """By its own columns, and not again among what changed."""
     browser_of(alice, acme).put(f"account_groups/{group.id}", {"name": "Cash"})
     row = api.get("audit_log").json()[0]
     assert (row["actor"], row["before"], row["after"]) == (str(alice.id), {"name": "Banks"}, {"name": "Cash"})
 
 
-def test_the_log_keeps_what_differs_and_what_only_was_or_only_is(acme, group, audit_context):
+def test_audit_entry_stores_only_differing_added_and_removed_values(acme, group, audit_context):
     with change_company(acme, context=audit_context) as change:
         was, is_ = {"name": "Banks", "gone": 1}, {"name": "Banks", "new": 2}
         entry = change.record(group, "accountGroup.updated", before=was, after=is_)
@@ -171,7 +171,7 @@ def get_audit_entry(company, action):
     return entry.entity_type, entry.entity_id, entry.before, entry.after
 
 
-def test_a_new_row_is_its_authors_and_logged_as_it_is(acme, alice, audit_context):
+def test_created_row_has_author_and_is_logged_completely(acme, alice, audit_context):
     audit_context = replace(audit_context, actor=str(alice.id))
     with change_company(acme, context=audit_context) as change:
         made = change.create(AccountGroup(company=acme, name="Cash"), "accountGroup.created")
@@ -183,7 +183,7 @@ def test_a_new_row_is_its_authors_and_logged_as_it_is(acme, alice, audit_context
     assert set(after) == set(snapshot_row(made))
 
 
-def test_a_row_whose_entry_says_more_is_stored_and_not_logged(acme, audit_context):
+def test_inserted_row_is_stored_without_audit_entry(acme, audit_context):
     entries = AuditEntry.objects.count()
     with change_company(acme, context=audit_context) as change:
         made = change.insert(AccountGroup(company=acme, name="Cash"))
@@ -191,7 +191,7 @@ def test_a_row_whose_entry_says_more_is_stored_and_not_logged(acme, audit_contex
     assert AuditEntry.objects.count() == entries
 
 
-def test_a_deleted_row_is_logged_as_it_was(acme, group, audit_context):
+def test_deleted_row_is_logged_with_its_previous_values(acme, group, audit_context):
     with change_company(acme, context=audit_context) as change:
         entry = change.delete(group, "accountGroup.deleted")
     assert not AccountGroup.objects.filter(name="Banks").exists()
@@ -201,13 +201,13 @@ def test_a_deleted_row_is_logged_as_it_was(acme, group, audit_context):
     assert set(before) == set(snapshot_row(group))
 
 
-def test_of_a_deleted_row_the_log_keeps_what_its_act_says_of_it(acme, group, audit_context):
+def test_deleted_row_is_logged_with_given_values_if_provided(acme, group, audit_context):
     with change_company(acme, context=audit_context) as change:
         change.delete(group, "accountGroup.deleted", before={"name": "of old"})
     assert get_audit_entry(acme, "accountGroup.deleted")[2] == {"name": "of old"}
 
 
-def test_a_row_that_others_refer_to_stays_and_its_model_says_why(acme, group, audit_context):
+def test_referenced_row_is_not_deleted_and_raises_its_model_error(acme, group, audit_context):
     inside = Account(company=acme, account_group=group, type="bank", name="Main", default_currency="EUR")
     inside.include_in_cash_balance = True
     inside.mark_created(audit_context).save(force_insert=True)
@@ -222,7 +222,7 @@ def get_last_update_time(company):
     return Company.objects.get(id=company.id).last_overall_updated_time
 
 
-def test_a_change_marks_its_company_as_updated_and_one_of_nothing_does_not(acme, globex, group, audit_context):
+def test_change_updates_company_time_only_if_data_changed(acme, globex, group, audit_context):
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     Company.objects.update(last_overall_updated_time=long_ago)
     with change_company(acme, context=audit_context) as change:
@@ -233,14 +233,14 @@ def test_a_change_marks_its_company_as_updated_and_one_of_nothing_does_not(acme,
     assert (get_last_update_time(acme), get_last_update_time(globex)) == (audit_context.time, long_ago)
 
 
-def test_another_companys_row_is_missing(acme, globex, group, audit_context):
+def test_row_of_another_company_is_not_found(acme, globex, group, audit_context):
     with change_company(globex, context=audit_context) as change:
         assert change.lock_or_none(AccountGroup, group.id) is None
         with pytest.raises(NotFoundError):
             change.lock(AccountGroup, str(group.id))
 
 
-def test_a_new_row_takes_the_place_of_none(acme, group, audit_context):
+def test_new_row_cannot_replace_existing_one(acme, group, audit_context):
     with pytest.raises(ConstraintConflict), change_company(acme, context=audit_context) as change:
         change.create(AccountGroup(company=acme, id=group.id, name="Cash"), "accountGroup.created")
     group.name = "Cash"
@@ -249,7 +249,7 @@ def test_a_new_row_takes_the_place_of_none(acme, group, audit_context):
     assert AccountGroup.objects.get(id=group.id).name == "Banks"
 
 
-def test_a_change_that_fails_leaves_nothing(acme, group, audit_context):
+def test_failed_change_stores_nothing(acme, group, audit_context):
     def half_done():
         with change_company(acme, context=audit_context) as change:
             change.update(group, "accountGroup.updated", name="Cash")
@@ -276,7 +276,7 @@ def test_a_change_that_fails_leaves_nothing(acme, group, audit_context):
         ("d", True, "abcd"),
     ],
 )
-def test_a_row_goes_one_place_up_or_down_and_who_is_first_or_last_stays(acme, audit_context, name, down, order):
+def test_move_row_moves_one_place_and_stops_at_both_ends(acme, audit_context, name, down, order):
     with change_company(acme, context=audit_context) as change:
         rows = [change.create(AccountGroup(company=acme, name=each), "accountGroup.created") for each in "abcd"]
         moved = next(row for row in rows if row.name == name)
@@ -288,7 +288,7 @@ def test_a_row_goes_one_place_up_or_down_and_who_is_first_or_last_stays(acme, au
         assert {row.entity_id for row in told} <= {str(moved.id)}  # the others make room
 
 
-def test_a_row_that_is_not_there_moves_nobody(acme, globex, audit_context):
+def test_move_row_rejects_row_of_another_company(acme, globex, audit_context):
     other = AccountGroup(company=globex, name="x").mark_created(audit_context)
     other.save(force_insert=True)
     with change_company(acme, context=audit_context) as change, pytest.raises(NotFoundError):

@@ -5,7 +5,7 @@ import pytest
 pytestmark = pytest.mark.django_db
 
 
-def test_the_list_of_a_key_is_its_one_company(api, globex):
+def test_company_list_of_api_key_has_its_one_company(api, globex):
     answer = api.get("/companies")
     assert answer.status_code == 200, answer.content
     (item,) = answer.json()
@@ -15,7 +15,7 @@ def test_the_list_of_a_key_is_its_one_company(api, globex):
     assert "domain" not in item
 
 
-def test_a_company_reads_as_written_and_can_be_sent_back_whole(api):
+def test_company_can_be_read_changed_and_sent_back(api):
     read = api.get()
     assert read.status_code == 200
     etag = read["ETag"]
@@ -26,7 +26,7 @@ def test_a_company_reads_as_written_and_can_be_sent_back_whole(api):
     assert api.put("", {"name": "x"}, if_match=etag).status_code == 412
 
 
-def test_another_company_answers_like_an_unknown_one(api, globex):
+def test_another_company_returns_same_404_as_unknown_one(api, globex):
     other = api.get(f"/companies/{globex.id}")
     unknown = api.get("/companies/00000000-0000-7000-8000-000000000000")
     malformed = api.get("/companies/x")
@@ -37,7 +37,7 @@ def test_another_company_answers_like_an_unknown_one(api, globex):
     }
 
 
-def test_no_credential_is_401_with_a_challenge_and_no_error(client, acme):
+def test_missing_credential_returns_401_with_challenge_without_error(client, acme):
     answer = client.get(f"/companies/{acme.id}")
     assert answer.status_code == 401
     assert answer["WWW-Authenticate"].startswith("Bearer ")
@@ -45,14 +45,14 @@ def test_no_credential_is_401_with_a_challenge_and_no_error(client, acme):
     assert answer["Content-Type"] == "application/problem+json"
 
 
-def test_a_viewer_cannot_change_the_company(browser_of, bob, acme):
+def test_viewer_cannot_change_company(browser_of, bob, acme):
     answer = browser_of(bob, acme).put("", {"name": "Bob's"})
     assert answer.status_code == 403
     assert answer.json()["code"] == "permission_denied"
     assert "company:write" in answer.json()["detail"]
 
 
-def test_a_key_is_made_once_and_revoked(browser_of, alice, acme, client):
+def test_api_key_is_created_used_and_revoked(browser_of, alice, acme, client):
     made = browser_of(alice, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:read"]})
     assert made.status_code == 201, made.content
     key = made.json()["key"]
@@ -64,7 +64,7 @@ def test_a_key_is_made_once_and_revoked(browser_of, alice, acme, client):
     assert client.get("/companies", headers=headers).status_code == 401
 
 
-def test_a_retried_request_has_its_effect_once(api):
+def test_idempotent_company_update_has_its_effect_once(api):
     one = api.put("", {"name": "Once"}, idempotency_key="k1")
     two = api.put("", {"name": "Once"}, idempotency_key="k1")
     assert two["Idempotency-Replayed"] == "true"

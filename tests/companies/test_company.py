@@ -44,7 +44,7 @@ def quiet(acme):
     return long_ago.isoformat().replace("+00:00", "Z")
 
 
-def test_a_company_has_every_field_of_the_contract(api):
+def test_company_has_every_documented_field(api):
     company = api.get("").json()
     assert set(company) == FIELDS
     assert company["baseCurrency"] == "EUR"
@@ -53,12 +53,12 @@ def test_a_company_has_every_field_of_the_contract(api):
     assert company["computedCommittedMrrEur"] is None
 
 
-def test_a_list_item_has_role_and_permissions_but_no_domain_and_no_logo(api):
+def test_company_list_item_has_role_and_permissions_but_no_domain_or_logo(api):
     (item,) = api.get("/companies").json()
     assert set(item) == FIELDS - {"domain", "customLogoPath"} | {"role", "permissions"}
 
 
-def test_stored_system_facts_are_answered_as_the_contract_types_them(api, acme, now):
+def test_stored_system_fields_are_returned_with_documented_types(api, acme, now):
     provider = {
         "customerId": "cus_1",
         "subscription": {
@@ -83,7 +83,7 @@ def test_stored_system_facts_are_answered_as_the_contract_types_them(api, acme, 
 
 
 @pytest.mark.parametrize("field", CHANGES)
-def test_each_writable_field_can_be_changed_by_itself(api, field):
+def test_each_writable_company_field_can_be_changed_alone(api, field):
     before = api.get("").json()
     after = api.put("", {field: CHANGES[field]})
     assert after.status_code == 200, after.content
@@ -93,13 +93,13 @@ def test_each_writable_field_can_be_changed_by_itself(api, field):
     assert after.json()[field] == CHANGES[field]
 
 
-def test_all_of_them_can_be_changed_at_once_and_unset_again(api):
+def test_all_company_fields_can_be_changed_together_and_unset(api):
     assert api.put("", CHANGES).json().items() >= CHANGES.items()
     unset = dict.fromkeys(("domain", "dataStartDate", "valuationCategory", "valuationLens"))
     assert api.put("", unset).json().items() >= unset.items()
 
 
-def test_an_empty_or_equal_put_changes_nothing_at_all(api, quiet):
+def test_empty_or_unchanged_company_update_changes_nothing(api, quiet):
     before = api.get("").json()
     for body in ({}, before, {"name": "Acme"}):
         answer = api.put("", body)
@@ -110,13 +110,13 @@ def test_an_empty_or_equal_put_changes_nothing_at_all(api, quiet):
     assert not AuditEntry.objects.filter(action="company.updated").exists()
 
 
-def test_a_company_as_listed_can_be_sent_back_whole(api):
+def test_listed_company_can_be_sent_back_unchanged(api):
     answer = api.put("", api.get("/companies").json()[0])
     assert answer.status_code == 200
     assert "Ignored-Fields" not in answer
 
 
-def test_read_only_fields_are_ignored_without_a_word(api, globex):
+def test_read_only_company_fields_are_ignored_silently(api, globex):
     body = {"id": str(globex.id), "systemStatus": "paid", "customLogoPath": "x", "createdUserId": "me", "name": "New"}
     answer = api.put("", body)
     assert "Ignored-Fields" not in answer
@@ -173,7 +173,7 @@ def test_read_only_fields_are_ignored_without_a_word(api, globex):
         ("valuationLens", 3, "invalid_choice"),
     ],
 )
-def test_a_wrong_value_is_refused_and_nothing_of_the_body_is_stored(api, field, value, code):
+def test_invalid_company_value_is_rejected_and_nothing_is_stored(api, field, value, code):
     before = api.get("").json()
     answer = api.put("", {"valuationLens": "acquisition", "plShowAllCategories": True} | {field: value})
     assert answer.status_code == 400, answer.content
@@ -184,12 +184,12 @@ def test_a_wrong_value_is_refused_and_nothing_of_the_body_is_stored(api, field, 
 @pytest.mark.parametrize(
     "domain", ["acme.example", "a.b.c.example", "xn--bcher-kva.example", "a1-2.co", "acme.xn--p1ai"]
 )
-def test_a_website_domain_is_taken(api, domain):
+def test_company_domain_accepts_valid_domains(api, domain):
     assert api.put("", {"domain": domain}).json()["domain"] == domain
 
 
 @pytest.mark.parametrize("field", ["baseCurrency", "dataStartDate"])
-def test_company_wide_settings_need_company_manage(api, make_api, acme, field):
+def test_company_wide_settings_require_company_manage(api, make_api, acme, field):
     writer = make_api(acme, "company:read", "company:write")
     refused = writer.put("", {field: CHANGES[field], "name": "New"})
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
@@ -200,7 +200,7 @@ def test_company_wide_settings_need_company_manage(api, make_api, acme, field):
 
 
 @pytest.mark.parametrize("currency", Currency.values)
-def test_each_of_the_thirty_currencies_can_be_a_companys_own(api, currency):
+def test_base_currency_accepts_each_of_thirty_currencies(api, currency):
     assert len(Currency.values) == 30
     assert api.put("", {"baseCurrency": currency}).json()["baseCurrency"] == currency
 
@@ -208,7 +208,7 @@ def test_each_of_the_thirty_currencies_can_be_a_companys_own(api, currency):
 # ---------------------------------------------------------------------------------------------- starting one
 
 
-def test_a_signed_in_person_starts_a_company_and_owns_it(owner, alice):
+def test_user_creates_company_and_becomes_owner(owner, alice):
     made = owner.post("/companies", {"name": "Second", "baseCurrency": "CHF", "domain": "second.example"})
     assert made.status_code == 201
     company = made.json()
@@ -224,7 +224,7 @@ def test_a_signed_in_person_starts_a_company_and_owns_it(owner, alice):
     assert AuditEntry.objects.filter(company=company["id"], action="company.created").count() == 1
 
 
-def test_a_companys_currency_is_the_euro_where_none_is_named(owner):
+def test_company_base_currency_defaults_to_euro(owner):
     assert owner.post("/companies", {"name": "Second"}).json()["baseCurrency"] == "EUR"
 
 
@@ -239,14 +239,14 @@ def test_a_companys_currency_is_the_euro_where_none_is_named(owner):
         ([], "#", "invalid_value"),
     ],
 )
-def test_a_wrong_company_is_not_started(owner, body, pointer, code):
+def test_invalid_company_is_rejected_and_not_created(owner, body, pointer, code):
     answer = owner.post("/companies", body)
     assert answer.status_code == 400
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
     assert Company.objects.count() == 1
 
 
-def test_a_key_starts_no_company(api, client):
+def test_api_key_cannot_create_company(api, client):
     answer = api.post("/companies", {"name": "x"})
     assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
     assert client.post("/companies", {"name": "x"}, content_type="application/json").status_code == 401
@@ -256,7 +256,7 @@ def test_a_key_starts_no_company(api, client):
 # ---------------------------------------------------------------------------------------------- what moves
 
 
-def test_any_change_moves_last_overall_updated_time(api, quiet, acme):
+def test_last_overall_updated_time_changes_with_any_change(api, quiet, acme):
     bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     for change in (
         lambda: api.post("account_groups", {"name": "x"}),
@@ -275,12 +275,12 @@ def test_any_change_moves_last_overall_updated_time(api, quiet, acme):
         assert api.get("").json()["lastOverallUpdatedTime"] > "2026", change
 
 
-def test_the_answer_of_a_change_shows_the_moved_time(api, quiet):
+def test_company_update_response_has_new_last_overall_updated_time(api, quiet):
     assert api.put("", {"name": "New"}).json()["lastOverallUpdatedTime"] > quiet
     assert api.put("", {"name": "New"}).json() == api.get("").json()
 
 
-def test_reads_refusals_and_changes_of_nothing_leave_it_alone(api, quiet, acme):
+def test_last_overall_updated_time_ignores_reads_errors_and_empty_changes(api, quiet, acme):
     group = api.post("account_groups", {"name": "x"}).json()["id"]
     bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=datetime(2020, 1, 1, tzinfo=UTC))
@@ -298,7 +298,7 @@ def test_reads_refusals_and_changes_of_nothing_leave_it_alone(api, quiet, acme):
     assert api.get("").json()["lastOverallUpdatedTime"] == quiet
 
 
-def test_within_one_second_it_moves_once(acme, now):
+def test_last_overall_updated_time_changes_at_most_once_a_second(acme, now):
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=now - timedelta(seconds=5))
     moment = now.replace(microsecond=100)
     for later in (moment, moment.replace(microsecond=900_000)):
@@ -308,7 +308,7 @@ def test_within_one_second_it_moves_once(acme, now):
     assert Company.objects.get(id=acme.id).last_overall_updated_time == moment + timedelta(seconds=1)
 
 
-def test_a_status_moves_along_the_declared_ways_only():
+def test_status_transitions_are_exactly_the_allowed_ones():
     assert {(a, b) for a, targets in STATUS_TRANSITIONS.items() for b in targets} == {
         ("sandbox", "trial"), ("trial", "free"), ("trial", "paid"), ("trial", "expired"), ("free", "paid"),
         ("paid", "cancelled"), ("cancelled", "paid"), ("cancelled", "expired"), ("expired", "paid"), ("beta", "free"),

@@ -30,7 +30,7 @@ def get_status_and_code(answer):
 
 
 @pytest.mark.parametrize("ways", [("expired",), ("paid", "cancelled")])
-def test_an_expired_or_cancelled_company_is_read_and_not_written(api, acme, ways):
+def test_expired_or_cancelled_company_is_read_only(api, acme, ways):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     change_status(acme, *ways)
     assert [row["id"] for row in api.get("accounts").json()] == [account]
@@ -62,19 +62,19 @@ def test_expired_company_settings_can_be_changed(api, make_api, acme):
     assert api.get("").json()["dataStartDate"] == "2026-01-01"
 
 
-def test_a_permission_that_is_missing_is_told_first(make_api, acme):
+def test_missing_permission_is_reported_before_expiry(make_api, acme):
     change_status(acme, "expired")
     assert get_status_and_code(make_api(acme, "accounts:read").post("accounts", {})) == (403, "permission_denied")
 
 
-def test_the_time_of_expiry_is_kept_for_as_long_as_it_lasts(api, acme):
+def test_expiry_time_is_set_only_while_expired(api, acme):
     for ways, kept in ((("paid", "cancelled"), False), (("expired",), True), (("paid",), False)):
         change_status(acme, *ways)
         assert (api.get("").json()["systemExpiredAt"] is not None) is kept
 
 
 @pytest.mark.parametrize("ends_as", ["free", "expired"])
-def test_a_trial_ends_when_its_time_is_over(api, acme, globex, globex_api, settings, ends_as):
+def test_trial_ends_when_its_time_is_over(api, acme, globex, globex_api, settings, ends_as):
     settings.TRIAL_ENDS_AS = ends_as
     over = datetime.now(tz=UTC) - timedelta(minutes=1)
     Company.objects.filter(id=acme.id).update(system_trial_until=over)
@@ -88,7 +88,7 @@ def test_a_trial_ends_when_its_time_is_over(api, acme, globex, globex_api, setti
     assert (entry.before["system_status"], entry.after["system_status"]) == ("trial", ends_as)
 
 
-def test_a_trial_without_an_end_goes_on_and_what_is_no_trial_is_left_alone(acme, globex):
+def test_daily_command_keeps_trials_without_end_and_other_statuses(acme, globex):
     Company.objects.filter(id=acme.id).update(system_trial_until=None)
     over = datetime.now(tz=UTC) - timedelta(days=1)
     Company.objects.filter(id=globex.id).update(system_status="paid", system_trial_until=over)
@@ -97,7 +97,7 @@ def test_a_trial_without_an_end_goes_on_and_what_is_no_trial_is_left_alone(acme,
     assert Company.objects.get(id=globex.id).system_status == SystemStatus.PAID
 
 
-def test_a_company_from_the_command_line_is_free(db, capsys):
+def test_company_created_on_command_line_is_free(db, capsys):
     call_command("create_company", name="Initech", currency="EUR", owner="o@initech.example")
     company = Company.objects.get(id=capsys.readouterr().out.strip())
     assert (company.system_status, company.system_trial_until) == (SystemStatus.FREE, None)
@@ -106,7 +106,7 @@ def test_a_company_from_the_command_line_is_free(db, capsys):
 # ---------------------------------------------------------------------------------------------- pages
 
 
-def test_pages_of_a_read_only_company_say_so_and_offer_no_forms(browser_of, alice, api, acme):
+def test_read_only_company_pages_show_notice_and_no_forms(browser_of, alice, api, acme):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
     assert "is read-only" not in client.get(f"{base}/accounts").content.decode()
@@ -119,7 +119,7 @@ def test_pages_of_a_read_only_company_say_so_and_offer_no_forms(browser_of, alic
         assert "/accounts/new" not in html
 
 
-def test_a_form_sent_to_a_read_only_company_changes_nothing_and_says_why(browser_of, alice, api, acme):
+def test_read_only_company_rejects_submitted_forms_with_reason(browser_of, alice, api, acme):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
     change_status(acme, "expired")

@@ -36,7 +36,7 @@ def test_uncompressed_file_is_served_without_gzip(accepted):
     assert answer["Vary"] == "Accept-Encoding"
 
 
-def test_parts_heads_and_what_is_known_already_stay_as_they_are():
+def test_range_head_and_conditional_requests_are_not_compressed():
     part = get_with_encoding("/static/site.css", range="bytes=0-99")
     assert (part.status_code, b"".join(part.streaming_content)) == (206, STYLE_SHEET[:100])
     assert get_with_encoding("/static/site.css", method="head")["Content-Length"] == str(len(STYLE_SHEET))
@@ -45,7 +45,7 @@ def test_parts_heads_and_what_is_known_already_stay_as_they_are():
 
 
 @pytest.mark.django_db
-def test_pages_with_secrets_and_answers_are_not_compressed(api, alice, acme):
+def test_pages_with_secrets_or_caller_input_are_not_compressed(api, alice, acme):
     """Their length would tell of them (BREACH)."""
     client = Client(headers={"accept-encoding": "gzip"})
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
@@ -63,7 +63,7 @@ def test_pages_with_secrets_and_answers_are_not_compressed(api, alice, acme):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["", "/transactions", "/plan", "/settings/api-keys"])
-def test_a_page_at_an_address_without_words_of_a_caller_is_compressed(alice, acme, path):
+def test_page_without_caller_input_in_url_is_compressed(alice, acme, path):
     client = Client(headers={"accept-encoding": "gzip"})
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     answer = client.get(f"/app/companies/{acme.id}{path}")
@@ -76,7 +76,7 @@ def test_a_page_at_an_address_without_words_of_a_caller_is_compressed(alice, acm
     assert acme.name in plain.content.decode()
 
 
-def test_the_document_of_the_api_goes_out_compressed_and_small():
+def test_openapi_document_is_compressed_and_at_most_100_kib():
     answer = get_with_encoding("/openapi.json")
     assert answer["Content-Encoding"] == "gzip"
     assert len(answer.content) <= 100 * 1024
@@ -84,7 +84,7 @@ def test_the_document_of_the_api_goes_out_compressed_and_small():
 
 
 @pytest.mark.django_db
-def test_the_overview_echoes_nothing_and_is_compressed(alice, acme):
+def test_overview_echoes_no_parameters_and_is_compressed(alice, acme):
     client = Client(headers={"accept-encoding": "gzip"})
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     path = f"/app/companies/{acme.id}"
@@ -114,7 +114,7 @@ def measure_weight(path):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["", "/transactions", "/plan", "/profit-and-loss", "/recurring-revenue", "/settings"])
-def test_a_page_of_a_new_company_weighs_at_most_100_kib_with_all_that_it_loads(alice, acme, path):
+def test_page_of_new_company_stays_within_size_limit_with_assets(alice, acme, path):
     client = Client(headers={"accept-encoding": "gzip"})
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     shown = client.get(f"/app/companies/{acme.id}{path}")
@@ -124,6 +124,6 @@ def test_a_page_of_a_new_company_weighs_at_most_100_kib_with_all_that_it_loads(a
     assert len(shown.content) + sum(map(measure_weight, files)) <= MAX_PAGE_BYTES
 
 
-def test_the_typeface_is_small_and_says_whose_it_is():
+def test_typeface_is_small_and_includes_its_license():
     assert measure_weight("/static/fonts/inter.css") <= 60 * 1024
     assert "SIL Open Font License" in (Path(settings.ROOT) / "static" / "fonts" / "OFL.txt").read_text()

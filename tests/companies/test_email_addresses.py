@@ -44,7 +44,7 @@ INVALID_ADDRESSES = {
 @pytest.mark.parametrize(
     ("email", "form"), [each[1:] for each in CANONICAL_FORMS], ids=[each[0] for each in CANONICAL_FORMS]
 )
-def test_an_address_has_one_form(email, form):
+def test_email_address_has_one_canonical_form(email, form):
     assert email_addresses.to_canonical_email(email) == form
     assert email_addresses.to_canonical_email(form) == form
 
@@ -59,7 +59,7 @@ def test_non_ascii_local_part_has_no_canonical_form(email):
 # ---------------------------------------------------------------------------------------------- members
 
 
-def test_an_invitation_reaches_the_address_it_is_meant_for_and_no_look_alike(api, invited, acme):
+def test_invitation_goes_to_exact_address_not_to_lookalike(api, invited, acme):
     alike = factories.UserFactory(email="cfo@wıdgets.example")
     invited(api, "cfo@widgets.example", role="admin").accept()
     assert not Membership.objects.filter(company=acme, user=alike).exists()
@@ -67,20 +67,20 @@ def test_an_invitation_reaches_the_address_it_is_meant_for_and_no_look_alike(api
 
 
 @pytest.mark.parametrize("email", INVALID_ADDRESSES.values(), ids=INVALID_ADDRESSES)
-def test_a_member_without_a_form_is_refused_and_not_stored(api, email):
+def test_member_with_invalid_email_address_is_rejected(api, email):
     answer = api.post("members", {"email": email, "role": "viewer"})
     assert answer.status_code == 400
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [("#/email", "invalid_email")]
     assert not User.objects.filter(email=email).exists()
 
 
-def test_nobody_is_invited_twice_in_two_spellings(api):
+def test_member_cannot_be_invited_twice_with_another_spelling(api):
     assert api.post("members", {"email": "cfo@BÜCHER.example", "role": "viewer"}).status_code == 201
     again = api.post("members", {"email": "CFO@xn--bcher-kva.example", "role": "viewer"})
     assert (again.status_code, again.json()["code"]) == (409, "already_invited")
 
 
-def test_a_mail_goes_to_the_domain_that_the_address_names(api, django_capture_on_commit_callbacks, mailoutbox):
+def test_mail_is_sent_to_punycode_domain(api, django_capture_on_commit_callbacks, mailoutbox):
     with django_capture_on_commit_callbacks(execute=True):
         api.post("members", {"email": "cfo@straße.example", "role": "viewer"})
     assert [each.to for each in mailoutbox] == [["cfo@xn--strae-oqa.example"]]
@@ -93,7 +93,7 @@ def post_form(path, form, **where):
     return Client(**where).post(path, form)
 
 
-def test_one_signs_in_in_any_spelling_of_ones_own_address_beside_a_look_alike():
+def test_sign_in_accepts_any_spelling_but_no_lookalike():
     mine = factories.UserFactory(email="cfo@wıdgets.example")
     other = factories.UserFactory(email="cfo@widgets.example")
     for typed, user in (("CFO@WıDGETS.example", mine), ("cfo@xn--wdgets-p9a.example", mine), (other.email, other)):
@@ -103,13 +103,13 @@ def test_one_signs_in_in_any_spelling_of_ones_own_address_beside_a_look_alike():
 
 
 @pytest.mark.parametrize("email", INVALID_ADDRESSES.values(), ids=INVALID_ADDRESSES)
-def test_invalid_address_gets_the_same_answer(email):
+def test_sign_in_with_invalid_address_shows_usual_error(email):
     answer = post_form("/app/sign-in", {"username": email, "password": PASSWORD})
     assert answer.status_code == 400
     assert "The e-mail address or the password is wrong." in answer.content.decode()
 
 
-def test_all_spellings_of_an_address_share_one_allowance():
+def test_sign_in_lockout_is_shared_by_all_spellings():
     door = "/app/sign-in"
     factories.UserFactory(email="cfo@bücher.example", is_staff=True)
     spellings = ["cfo@bücher.example", "CFO@BÜCHER.example", "cfo@xn--bcher-kva.example"]
@@ -121,7 +121,7 @@ def test_all_spellings_of_an_address_share_one_allowance():
     assert post_form(door, {"username": "CFO@bücher。example", "password": PASSWORD}).status_code == 429
 
 
-def test_a_forgotten_password_is_mailed_to_the_very_address():
+def test_password_reset_goes_to_exact_address_not_to_lookalike():
     factories.UserFactory(email="cfo@wıdgets.example")
     where = {"REMOTE_ADDR": "192.0.2.61"}
     assert post_form("/app/password-reset", {"email": "cfo@widgets.example"}, **where).status_code == 200
@@ -133,7 +133,7 @@ def test_a_forgotten_password_is_mailed_to_the_very_address():
 # ---------------------------------------------------------------------------------------------- staff and commands
 
 
-def test_the_admin_tells_of_a_spelling_that_is_taken(alice):
+def test_admin_rejects_email_address_taken_in_another_spelling(alice):
     staff = Client()
     staff.force_login(
         User.objects.create_superuser("chief@example.com", PASSWORD),
@@ -148,7 +148,7 @@ def test_the_admin_tells_of_a_spelling_that_is_taken(alice):
         assert changed.status_code == (303 if email.lower() == alice.email else 200)
 
 
-def test_commands_take_one_person_for_one(capsys, alice):
+def test_commands_find_user_by_any_spelling(capsys, alice):
     call_command("create_company", name="Two", currency="EUR", owner="ALICE@ACME.example")
     assert Membership.objects.filter(user=alice).count() == 2
     with pytest.raises(CommandError, match="already taken"):
@@ -160,7 +160,7 @@ def test_commands_take_one_person_for_one(capsys, alice):
 # ---------------------------------------------------------------------------------------------- the database
 
 
-def test_the_database_refuses_a_second_row_of_a_form_and_a_form_of_another_address(alice):
+def test_database_rejects_duplicate_or_inconsistent_canonical_email(alice):
     for values in ({"canonical_email": "else@acme.example"}, {"email": "else@acme.example"}):
         with pytest.raises(IntegrityError, match="canonical"), transaction.atomic():
             User.objects.filter(pk=alice.pk).update(**values)
@@ -204,7 +204,7 @@ class OldDatabase:
             return [column.name for column in cursor.description], cursor.fetchall()
 
 
-def test_the_migration_gives_every_address_its_form():
+def test_migration_sets_canonical_email_of_every_user():
     with OldDatabase() as old:
         old.add(IDS[0], "CFO@Wıdgets.example")
         old.add(IDS[1], "cfo@widgets.example")
@@ -216,7 +216,7 @@ def test_the_migration_gives_every_address_its_form():
     ]
 
 
-def test_the_migration_stops_at_two_rows_of_one_form_and_changes_nothing():
+def test_migration_stops_at_duplicate_emails_and_changes_nothing():
     with OldDatabase() as old:
         alike = ["a@bücher.example", "a@xn--bcher-kva.example", "b@x.example"]
         alike += ["ſ@x.example", "c@ｘ.example", "C@x.example"]

@@ -32,7 +32,7 @@ def request_password_reset(email, languages=""):
     )
 
 
-def test_a_reset_is_mailed_in_the_language_of_the_profile_and_nobody_learns_of_it(alice, jens):
+def test_password_reset_mail_uses_profile_language_not_browser_language(alice, jens):
     answer, (letter,) = collect_mails(request_password_reset, jens.email)
     assert letter.subject == "Neues Passwort festlegen"
     assert "hat für jens@acme.example ein neues Passwort angefordert" in letter.body
@@ -49,7 +49,7 @@ def remove_nonces(answer):
     return re.sub(r"nonce=\"[^\"]*\"", "", answer.content.decode())
 
 
-def test_a_new_device_is_told_in_german_and_kept_in_english(jens, django_capture_on_commit_callbacks):
+def test_new_device_mail_uses_profile_language_and_log_stays_english(jens, django_capture_on_commit_callbacks):
     visitor = Client(headers={"User-Agent": CHROME})
     with django_capture_on_commit_callbacks(execute=True):
         visitor.post("/app/sign-in", {"username": jens.email, "password": PASSWORD, "next": ""})
@@ -74,7 +74,7 @@ def test_invitation_uses_the_users_language(browser_of, alice, acme, django_capt
     assert subjects == {gerd.email: "Einladung zu „Acme“", "new@acme.example": "Invitation to “Acme”"}
 
 
-def test_the_log_is_told_in_the_language_of_who_reads_it(browser_of, jens, alice, acme, api):
+def test_activity_page_uses_language_of_reader(browser_of, jens, alice, acme, api):
     api.post("accounts", {"name": "Main", "type": "bank"})
     answer = browser_of(alice, acme).client.get(
         f"/app/companies/{acme.id}/settings/activity", headers={"Accept-Language": "de"}

@@ -20,7 +20,7 @@ def follow_events(api, after=None, limit=100):
         params = {"limit": str(limit), "after": re.search(r"after=([0-9a-f-]+)", answer["Link"])[1]}
 
 
-def test_an_event_is_thin_and_is_an_entry_of_the_log(api):
+def test_event_matches_audit_entry_without_before_and_after(api):
     group = api.post("account_groups", {"name": "Banks"}, x_request_id="req-1").json()
     event, entry = api.get("events").json()[-1], api.get("audit_log").json()[0]
     assert event == {
@@ -40,7 +40,7 @@ def test_event_feed_returns_each_event_once(api):
     assert [each["entityId"] for each in follow_events(api, events[-1]["id"])] == [later["id"]]
 
 
-def test_the_feed_can_be_of_one_type(api):
+def test_event_feed_filters_by_type(api):
     api.post("account_groups", {"name": "A"})
     api.post("accounts", {"type": "bank", "name": "B"})
     assert {each["type"] for each in api.get("events", {"type": "account.created"}).json()} == {"account.created"}
@@ -48,7 +48,7 @@ def test_the_feed_can_be_of_one_type(api):
 
 
 @pytest.mark.parametrize("text", ["account.create", "Account.created", "a" * 61])
-def test_a_type_that_there_is_not_is_refused_and_not_waited_for(api, text):
+def test_event_feed_rejects_unknown_type(api, text):
     answer = api.get("events", {"type": text})
     assert answer.status_code == 400
     assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [("#/type", "invalid_filter")]
@@ -64,7 +64,7 @@ def test_event_feed_rejects_unknown_cursors(api, after, code):
     assert answer.json()["errors"][0]["pointer"] == "#/after"
 
 
-def test_an_event_of_another_company_is_no_place_to_begin(api, globex_api):
+def test_event_feed_rejects_cursor_of_another_company(api, globex_api):
     globex_api.post("account_groups", {"name": "theirs"})
     theirs = globex_api.get("events").json()[-1]["id"]
     assert api.get("events", {"after": theirs}).status_code == 400
@@ -102,7 +102,7 @@ def test_event_feed_keeps_commit_order(api, acme):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_readers_beside_writers_miss_nothing_and_see_nothing_twice(api, acme):
+def test_event_feed_is_complete_for_readers_concurrent_with_writers(api, acme):
     def write(lane):
         for number in range(8):
             api.post("account_groups", {"name": f"{lane} {number}"})

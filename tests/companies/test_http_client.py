@@ -21,7 +21,7 @@ PRIVATE_ADDRESSES = [
 
 
 @pytest.mark.parametrize("address", PRIVATE_ADDRESSES)
-def test_what_is_not_public_is_not_called(address):
+def test_http_client_rejects_addresses_that_are_not_public(address):
     assert not http_client.is_public_address(address)
 
 
@@ -39,7 +39,7 @@ SPECIAL_PURPOSE_RANGES = [
 
 
 @pytest.mark.parametrize("network", SPECIAL_PURPOSE_RANGES)
-def test_nothing_is_called_that_lies_in_a_range_of_special_purpose(network):
+def test_http_client_rejects_special_purpose_networks(network):
     found = ipaddress.ip_network(network)
     reached = {0, 1, found.num_addresses // 2, found.num_addresses - 2, found.num_addresses - 1}
     for place in (each % found.num_addresses for each in reached):
@@ -49,14 +49,14 @@ def test_nothing_is_called_that_lies_in_a_range_of_special_purpose(network):
 @pytest.mark.parametrize(
     "address", ["192.88.98.255", "192.88.100.0", "2001:4860:4860::8888", "2a00:1450::1", "3ffe:ffff::1", "3fff:1000::1"]
 )
-def test_what_lies_beside_such_a_range_may_be_called(address):
+def test_http_client_accepts_addresses_next_to_special_purpose_networks(address):
     assert http_client.is_public_address(address)
 
 
 @pytest.mark.parametrize(
     "address", ["1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "64:ff9b::101:101", "::ffff:1.1.1.1"]
 )
-def test_what_is_public_may_be_called(address):
+def test_http_client_accepts_public_addresses(address):
     assert http_client.is_public_address(address)
 
 
@@ -80,7 +80,7 @@ def names(monkeypatch):
 
 
 @pytest.mark.parametrize("found", [["10.0.0.1"], ["1.1.1.1", "10.0.0.1"], ["::ffff:127.0.0.1"], []])
-def test_a_name_on_one_private_address_is_refused_whole(found, names):
+def test_http_client_rejects_host_with_any_private_address(found, names):
     said, went = names
     said["app.example"] = [found]
     with pytest.raises(http_client.OutboundError):
@@ -88,7 +88,7 @@ def test_a_name_on_one_private_address_is_refused_whole(found, names):
     assert went == []
 
 
-def test_a_name_is_asked_for_once_and_a_second_answer_leads_nowhere(names):
+def test_http_client_resolves_host_once_to_prevent_rebinding(names):
     said, went = names
     said["app.example"] = [["1.1.1.1", "8.8.8.8"], ["127.0.0.1"]]
     with pytest.raises(http_client.OutboundError):
@@ -101,7 +101,7 @@ def test_a_name_is_asked_for_once_and_a_second_answer_leads_nowhere(names):
     ["http://app.example/", "ftp://app.example/", "file:///etc/passwd", "https://me@app.example/", "https:///x",
      "https://app.example:99999/", "https://app.example/\r\nHost: other", "https://app.example/ü", "app.example", ""],
 )  # fmt: skip
-def test_what_is_no_https_address_is_refused_before_anything_is_asked(url, names):
+def test_http_client_rejects_urls_that_are_not_https_without_lookup(url, names):
     names[0]["app.example"] = [["1.1.1.1"]]
     with pytest.raises(http_client.OutboundError):
         http_client.fetch_url(url)
@@ -130,27 +130,27 @@ def private(settings):
     settings.OUTBOUND_ALLOW_PRIVATE = True
 
 
-def test_a_plain_answer_comes_back(private):
+def test_http_client_returns_plain_response(private):
     with serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: b\r\n\r\n{}")) as url:
         answer = http_client.fetch_url(url)
     assert (answer.status, answer.body, answer.headers["X-A"]) == (200, b"{}", "b")
 
 
-def test_a_chunked_answer_comes_back(private):
+def test_http_client_returns_chunked_response(private):
     with serve_once(
         lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
     ) as url:
         assert http_client.fetch_url(url).body == b"{}"
 
 
-def test_a_redirect_is_an_answer_and_is_not_followed(private):
+def test_http_client_does_not_follow_redirects(private):
     raw = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
     with serve_once(lambda c: c.sendall(raw)) as url:
         assert http_client.fetch_url(url).status == 302
 
 
 @pytest.mark.parametrize("size", [64 * 1024 + 1, 10_000_000])
-def test_more_than_64_kib_is_refused(size, private):
+def test_http_client_rejects_more_than_64_kib(size, private):
     with (
         serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * size)) as url,
         pytest.raises(http_client.OutboundError),
@@ -158,7 +158,7 @@ def test_more_than_64_kib_is_refused(size, private):
         http_client.fetch_url(url)
 
 
-def test_64_kib_are_read(private):
+def test_http_client_reads_up_to_64_kib(private):
     with serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 64 * 1024)) as url:
         assert len(http_client.fetch_url(url).body) == 64 * 1024
 
@@ -192,7 +192,7 @@ def test_http_client_rejects_invalid_responses(raw, private):
     assert answer.body == b""
 
 
-def test_a_name_that_takes_long_to_find_is_given_up(monkeypatch):
+def test_http_client_gives_up_slow_name_resolution(monkeypatch):
     monkeypatch.setattr(http_client.socket, "getaddrinfo", lambda *_, **__: time.sleep(1))
     began = time.monotonic()
     with pytest.raises(http_client.OutboundError):
@@ -200,7 +200,7 @@ def test_a_name_that_takes_long_to_find_is_given_up(monkeypatch):
     assert time.monotonic() - began < 0.9
 
 
-def test_certificate_that_is_not_trusted_is_refused_in_words(private, tmp_path):
+def test_http_client_explains_untrusted_certificate(private, tmp_path):
     with (
         tls.serve_https(lambda path: (200, {}, b""), where=tmp_path) as (host, _),
         pytest.raises(http_client.OutboundError, match="localhost has a certificate that is not valid: self-signed"),
@@ -215,6 +215,6 @@ def test_certificate_that_is_not_trusted_is_refused_in_words(private, tmp_path):
         (lambda connection: None, "does not speak TLS as expected|closed the connection"),
     ],
 )
-def test_server_without_tls_is_refused_in_words(private, answer, words):
+def test_http_client_explains_server_without_tls(private, answer, words):
     with serve_once(answer) as url, pytest.raises(http_client.OutboundError, match=words):
         http_client.fetch_url(url.replace("http://", "https://"))

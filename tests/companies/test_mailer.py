@@ -56,7 +56,7 @@ def wait_until_sent():
     barrier.wait(10)
 
 
-def test_a_slow_mail_server_holds_up_no_answer(slowly, alice):
+def test_slow_mail_server_does_not_delay_responses(slowly, alice):
     started = monotonic()
     for _ in range(3):
         assert request_password_reset(alice.email).status_code == 200
@@ -66,7 +66,7 @@ def test_a_slow_mail_server_holds_up_no_answer(slowly, alice):
     assert [each.to for each in SENT] == [[alice.email]] * 3
 
 
-def test_an_invitation_waits_for_the_change_and_nobody_for_it(
+def test_invitation_mail_is_sent_after_commit_in_background(
     slowly, alice, acme, browser_of, django_capture_on_commit_callbacks
 ):
     with django_capture_on_commit_callbacks(execute=True):
@@ -78,7 +78,7 @@ def test_an_invitation_waits_for_the_change_and_nobody_for_it(
     assert [each.to for each in SENT] == [["new@acme.example"]]
 
 
-def test_known_and_unknown_addresses_cost_the_same_work(alice, monkeypatch):
+def test_password_reset_does_same_work_for_unknown_address(alice, monkeypatch):
     links, letters = [], []
     link = members.build_password_link
     monkeypatch.setattr(sign_in, "build_password_link", lambda user: links.append(user) or link(user))
@@ -92,7 +92,7 @@ def test_known_and_unknown_addresses_cost_the_same_work(alice, monkeypatch):
     assert [each.to for each in mail.outbox] == [[alice.email]]
 
 
-def test_a_mail_that_cannot_be_sent_is_logged_without_its_address(settings, alice, caplog):
+def test_undeliverable_mail_is_logged_without_address(settings, alice, caplog):
     settings.EMAIL_BACKEND = f"{__name__}.Refusing"
     assert request_password_reset(alice.email).status_code == 200
     assert "SMTPRecipientsRefused" in caplog.text

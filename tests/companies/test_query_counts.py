@@ -55,19 +55,19 @@ each_api_key_path = pytest.mark.parametrize("path", ["", "/companies"])
 
 
 @each_api_key_path
-def test_a_request_with_a_key_is_one_query(used, path, django_assert_num_queries):
+def test_request_with_api_key_needs_one_query(used, path, django_assert_num_queries):
     with django_assert_num_queries(1):
         assert used.get(path).status_code == 200
 
 
 @each_api_key_path
-def test_so_it_is_on_the_wire(used, path):
+def test_request_with_api_key_sends_one_statement_to_the_database(used, path):
     with record_statements() as sent:
         assert used.get(path).status_code == 200
     assert len(sent) == 1
 
 
-def test_key_owner_is_cached_and_permissions_are_not(used, acme):
+def test_deleted_api_key_is_rejected_despite_cache(used, acme):
     """A key that is deleted is let in nowhere by what a process remembers of it."""
     key = ApiKey.objects.get(company=acme)
     assert used.get("/companies").status_code == 200
@@ -75,16 +75,14 @@ def test_key_owner_is_cached_and_permissions_are_not(used, acme):
     assert used.get("/companies").status_code == 401
 
 
-def test_the_wire_is_read_to_the_last_statement(acme):
+def test_statement_recorder_sees_every_statement(acme):
     with record_statements() as sent:
         Company.objects.get(id=acme.id)
         list(Company.objects.raw("SELECT 1 AS id"))
     assert [("SELECT" in line, "base_currency" in line) for line in sent] == [(True, True), (True, False)]
 
 
-def test_a_403_is_one_query_too_and_the_404_of_another_company_one_more(
-    make_api, acme, globex, django_assert_num_queries
-):
+def test_forbidden_request_needs_one_query_and_foreign_company_two(make_api, acme, globex, django_assert_num_queries):
     caller = make_api(acme, "accounts:read")
     caller.get("/companies")
     with django_assert_num_queries(1):
@@ -94,9 +92,7 @@ def test_a_403_is_one_query_too_and_the_404_of_another_company_one_more(
 
 
 @pytest.mark.parametrize("path", ["accounts", "account_groups", "members", "api_keys"])
-def test_a_list_is_two_queries_with_one_row_and_with_a_thousand(
-    used, acme, audit_context, path, django_assert_num_queries
-):
+def test_list_needs_two_queries_for_any_number_of_rows(used, acme, audit_context, path, django_assert_num_queries):
     fill_company(acme, audit_context, 1)
     with django_assert_num_queries(2):
         assert used.get(path).status_code == 200
@@ -105,7 +101,7 @@ def test_a_list_is_two_queries_with_one_row_and_with_a_thousand(
         assert len(used.get(path).json()) >= 1000
 
 
-def test_a_page_of_the_log_is_two_queries_and_one_more_where_the_last_month_does_not_fill_it(
+def test_audit_log_page_needs_two_queries_or_three_if_month_is_short(
     used, acme, audit_context, django_assert_num_queries
 ):
     fill_company(acme, audit_context, 1)
@@ -116,7 +112,7 @@ def test_a_page_of_the_log_is_two_queries_and_one_more_where_the_last_month_does
         assert len(used.get("audit_log?limit=1000").json()) == 1000
 
 
-def test_a_person_lists_many_companies_in_two_queries_more(browser_of, alice, acme, django_assert_num_queries):
+def test_company_list_needs_constant_queries(browser_of, alice, acme, django_assert_num_queries):
     for n in range(20):
         factories.make_member(factories.make_company(name=f"c{n}"), alice.email)
     caller = browser_of(alice, acme)

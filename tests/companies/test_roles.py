@@ -58,13 +58,13 @@ PLAIN = [name for name in ROLES_OF_PERMISSION if name not in ADMINISTRATIVE]
 READS = [name for name in PLAIN if name.endswith(":read")]
 
 
-def test_the_table_has_every_permission_and_every_role():
+def test_permission_table_lists_every_permission_and_role():
     assert [each.value for each in Permission] == list(ROLES_OF_PERMISSION)
     assert set.union(*ROLES_OF_PERMISSION.values()) == {each.value for each in Role}
 
 
 @pytest.mark.parametrize("role", Role)
-def test_a_role_holds_what_the_table_says(role):
+def test_role_has_the_permissions_of_the_table(role):
     assert {each.value for each in role.permissions} == {
         name for name in ROLES_OF_PERMISSION if role in ROLES_OF_PERMISSION[name]
     }
@@ -72,7 +72,7 @@ def test_a_role_holds_what_the_table_says(role):
 
 
 @pytest.mark.parametrize("name", ROLES_OF_PERMISSION)
-def test_a_permission_reads_writes_or_administers(name):
+def test_permission_is_read_write_or_administrative(name):
     permission = Permission(name)
     does = name.partition(":")[2]
     assert (permission.is_read, permission.is_write) == (does == "read", does == "write")
@@ -88,7 +88,7 @@ def test_write_permissions_include_their_read_permission(name):
 # ---------------------------------------------------------------------------------------------- lists of them
 
 
-def test_stored_strings_that_name_none_give_nothing():
+def test_unknown_stored_permissions_are_ignored():
     assert parse_permissions(["files:write", "accounts:eat", "", "files:read", "files:read"]) == {
         Permission.FILES_READ,
         Permission.FILES_WRITE,
@@ -107,7 +107,7 @@ def test_permissions_are_listed_in_a_fixed_order():
 
 
 @pytest.mark.parametrize("role", Role)
-def test_a_members_own_list_stands_in_place_of_the_roles_also_where_it_is_empty(role):
+def test_custom_permissions_replace_those_of_the_role_even_if_empty(role):
     assert get_membership_permissions(role=role, explicit=["company:manage", "of old"]) == {Permission.COMPANY_MANAGE}
     assert get_membership_permissions(role=role, explicit=[]) == frozenset()
 
@@ -169,7 +169,7 @@ def test_member_without_required_mfa_has_no_permissions(demanded, since, waits):
     assert access.permissions == (frozenset() if waits else ALL_PERMISSIONS)
 
 
-def test_nobody_comes_to_hold_more_on_the_way():
+def test_access_is_immutable():
     access = build_access(
         Company(name="Acme"), role=Role.VIEWER, permissions=Role.VIEWER.permissions, factor_since=None
     )

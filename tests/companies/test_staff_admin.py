@@ -38,7 +38,7 @@ def build_user_admin_path(user, tail="change/"):
     return f"/admin/companies/user/{user.pk}/{tail}"
 
 
-def test_staff_rename_people_and_switch_them_off(helper, alice):
+def test_staff_can_rename_and_deactivate_users(helper, alice):
     assert (
         sign_in_staff(helper).post(build_user_admin_path(alice), {"email": alice.email, "name": "Alice"}).status_code
         == 303
@@ -79,7 +79,7 @@ def test_staff_action_error_is_shown_and_changes_nothing(act, address, form, chi
 
 
 @pytest.mark.parametrize("who", ["helper", "alice"])
-def test_staff_make_neither_themselves_nor_others_more_than_they_are(who, request, helper):
+def test_staff_cannot_extend_rights_of_themselves_or_others(who, request, helper):
     user, group = request.getfixturevalue(who), Group.objects.create(name="everything")
     before = (user.is_staff, user.user_permissions.count())
     permission = Permission.objects.exclude(codename__endswith="_user").first()
@@ -93,7 +93,7 @@ def test_staff_make_neither_themselves_nor_others_more_than_they_are(who, reques
 
 
 @pytest.mark.parametrize("tail", ["change/", "password/"])
-def test_after_ten_minutes_staff_change_people_with_a_new_proof(tail, chief, alice):
+def test_staff_changes_to_users_require_step_up_after_ten_minutes(tail, chief, alice):
     browser, before = sign_in_staff(chief), alice.password
     form = {"email": "other@acme.example", "password1": "horse battery staple", "password2": "horse battery staple"}
     assert browser.get(build_user_admin_path(alice, tail)).status_code == 200
@@ -109,7 +109,7 @@ def test_after_ten_minutes_staff_change_people_with_a_new_proof(tail, chief, ali
     assert (alice.email, alice.password) == ("alice@acme.example", before)
 
 
-def test_after_ten_minutes_nobody_is_added_without_a_new_proof(chief):
+def test_staff_adding_users_requires_step_up_after_ten_minutes(chief):
     browser = sign_in_staff(chief)
     browser.get("/admin/")
     session = browser.session
@@ -120,7 +120,7 @@ def test_after_ten_minutes_nobody_is_added_without_a_new_proof(chief):
     assert not User.objects.filter(email="new@acme.example").exists()
 
 
-def test_staff_take_over_nobody_by_address_or_password(helper, alice):
+def test_staff_cannot_change_email_or_password_of_users(helper, alice):
     """Whoever changes the address has the link for a new password sent to theirs."""
     client = sign_in_staff(helper)
     client.post(build_user_admin_path(alice), {"name": "x", "is_active": "on", "email": "mine@example.com"})
@@ -134,7 +134,7 @@ def test_staff_take_over_nobody_by_address_or_password(helper, alice):
     assert "password/" not in client.get(build_user_admin_path(alice)).content.decode()
 
 
-def test_staff_look_at_a_superuser_and_change_nothing(helper, chief):
+def test_staff_can_view_but_not_change_superuser(helper, chief):
     client = sign_in_staff(helper)
     assert client.get(build_user_admin_path(chief)).status_code == 200
     assert client.post(build_user_admin_path(chief), {"email": chief.email, "name": "x"}).status_code == 403
@@ -143,7 +143,7 @@ def test_staff_look_at_a_superuser_and_change_nothing(helper, chief):
     assert chief.name == ""
 
 
-def test_staff_add_people_who_are_no_staff(helper):
+def test_staff_can_add_only_ordinary_users(helper):
     form = {"email": "new@example.com", "password1": "staple battery 9", "password2": "staple battery 9", **STAFF_FLAGS}
     assert sign_in_staff(helper).post("/admin/companies/user/add/", form).status_code == 303
     made = User.objects.get(email="new@example.com")
@@ -151,7 +151,7 @@ def test_staff_add_people_who_are_no_staff(helper):
     assert not made.is_superuser
 
 
-def test_staff_change_their_own_password_where_wrong_ones_are_counted(helper):
+def test_staff_password_change_redirects_to_app(helper):
     asked, sent = (
         sign_in_staff(helper).get("/admin/password_change/"),
         sign_in_staff(helper).post("/admin/password_change/", {}),
@@ -162,7 +162,7 @@ def test_staff_change_their_own_password_where_wrong_ones_are_counted(helper):
     ]
 
 
-def test_a_superuser_does_all_that(chief, alice):
+def test_superuser_can_change_email_password_and_staff_rights(chief, alice):
     client, group = sign_in_staff(chief), Group.objects.create(name="helpers")
     form = {"email": "alice@new.example", "name": "x", "is_active": "on", "groups": [group.pk], **STAFF_FLAGS}
     assert client.post(build_user_admin_path(alice), form).status_code == 303
@@ -178,7 +178,7 @@ def test_a_superuser_does_all_that(chief, alice):
 # ---------------------------------------------------------------------------------------------- second factors
 
 
-def test_no_page_shows_what_second_factors_are_made_of(chief):
+def test_admin_has_no_pages_of_mfa_secrets(chief):
     """People set them up themselves, and restore_access takes them away."""
     client = sign_in_staff(chief)
     for model in ("otp_totp/totpdevice", "otp_static/staticdevice", "companies/passkey", "companies/recoverycode"):

@@ -47,22 +47,22 @@ def named(api, globex_api, alice, carol, acme, signed_in, granted):
     }
 
 
-def test_a_company_is_found_by_whatever_somebody_names(named, staff):
+def test_support_search_finds_company_by_any_identifier(named, staff):
     assert {what: search_companies(staff, term) for what, term in named.items()} == {what: ["Acme"] for what in named}
 
 
 @pytest.mark.parametrize("term", ["nobody@acme.example", "@@@@", "zz qq", "é" * 4, "'; --", "x" * 5000, "0" * 36])
-def test_unknown_term_finds_no_company(term, named, staff):
+def test_support_search_finds_no_company_for_unknown_term(term, named, staff):
     assert search_companies(staff, term) == []
 
 
-def test_an_entry_of_a_log_is_found_by_its_request(named, staff):
+def test_support_search_finds_audit_entry_by_request_id(named, staff):
     page = staff.get("/admin/companies/auditentry/", {"q": "asked-for-help-1"}).content.decode()
     assert "accountGroup.created" in page
     assert "1 audit entry" in page
 
 
-def test_a_companys_page_shows_its_latest_imports_and_what_was_undone(api, globex_api, acme, staff):
+def test_admin_company_page_shows_latest_imports(api, globex_api, acme, staff):
     account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     theirs = globex_api.post("accounts", {"name": "Other", "type": "bank"}).json()["id"]
     for n in range(1, 13):
@@ -81,7 +81,7 @@ def get_inline(answer, name):
     return one
 
 
-def test_a_companys_page_shows_webhooks_that_fail_and_their_latest_errors(api, globex_api, acme, globex, staff):
+def test_admin_company_page_shows_failing_webhooks_and_latest_errors(api, globex_api, acme, globex, staff):
     now = datetime.now(tz=UTC)
     for n, since in enumerate([None, now - timedelta(hours=1), now - timedelta(days=2)]):
         made = api.post("webhook_endpoints", {"url": f"https://{n}.example/", "enabled": False}).json()
@@ -117,7 +117,7 @@ def failing(monkeypatch):
     monkeypatch.setattr("ledger.accounts.actions.create_account", raise_runtime_error)
 
 
-def test_a_companys_page_shows_its_latest_requests_that_failed(api, globex_api, acme, staff, failing):
+def test_admin_company_page_shows_latest_failed_requests(api, globex_api, acme, staff, failing):
     for n in range(22):
         body = {"name": "told nobody", "type": "bank"}
         assert api.post("accounts?x=y", body, x_request_id=f"failed-{n}").status_code == 500
@@ -136,7 +136,7 @@ def test_a_companys_page_shows_its_latest_requests_that_failed(api, globex_api, 
     assert search_companies(staff, "failed-theirs") == ["Globex"]
 
 
-def test_a_page_that_failed_is_found_by_the_number_that_it_told(browser_of, alice, acme, staff, monkeypatch):
+def test_support_search_finds_failed_page_by_request_id(browser_of, alice, acme, staff, monkeypatch):
     browser = browser_of(alice, acme).client
     browser.raise_request_exception = False
     monkeypatch.setattr("companies.pages.settings.members.summarize_permissions", raise_runtime_error)
@@ -145,7 +145,7 @@ def test_a_page_that_failed_is_found_by_the_number_that_it_told(browser_of, alic
     assert search_companies(staff, "told-by-a-page") == ["Acme"]
 
 
-def test_a_failure_is_kept_in_no_company_that_the_caller_cannot_reach(api, globex, failing, monkeypatch):
+def test_failed_request_is_not_recorded_in_inaccessible_company(api, globex, failing, monkeypatch):
     monkeypatch.setattr("companies.api.company_viewset.CompanyViewSet.resolve_target", raise_runtime_error)
     assert api.client.post(f"/companies/{globex.id}/accounts", {}, headers=api.headers).status_code == 500
     assert not FailedRequest.objects.exists()
@@ -160,7 +160,7 @@ def test_unrecorded_failure_does_not_change_the_answer(api, acme, failing, monke
     assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
 
 
-def test_a_companys_page_shows_which_members_have_a_second_factor(api, alice, acme, staff):
+def test_admin_company_page_shows_members_with_mfa(api, alice, acme, staff):
     page = f"{COMPANIES}{acme.pk}/change/"
     assert "4 Mar 2026" not in staff.get(page).content.decode()
     alice.second_factor_since = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
@@ -168,14 +168,14 @@ def test_a_companys_page_shows_which_members_have_a_second_factor(api, alice, ac
     assert "4 Mar 2026" in staff.get(page).content.decode()
 
 
-def test_a_companys_page_shows_no_secret_of_its_webhooks(api, acme, staff):
+def test_admin_company_page_hides_webhook_secrets(api, acme, staff):
     made = api.post("webhook_endpoints", {"url": "https://a.example/", "enabled": False}).json()
     text = staff.get(f"{COMPANIES}{acme.pk}/change/").content.decode()
     assert made["secret"] not in text
     assert "salt" not in text
 
 
-def test_a_new_confidential_app_shows_its_id_secret_and_a_link_to_try_it_at_once(staff):
+def test_new_confidential_app_shows_id_secret_and_preview_link(staff):
     form = {
         "name": "New app", "client_type": "confidential", "redirect_uris": "https://new.example/cb",
         "allowed_scopes": ["svc:read"], "enabled": "on",

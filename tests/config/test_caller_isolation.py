@@ -83,7 +83,7 @@ def check_responsive(server):
             assert (status, seconds < 2) == (200, True), (path, status, seconds)
 
 
-def test_writes_that_wait_for_their_company_stop_nobody_else(server, database):
+def test_writes_waiting_for_company_lock_do_not_block_others(server, database):
     (acme, key), _ = server.companies
     database.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"ledger:{acme}"])
     write = lambda: server.call("POST", f"/companies/{acme}/account_groups", key=key, body={"name": "x"})  # noqa: E731
@@ -100,7 +100,7 @@ def test_writes_that_wait_for_their_company_stop_nobody_else(server, database):
     assert write()[0] == 201
 
 
-def test_queries_that_take_too_long_are_ended_and_stop_nobody_else(server, database):
+def test_long_queries_are_cancelled_and_do_not_block_others(server, database):
     (acme, key), _ = server.companies
     database.execute("LOCK TABLE ledger_file IN ACCESS EXCLUSIVE MODE")
     wait = server.all_at_once([lambda: server.call("GET", f"/companies/{acme}/files", key=key)] * 12)
@@ -114,7 +114,7 @@ def test_queries_that_take_too_long_are_ended_and_stop_nobody_else(server, datab
     assert server.call("GET", f"/companies/{acme}/files", key=key)[0] == 200
 
 
-def test_health_and_sign_in_are_answered_while_every_thread_is_taken(server, database):
+def test_health_and_sign_in_respond_while_all_threads_are_busy(server, database):
     database.execute("LOCK TABLE ledger_file IN ACCESS EXCLUSIVE MODE")
     calls = [
         lambda company=company, key=key: server.call("GET", f"/companies/{company}/files", key=key)

@@ -16,12 +16,12 @@ from config.databases.connection import DatabaseUnavailable, build_database_sett
         ("postgresql://u:p@[::1]/b%20c", ("b c", "u", "p", "::1", "")),
     ],
 )
-def test_an_address_is_read_with_its_escapes(tmp_path, url, expected):
+def test_database_url_is_parsed_with_escapes(tmp_path, url, expected):
     found = build_database_settings(url=url, data_dir=tmp_path)
     assert tuple(found[name] for name in ("NAME", "USER", "PASSWORD", "HOST", "PORT")) == expected
 
 
-def test_an_address_passes_options_on_and_bounds_the_wait(tmp_path):
+def test_database_url_passes_options_and_limits_connect_timeout(tmp_path):
     found = build_database_settings(url="postgresql://u@h/b?sslmode=require&connect_timeout=60", data_dir=tmp_path)
     assert found["OPTIONS"] == {"sslmode": "require", "connect_timeout": 4}
 
@@ -44,13 +44,13 @@ def test_an_address_passes_options_on_and_bounds_the_wait(tmp_path):
         f"postgresql://u:hunter2@h/b?connect_timeout={'9' * 5000}",
     ],
 )
-def test_an_address_that_is_wrong_is_one_line_without_the_password(tmp_path, url):
+def test_invalid_database_url_error_is_one_line_without_password(tmp_path, url):
     with pytest.raises(ValueError, match=r"^DATABASE_URL [^\n]*$") as caught:
         build_database_settings(url=url, data_dir=tmp_path)
     assert "hunter2" not in str(caught.value)
 
 
-def test_no_address_is_the_embedded_server(tmp_path):
+def test_missing_database_url_uses_embedded_server(tmp_path):
     found = build_database_settings(url=None, data_dir=tmp_path)
     assert (found["NAME"], found["HOST"]) == ("app", str(tmp_path / "postgres"))
     assert found["CONN_HEALTH_CHECKS"]
@@ -60,7 +60,7 @@ BUSY_SECONDS = 10  # seconds that a machine with much else to do may add; withou
 
 
 @pytest.mark.parametrize("how", ["silent", "closed", "unknown"])
-def test_an_address_that_does_not_answer_is_reported_within_ten_seconds(tmp_path, how):
+def test_unreachable_database_url_is_reported_within_ten_seconds(tmp_path, how):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         if how == "closed":

@@ -101,7 +101,7 @@ def start_with_socket(listener: socket.socket, environment: dict[str, str]) -> I
 
 
 @pytest.mark.server
-def test_workers_and_threads_are_settings_and_workers_are_replaced_without_a_lost_request(machine):
+def test_worker_settings_apply_and_worker_replacement_loses_no_request(machine):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         environment = machine.environment(PORT=port, WORKERS=2, THREADS=3, MAX_REQUESTS=100)
@@ -133,7 +133,7 @@ def run_health_check(port: int) -> int:
 
 
 @pytest.mark.server
-def test_behind_a_socket_of_systemd_a_restart_refuses_nobody_and_the_container_knows_its_health(machine):
+def test_socket_activated_restart_refuses_no_client_and_health_check_works(machine):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         environment = machine.environment(PORT=port, WORKERS=1)
@@ -220,7 +220,7 @@ def nginx(tmp_path) -> Iterator[Any]:
 
 @needs_nginx
 @pytest.mark.server
-def test_nginx_ends_tls_and_tells_who_called_and_writes_down_no_query(nginx, machine, tmp_path):
+def test_nginx_terminates_tls_forwards_client_address_and_logs_no_query(nginx, machine, tmp_path):
     tls, behind, trust = nginx
 
     def call(path: str, **headers: str) -> tuple[int, Any]:
@@ -252,7 +252,7 @@ def test_nginx_ends_tls_and_tells_who_called_and_writes_down_no_query(nginx, mac
     assert "hunter2" not in written + (tmp_path / "financial-planning.error.log").read_text()
 
 
-def test_nginx_lets_through_what_the_service_takes():
+def test_nginx_limits_match_upload_limit_and_timeout_of_the_service():
     example = (DEPLOY / "nginx.conf").read_text()
     most = int(re.search(r'"MAX_UPLOAD_MB", default=(\d+)', (ROOT / "config" / "settings.py").read_text())[1])
     assert int(re.search(r"client_max_body_size (\d+)m;", example)[1]) == most + 1
@@ -267,7 +267,7 @@ UNITS = ("financial-planning.service", "financial-planning-webhooks.service")
 
 
 @needs_systemd
-def test_systemd_takes_the_units(tmp_path):
+def test_systemd_units_pass_verification(tmp_path):
     for name in (*UNITS, "financial-planning.socket"):
         text = (DEPLOY / name).read_text().replace("/srv/financial-planning/.venv", str(Path(sys.prefix)))
         (tmp_path / name).write_text(text)
@@ -278,7 +278,7 @@ def test_systemd_takes_the_units(tmp_path):
 
 @needs_systemd
 @pytest.mark.parametrize("unit", UNITS)
-def test_the_unit_gives_the_service_little_to_do_harm_with(unit):
+def test_systemd_units_pass_security_analysis(unit):
     words = ["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager"]
     done = subprocess.run([*words, str(DEPLOY / unit)], capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == 0, done.stdout[-200:]
@@ -289,7 +289,7 @@ GRACEFUL_SECONDS = int(
 )
 
 
-def test_whoever_stops_the_service_waits_until_its_requests_are_answered():
+def test_stop_timeouts_exceed_graceful_shutdown_time():
     unit = (DEPLOY / "financial-planning.service").read_text()
     assert int(re.search(r"TimeoutStopSec=(\d+)", unit)[1]) > GRACEFUL_SECONDS
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
@@ -299,7 +299,7 @@ def test_whoever_stops_the_service_waits_until_its_requests_are_answered():
 # ---------------------------------------------------------------------------------------------- containers
 
 
-def test_containers_run_as_nobody_special_and_say_how_they_are():
+def test_dockerfile_uses_unprivileged_user_and_health_check():
     lines = (DEPLOY / "Dockerfile").read_text().splitlines()
     last = max(number for number, line in enumerate(lines) if line.startswith("FROM "))
     words = [line.split(maxsplit=1) for line in lines[last:] if re.match(r"[A-Z]+ ", line)]
@@ -323,7 +323,7 @@ SECRET_FILES = [".env", "deploy/.env", "deploy/.env.production", "a/b/.env", "va
 
 
 @pytest.mark.parametrize("path", SECRET_FILES)
-def test_no_file_of_secrets_goes_into_the_image_or_into_git(path):
+def test_secret_files_are_excluded_from_image_and_git(path):
     assert not is_in_image(path)
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         pytest.skip("this is no checkout: there is no git to ask")
@@ -331,14 +331,14 @@ def test_no_file_of_secrets_goes_into_the_image_or_into_git(path):
     assert done.returncode == 0
 
 
-def test_the_image_has_what_the_service_needs_and_nothing_that_was_made_here():
+def test_image_includes_needed_files_and_excludes_generated_ones():
     for path in ("manage.py", "config/settings.py", "templates/docs.html", "docs/oauth.md", "deploy/example.env"):
         assert is_in_image(path), path
     for path in (".git/config", ".venv/bin/python", "tests/conftest.py", "ledger/__pycache__/x.pyc", ".mypy_cache/x"):
         assert not is_in_image(path), path
 
 
-def test_compose_names_settings_that_exist_and_keeps_its_port_inside():
+def test_compose_uses_existing_settings_and_keeps_ports_local():
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     example = re.findall(r"^([A-Z_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE)
     for name in ("prepare", "app", "webhooks"):

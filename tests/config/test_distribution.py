@@ -35,7 +35,7 @@ def group_by_placement() -> dict[Place, set[str]]:
 
 
 @pytest.mark.django_db
-def test_every_table_of_ours_has_a_place_on_a_cluster():
+def test_every_table_has_a_placement_on_a_cluster():
     """A new model is CompanyOwned or has a natural key that begins with the company, or is Shared, or Unowned."""
     places = group_by_placement()
     assert places[Place.COMPANIES] == {"companies_company"}
@@ -66,7 +66,7 @@ def test_every_table_of_ours_has_a_place_on_a_cluster():
 
 @pytest.mark.django_db
 @single_machine_only
-def test_the_plan_moves_every_table_but_those_of_libraries():
+def test_distribution_plan_moves_all_tables_except_library_tables():
     places = group_by_placement()
     wanted = {name for place in places if place is not Place.LIBRARY for name in places[place]}
     moves = [
@@ -80,7 +80,7 @@ def test_the_plan_moves_every_table_but_those_of_libraries():
 
 @pytest.mark.django_db
 @single_machine_only
-def test_the_plan_moves_a_divided_table_and_not_its_parts(now):
+def test_distribution_plan_moves_partitioned_table_without_its_partitions(now):
     """A part goes where its table goes; what guards it alone is out of the way while rows are copied."""
     part = f"companies_auditentry_{now:%Y_%m}"
     said = [step.statement for step in distribution.list_distribution_steps()]
@@ -98,7 +98,7 @@ def list_definitions() -> dict[str, str]:
 
 @pytest.mark.django_db
 @single_machine_only
-def test_every_reference_between_tables_that_move_is_put_back_as_it_was():
+def test_distribution_plan_restores_references_between_moved_tables():
     """Libraries' tables lose theirs to users."""
     places = {table.name: get_table_place(table) for table in distribution.list_tables()}
     found = {each.name: (places[each.table], places[each.target]) for each in distribution.list_references()}
@@ -117,7 +117,7 @@ def test_every_reference_between_tables_that_move_is_put_back_as_it_was():
 
 @pytest.mark.django_db
 @single_machine_only
-def test_the_plan_is_printed_as_a_script():
+def test_distribution_plan_is_printed_as_a_script():
     said = io.StringIO()
     call_command("distribute", "--plan", "--shards", "64", stdout=said)
     first, *_, last = said.getvalue().splitlines()
@@ -127,13 +127,13 @@ def test_the_plan_is_printed_as_a_script():
 
 @pytest.mark.django_db
 @single_machine_only
-def test_without_a_cluster_nothing_is_done_and_it_says_why():
+def test_distribute_without_cluster_fails_with_reason():
     with pytest.raises(CommandError, match="no part of a Citus cluster"):
         call_command("distribute")
 
 
 @pytest.mark.parametrize("shards", ["0", "64001"])
-def test_a_wrong_number_of_shards_is_refused(shards):
+def test_distribute_rejects_invalid_shard_count(shards):
     with pytest.raises(CommandError, match="--shards"):
         call_command("distribute", "--shards", shards)
 
@@ -206,7 +206,7 @@ def list_sent_statements(server: Any, *statements: str) -> str:
 
 
 @on_a_cluster
-def test_a_schema_moves_with_its_data_and_serves_on(on):
+def test_distribute_moves_schema_with_data_and_service_continues(on):
     on("migrate", "-v0")
     on("update_rates")
     on("register_app", "--name", "Early", "--redirect-uri", "https://early.example/")
@@ -247,7 +247,7 @@ def test_coordinator_rows_commit_with_the_request(on):
 
 
 @on_a_cluster
-def test_later_migrations_join_what_is_distributed(on):
+def test_later_migrations_extend_the_distribution(on):
     """Tables with composite keys are distributed by the migration that makes them; the rest by a second run."""
     labels = {config.label for config in apps.get_app_configs()}
     for app in sorted(labels & MigrationLoader(None).migrated_apps - {"ledger", "planning"}):

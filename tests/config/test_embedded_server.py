@@ -107,7 +107,7 @@ def read_remaining_lines(child: subprocess.Popen) -> list[str]:
 
 
 class TestServer:
-    def test_keeps_to_its_socket_and_to_the_disk(self, embedded):
+    def test_embedded_server_uses_only_socket_and_durable_settings(self, embedded):
         with embedded.hold(), connect_database(embedded) as connection:
             shown = {
                 name: connection.execute(f"SHOW {name}").fetchone()[0]
@@ -122,14 +122,14 @@ class TestServer:
         }  # fmt: skip
         assert collation == ("C.UTF-8", "UTF8")
 
-    def test_is_made_once_and_found_again_at_every_later_start(self, embedded):
+    def test_embedded_server_is_created_once_and_reused(self, embedded):
         made = []
         for _ in range(2):
             with embedded.hold():
                 made.append((embedded.path / "PG_VERSION").stat().st_ino)
         assert made[0] == made[1]
 
-    def test_answers_at_an_address_as_any_other_server(self, embedded):
+    def test_embedded_server_is_reachable_by_database_url(self, embedded):
         with embedded.hold():
             check_database_reachable(
                 build_database_settings(
@@ -137,16 +137,16 @@ class TestServer:
                 )
             )
 
-    def test_is_private_to_its_user(self, embedded):
+    def test_embedded_server_directory_is_private(self, embedded):
         with embedded.hold():
             assert stat.S_IMODE(embedded.path.stat().st_mode) == 0o700
 
-    def test_writes_no_statement_into_its_log(self, embedded):
+    def test_embedded_server_logs_no_statements(self, embedded):
         with embedded.hold(), connect_database(embedded) as connection, pytest.raises(psycopg.Error):
             connection.execute("SELECT 'a-secret'::int")
         assert "a-secret" not in (embedded.path / "server.log").read_text()
 
-    def test_a_data_directory_that_was_moved_works_in_its_new_place(self, embedded):
+    def test_embedded_server_works_after_data_directory_is_moved(self, embedded):
         with embedded.hold(), connect_database(embedded) as connection:
             connection.execute("CREATE TABLE kept (id int)")
         moved = EmbeddedDatabase(data_dir=embedded.data_dir.with_name("moved"))
@@ -156,7 +156,7 @@ class TestServer:
 
 
 class TestSharing:
-    def test_four_processes_that_race_on_an_empty_directory_get_one_server(self, embedded):
+    def test_concurrent_first_starts_create_one_embedded_server(self, embedded):
         with contextlib.ExitStack() as stack:
             children = [stack.enter_context(start_process(embedded, HOLD_SCRIPT)) for _ in range(4)]
             pids = {int(child.stdout.readline()) for child in children}
@@ -168,7 +168,7 @@ class TestSharing:
             end_child(children[3])
         assert not embedded.is_running()
 
-    def test_a_command_beside_another_leaves_the_server_running(self, embedded):
+    def test_second_command_leaves_embedded_server_running_for_the_first(self, embedded):
         with start_process(embedded, HOLD_SCRIPT) as child:
             child.stdout.readline()
             with embedded.hold():
@@ -177,7 +177,7 @@ class TestSharing:
             end_child(child)
         assert not embedded.is_running()
 
-    def test_a_killed_user_does_not_keep_the_server_from_being_stopped(self, embedded):
+    def test_killed_command_does_not_prevent_embedded_server_stop(self, embedded):
         with start_process(embedded, HOLD_SCRIPT) as child:
             pid = int(child.stdout.readline())
             child.kill()
@@ -187,12 +187,12 @@ class TestSharing:
             assert read_postmaster_pid(embedded) == pid
         assert not embedded.is_running()
 
-    def test_a_forked_worker_that_leaves_does_not_stop_the_server(self, embedded):
+    def test_exiting_forked_worker_does_not_stop_embedded_server(self, embedded):
         fork = "import os\nwith embedded.hold():\n    if os.fork() == 0:\n        sys.exit(0)\n    os.wait()\n"
         with start_process(embedded, fork + "    print(embedded.is_running(), flush=True)") as child:
             assert child.stdout.readline().strip() == "True"
 
-    def test_starts_and_stops_in_many_processes_never_meet_a_dead_server(self, embedded):
+    def test_concurrent_starts_and_stops_of_embedded_server_succeed(self, embedded):
         often = (
             "import psycopg\nfor _ in range(8):\n    with embedded.hold():\n"
             "        psycopg.connect(host=str(embedded.path), user='postgres', dbname='app').close()\n"
@@ -204,7 +204,7 @@ class TestSharing:
 
 
 class TestKills:
-    def test_no_acknowledged_row_is_lost_when_the_server_is_killed_under_a_writer(self, embedded):
+    def test_acknowledged_rows_survive_kill_of_embedded_server(self, embedded):
         with start_process(embedded, WRITE_SCRIPT) as child:
             acknowledged = read_lines_for(child, seconds=1)
             os.kill(read_postmaster_pid(embedded), signal.SIGKILL)
@@ -213,7 +213,7 @@ class TestKills:
         with embedded.hold():
             assert {int(line) for line in acknowledged if line} <= list_written_ids(embedded)
 
-    def test_no_acknowledged_row_is_lost_when_the_writer_is_killed(self, embedded):
+    def test_acknowledged_rows_survive_kill_of_writer(self, embedded):
         with start_process(embedded, WRITE_SCRIPT) as child:
             acknowledged = read_lines_for(child, seconds=1)
             child.kill()
@@ -221,7 +221,7 @@ class TestKills:
             acknowledged += read_remaining_lines(child)
         assert {int(line) for line in acknowledged if line} <= list_written_ids(embedded)
 
-    def test_a_killed_server_starts_again_at_once(self, embedded):
+    def test_killed_embedded_server_restarts_immediately(self, embedded):
         with embedded.hold():
             for _ in range(3):
                 old = read_postmaster_pid(embedded)
@@ -230,7 +230,7 @@ class TestKills:
                 assert read_postmaster_pid(embedded) != old
                 connect_database(embedded).close()
 
-    def test_a_killed_server_starts_again_although_one_of_its_processes_is_busy(self, embedded):
+    def test_killed_embedded_server_restarts_despite_busy_backend(self, embedded):
         with start_process(embedded, SPIN_SCRIPT) as child:
             orphan = int(child.stdout.readline())
             with connect_database(embedded) as other:
@@ -243,7 +243,7 @@ class TestKills:
                 assert not Path(f"/proc/{orphan}").exists() or "Z" in Path(f"/proc/{orphan}/stat").read_text()
 
     @pytest.mark.parametrize("whose", ["nobody's", "another program's"])
-    def test_a_pid_file_left_behind_does_not_stop_a_start(self, embedded, whose):
+    def test_stale_pid_file_does_not_prevent_embedded_server_start(self, embedded, whose):
         embedded.start()
         left = (embedded.path / "postmaster.pid").read_text().split("\n")
         os.kill(int(left[0]), signal.SIGKILL)
@@ -255,7 +255,7 @@ class TestKills:
             connect_database(embedded).close()
 
     @pytest.mark.parametrize("after", [0.12, 0.25, 0.4, 0.6])
-    def test_a_first_start_that_is_killed_half_way_is_made_good_by_the_next(self, embedded, after):
+    def test_interrupted_first_start_is_repaired_by_the_next_start(self, embedded, after):
         with start_process(embedded, HOLD_SCRIPT) as child:
             time.sleep(after)
             child.kill()
@@ -264,7 +264,7 @@ class TestKills:
             connect_database(embedded).close()
             assert list(embedded.data_dir.glob("postgres.new-*")) == []
 
-    def test_the_database_that_a_killed_start_had_asked_for_may_come_while_the_next_one_asks(self, embedded):
+    def test_concurrent_database_creation_by_killed_start_is_tolerated(self, embedded):
         with embedded.hold():
             with connect_database(embedded, "postgres") as connection:
                 connection.execute("DROP DATABASE app")
@@ -276,7 +276,7 @@ class TestKills:
                 connection.execute("COMMIT")
                 assert child.stdout.readline() == f"{read_postmaster_pid(embedded)}\n"
 
-    def test_a_watched_server_is_started_again(self, embedded):
+    def test_watched_embedded_server_is_restarted(self, embedded):
         with embedded.hold(), embedded.watch(every=0.1):
             old = read_postmaster_pid(embedded)
             os.kill(old, signal.SIGKILL)
@@ -285,26 +285,26 @@ class TestKills:
 
 
 class TestRefusals:
-    def test_a_path_too_long_for_a_socket_says_what_to_do(self, data_dir):
+    def test_embedded_server_path_too_long_for_socket_is_reported(self, data_dir):
         far = EmbeddedDatabase(data_dir=data_dir / ("long" * 25))
         with pytest.raises(DatabaseUnavailable, match="set DATA_DIR to a shorter one") as caught:
             far.start()
         assert "\n" not in str(caught.value)
 
-    def test_a_directory_of_something_else_is_left_alone(self, embedded):
+    def test_directory_with_other_files_is_not_used_for_embedded_server(self, embedded):
         embedded.path.mkdir(parents=True)
         (embedded.path / "diary.txt").write_text("dear diary")
         with pytest.raises(DatabaseUnavailable, match="not empty and holds no database"):
             embedded.start()
         assert (embedded.path / "diary.txt").read_text() == "dear diary"
 
-    def test_data_of_another_version_is_left_alone(self, embedded):
+    def test_data_of_another_postgres_version_is_rejected(self, embedded):
         embedded.path.mkdir(parents=True)
         (embedded.path / "PG_VERSION").write_text("16\n")
         with pytest.raises(DatabaseUnavailable, match=r"made by PostgreSQL 16 and the embedded one is 18"):
             embedded.start()
 
-    def test_a_server_that_cannot_start_says_why(self, embedded):
+    def test_embedded_server_start_failure_is_reported_with_reason(self, embedded):
         with embedded.hold():
             pass
         (embedded.path / "global" / "pg_control").unlink()
@@ -313,7 +313,7 @@ class TestRefusals:
         assert "\n" not in str(caught.value)
 
     @as_root
-    def test_root_is_told_which_directory_is_closed_and_opens_none(self, data_dir):
+    def test_inaccessible_parent_directory_is_reported_to_root_and_unchanged(self, data_dir):
         closed = data_dir.parent / "home"
         closed.mkdir(mode=0o700)
         with pytest.raises(DatabaseUnavailable, match=rf"cannot enter {closed} .*set DATA_DIR"):
@@ -321,7 +321,7 @@ class TestRefusals:
         assert stat.S_IMODE(closed.stat().st_mode) == 0o700
 
     @as_root
-    def test_root_runs_the_server_as_the_owner_of_the_data(self, data_dir):
+    def test_embedded_server_started_by_root_runs_as_data_owner(self, data_dir):
         nobody = pwd.getpwnam("nobody")
         data_dir.mkdir()
         os.chown(data_dir, nobody.pw_uid, nobody.pw_gid)
@@ -331,7 +331,7 @@ class TestRefusals:
             assert (data_dir / "postgres.lock").stat().st_uid == nobody.pw_uid
 
     @as_root
-    def test_root_does_not_follow_a_link_in_place_of_a_lock(self, data_dir):
+    def test_embedded_server_lock_symlink_is_not_followed_by_root(self, data_dir):
         data_dir.mkdir()
         (data_dir.parent / "precious").write_text("")
         (data_dir / "postgres.lock").symlink_to(data_dir.parent / "precious")
@@ -340,10 +340,10 @@ class TestRefusals:
         assert (data_dir.parent / "precious").stat().st_uid == 0
 
     @as_root
-    def test_the_server_never_runs_as_root(self, embedded):
+    def test_embedded_server_never_runs_as_root(self, embedded):
         assert find_server_user(cluster=embedded.path).uid != 0
         with embedded.hold():
             assert Path(f"/proc/{read_postmaster_pid(embedded)}").stat().st_uid != 0
 
-    def test_a_missing_cluster_is_not_alive(self, embedded):
+    def test_missing_embedded_cluster_is_not_running(self, embedded):
         assert not EmbeddedServer(path=embedded.path, account=None).is_running()

@@ -47,7 +47,7 @@ def check_private(machine: Machine) -> bool:
 
 
 @pytest.mark.server
-def test_all_that_the_service_keeps_is_private_and_what_was_open_is_closed_at_its_start(machine):
+def test_data_directory_is_private_and_open_permissions_are_fixed_at_start(machine):
     port = find_free_port()
     with machine.up(port, "--workers", "1"):
         assert machine.run("shell", "-v", "0", "-c", UPLOAD).returncode == 0
@@ -63,7 +63,7 @@ def test_all_that_the_service_keeps_is_private_and_what_was_open_is_closed_at_it
     assert (var / "files/a/b/secret.txt").read_text() == "1"
 
 
-def test_a_directory_that_holds_other_things_too_is_not_closed_but_what_is_ours_in_it_is(tmp_path):
+def test_shared_directory_stays_open_but_service_files_become_private(tmp_path):
     tmp_path.chmod(0o755)
     for name in ("files/a/document", "secret-key", "holiday/picture"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def test_a_directory_that_holds_other_things_too_is_not_closed_but_what_is_ours_
     assert list_open_paths(tmp_path) == [".", "holiday", "holiday/picture"]
 
 
-def test_no_link_is_followed_to_what_is_not_ours(tmp_path):
+def test_permission_fix_does_not_follow_symlinks(tmp_path):
     outside, var = tmp_path / "outside", tmp_path / "var"
     outside.mkdir()
     (outside / "file").write_text("")
@@ -115,7 +115,7 @@ def open_directories(embedded: EmbeddedDatabase) -> None:
 
 
 @as_root
-def test_another_user_of_the_machine_is_refused_by_the_directory_and_by_the_database(embedded):
+def test_other_system_user_is_rejected_by_directory_and_database(embedded):
     with embedded.hold():
         assert query_as_user(embedded).stdout == "let in\n"
         assert "Permission denied" in query_as_user(embedded, uid=find_other_user(embedded)).stderr
@@ -125,7 +125,7 @@ def test_another_user_of_the_machine_is_refused_by_the_directory_and_by_the_data
     assert refused.stdout == ""
 
 
-def test_another_role_of_the_database_is_refused(embedded):
+def test_other_database_role_is_rejected(embedded):
     with embedded.hold():
         with connect_database(embedded) as connection:
             connection.execute("CREATE ROLE other LOGIN SUPERUSER")
@@ -135,7 +135,7 @@ def test_another_role_of_the_database_is_refused(embedded):
 
 
 @as_root
-def test_the_owner_of_the_data_and_root_share_one_server(embedded):
+def test_data_owner_and_root_share_one_embedded_server(embedded):
     owner = pwd.getpwnam("nobody")
     embedded.data_dir.mkdir()
     os.chown(embedded.data_dir, owner.pw_uid, owner.pw_gid)
@@ -143,7 +143,7 @@ def test_the_owner_of_the_data_and_root_share_one_server(embedded):
         assert [query_as_user(embedded, uid=uid).stdout for uid in (owner.pw_uid, None)] == ["let in\n", "let in\n"]
 
 
-def test_data_that_let_everybody_in_is_closed_at_its_next_start(embedded):
+def test_open_database_access_is_closed_at_next_start(embedded):
     with embedded.hold():
         pass
     (embedded.path / "pg_hba.conf").write_text(OPEN_HBA)
@@ -152,7 +152,7 @@ def test_data_that_let_everybody_in_is_closed_at_its_next_start(embedded):
         assert check_other_roles_rejected(embedded)
 
 
-def test_a_server_that_an_older_release_left_running_is_told_to_close(embedded):
+def test_open_database_access_of_running_server_is_closed(embedded):
     with start_process(embedded, HOLD_SCRIPT) as child:
         child.stdout.readline()
         (embedded.path / "pg_hba.conf").write_text(OPEN_HBA)

@@ -21,7 +21,7 @@ def unknown_state():
     health.READY_CHECKS.clear()
 
 
-def test_a_process_that_answers_is_healthy_without_a_database(client, monkeypatch):
+def test_healthz_works_without_database(client, monkeypatch):
     monkeypatch.setattr(connection, "cursor", lambda: pytest.fail("asked the database"))
     assert client.get("/healthz").status_code == 200
 
@@ -30,7 +30,7 @@ def test_readyz_returns_200_with_a_migrated_database(client):
     assert client.get("/readyz").status_code == 200
 
 
-def test_a_missing_migration_is_503(client):
+def test_readyz_returns_503_with_missing_migration(client):
     (latest,) = MigrationLoader(connection).graph.leaf_nodes("companies")
     MigrationRecorder(connection).record_unapplied(*latest)
     answer = client.get("/readyz")
@@ -38,7 +38,7 @@ def test_a_missing_migration_is_503(client):
     assert "migrations" in answer.json()["status"]
 
 
-def test_a_dead_database_is_503_and_says_nothing_of_its_address(client, monkeypatch):
+def test_readyz_returns_503_without_database_and_hides_its_address(client, monkeypatch):
     def dead():
         raise OperationalError("connection to server at 10.0.0.7 failed: password hunter2")
 
@@ -50,13 +50,13 @@ def test_a_dead_database_is_503_and_says_nothing_of_its_address(client, monkeypa
     assert b"hunter2" not in answer.content
 
 
-def test_the_document_is_the_same_in_every_process(client):
+def test_openapi_document_lists_methods_in_fixed_order(client):
     order = ["get", "post", "put", "delete"]
     for path, operations in client.get("/openapi.json").json()["paths"].items():
         assert list(operations) == [method for method in order if method in operations], path
 
 
-def test_the_document_is_valid_openapi_3_1(client):
+def test_openapi_document_is_valid_3_1(client):
     answer = client.get("/openapi.json")
     assert answer["Content-Type"] == "application/json"
     document = answer.json()
@@ -64,7 +64,7 @@ def test_the_document_is_valid_openapi_3_1(client):
     OpenAPIV31SpecValidator(document).validate()
 
 
-def test_operations_have_names_of_their_own_and_name_their_refusals(client):
+def test_openapi_operations_have_unique_ids_errors_and_security(client):
     document = client.get("/openapi.json").json()
     operations = [operation for item in document["paths"].values() for operation in item.values()]
     names = [operation["operationId"] for operation in operations]
@@ -75,12 +75,12 @@ def test_operations_have_names_of_their_own_and_name_their_refusals(client):
         assert operation["security"] == [{"apiKey": []}, {"oauth2": ["svc:read", "svc:write"]}, {"session": []}]
 
 
-def test_no_example_in_the_document_is_a_working_secret(client):
+def test_openapi_examples_contain_no_working_secret(client):
     assert "svc_0" not in json.dumps(client.get("/openapi.json").json())
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/docs", "/companies", "/nowhere", "/openapi.json", "/app/sign-in"])
-def test_every_answer_carries_the_security_headers(client, path):
+def test_security_headers_are_on_every_response(client, path):
     answer = client.get(path)
     policy = answer["Content-Security-Policy"]
     assert "default-src 'none'" in policy
@@ -94,7 +94,7 @@ def test_every_answer_carries_the_security_headers(client, path):
     assert "Server" not in answer
 
 
-def test_https_is_remembered_where_the_base_address_has_it(client, settings):
+def test_hsts_header_is_sent_over_https_only(client, settings):
     settings.SECURE_HSTS_SECONDS = 31_536_000
     assert "Strict-Transport-Security" not in client.get("/healthz")
     assert "max-age=31536000" in client.get("/healthz", secure=True)["Strict-Transport-Security"]

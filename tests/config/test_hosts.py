@@ -3,7 +3,7 @@
 import logging
 
 
-def test_a_foreign_host_is_refused_without_a_traceback(client, settings, caplog):
+def test_foreign_host_is_rejected_without_traceback(client, settings, caplog):
     settings.ALLOWED_HOSTS = ["finance.example"]
     with caplog.at_level(logging.INFO):
         for path in ("/companies", "/app/sign-in", "/auth/token", "/nothing"):

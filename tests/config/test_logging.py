@@ -184,7 +184,7 @@ def as_text() -> ServerLog:
     return run_logged_session()
 
 
-def test_every_line_is_an_object_that_says_when_how_bad_who_and_what(as_json):
+def test_json_log_lines_start_with_time_level_logger_and_message(as_json):
     assert len(as_json.lines) > 20
     for line in as_json.lines:
         assert list(line)[:4] == ["time", "level", "logger", "message"]
@@ -192,7 +192,7 @@ def test_every_line_is_an_object_that_says_when_how_bad_who_and_what(as_json):
         assert line["level"] in {"INFO", "WARNING", "ERROR"}
 
 
-def test_each_request_leaves_one_line_with_its_caller_company_status_and_duration(as_json):
+def test_access_log_has_one_line_per_request_with_caller_and_duration(as_json):
     (line,) = as_json.of(requestId="mine-1")
     drive = as_json.drive
     assert line.pop("durationMs") > 0
@@ -203,14 +203,14 @@ def test_each_request_leaves_one_line_with_its_caller_company_status_and_duratio
     }  # fmt: skip
 
 
-def test_people_and_apps_are_named_by_session_and_consent(as_json):
+def test_access_log_names_session_or_consent_of_caller(as_json):
     (page, *_) = as_json.of(logger="access", path="/app/", status=200)
     assert re.fullmatch(r"session:[0-9a-f-]{36}", page["credentialId"])
     called = [line for line in as_json.of(path="/companies", status=200) if line["credentialId"].startswith("oauth:")]
     assert [line["companyId"] for line in called] == [as_json.drive.company]
 
 
-def test_a_failure_is_a_line_with_its_exception_and_the_requests_id(as_json):
+def test_failed_request_is_logged_with_exception_and_request_id(as_json):
     assert as_json.failures == [503, 503]
     for path, logger in (("/companies", "api"), ("/app/", "api")):
         (failed, *_) = as_json.of(logger=logger, path=path, level="ERROR")
@@ -218,12 +218,12 @@ def test_a_failure_is_a_line_with_its_exception_and_the_requests_id(as_json):
         assert as_json.of(logger="access", requestId=failed["requestId"], path=path)
 
 
-def test_the_web_servers_own_lines_are_objects_too(as_json):
+def test_gunicorn_log_lines_are_json(as_json):
     assert as_json.of(logger="gunicorn.error")
 
 
 @pytest.mark.parametrize("kind", ["as_json", "as_text"])
-def test_nothing_secret_is_written_down(kind, request):
+def test_logs_contain_no_secrets(kind, request):
     told = request.getfixturevalue(kind)
     assert told.failures == [503, 503]
     assert "Traceback" in told.printed  # failures are written down, and still:
@@ -234,7 +234,7 @@ def test_nothing_secret_is_written_down(kind, request):
     assert "alice@acme.example" not in told.printed
 
 
-def test_in_text_a_request_that_went_well_leaves_no_line(as_text):
+def test_text_log_has_no_line_for_successful_request(as_text):
     assert "/accounts" not in as_text.printed
 
 
@@ -252,11 +252,11 @@ def test_in_text_a_request_that_went_well_leaves_no_line(as_text):
         ("/companies/whsec_abc\nrest", "/companies/…"),
     ],
 )
-def test_what_is_secret_in_a_path_is_cut_out(path, kept):
+def test_secrets_in_paths_are_redacted(path, kept):
     assert hide_secrets(path) == kept
 
 
-def test_an_unknown_format_stops_the_start_of_gunicorn_in_one_line(tmp_path):
+def test_unknown_log_format_stops_gunicorn_with_one_line(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "gunicorn", "-c", "config/gunicorn.py", "config.wsgi"],
         env=Machine(home=tmp_path).environment(LOG_FORMAT="xml"), capture_output=True, text=True, timeout=180,

@@ -64,7 +64,7 @@ def watched():
 
 
 @pytest.mark.server
-def test_only_who_has_the_token_reads_them(watched):
+def test_metrics_require_token(watched):
     for headers in ({}, {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": "Basic eDp5"}, watched.key):
         answer = requests.get(f"{watched.site}/metrics", headers=headers, timeout=180)
         assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, 'Bearer realm="metrics"')
@@ -72,7 +72,7 @@ def test_only_who_has_the_token_reads_them(watched):
 
 
 @pytest.mark.server
-def test_requests_of_all_workers_are_counted_by_method_template_and_status(watched):
+def test_metrics_count_requests_of_all_workers_by_method_route_and_status(watched):
     route = "/companies/<str:company_id>/accounts"
     before = watched.figure("http_requests_total", method="GET", route=route, status="200")
     for _ in range(40):
@@ -83,7 +83,7 @@ def test_requests_of_all_workers_are_counted_by_method_template_and_status(watch
 
 
 @pytest.mark.server
-def test_nothing_that_a_caller_writes_becomes_a_series(watched):
+def test_metrics_have_no_series_from_caller_input(watched):
     for path in ("/nowhere-1", "/nowhere-2", f"/companies/{watched.company}/nowhere-3?q=nowhere-4"):
         watched.call("GET", path)
         watched.call("BREW", path)
@@ -95,7 +95,7 @@ def test_nothing_that_a_caller_writes_becomes_a_series(watched):
 
 
 @pytest.mark.server
-def test_imported_rows_are_counted_by_what_became_of_them_and_rehearsals_are_not(watched):
+def test_metrics_count_imported_rows_by_outcome_without_dry_runs(watched):
     base = f"/companies/{watched.company}"
     account = watched.call("POST", f"{base}/accounts", json={"type": "bank", "name": "Main"}).json()["id"]
     row = {"accountId": account, "date": "2026-01-02", "amountValue": "1.00", "externalId": "e1"}
@@ -110,7 +110,7 @@ def test_imported_rows_are_counted_by_what_became_of_them_and_rehearsals_are_not
 
 
 @pytest.mark.server
-def test_a_mail_that_cannot_be_sent_is_counted(watched):
+def test_metrics_count_failed_mails(watched):
     with requests.Session() as session:
         page = session.get(f"{watched.site}/app/password-reset", timeout=180)
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
@@ -121,7 +121,7 @@ def test_a_mail_that_cannot_be_sent_is_counted(watched):
 
 
 @pytest.mark.server
-def test_counters_go_on_and_no_files_pile_up_when_workers_are_replaced(watched):
+def test_metrics_survive_worker_replacement_without_file_growth(watched):
     watched.call("GET", "/companies")
     before = watched.figure("http_requests_total", route="/companies")
     most = 0
@@ -140,7 +140,7 @@ def test_counters_go_on_and_no_files_pile_up_when_workers_are_replaced(watched):
 
 
 @pytest.mark.server
-def test_what_a_killed_worker_was_doing_is_no_longer_in_progress(watched):
+def test_metrics_drop_in_progress_requests_of_killed_worker(watched):
     old = watched.workers()
     for pid in old:
         os.kill(int(pid), signal.SIGKILL)
@@ -150,7 +150,7 @@ def test_what_a_killed_worker_was_doing_is_no_longer_in_progress(watched):
 
 
 @pytest.mark.server
-def test_who_spent_the_budget_and_a_lost_database_are_counted(watched):
+def test_metrics_count_throttled_requests_and_database_errors(watched):
     while watched.call("GET", "/companies").status_code == 200:
         pass
     assert watched.figure("http_requests_total", route="/companies", status="429") >= 1
@@ -161,14 +161,14 @@ def test_who_spent_the_budget_and_a_lost_database_are_counted(watched):
 
 
 @pytest.mark.django_db
-def test_without_a_token_in_the_settings_there_are_none(client, settings):
+def test_metrics_are_disabled_without_token_setting(client, settings):
     assert client.get("/metrics").status_code == 404
     assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
     assert not any("metrics" in name for name in settings.MIDDLEWARE)
     assert isinstance(counters.IMPORTED_ROWS, counters.NullMetric)
 
 
-def test_without_a_reader_the_library_is_not_even_loaded(tmp_path):
+def test_prometheus_library_is_loaded_only_with_metrics_token(tmp_path):
     code = "import config.wsgi, sys; print('prometheus_client' in sys.modules)"
     environment = Machine(home=tmp_path).environment()
     for variables, loaded in ({}, "False\n"), ({"METRICS_TOKEN": TOKEN}, "True\n"):

@@ -44,7 +44,7 @@ def list_statements(tables, references=(), **options) -> list[str]:
         pytest.param(SESSION, Place.LIBRARY, id="what a library brought, on the coordinator as it is"),
     ],
 )
-def test_each_kind_of_table_has_its_place(table, place):
+def test_table_kind_determines_placement(table, place):
     assert get_table_place(table) is place
 
 
@@ -59,7 +59,7 @@ def test_each_kind_of_table_has_its_place(table, place):
         pytest.param(replace(COMPANY, uniques=(("domain",),)), r"unique \(domain\) lacks id", id="unique of companies"),
     ],
 )
-def test_a_table_that_no_cluster_can_hold_is_refused(table, said):
+def test_table_that_cannot_be_distributed_is_rejected(table, said):
     with pytest.raises(PlacementError, match=said):
         get_table_place(table)
 
@@ -83,7 +83,7 @@ def test_a_table_that_no_cluster_can_hold_is_refused(table, said):
         pytest.param(build_reference(MEMBERSHIP, COMPANY, "ON DELETE SET NULL (x)"), "SET NULL", id="that sets null"),
     ],
 )
-def test_a_reference_that_no_cluster_can_hold_is_refused(reference, said):
+def test_reference_that_cannot_be_distributed_is_rejected(reference, said):
     with pytest.raises(PlacementError, match=said):
         plan_placement(tables=TABLES, references=[reference], database="app")
 
@@ -113,7 +113,7 @@ def test_placement_orders_reference_tables_before_company_tables():
     ]
 
 
-def test_a_divided_table_moves_as_one_and_its_parts_keep_still_meanwhile():
+def test_partitioned_table_is_placed_once_with_partition_triggers_disabled():
     log = Table(name="log", base="", key=("company_id", "id", "time"), triggers=True, parts=("log_2026_11", "log_rest"))
     assert list_statements([replace(COMPANY, placed=True), log]) == [
         'ALTER TABLE "log" DISABLE TRIGGER USER',
@@ -131,7 +131,7 @@ def test_archived_partitions_are_placed_with_their_company():
     assert get_table_place(Table(name="log_2019_02", base=None, key=("company_id", "id", "time"))) is Place.OWNED
 
 
-def test_a_second_run_moves_only_what_came_since_and_touches_no_other_reference():
+def test_repeated_placement_moves_only_new_tables():
     there = [replace(table, placed=table is not TOTAL) for table in TABLES]
     assert list_statements(there, REFERENCES) == [
         'ALTER TABLE "ledger_total" DISABLE TRIGGER USER',
@@ -141,12 +141,12 @@ def test_a_second_run_moves_only_what_came_since_and_touches_no_other_reference(
     ]
 
 
-def test_where_everything_is_in_its_place_there_is_nothing_to_do():
+def test_placement_has_no_steps_if_all_tables_are_placed():
     there = [replace(table, placed=True) for table in TABLES]
     assert plan_placement(tables=there, references=REFERENCES, database="app") == []
 
 
-def test_shards_are_counted_only_while_companies_are_dealt_out():
+def test_shard_count_is_set_only_while_companies_table_is_distributed():
     def settings(tables):
         return [step.statement for step in plan_placement(tables=tables, references=(), database="app", shards=64)]
 

@@ -8,7 +8,7 @@ from config.databases.connection import build_database_settings, build_libpq_env
 from tests.machine import Machine, create_machine
 
 
-def test_a_server_of_ones_own_is_told_in_the_environment():
+def test_libpq_environment_is_built_from_database_url():
     url = "postgresql://u:hunter2@db.example:6432/books?sslmode=require&connect_timeout=3&application_name=x"
     assert build_libpq_environment(build_database_settings(url=url, data_dir=Path("/nowhere"))) == {
         "PGHOST": "db.example", "PGPORT": "6432", "PGUSER": "u", "PGPASSWORD": "hunter2", "PGDATABASE": "books",
@@ -23,14 +23,14 @@ def machine():
 
 
 @pytest.mark.server
-def test_the_embedded_server_is_started_for_a_program_and_stopped_again(machine: Machine):
+def test_postgres_command_starts_and_stops_embedded_server(machine: Machine):
     done = machine.run("postgres", "psql", "--no-psqlrc", "-Atc", "SELECT current_database(), current_user")
     assert (done.returncode, done.stdout, done.stderr) == (0, "app|postgres\n", "")
     assert not machine.embedded.is_running()
 
 
 @pytest.mark.server
-def test_a_program_that_fails_is_a_command_that_fails(machine: Machine):
+def test_postgres_command_fails_if_its_program_fails(machine: Machine):
     assert machine.run("postgres", "psql", "--no-psqlrc", "-c", "nonsense").returncode == 1
     unknown = machine.run("postgres", "pg_nonsense")
     assert unknown.returncode == 1

@@ -133,7 +133,7 @@ INVALID_SETTINGS = [
 
 
 @pytest.mark.parametrize("variables", INVALID_SETTINGS, ids=lambda v: "=".join(*v.items()))
-def test_a_wrong_value_is_named_without_what_is_secret_in_it(read, variables):
+def test_invalid_setting_is_named_without_secrets(read, variables):
     with pytest.raises(ImproperlyConfigured) as refused:
         read(**variables)
     (name, value), *_ = variables.items()
@@ -180,7 +180,7 @@ def test_invalid_setting_stops_the_start_with_one_line(tmp_path, variables):
     ],
     ids=str,
 )
-def test_a_right_value_is_taken(read, variables):
+def test_valid_settings_are_accepted(read, variables):
     assert read(**variables)["INSTALLED_APPS"]
 
 
@@ -188,11 +188,11 @@ def test_a_right_value_is_taken(read, variables):
     ("variables", "asked"),
     [({}, True), ({"DEBUG": "1"}, False), ({"DEBUG": "1", "STAFF_MFA": "1"}, True), ({"STAFF_MFA": "0"}, False)],
 )
-def test_staff_need_a_second_factor_outside_debug(read, variables, asked):
+def test_staff_mfa_is_required_outside_debug(read, variables, asked):
     assert read(**variables)["STAFF_MFA"] is asked
 
 
-def test_whoever_gets_the_session_gets_the_token_against_forged_forms_too(read):
+def test_csrf_cookie_domain_follows_session_cookie_domain(read):
     apart = read(SESSION_COOKIE_DOMAIN="example.com")
     assert apart["SESSION_COOKIE_DOMAIN"] == apart["CSRF_COOKIE_DOMAIN"] == "example.com"
     assert read()["CSRF_COOKIE_DOMAIN"] is None
@@ -206,7 +206,7 @@ def test_whoever_gets_the_session_gets_the_token_against_forged_forms_too(read):
         ({"BASE_URL": "http://127.0.0.1:9000"}, ""),
     ],
 )
-def test_cookies_are_this_hosts_alone_over_https(read, variables, prefix):
+def test_cookies_have_host_prefix_over_https(read, variables, prefix):
     """Browsers refuse the prefix without Secure, with a domain, and with another path (RFC 6265bis, 4.1.3.2)."""
     read = read(**variables)
     names = [read[f"{cookie}_COOKIE_NAME"] for cookie in ("SESSION", "CSRF", "DEVICE")]
@@ -219,7 +219,7 @@ def test_cookies_are_this_hosts_alone_over_https(read, variables, prefix):
         assert "/" == read.get("SESSION_COOKIE_PATH", "/") == read.get("CSRF_COOKIE_PATH", "/")
 
 
-def test_origins_are_kept_as_browsers_send_them(read):
+def test_cors_origins_are_normalized(read):
     assert read()["CORS_ORIGINS"] == []
     assert read(CORS_ORIGINS="https://A.example, http://b.example:81")["CORS_ORIGINS"] == [
         "https://a.example",
@@ -227,7 +227,7 @@ def test_origins_are_kept_as_browsers_send_them(read):
     ]
 
 
-def test_secrets_are_made_once_and_kept_for_their_owner_only(read, tmp_path):
+def test_secrets_are_generated_once_and_private(read, tmp_path):
     first = read()
     assert len({first["SECRET_KEY"], first["API_KEY_PEPPER"]}) == 2
     assert min(len(first[name]) for name in ("SECRET_KEY", "API_KEY_PEPPER")) >= 50
@@ -238,7 +238,7 @@ def test_secrets_are_made_once_and_kept_for_their_owner_only(read, tmp_path):
     assert again["SECRET_KEY"] == first["SECRET_KEY"]
 
 
-def test_a_deployment_brings_its_own_secret_key(read):
+def test_deployment_with_database_url_requires_secret_key(read):
     database = {"DATABASE_URL": "postgresql://u:hunter2@db.invalid/b"}
     with pytest.raises(ImproperlyConfigured, match="SECRET_KEY"):
         read(**database)
@@ -246,7 +246,7 @@ def test_a_deployment_brings_its_own_secret_key(read):
     assert read(**database, SECRET_KEY="s" * 40)["SECRET_KEY"] == "s" * 40
 
 
-def test_addresses_follow_the_base_and_https_guards_the_cookies(read):
+def test_urls_follow_base_url_and_https_secures_cookies(read):
     plain = read(BASE_URL="http://127.0.0.1:9000")
     assert plain["APP_URL"] == "http://127.0.0.1:9000/app"
     assert plain["ASSETS_URL"] == "http://127.0.0.1:9000/assets"
@@ -262,12 +262,12 @@ def test_addresses_follow_the_base_and_https_guards_the_cookies(read):
 
 
 @pytest.mark.parametrize("path", ["", "/", "/app/"])
-def test_a_web_application_without_a_path_is_below_app(read, path):
+def test_app_url_without_path_gets_app_path(read, path):
     assert read(APP_URL=f"https://app.example.com{path}")["APP_URL"] == "https://app.example.com/app"
 
 
 @pytest.mark.parametrize("path", ["/x", "/app/x", "/App", "/x/app"])
-def test_the_web_application_has_the_path_where_its_pages_are(read, path):
+def test_app_url_with_other_path_is_rejected(read, path):
     with pytest.raises(ImproperlyConfigured, match=r"^APP_URL .*/app") as refused:
         read(APP_URL=f"https://app.example.com{path}")
     assert "\n" not in str(refused.value)

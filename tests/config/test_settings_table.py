@@ -36,11 +36,11 @@ def is_plain_default(word: ast.keyword) -> bool:
     return word.arg == "default" and isinstance(word.value, ast.Constant)
 
 
-def test_the_table_has_every_variable_that_is_read_and_no_other():
+def test_settings_table_lists_exactly_the_variables_read():
     assert set(TABLE) == set(READ_OF_SETTING)
 
 
-def test_no_other_module_reads_settings_of_its_own():
+def test_environment_variables_are_read_only_in_settings():
     """But for PORT, which ``up`` writes, and what belongs to the machine."""
     elsewhere = set()
     for app in ("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "assistants"):
@@ -52,16 +52,16 @@ def test_no_other_module_reads_settings_of_its_own():
 @pytest.mark.parametrize(
     "name", [name for name, call in READ_OF_SETTING.items() if any(is_plain_default(word) for word in call.keywords)]
 )
-def test_numbers_have_the_default_that_the_table_says(name):
+def test_settings_table_has_actual_numeric_defaults(name):
     (default,) = [word.value for word in READ_OF_SETTING[name].keywords if word.arg == "default"]
     assert TABLE[name] == str(ast.literal_eval(default))
 
 
-def test_the_first_of_several_words_is_the_default_that_the_table_says():
+def test_settings_table_has_actual_default_of_log_format():
     assert TABLE["LOG_FORMAT"] == f"`{ast.literal_eval(READ_OF_SETTING['LOG_FORMAT'].args[1])}`"
 
 
-def test_the_servers_settings_are_those_of_the_table(monkeypatch, tmp_path):
+def test_documented_gunicorn_settings_match_configuration(monkeypatch, tmp_path):
     monkeypatch.setenv("DATA_DIR", str(tmp_path))
     values = runpy.run_path(str(ROOT / "config" / "gunicorn.py"))
     held = PAGE.split("What the settings of gunicorn hold")[1].split("**Memory.**")[0]
@@ -72,7 +72,7 @@ def test_the_servers_settings_are_those_of_the_table(monkeypatch, tmp_path):
     assert (values["preload_app"], values["max_requests_jitter"]) == (True, values["max_requests"] // 10)
 
 
-def test_every_figure_is_in_the_table_of_figures():
+def test_metrics_table_lists_every_metric():
     sources = [ROOT / "config" / "watching" / "metrics.py", ROOT / "companies" / "running" / "counters.py"]
     made = {
         ast.literal_eval(node.args[0])
@@ -86,7 +86,7 @@ def test_every_figure_is_in_the_table_of_figures():
     assert set(re.findall(r"^\| `(\w+)` \|", figures, re.MULTILINE)) == made
 
 
-def test_every_promise_names_a_test_that_is_there():
+def test_security_promises_name_existing_tests():
     promised = (ROOT / "SECURITY.md").read_text().split("## What is not promised")[0]
     named = re.findall(r"\[(tests/[\w/]+\.py)\]\([^)]+\)((?:\s*\((?:`\w+`[,\s]*)+[^)]*\))?)", promised)
     assert len(named) > 15

@@ -49,7 +49,7 @@ def is_restarted(machine: Machine, gone: int) -> bool:
     return machine.embedded.is_running() and machine.postmaster != gone
 
 
-def test_up_serves_until_ctrl_c_and_then_stops_its_database(machine):
+def test_up_serves_until_ctrl_c_and_stops_its_database(machine):
     port = find_free_port()
     with machine.up(port) as process:
         assert get_status(port, "/healthz") == 200
@@ -60,7 +60,7 @@ def test_up_serves_until_ctrl_c_and_then_stops_its_database(machine):
     assert [path.name for path in machine.home.iterdir()] == ["var"]  # no control socket of gunicorn
 
 
-def test_ctrl_c_in_a_terminal_reaches_every_process_and_none_hangs(started):
+def test_ctrl_c_in_terminal_stops_every_process_promptly(started):
     """Connections that are just being closed keep the workers busy; one that hung was waited for half a minute."""
     for _ in range(4):
         port = find_free_port()
@@ -76,14 +76,14 @@ def test_ctrl_c_in_a_terminal_reaches_every_process_and_none_hangs(started):
     assert not started.embedded.running()
 
 
-def test_the_port_given_to_up_is_the_one_in_its_addresses(started):
+def test_up_prints_address_with_the_given_port(started):
     port = find_free_port()
     with started.starting(1, "--port", str(port)) as process:
         assert process.stdout.readline() == f"Ready on http://127.0.0.1:{port}\n"
         stop_process(process, signal.SIGTERM)
 
 
-def test_a_second_up_shares_the_database_and_the_last_one_stops_it(machine):
+def test_second_up_shares_the_database_and_the_last_one_stops_it(machine):
     ports = find_free_port(), find_free_port()
     with machine.starting(ports[0]) as first, machine.starting(ports[1]) as second:
         assert [machine.run("wait_ready", "--timeout", "300", PORT=port).returncode for port in ports] == [0, 0]
@@ -93,7 +93,7 @@ def test_a_second_up_shares_the_database_and_the_last_one_stops_it(machine):
     assert not machine.embedded.running()
 
 
-def test_a_killed_database_is_started_again_and_the_workers_find_it(started):
+def test_up_restarts_killed_database_and_workers_reconnect(started):
     port = find_free_port()
     with started.up(port) as process:
         gone = started.postmaster
@@ -104,7 +104,7 @@ def test_a_killed_database_is_started_again_and_the_workers_find_it(started):
         stop_process(process)
 
 
-def test_a_killed_up_leaves_no_one_on_its_port_and_its_database_to_the_next_command(started):
+def test_killed_up_frees_port_and_next_command_stops_its_database(started):
     port = find_free_port()
     with started.up(port) as process:
         process.kill()
@@ -115,7 +115,7 @@ def test_a_killed_up_leaves_no_one_on_its_port_and_its_database_to_the_next_comm
     assert wait_until(lambda: not started.embedded.running(), seconds=60)
 
 
-def test_a_taken_port_is_one_line(machine):
+def test_up_reports_port_in_use_with_one_line(machine):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         found = machine.run("up", PORT=taken.getsockname()[1])
     assert found.returncode == 1
@@ -123,14 +123,14 @@ def test_a_taken_port_is_one_line(machine):
     assert "Address already in use" in found.stderr
 
 
-def test_a_command_on_its_own_starts_the_database_and_stops_it(machine):
+def test_single_command_starts_and_stops_the_database(machine):
     assert machine.run("migrate", "--plan").returncode == 0
     assert (machine.embedded.path / "PG_VERSION").exists()
     assert not machine.embedded.running()
 
 
 @pytest.mark.parametrize("words", [["help"], ["--version"], ["check"], ["wait_ready", "--timeout", "0.1"]])
-def test_a_command_that_needs_no_database_starts_none(machine, words):
+def test_command_without_database_need_starts_none(machine, words):
     machine.run(*words, PORT=find_free_port())
     assert not machine.embedded.path.exists()
 
@@ -145,7 +145,7 @@ def test_a_command_that_needs_no_database_starts_none(machine, words):
         ({"DATA_DIR": "/tmp/" + "up-long" * 20}, "DATA_DIR"),
     ],
 )
-def test_a_wrong_setting_is_one_line_that_names_it(machine, variables, named):
+def test_command_reports_invalid_setting_with_one_line(machine, variables, named):
     for command in ("up", "migrate"):
         found = machine.run(command, **({"PORT": find_free_port()} | variables))
         assert found.returncode == 1
@@ -166,14 +166,14 @@ def test_a_wrong_setting_is_one_line_that_names_it(machine, variables, named):
         ),
     ],
 )
-def test_the_web_server_logs_no_secrets(message, kept):
+def test_web_server_log_contains_no_secrets(message, kept):
     record = logging.makeLogRecord({"msg": "%s", "args": (message,)})
     SecretFilter().filter(record)
     assert record.getMessage().startswith(kept)
     assert "hunter2" not in record.getMessage()
 
 
-def test_the_first_up_makes_a_demo_company_and_says_how_to_sign_in(machine):
+def test_first_up_creates_demo_company_and_prints_credentials(machine):
     port = find_free_port()
     environment = machine.environment(PORT=port)
     with subprocess.Popen(

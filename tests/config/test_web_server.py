@@ -67,13 +67,13 @@ def get_problem(answer: tuple[int, dict[str, str], bytes]) -> tuple[int, str]:
     return answer[0], body["code"]
 
 
-def test_an_ordinary_call_is_answered(wire):
+def test_web_server_answers_ordinary_request(wire):
     status, headers, body = wire.call("GET", "/companies")
     assert (status, json.loads(body)[0]["name"]) == (200, "Acme")
     assert "ratelimit-remaining" in headers
 
 
-def test_a_body_in_chunks_is_411_not_an_empty_one(wire):
+def test_chunked_body_returns_411(wire):
     chunked = b"7\r\n" + b'{"a":1}' + b"\r\n0\r\n\r\n"
     given = {"Content_Length": "-", "Transfer_Encoding": "chunked"}
     assert get_problem(wire.call("PUT", "", chunked, **given)) == (411, "length_required")
@@ -95,7 +95,7 @@ PART = b'--end\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\
         ("/auth/oauth2/token", "application/x-www-form-urlencoded", b"grant_type=authorization_code&code=1000"),
     ],
 )
-def test_a_body_that_ends_before_its_announced_length_is_refused(wire, path, content_type, body):
+def test_body_shorter_than_content_length_is_rejected(wire, path, content_type, body):
     given = {"Content_Type": content_type, "Content_Length": str(len(body) + 2)}
     status, _, said = wire.call("POST", path, body, ends=True, **given)
     assert status == 400
@@ -103,7 +103,7 @@ def test_a_body_that_ends_before_its_announced_length_is_refused(wire, path, con
     assert json.loads(wire.call("GET", "accounts")[2]) == json.loads(wire.call("GET", "files")[2]) == []
 
 
-def test_too_large_a_body_is_refused_from_its_length_alone(wire):
+def test_too_large_body_is_rejected_by_content_length_alone(wire):
     assert get_problem(wire.call("POST", "account_groups", b"{", Content_Length=str(1024**2 + 1))) == (
         413,
         "body_too_large",
@@ -112,7 +112,7 @@ def test_too_large_a_body_is_refused_from_its_length_alone(wire):
     assert get_problem(import_) == (413, "body_too_large")
 
 
-def test_a_body_that_ends_early_is_400_or_a_closed_connection(wire):
+def test_truncated_body_returns_400_or_closes_connection(wire):
     raw = (
         f"POST /companies/{wire.company}/account_groups HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         f"Content-Type: application/json\r\nAuthorization: Bearer {wire.key}\r\n"
@@ -141,13 +141,13 @@ def test_a_body_that_ends_early_is_400_or_a_closed_connection(wire):
         "/;a=b",
     ],
 )
-def test_garbled_addresses_are_400_or_404(wire, path):
+def test_malformed_url_returns_400_or_404(wire, path):
     status, code = get_problem(wire.call("GET", path))
     assert (status, code) in {(404, "not_found"), (400, "validation_failed")}, path
 
 
 @pytest.mark.parametrize("length", ["abc", "-1", "1e3", " ", "9" * 30, "1, 2"])
-def test_a_broken_content_length_is_never_a_5xx(wire, length):
+def test_invalid_content_length_is_never_a_5xx(wire, length):
     status = wire.call("POST", "account_groups", b'{"name": "x"}', Content_Length=length)[0]
     assert status in (0, 400, 413)
 
@@ -170,7 +170,7 @@ def test_a_broken_content_length_is_never_a_5xx(wire, length):
     ],
     ids=range(11),
 )
-def test_broken_requests_are_4xx_or_a_closed_connection(wire, raw):
+def test_malformed_requests_return_4xx_or_close_connection(wire, raw):
     status, _, body = wire.send(raw, timeout=180)
     assert status in (0, 400, 401, 404, 411, 414, 431, 505), body
     assert b"Traceback" not in body
@@ -181,7 +181,7 @@ def test_broken_requests_are_4xx_or_a_closed_connection(wire, raw):
     ("path", "header", "status", "code"),
     [("/" + "a" * 9000, "x", 414, "address_too_long"), ("/companies", "a" * 9000, 431, "headers_too_large")],
 )
-def test_too_large_request_line_or_header_is_a_problem(wire, path, header, status, code):
+def test_too_large_request_line_or_header_returns_problem_json(wire, path, header, status, code):
     answered, headers, body = wire.call("GET", path, X_Long=header)
     problem = json.loads(body)
     assert (answered, headers["content-type"]) == (status, "application/problem+json")
@@ -196,7 +196,7 @@ def measure_peak_rss(pid: int) -> int:
     return max([int(own[1]) * 1024, *(measure_peak_rss(int(child)) for child in children)])
 
 
-def test_a_hundred_thousand_rows_arrive_in_one_call_and_in_little_memory(wire):
+def test_import_of_hundred_thousand_rows_uses_little_memory(wire):
     account = json.loads(wire.call("POST", "accounts", b'{"type": "bank", "name": "Main"}')[2])["id"]
     rows: list[dict[str, Any]] = [
         {
@@ -221,7 +221,7 @@ def test_a_hundred_thousand_rows_arrive_in_one_call_and_in_little_memory(wire):
     assert get_problem(wire.call("POST", "transactions/import", one_more)) == (400, "validation_failed")
 
 
-def test_who_sends_too_large_a_body_whole_still_sees_the_answer(wire):
+def test_client_that_sends_too_large_body_completely_gets_413(wire):
     size = 65 * 1024**2
     head = (
         f"POST /companies/{wire.company}/transactions/import HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -252,7 +252,7 @@ TOO_LARGE_REQUESTS = [  # address, media type, what is sent, the limit
 ]
 
 
-def test_a_refused_body_takes_no_more_than_twice_what_its_address_allows(wire, record_property):
+def test_rejected_body_uses_at_most_twice_its_limit_of_memory(wire, record_property):
     """Of a worker's memory, its greatest size over what it had before; the whole body is really sent. Other things that
     a worker does in its own time, as letting a connection go, take some of it too: a MiB is theirs. What a body costs
     it costs each time, what a worker does beside it does not: the least of three tries is the body's."""
@@ -280,7 +280,7 @@ def read_peak_rss(pid: int) -> int:
 
 
 @pytest.mark.parametrize("header", ["SCRIPT_NAME", "PATH_INFO"])
-def test_no_header_moves_our_addresses(wire, header):
+def test_headers_do_not_change_redirect_urls(wire, header):
     """gunicorn takes these two from who calls from this machine, where a proxy passes on whatever it is sent."""
     plain = b"GET /app/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
     usual, moved = wire.send(plain + b"\r\n"), wire.send(plain + header.encode() + b": /app\r\n\r\n")
@@ -290,7 +290,7 @@ def test_no_header_moves_our_addresses(wire, header):
 
 @pytest.mark.parametrize("encoding", ["hex", "rot13", "idna", "utf-7", "unicode_escape", "utf-16", "nonsense", ""])
 @pytest.mark.parametrize("kind", ["application/json", "x", "multipart/form-data; boundary=end"])
-def test_what_a_caller_calls_the_encoding_breaks_nothing(wire, encoding, kind):
+def test_unusual_charset_causes_no_server_error(wire, encoding, kind):
     """Python knows some that are none, and some that make halves of characters."""
     named = {"Content_Type": f"{kind}; charset={encoding}"}
     assert wire.call("GET", "/companies?limit=%ff", **named)[0] == 400

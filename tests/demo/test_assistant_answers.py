@@ -49,7 +49,7 @@ def find_nulls_and_urls(value):
     return [None] if value is None else []
 
 
-def test_default_answer_is_at_most_8_kib(assistant):
+def test_default_assistant_answer_is_at_most_8_kib(assistant):
     tools = {tool["name"]: tool for tool in assistant.result("tools/list")["tools"]}
     assert set(TOOL_ARGUMENTS) == {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]}
     sizes = {}
@@ -63,7 +63,7 @@ def test_default_answer_is_at_most_8_kib(assistant):
     assert {name: size for name, size in sizes.items() if size > MAX_BYTES} == {}
 
 
-def test_list_has_20_rows_and_their_total(assistant):
+def test_assistant_list_has_20_rows_and_totals(assistant):
     found = assistant.call("search_transactions")
     assert len(found["items"]) == 20
     assert found["totalCount"] > 2000
@@ -71,13 +71,13 @@ def test_list_has_20_rows_and_their_total(assistant):
     assert found["nextCursor"]
 
 
-def test_urls_are_answered_if_asked_for(assistant):
+def test_assistant_profit_and_loss_has_urls_on_request(assistant):
     asked = TOOL_ARGUMENTS["get_profit_and_loss"]
     found = assistant.call("get_profit_and_loss", **asked, withUrls=True, limit=2)
     assert len(found["items"]) == 2
     assert all(len(row["transactionsUrls"]) == len(found["months"]) for row in found["items"])
 
 
-def test_series_are_monthly(assistant):
+def test_assistant_cash_flow_is_monthly_by_default(assistant):
     assert len(assistant.call("get_cash_flow", **YEAR)["inflow"]) == 13
     assert len(assistant.call("get_cash_flow", **YEAR, interval="day")["inflow"]) > 300

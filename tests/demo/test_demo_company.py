@@ -52,7 +52,7 @@ def company(furnished):
 # ---------------------------------------------------------------------------------------------- the command
 
 
-def test_the_command_says_how_to_get_in():
+def test_demo_command_returns_working_credentials():
     told = create_demo(name="Mine", months=2, transactions=100)
     assert set(told) == {"companyId", "email", "password", "apiKey"}
     company = Company.objects.get(id=told["companyId"])
@@ -63,7 +63,7 @@ def test_the_command_says_how_to_get_in():
     assert "company:manage" in row["permissions"]
 
 
-def test_demo_company_is_answered_as_documented(company, make_api):
+def test_demo_company_answers_match_openapi_document(company, make_api):
     """The fixture `answers_are_documented` validates each answer."""
     caller = make_api(company)
     paths = [path for (method, path) in list_operations() if method == "GET" and path.startswith("/companies/{}")]
@@ -79,7 +79,7 @@ def test_demo_company_is_answered_as_documented(company, make_api):
     assert any(account["bankConnection"] for account in answered["accounts"].json())
 
 
-def test_a_second_demonstration_stands_beside_the_first():
+def test_second_demo_company_is_created_next_to_the_first():
     one, other = create_demo(months=1, transactions=50), create_demo(months=1, transactions=50, name="Other")
     assert one["companyId"] != other["companyId"]
     ids = Membership.objects.filter(user__email=one["email"]).values_list("company_id", flat=True)
@@ -87,7 +87,7 @@ def test_a_second_demonstration_stands_beside_the_first():
 
 
 @pytest.mark.parametrize(("months", "count"), [(1, 0), (1, 10), (3, 300), (36, 200), (12, 1500)])
-def test_there_are_as_many_transactions_as_asked_for(months, count):
+def test_demo_has_requested_number_of_transactions(months, count):
     company = create_demo(months=months, transactions=count)["companyId"]
     booked = Transaction.objects.for_company(company).exclude(source="initialBalance")
     assert booked.count() == count
@@ -96,7 +96,7 @@ def test_there_are_as_many_transactions_as_asked_for(months, count):
 
 
 @pytest.mark.parametrize("options", [{"months": 0}, {"months": 241}, {"transactions": -1}])
-def test_nonsense_is_refused(options):
+def test_demo_command_rejects_invalid_options(options):
     with pytest.raises(CommandError):
         create_demo(name="Nonsense", **options)
     assert not Company.objects.filter(name="Nonsense").exists()
@@ -117,7 +117,7 @@ def describe_demo(company_id):
     )
 
 
-def test_a_reserve_that_nothing_was_moved_to_yet_has_a_statement_too():
+def test_demo_reserve_account_has_mismatch_even_without_transfers():
     """Of few transactions none may have gone there: it holds nothing, and its bank says otherwise."""
     shown = create_demo_company(
         name="x", months=3, transactions=100, seed=1, now=datetime(2026, 11, 23, 19, tzinfo=UTC)
@@ -126,7 +126,7 @@ def test_a_reserve_that_nothing_was_moved_to_yet_has_a_statement_too():
     assert reserve.bank_connection[MISMATCH_FIELD] is not None
 
 
-def test_the_same_seed_and_day_make_the_same_figures_and_other_secrets():
+def test_demo_is_reproducible_by_seed_and_day_except_secrets():
     one, two, other = (
         create_demo_company(name="x", months=4, transactions=400, seed=seed, now=NOW) for seed in (5, 5, 6)
     )
@@ -136,7 +136,7 @@ def test_the_same_seed_and_day_make_the_same_figures_and_other_secrets():
     assert one.password != two.password
 
 
-def test_every_derived_table_is_exact_afterwards():
+def test_demo_derived_tables_are_exact():
     company = create_demo(months=6, transactions=600)["companyId"]
     call_command("rebuild_derived", check=True, company=company, stdout=io.StringIO())
 
@@ -144,12 +144,12 @@ def test_every_derived_table_is_exact_afterwards():
 # ---------------------------------------------------------------------------------------------- what there is
 
 
-def test_people_of_every_role_work_there(company):
+def test_demo_has_members_of_every_role(company):
     roles = Membership.objects.for_company(company.id).values_list("role", flat=True)
     assert sorted(roles) == ["admin", "editor", "owner", "viewer"]
 
 
-def test_accounts_of_many_kinds_and_three_currencies_one_archived(company):
+def test_demo_has_accounts_of_many_types_and_three_currencies(company):
     rows = Account.objects.for_company(company.id)
     assert set(rows.values_list("type", flat=True)) == {"bank", "cash", "creditCard", "loan", "transit"}
     assert set(rows.values_list("default_currency", flat=True)) == {"EUR", "USD", "GBP"}
@@ -157,13 +157,13 @@ def test_accounts_of_many_kinds_and_three_currencies_one_archived(company):
     assert not rows.filter(account_group=None).exists()
 
 
-def test_nearly_everything_is_categorized(company):
+def test_demo_transactions_are_nearly_all_categorized(company):
     rows = Transaction.objects.for_company(company.id).exclude(source="initialBalance")
     assert 0 < rows.open().count() < 0.01 * COUNT
     assert rows.filter(pending=True).count() == 3
 
 
-def test_invoices_carry_tax_and_contracts_their_year(company):
+def test_demo_has_invoices_with_tax_and_yearly_contracts(company):
     parts = Categorization.objects.for_company(company.id)
     assert parts.filter(pass_through_tax__gt=0).count() > 20
     yearly = parts.filter(rule="servicePeriod", category__system_key="revenueRecurring")
@@ -172,7 +172,7 @@ def test_invoices_carry_tax_and_contracts_their_year(company):
         assert add_months(part.computed_start_date, 12) == part.computed_end_date + timedelta(days=1)
 
 
-def test_transfers_are_linked_and_some_run_through_transit(company):
+def test_demo_transfers_are_linked_and_some_use_transit_accounts(company):
     linked = Categorization.objects.for_company(company.id).linked()
     kinds = Counter(linked.values_list("link_kind", flat=True))
     assert kinds["transfer"] > 20
@@ -180,7 +180,7 @@ def test_transfers_are_linked_and_some_run_through_transit(company):
     assert not Transaction.objects.for_company(company.id).filter(from_to="Own account", categorized_value=0).exists()
 
 
-def test_demo_loan_is_paid_out_within_the_year_and_paid_back_with_less_interest_each_time(company):
+def test_demo_loan_is_paid_out_and_repaid_with_decreasing_interest(company):
     (loan,) = Account.objects.for_company(company.id).filter(type="loan")
     payout, *instalments = Transaction.objects.for_company(company.id).filter(account=loan).order_by("date")
     assert payout.date == add_months(get_first_day_of_month(TODAY), -8).replace(day=15)
@@ -201,7 +201,7 @@ def test_demo_loan_is_paid_out_within_the_year_and_paid_back_with_less_interest_
     assert amounts[0] < amounts[-1] < 0
 
 
-def test_demo_shows_its_loan_and_its_investors_as_financing(company):
+def test_demo_cash_bridge_shows_loan_and_investors_as_financing(company):
     start = add_months(get_first_day_of_month(TODAY), -9)
     bridge = compute_cash_bridge(company=company, start=start, end=TODAY, today=TODAY, rates=get_rate_table())
     legs = Transaction.objects.for_company(company.id).filter(account__type="loan")
@@ -209,14 +209,14 @@ def test_demo_shows_its_loan_and_its_investors_as_financing(company):
     assert not Category.objects.for_company(company.id).filter(financing=True, system=False).exists()
 
 
-def test_payroll_tax_is_split_over_the_departments(company):
+def test_demo_payroll_tax_is_split_over_four_categorizations(company):
     split = (
         Transaction.objects.for_company(company.id).filter(description__startswith="Payroll tax").order_by("id").first()
     )
     assert Categorization.objects.for_company(company.id).filter(transaction=split).count() == 4
 
 
-def test_cash_is_never_below_zero_on_any_account_that_counts(company):
+def test_demo_cash_accounts_are_never_below_zero(company):
     days = list_bucket_starts(TODAY - timedelta(days=700), TODAY, "week")
     cash = Account.objects.for_company(company.id).cash().values_list("id", "name")
     for day in days:
@@ -226,7 +226,7 @@ def test_cash_is_never_below_zero_on_any_account_that_counts(company):
 
 
 @pytest.mark.parametrize(("months", "transactions", "seed"), [(6, 400, 2), (12, 1000, 3), (36, 2000, 4)])
-def test_cash_in_all_stays_above_zero_for_other_stories(months, transactions, seed):
+def test_demo_total_cash_stays_above_zero_for_other_seeds(months, transactions, seed):
     shown = create_demo_company(name="x", months=months, transactions=transactions, seed=seed, now=NOW)
     company = Company.objects.get(id=shown.company_id)
     start = add_months(get_first_day_of_month(TODAY), 1 - months)
@@ -236,7 +236,7 @@ def test_cash_in_all_stays_above_zero_for_other_stories(months, transactions, se
     assert min(point.cash for point in points) > 0
 
 
-def test_recurring_revenue_grows_by_every_kind_of_movement(company):
+def test_demo_recurring_revenue_has_every_kind_of_movement(company):
     rows = recurring_revenue.compute_monthly_data(
         company=company,
         mrr_type="cmrr",
@@ -251,7 +251,7 @@ def test_recurring_revenue_grows_by_every_kind_of_movement(company):
     assert all(row.cancel > -row.start / 10 for row in rows)
 
 
-def test_some_of_what_is_agreed_takes_effect_later(company):
+def test_demo_has_committed_events_that_take_effect_later(company):
     events = SubscriptionEvent.objects.for_company(company.id)
     assert events.filter(effective_date__gt=TODAY, committed_date__lte=TODAY).exists()
     assert not events.filter(committed_date__gt=TODAY).exists()
@@ -259,13 +259,13 @@ def test_some_of_what_is_agreed_takes_effect_later(company):
     assert Product.objects.for_company(company.id).exclude(product_group=None).count() == 5
 
 
-def test_the_companys_metrics_are_told(company):
+def test_demo_company_metrics_are_computed(company):
     assert company.computed_committed_mrr_eur > 0
     assert company.computed_active_customer_count > 10
     assert company.computed_metrics_time == NOW
 
 
-def test_wages_fall_on_the_last_day_and_differ_once(company):
+def test_demo_salaries_are_planned_on_last_day_with_one_changed_amount(company):
     planned = {row.name: row for row in PlannedTransaction.objects.for_company(company.id)}
     wages = planned["Salaries"]
     assert (wages.frequency, wages.last_day_of_month) == ("month", True)
@@ -279,7 +279,7 @@ def test_wages_fall_on_the_last_day_and_differ_once(company):
     assert settled.count() > 1
 
 
-def test_the_plan_has_all_three_kinds_of_amount_for_two_years(company):
+def test_demo_plan_has_all_three_amount_types_for_two_years(company):
     items = PlanItem.objects.for_company(company.id)
     assert set(items.values_list("amount_type", flat=True)) == {"fixed", "changeByAmount", "relative"}
     assert set(items.values_list("month__year", flat=True)) == {2026, 2027}
@@ -295,7 +295,7 @@ def test_demo_plan_is_close_to_actuals(company):
         assert Decimal("0.6") < ahead / past < Decimal("1.6")
 
 
-def test_there_are_documents_counterparties_and_notifications(company):
+def test_demo_has_files_counterparties_and_notifications(company):
     assert sorted(File.objects.for_company(company.id).values_list("parse_status", flat=True)) == [
         "matched",
         "open",
@@ -309,7 +309,7 @@ def test_there_are_documents_counterparties_and_notifications(company):
     assert {"import.finished", "apiKey.created", "member.joined", "balance.mismatch"} <= told
 
 
-def test_one_account_disagrees_with_its_bank_and_a_statement_lies_there_to_try():
+def test_demo_has_one_balance_mismatch_and_a_sample_statement_to_import():
     company = Company.objects.get(id=create_demo(months=1, transactions=50)["companyId"])
     wrong = [
         each.name
@@ -332,7 +332,7 @@ def test_one_account_disagrees_with_its_bank_and_a_statement_lies_there_to_try()
     assert (told.account.name, tried.count, told.ledger_difference) == ("Northbank current account", 5, 0)
 
 
-def test_expenses_are_those_of_a_software_company(company):
+def test_demo_expenses_are_those_of_a_software_company(company):
     parts = Categorization.objects.for_company(company.id).filter(counter=None)
     sums = {
         line: abs(parts.aggregate(total=Sum(line))["total"] or 0) for line in ("revenue", "cogs", "cac", "pd", "ga")

@@ -42,7 +42,7 @@ def build_company_path(company, path=""):
 RESET = "/settings/reset"
 
 
-def test_its_owner_puts_it_back_as_it_was_made(shown, dana):
+def test_demo_reset_by_owner_restores_original_data(shown, dana):
     made = describe_demo(shown.id)
     stays = [list(rows.for_company(shown.id).order_by("id").values()) for rows in (Membership.objects, ApiKey.objects)]
     logged = set(AuditEntry.objects.for_company(shown.id).values_list("id", flat=True))
@@ -74,7 +74,7 @@ def test_its_owner_puts_it_back_as_it_was_made(shown, dana):
     call_command("rebuild_derived", check=True, company=str(shown.id), stdout=io.StringIO())
 
 
-def test_nothing_is_gone_where_it_cannot_come_back(shown, monkeypatch):
+def test_failed_demo_reset_changes_nothing(shown, monkeypatch):
     made, accounts = describe_demo(shown.id), set(Account.objects.for_company(shown.id).values_list("id", flat=True))
     monkeypatch.setattr(reset, "fill_demo_company", raise_runtime_error)
     with pytest.raises(RuntimeError):
@@ -90,7 +90,7 @@ def raise_runtime_error(**_given):
     raise RuntimeError
 
 
-def test_every_table_of_a_companys_data_goes_and_who_may_get_in_stays():
+def test_demo_reset_models_cover_all_company_data_except_access_and_log():
     owned = {model for model in apps.get_models() if any(each.name == "company" for each in model._meta.fields)}
     goes = reset.list_data_models()
     assert len(goes) == len(set(goes))
@@ -101,7 +101,7 @@ def test_every_table_of_a_companys_data_goes_and_who_may_get_in_stays():
     }  # fmt: skip
 
 
-def test_no_other_company_is_put_back(owner, acme, shown):
+def test_demo_reset_is_rejected_for_other_companies(owner, acme, shown):
     before = Notification.objects.count(), Transaction.objects.count()
     assert [
         owner.get(build_company_path(acme, RESET)).status_code,
@@ -116,7 +116,7 @@ def test_no_other_company_is_put_back(owner, acme, shown):
     assert "demonstration" not in owner.get(build_company_path(acme)).content.decode()
 
 
-def test_one_that_is_read_only_stays_as_it_is(shown):
+def test_demo_reset_is_rejected_for_read_only_company(shown):
     Company.objects.filter(id=shown.id).update(system_status="expired")
     with pytest.raises(CompanyExpired):
         reset.reset_demo_company(
@@ -124,7 +124,7 @@ def test_one_that_is_read_only_stays_as_it_is(shown):
         )
 
 
-def test_the_overview_says_what_it_is_and_how_to_go_on(shown, dana, browser_of):
+def test_demo_overview_explains_reset_and_leave(shown, dana, browser_of):
     told = dana.get(build_company_path(shown)).content.decode()
     for way in ("/app/companies/new", build_company_path(shown, RESET), build_company_path(shown, "/settings/leave")):
         assert f'href="{way}"' in told
@@ -137,7 +137,7 @@ def test_the_overview_says_what_it_is_and_how_to_go_on(shown, dana, browser_of):
     assert "You no longer belong to Northwind." in text(left)
 
 
-def test_the_last_owner_is_led_to_whom_to_hand_it_over_to(shown, dana, browser_of, acme):
+def test_last_demo_owner_is_led_to_members_page_instead_of_leaving(shown, dana, browser_of, acme):
     told = dana.get(build_company_path(shown, "/settings/leave")).content.decode()
     assert f'href="{build_company_path(shown, "/settings/members")}"' in told
     assert 'type="submit">Leave' not in told

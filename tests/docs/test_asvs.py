@@ -50,39 +50,39 @@ def count_verdicts(wanted: list[Requirement]) -> list[str]:
     return [str(number) for number in (len(wanted), held, not_held, in_part, apart)]
 
 
-def test_every_requirement_of_both_levels_stands_there_once_and_in_order():
+def test_asvs_page_lists_every_requirement_once_and_in_order():
     assert [f"{row.number} {row.level}" for row in ROWS] == NUMBERS.splitlines()
     assert len(ROWS) == 253
     assert [row for row in ROWS if row.number.split(".")[0] != row.chapter.split()[0]] == []
 
 
-def test_every_requirement_is_judged_with_a_reason():
+def test_asvs_requirements_all_have_verdict_and_reason():
     assert {row.verdict for row in ROWS} == set(VERDICTS)
     assert [row for row in ROWS if not row.asks or not row.why] == []
     assert [row for row in ROWS if row.verdict != "not held" and row.why.startswith("in part")] == []
 
 
-def test_what_is_held_names_a_test_or_says_that_there_is_none():
+def test_asvs_held_requirements_name_a_test_or_say_none():
     held = [row for row in ROWS if row.verdict == "held"]
     unproven = [row for row in held if not NAMED_TEST.search(row.why) and not TO_FILL_IN.search(row.why)]
     assert [row for row in unproven if not re.search(r"\(no test\)", row.why)] == []
 
 
 @pytest.mark.parametrize(("path", "name"), sorted(set(NAMED_TEST.findall(PAGE))))
-def test_every_test_that_is_named_is_there(path, name):
+def test_asvs_named_tests_exist(path, name):
     assert re.search(rf"^def {name}\(", (ROOT / "tests" / path).read_text(), re.MULTILINE)
 
 
-def test_nothing_is_named_that_is_no_test():
+def test_asvs_test_names_all_match_the_pattern():
     """A name that the pattern of names misses would never be looked for."""
     assert len(re.findall(r"::|\btest_\w+:", PAGE)) == len(NAMED_TEST.findall(PAGE))
 
 
-def test_nothing_is_left_to_fill_in():
+def test_asvs_page_has_no_placeholders():
     assert TO_FILL_IN.findall(PAGE) == []
 
 
-def test_the_table_at_the_top_counts_right():
+def test_asvs_summary_table_counts_match():
     chapters = dict.fromkeys(row.chapter for row in ROWS)
     expected = [[chapter, *count_verdicts([row for row in ROWS if row.chapter == chapter])] for chapter in chapters]
     told = [split_cells(line) for line in PAGE.partition("## ")[0].splitlines() if re.match(r"\| (\d|All)", line)]

@@ -72,14 +72,14 @@ SHOWN = {"text": "what something looks like", "yaml": "a file", "ini": "a file",
 
 
 @pytest.mark.parametrize("page", PAGES, ids=get_page_name)
-def test_every_block_says_what_it_is(page):
+def test_docs_code_blocks_have_known_language_and_remark(page):
     known = {"sh", *PROGRAMS, *SHOWN}
     assert not [block for block in parse_blocks(page) if block.language not in known]
     assert not [block for block in parse_blocks(page) if block.remark not in ("", "elsewhere")]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list_commands(page)], ids=get_page_name)
-def test_every_command_of_a_page_runs_and_prints_what_is_said(reader, any_key, page, request):
+def test_docs_commands_run_and_print_documented_output(reader, any_key, page, request):
     if any(block.language in PROGRAMS for block in parse_blocks(page)):
         request.getfixturevalue("node_modules")
         reader.visit = build_visitor(reader)
@@ -91,6 +91,6 @@ def test_every_command_of_a_page_runs_and_prints_what_is_said(reader, any_key, p
 
 
 @pytest.mark.parametrize("page", PAGES, ids=get_page_name)
-def test_every_link_to_a_file_leads_somewhere(page):
+def test_docs_file_links_exist(page):
     links = re.findall(r"\]\((?!https?:|#|/)([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
     assert not [link for link in links if not (page.parent / link).exists()]

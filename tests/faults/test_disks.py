@@ -43,7 +43,7 @@ def upload_file(service: Service) -> tuple[int, str | None]:
     return answer.status, answer.body.get("code")
 
 
-def test_a_full_disk_refuses_uploads_and_keeps_no_half_of_one(crammed):
+def test_full_disk_rejects_uploads_without_leaving_partial_files(crammed):
     service, disk = crammed
     account = service.account("Main")
     disk.fill()
@@ -56,7 +56,7 @@ def test_a_full_disk_refuses_uploads_and_keeps_no_half_of_one(crammed):
     assert upload_file(service) == (201, None)
 
 
-def test_a_full_disk_refuses_imports_wholly_and_takes_them_once_there_is_room(crammed):
+def test_full_disk_rejects_imports_and_accepts_them_once_freed(crammed):
     service, disk = crammed
     busy, caller = Imports(service), service.caller()
     busy.turn(caller, 0)
@@ -71,7 +71,7 @@ def test_a_full_disk_refuses_imports_wholly_and_takes_them_once_there_is_room(cr
     service.proves_its_figures()
 
 
-def test_a_database_that_had_to_stop_for_want_of_room_comes_back_by_itself(crammed):
+def test_database_stopped_by_full_disk_recovers_once_freed(crammed):
     """The log of changes has no room either: PostgreSQL stops at once, and starts when it can."""
     service, disk = crammed
     busy = Imports(service)
@@ -105,7 +105,7 @@ def get_error_line(done) -> str:
 
 
 @pytest.mark.parametrize("command", ["up", "rebuild_derived"])
-def test_a_read_only_data_directory_is_one_line_that_names_it(command):
+def test_read_only_data_directory_is_reported_with_one_line(command):
     with create_machine() as machine:
         (machine.home / "var").mkdir()
         with make_read_only(machine.home / "var"):
@@ -113,7 +113,7 @@ def test_a_read_only_data_directory_is_one_line_that_names_it(command):
     assert f"DATA_DIR: {machine.home}/var cannot be written" in said
 
 
-def test_a_read_only_database_is_one_line_and_takes_no_harm():
+def test_read_only_database_directory_is_reported_and_unharmed():
     with create_machine() as machine:
         with machine.embedded.hold():
             pass
@@ -126,7 +126,7 @@ def test_a_read_only_database_is_one_line_and_takes_no_harm():
 
 
 @pytest.mark.parametrize("megabytes", [2, 20, 60])
-def test_a_first_start_without_room_is_one_line_and_leaves_nothing_half_made(megabytes):
+def test_first_start_without_disk_space_is_reported_and_leaves_no_remains(megabytes):
     """Room for the secrets alone, for half a database, for a database without its tables."""
     with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=megabytes) as disk:
         said = get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
@@ -139,7 +139,7 @@ def test_a_first_start_without_room_is_one_line_and_leaves_nothing_half_made(meg
         assert not machine.embedded.is_running()
 
 
-def test_a_start_on_a_full_disk_is_one_line_and_works_once_there_is_room():
+def test_start_on_full_disk_is_reported_and_works_once_freed():
     with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
         disk.fill()
         said = get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))

@@ -28,7 +28,7 @@ MAX_TRIES = 10  # a kill that met no request at work is made again
 @pytest.mark.parametrize(
     ("victim", "activity"), [pytest.param(*case, id=" during ".join(case)) for case in product(VICTIMS, ACTIVITIES)]
 )
-def test_a_kill_in_the_middle_leaves_all_or_nothing_of_each_change(
+def test_killed_process_leaves_each_change_complete_or_absent(
     service: Service, victim: str, activity: str, record_property: Callable[[str, object], None]
 ):
     busy, cut = ACTIVITIES[activity](service), 0

@@ -68,7 +68,7 @@ def is_waiting_for_lock(service: Service) -> bool:
     return bool(service.rows("SELECT 1 FROM pg_locks WHERE NOT granted"))
 
 
-def test_some_are_killed_some_moment_and_the_rest_is_done_by_who_is_left(
+def test_nightly_round_survives_kills_and_is_finished_by_remaining_process(
     service: Service, many: list[str], record_property: Callable[[str, object], None]
 ):
     for number in range(ROUNDS):
@@ -88,7 +88,7 @@ def test_some_are_killed_some_moment_and_the_rest_is_done_by_who_is_left(
     record_property("kills survived", ROUNDS * (PROCESSES - 1))
 
 
-def test_one_that_is_killed_in_the_middle_of_a_company_leaves_it_to_another(service: Service, many: list[str]):
+def test_nightly_process_killed_within_company_leaves_company_to_another(service: Service, many: list[str]):
     name = f"middle {time.monotonic()}"
     with contextlib.ExitStack() as held:
         where = {"host": str(service.machine.embedded.path), "user": "postgres", "dbname": "app"}

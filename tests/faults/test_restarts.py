@@ -48,7 +48,7 @@ def replace_workers(service: Service) -> None:
 
 
 @pytest.mark.parametrize("renew", [reload_workers, replace_workers])
-def test_new_workers_lose_no_request_and_no_connection_unannounced(
+def test_worker_replacement_loses_no_request_or_connection(
     service: Service, account: str, renew: Callable[[Service], None]
 ):
     """A connection that ends without saying so before raises CutOff in its caller, and fails this test."""
@@ -96,7 +96,7 @@ def start_import(pool: ThreadPoolExecutor, service: Service, account: str) -> tu
     return caller, answer
 
 
-def test_a_request_of_an_old_worker_is_answered_while_new_ones_are_at_work(service: Service, account: str):
+def test_request_of_old_worker_is_answered_during_worker_replacement(service: Service, account: str):
     old = service.workers()
     with ThreadPoolExecutor(1) as pool:
         with hold_company_lock(service):
@@ -110,7 +110,7 @@ def test_a_request_of_an_old_worker_is_answered_while_new_ones_are_at_work(servi
     assert service.cash(account) == 100
 
 
-def test_an_end_waits_for_the_requests_that_run(service: Service, account: str):
+def test_shutdown_waits_for_running_requests(service: Service, account: str):
     with ThreadPoolExecutor(1) as pool:
         with hold_company_lock(service):
             _, answer = start_import(pool, service, account)

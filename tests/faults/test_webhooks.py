@@ -69,7 +69,7 @@ def list_entity_ids(service: Service) -> set[str]:
     return {found for (found,) in rows}
 
 
-def test_a_deliverer_runs_beside_the_server_is_replaced_and_ends_with_it(service: Service, receiver: Receiver):
+def test_webhook_worker_runs_with_server_and_is_replaced_if_killed(service: Service, receiver: Receiver):
     service.found_company()
     create_endpoint(service, receiver, "/up")
     assert wait_until(lambda: len(list_worker_pids(service)) == 1, seconds=RECOVERY_SECONDS)
@@ -155,7 +155,7 @@ def list_received_ids(receiver: Receiver, path: str) -> list[str]:
     return list(dict.fromkeys(each.headers["webhook-id"] for each in receiver.taken if each.path == path))
 
 
-def test_kills_under_eight_writers_lose_nothing_and_keep_the_order(
+def test_webhook_worker_kills_lose_no_event_and_keep_order(
     service: Service, receiver: Receiver, record_property: Callable[[str, object], None]
 ):
     service.found_company()

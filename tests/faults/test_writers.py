@@ -40,7 +40,7 @@ def written(service: Service) -> SharedState:
     return shared
 
 
-def test_every_answer_is_good_or_a_refusal_that_another_writer_explains(written, record_property):
+def test_concurrent_writers_get_only_success_or_explained_conflicts(written, record_property):
     assert written.surprises == []
     by_status: dict[int, int] = {}
     for (_, status), count in written.counts.items():
@@ -53,13 +53,13 @@ def test_every_answer_is_good_or_a_refusal_that_another_writer_explains(written,
     assert by_status.keys() <= {200, 201, 400, 404, 409, 412}
 
 
-def test_there_was_no_deadlock(written):
+def test_concurrent_writers_cause_no_deadlock(written):
     ((deadlocks,),) = written.service.rows("SELECT deadlocks FROM pg_stat_database WHERE datname = 'app'")
     assert deadlocks == 0
     assert not any(status == 409 and "concurrent_change" in str(body) for *_, status, body in written.surprises)
 
 
-def test_balances_are_the_sums_of_what_was_booked(written):
+def test_balances_equal_sum_of_booked_transactions(written):
     service = written.service
     for account in written.accounts:
         ((whole,),) = service.rows(
@@ -70,7 +70,7 @@ def test_balances_are_the_sums_of_what_was_booked(written):
     service.proves_its_figures()
 
 
-def test_open_is_what_its_parts_do_not_add_up_to_and_legs_name_each_other(written):
+def test_open_list_is_exact_and_transfer_legs_reference_each_other(written):
     service, caller = written.service, written.service.caller()
     shown, path = 0, "transactions?open=true&limit=1000"
     while path:
@@ -93,7 +93,7 @@ def test_open_is_what_its_parts_do_not_add_up_to_and_legs_name_each_other(writte
     )
 
 
-def test_the_log_has_one_row_for_each_acknowledged_change_and_none_for_what_changed_nothing(written):
+def test_audit_log_has_one_entry_per_acknowledged_change(written):
     logged = dict(
         written.service.rows(
             "SELECT request_id, count(*) FROM companies_auditentry WHERE company_id = %s AND request_id LIKE 'w%%' "
@@ -114,7 +114,7 @@ def test_the_log_has_one_row_for_each_acknowledged_change_and_none_for_what_chan
     assert not set(written.idle) & set(logged)
 
 
-def test_every_import_is_there_wholly_or_was_undone_wholly(written):
+def test_imports_are_stored_completely_or_undone_completely(written):
     stored = dict(
         written.service.rows(
             "SELECT from_to, count(*) FROM ledger_transaction WHERE company_id = %s AND from_to LIKE 'rows %%' "

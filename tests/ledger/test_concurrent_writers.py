@@ -49,7 +49,7 @@ def run_concurrently(*acts):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_that_move_amounts_between_two_categories_the_other_way_round_do_not_lock_up(books, api, bank, acme):
+def test_opposite_category_moves_do_not_deadlock(books, api, bank, acme):
     hosting, support = books.category("hosting"), books.category("support")
     statuses = []
 
@@ -67,7 +67,7 @@ def test_two_that_move_amounts_between_two_categories_the_other_way_round_do_not
 
 
 @pytest.mark.django_db(transaction=True)
-def test_writers_of_all_kinds_at_once_end_well_and_leave_exact_sums(books, api, bank, savings, acme):
+def test_concurrent_writers_succeed_and_leave_exact_sums(books, api, bank, savings, acme):
     things = {
         "accounts": [bank, savings],
         "categories": [books.category(key) for key in ("hosting", "marketing", "officeAndAdmin")],

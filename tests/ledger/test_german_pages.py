@@ -22,7 +22,7 @@ def bought(books, bank):
     return books.book(bank, "-119.00", fromTo="Nimbus Cloud", description="March hosting")["id"]
 
 
-def test_a_transaction_tells_its_history_in_german(german, books, bought, alice):
+def test_transaction_history_is_german(german, books, bought, alice):
     german.post(f"/{bought}/edit", amountValue="-120,00", fromTo="Nimbus", description="March hosting", notes="")
     german.post(act="categorize", id=bought, category=f"{books.category('hosting')}:cogs")
     text = get_page_text(german.get(f"/{bought}"))
@@ -36,7 +36,7 @@ def test_a_transaction_tells_its_history_in_german(german, books, bought, alice)
         assert part in text, part
 
 
-def test_the_list_and_what_is_wrong_with_its_filter_are_german(german, bought):
+def test_transaction_list_and_filter_errors_are_german(german, bought):
     text = get_page_text(german.get())
     assert "1 Buchung · −119,00 €" in text
     assert "Alle Buchungen" in text
@@ -45,29 +45,27 @@ def test_the_list_and_what_is_wrong_with_its_filter_are_german(german, bought):
     assert "Muss eines von -date, date, -amount, amount sein." in refused
 
 
-def test_a_table_has_its_header_in_the_language_of_who_asks_for_it(german, bought, api):
+def test_page_export_header_is_german_but_api_export_is_english(german, bought, api):
     book = openpyxl.load_workbook(io.BytesIO(b"".join(german.get("/export/transactions.xlsx"))))
     assert [cell.value for cell in book["Buchungen"][1]][:5] == ["Datum", "Konto", "Von/an", "Beschreibung", "Betrag"]
     told = b"".join(api.get("exports/transactions.csv", headers={"Accept-Language": "de"})).decode()
     assert told.startswith("Date,Account,From/to,")
 
 
-def test_a_transfer_that_cannot_be_says_why_in_german(german, books, bought, bank):
+def test_transfer_link_error_is_german(german, books, bought, bank):
     other = books.book(bank, "119.00")["id"]
     text = get_page_text(german.post(f"/{bought}/link", part="", target=other))
     assert "Beide Buchungen sind auf demselben Konto." in text
 
 
-def test_an_id_that_nobody_has_is_refused_in_german(german, books, bought, bank):
+def test_unknown_id_error_is_german(german, books, bought, bank):
     nobody, told = "00000000-0000-7000-8000-000000000000", "Diesen Datensatz gibt es in dieser Firma nicht."
     parts = {"category-0": f"{nobody}:cogs", "amount-0": "-119,00"}
     assert told in get_page_text(german.post(f"/{bought}/split", **parts))
     assert told in get_page_text(german.post(act="categorize", id=nobody, category=f"{books.category('hosting')}:cogs"))
 
 
-def test_what_every_company_starts_with_is_named_in_the_readers_language_and_carries_signs_somebody_chose(
-    german, api, acme
-):
+def test_default_categories_are_translated_and_show_only_chosen_emojis(german, api, acme):
     """Names and signs in the API stay; no page shows an emoji that nobody of the company has chosen."""
     rows = {row["name"]: row for row in api.get("categories").json()}
     changed = {"name": "Werbung", "emoji": "🦊", "plTypes": ["cac"]}
@@ -81,7 +79,7 @@ def test_what_every_company_starts_with_is_named_in_the_readers_language_and_car
     assert rows["Income tax"] in api.get("categories").json()
 
 
-def test_what_the_service_wrote_itself_is_german_and_what_people_wrote_is_theirs(german, books, api, take, main):
+def test_generated_texts_are_german_but_user_texts_are_not_translated(german, books, api, take, main):
     late = build_entry("-4.20", "2026-01-16", value_day="2026-01-15", text="Fee")
     take(build_camt(build_statement(late, opening="100", closing="95.80")))
     first, second = sorted(api.get("transactions").json(), key=lambda row: row["amountValue"])

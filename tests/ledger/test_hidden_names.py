@@ -27,7 +27,7 @@ def build_page_path(company, path):
 
 
 @pytest.mark.parametrize("permission", ["counterparties:read"])
-def test_a_counterparty_that_one_may_not_look_up_narrows_nothing_and_is_refused(permission, visitor, books, bank, acme):
+def test_counterparty_filter_is_rejected_without_permission(permission, visitor, books, bank, acme):
     books.book(bank)
     client = visitor(permission)
     answer = client.get(build_page_path(acme, "transactions?counterparty=Initech"))
@@ -39,7 +39,7 @@ def test_a_counterparty_that_one_may_not_look_up_narrows_nothing_and_is_refused(
     assert len(books.api.get("transactions").json()) == 1
 
 
-def test_names_of_counterparties_cannot_be_guessed(visitor, books, bank, acme):
+def test_counterparty_names_cannot_be_guessed_without_permission(visitor, books, bank, acme):
     factories.make_customer(acme, "Initech")
     row = books.book(bank)["id"]
     client = visitor("counterparties:read")
@@ -56,7 +56,7 @@ def test_names_of_counterparties_cannot_be_guessed(visitor, books, bank, acme):
     assert "Counterparty</label>" not in client.get(build_page_path(acme, f"transactions/{row}/split")).content.decode()
 
 
-def test_saving_an_account_keeps_the_category_that_one_may_not_see(visitor, api, books, bank, acme):
+def test_account_form_keeps_hidden_default_category(visitor, api, books, bank, acme):
     hosting = books.category("hosting")
     api.put(f"accounts/{bank}", {"defaultCategoryId": hosting})
     client = visitor("categories:read")
@@ -71,7 +71,7 @@ def test_saving_an_account_keeps_the_category_that_one_may_not_see(visitor, api,
     )
 
 
-def test_a_rule_does_not_name_the_counterparty_to_those_who_may_not_see_it(visitor, api, acme):
+def test_planned_transaction_page_hides_counterparty_without_permission(visitor, api, acme):
     initech = factories.make_customer(acme, "Initech")
     planned = PlannedTransaction.objects.for_company(acme.id)
     body = {"name": "Retainer", "startDate": "2026-03-01", "amountValue": "900.00", "accountId": None}
@@ -82,7 +82,7 @@ def test_a_rule_does_not_name_the_counterparty_to_those_who_may_not_see_it(visit
     assert "Counterparty not shown to your role" in shown
 
 
-def test_other_movements_are_no_candidates_for_somebody_who_may_not_read_them(browser_of, books, bank, savings, acme):
+def test_transfer_candidates_require_read_permission(browser_of, books, bank, savings, acme):
     source = books.book(bank, "-100.00")["id"]
     books.book(savings, "100.00", fromTo="Secret")
     writer = factories.make_member(acme, "writer@acme.example", permissions=["transactions:write"])
@@ -91,7 +91,9 @@ def test_other_movements_are_no_candidates_for_somebody_who_may_not_read_them(br
     assert "Secret" not in answer.content.decode()
 
 
-def test_people_and_keys_are_named_to_those_who_manage_them(visitor, browser_of, pages, books, bank, alice, bob, acme):
+def test_people_and_keys_are_named_only_to_those_who_manage_them(
+    visitor, browser_of, pages, books, bank, alice, bob, acme
+):
     by_key = books.book(bank)["id"]
     type(alice).objects.filter(pk=alice.pk).update(name="Alice Owner")
     form = {"accountId": bank, "date": "2026-03-15", "amountValue": "5.00", "fromTo": "", "description": ""}
@@ -105,7 +107,7 @@ def test_people_and_keys_are_named_to_those_who_manage_them(visitor, browser_of,
     assert "by somebody else" in shown
 
 
-def test_without_sight_of_accounts_the_form_says_so_and_not_that_there_is_none(visitor, books, bank, acme):
+def test_transaction_form_names_missing_accounts_permission(visitor, books, bank, acme):
     row = books.book(bank)["id"]
     client = visitor("accounts:read")
     for path in ("transactions/new", f"transactions/{row}/edit"):

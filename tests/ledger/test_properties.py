@@ -39,7 +39,7 @@ def draw_split_transaction(draw):
 
 @few_examples
 @given(movement=draw_split_transaction())
-def test_parts_add_up_to_the_amount_in_any_currency_over_any_period(books, api, acme, bank, movement):
+def test_postings_sum_to_the_amount_in_any_currency_and_period(books, api, acme, bank, movement):
     currency, amount, day, parts, start, end = movement
     made = books.book(bank, amount, day.isoformat(), amountCurrency=currency)
     sign = -1 if amount.startswith("-") else 1
@@ -68,7 +68,7 @@ def sum_day_movements(company):
 
 @few_examples
 @given(data=st.data(), currency=st.sampled_from(CURRENCIES), day=days, other_day=days)
-def test_a_linked_pair_changes_no_balance_and_takes_just_its_movements_out_of_the_flows(
+def test_linked_transfer_keeps_balances_and_leaves_cash_flows(
     books, acme, bank, savings, data, currency, day, other_day
 ):
     amount = data.draw(draw_amount(currency))
@@ -87,7 +87,7 @@ def test_a_linked_pair_changes_no_balance_and_takes_just_its_movements_out_of_th
 
 @few_examples
 @given(data=st.data())
-def test_import_undo_and_import_again_give_the_same_balances(api, acme, bank, data):
+def test_import_after_undo_gives_same_balances(api, acme, bank, data):
     amounts = data.draw(st.lists(draw_amount("EUR", most=10**6), min_size=1, max_size=8))
     dates = data.draw(st.lists(days, min_size=len(amounts), max_size=len(amounts)))
     rows = [
@@ -116,7 +116,7 @@ def test_import_undo_and_import_again_give_the_same_balances(api, acme, bank, da
     limit=st.integers(1, 5),
     inserts=st.lists(st.tuples(st.integers(1, 9), st.integers(-3, 3)), max_size=8),
 )
-def test_paging_while_rows_are_inserted_loses_and_repeats_none(books, api, acme, bank, sort, limit, inserts):
+def test_paging_during_inserts_skips_and_repeats_no_rows(books, api, acme, bank, sort, limit, inserts):
     Transaction.objects.for_company(acme.id).delete()
     for n in range(12):
         books.book(bank, f"{n % 3}.00", f"2026-01-0{n % 4 + 1}")

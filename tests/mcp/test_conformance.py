@@ -84,7 +84,7 @@ def run_scenarios(address, where):
     return found
 
 
-def test_every_scenario_does_what_the_table_says(address, tmp_path, record_property):
+def test_conformance_scenarios_pass_and_fail_as_listed(address, tmp_path, record_property):
     found = run_scenarios(address, tmp_path)
     held = {name for name, statuses in found.items() if statuses <= {"SUCCESS", "INFO"}}
     assert held == PASSED_SCENARIOS

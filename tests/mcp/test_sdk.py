@@ -43,7 +43,7 @@ def send_message(process, value):
     process.stdin.flush()
 
 
-def test_with_a_key(program, site, api):
+def test_sdk_client_works_with_api_key(program, site, api):
     plan = SampleCompany(api).writing()["plan_payment"]
     send_message(program, {"url": f"{site}/mcp", "key": api.key, "plan": plan})
     assert read_message(program) == EXPECTED_RESULT | {"clientId": None}
@@ -72,7 +72,7 @@ def document(tmp_path, monkeypatch):
         yield address, asked
 
 
-def test_as_an_app_that_describes_itself(program, site, settings, document, api, acme, alice):
+def test_sdk_client_works_with_client_metadata_document(program, site, settings, document, api, acme, alice):
     address, asked = document
     settings.OUTBOUND_ALLOW_PRIVATE = True
     settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | {"CIMD_ALLOWED_HOSTS": ["localhost"]}

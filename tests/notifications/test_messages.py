@@ -41,7 +41,7 @@ def hers(acme, alice, audit_context):
     notify.notify_cash_below_zero(**facts, day=date(2026, 12, 5), amount=Decimal("-1234.5"), currency="EUR")
 
 
-def test_pages_say_them_in_the_readers_language_and_the_api_in_english(api, hers, owner, acme):
+def test_notifications_are_localized_on_pages_and_english_in_api(api, hers, owner, acme):
     page = f"/app/companies/{acme.id}/notifications"
     german, english = get_page_text(owner.get(page, headers=GERMAN)), get_page_text(owner.get(page))
     for said, told in {
@@ -69,7 +69,7 @@ def test_pages_say_them_in_the_readers_language_and_the_api_in_english(api, hers
     assert stored["app.revoked"] == "Robot disconnected"
 
 
-def test_one_that_was_stored_without_what_its_words_are_made_of_stays_as_it_was(owner, acme, alice, audit_context):
+def test_notification_stored_without_message_data_keeps_its_text(owner, acme, alice, audit_context):
     payload = {"title": "API key “old” created", "body": "The key ending in wxyz.", "link": None, "name": "old"}
     Notification(company=acme, type="apiKey.created", recipient=alice, payload=payload).mark_created(
         audit_context
@@ -79,7 +79,7 @@ def test_one_that_was_stored_without_what_its_words_are_made_of_stays_as_it_was(
     assert "The key ending in wxyz." in shown
 
 
-def test_every_kind_has_its_words():
+def test_every_notification_type_has_a_message():
     assert set(MESSAGE_BUILDERS) == set(NotificationType)
 
 

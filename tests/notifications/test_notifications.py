@@ -50,7 +50,7 @@ def list_titles(answer: Any) -> list[str]:
     return [row["payload"]["title"] for row in answer.json()]
 
 
-def test_a_notification_reads_as_it_was_told(browser_of, alice, acme, tell):
+def test_notification_is_returned_as_sent(browser_of, alice, acme, tell):
     row = tell(alice)
     (read,) = browser_of(alice, acme).get("notifications").json()
     assert read == {
@@ -67,7 +67,7 @@ def test_a_notification_reads_as_it_was_told(browser_of, alice, acme, tell):
     }
 
 
-def test_everyone_sees_their_own_latest_first(browser_of, alice, bob, acme, tell):
+def test_users_see_their_own_notifications_latest_first(browser_of, alice, bob, acme, tell):
     for title in ("one", "two"):
         tell(bob, title)
     tell(alice, "hers")
@@ -75,7 +75,7 @@ def test_everyone_sees_their_own_latest_first(browser_of, alice, bob, acme, tell
     assert list_titles(browser_of(bob, acme).get("notifications", {"recipientUserId": str(bob.id)})) == ["two", "one"]
 
 
-def test_a_key_has_none_of_its_own_but_may_see_all(api, make_api, acme, alice, bob, tell):
+def test_api_key_has_no_own_notifications_but_may_see_all(api, make_api, acme, alice, bob, tell):
     tell(alice, "hers")
     tell(bob, "his")
     assert list_titles(api.get("notifications")) == []
@@ -88,7 +88,7 @@ def test_a_key_has_none_of_its_own_but_may_see_all(api, make_api, acme, alice, b
 
 
 @pytest.mark.parametrize("whose", ["all", "other"])
-def test_other_peoples_need_cross_user_rights(browser_of, alice, bob, acme, tell, whose):
+def test_notifications_of_others_require_manage_permission(browser_of, alice, bob, acme, tell, whose):
     tell(alice)
     params = {"recipientUserId": str(alice.id) if whose == "other" else "all"}
     answer = browser_of(bob, acme).get("notifications", params)
@@ -96,7 +96,7 @@ def test_other_peoples_need_cross_user_rights(browser_of, alice, bob, acme, tell
     assert "notifications:manage" in answer.json()["detail"]
 
 
-def test_unread_ones_can_be_asked_for(browser_of, bob, acme, tell):
+def test_notifications_can_be_filtered_by_unread(browser_of, bob, acme, tell):
     one = tell(bob, "one")
     tell(bob, "two")
     his = browser_of(bob, acme)
@@ -115,13 +115,13 @@ def test_unread_ones_can_be_asked_for(browser_of, bob, acme, tell):
         ({"cursor": "x"}, "#/cursor", "invalid_cursor"),
     ],
 )
-def test_a_wrong_parameter_is_refused(api, params, pointer, code):
+def test_invalid_list_parameter_is_rejected(api, params, pointer, code):
     answer = api.get("notifications", params)
     assert answer.status_code == 400
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
 
 
-def test_the_list_is_paged_without_a_repeat(browser_of, bob, acme, tell):
+def test_notification_list_is_paged_without_repetition(browser_of, bob, acme, tell):
     for title in ("one", "two", "three"):
         tell(bob, title)
     his = browser_of(bob, acme)
@@ -131,7 +131,7 @@ def test_the_list_is_paged_without_a_repeat(browser_of, bob, acme, tell):
     assert list_titles(first) + list_titles(rest) == ["three", "two", "one"]
 
 
-def test_the_first_reading_stays(browser_of, bob, acme, tell):
+def test_first_read_time_is_kept(browser_of, bob, acme, tell):
     row = tell(bob)
     his = browser_of(bob, acme)
     first = his.put(f"notifications/{row.id}/read")
@@ -143,7 +143,7 @@ def test_the_first_reading_stays(browser_of, bob, acme, tell):
     assert AuditEntry.objects.filter(action="notification.read").count() == 1
 
 
-def test_unreadable_notification_is_unknown(browser_of, alice, bob, acme, globex, globex_api, carol, tell):
+def test_unreadable_notification_is_not_found(browser_of, alice, bob, acme, globex, globex_api, carol, tell):
     hers = tell(alice)
     theirs = tell(carol, company=globex)
     his = browser_of(bob, acme)
@@ -158,19 +158,19 @@ def test_unreadable_notification_is_unknown(browser_of, alice, bob, acme, globex
     assert not Notification.objects.read().exists()
 
 
-def test_cross_user_rights_read_for_others(browser_of, ann, bob, acme, tell):
+def test_manage_permission_marks_notifications_of_others_as_read(browser_of, ann, bob, acme, tell):
     row = tell(bob)
     assert browser_of(ann, acme).put(f"notifications/{row.id}/read").status_code == 200
 
 
-def test_a_stale_reading_is_refused(browser_of, bob, acme, tell):
+def test_stale_read_is_rejected(browser_of, bob, acme, tell):
     row = tell(bob)
     his = browser_of(bob, acme)
     assert his.put(f"notifications/{row.id}/read", if_match='"other"').status_code == 412
     assert not Notification.objects.read().exists()
 
 
-def test_all_of_ones_own_are_read_at_once(browser_of, alice, bob, acme, tell):
+def test_read_all_marks_own_notifications_as_read(browser_of, alice, bob, acme, tell):
     for _ in range(3):
         row = tell(bob)
     tell(alice)
@@ -183,7 +183,7 @@ def test_all_of_ones_own_are_read_at_once(browser_of, alice, bob, acme, tell):
     assert AuditEntry.objects.get(action="notification.allRead").after == {"read_count": 2}
 
 
-def test_a_batch_deletes_the_own_ones_and_ignores_all_others(browser_of, alice, bob, acme, globex, carol, tell):
+def test_batch_delete_deletes_own_notifications_and_ignores_others(browser_of, alice, bob, acme, globex, carol, tell):
     mine, hers, theirs = tell(bob), tell(alice), tell(carol, company=globex)
     ids = [str(mine.id), str(mine.id), str(hers.id), str(theirs.id), UNKNOWN_ID, "nonsense", ""]
     answer = browser_of(bob, acme).post("notifications/batch_delete", {"notificationIds": [i for i in ids if i]})
@@ -192,7 +192,7 @@ def test_a_batch_deletes_the_own_ones_and_ignores_all_others(browser_of, alice, 
     assert AuditEntry.objects.get(action="notification.deleted").after == {"deleted_count": 1}
 
 
-def test_cross_user_rights_delete_everyones_in_the_company_only(api, alice, bob, globex, carol, tell):
+def test_manage_permission_deletes_notifications_within_own_company_only(api, alice, bob, globex, carol, tell):
     ids = [str(tell(user).id) for user in (alice, bob)]
     theirs = tell(carol, company=globex)
     answer = api.post("notifications/batch_delete", {"notificationIds": [*ids, str(theirs.id)]})
@@ -210,7 +210,7 @@ def test_cross_user_rights_delete_everyones_in_the_company_only(api, alice, bob,
         ({"notificationIds": ["no id"] * 10_001}, "#/notificationIds", "too_long"),
     ],
 )
-def test_a_wrong_batch_is_refused_and_nothing_deleted(api, bob, tell, body, pointer, code):
+def test_invalid_batch_delete_is_rejected_and_nothing_is_deleted(api, bob, tell, body, pointer, code):
     tell(bob)
     answer = api.post("notifications/batch_delete", body)
     assert answer.status_code == 400
@@ -218,7 +218,7 @@ def test_a_wrong_batch_is_refused_and_nothing_deleted(api, bob, tell, body, poin
     assert Notification.objects.count() == 1
 
 
-def test_ten_thousand_are_deleted_at_once(api, bob, acme, audit_context, django_assert_max_num_queries):
+def test_batch_delete_handles_ten_thousand_notifications(api, bob, acme, audit_context, django_assert_max_num_queries):
     rows = [
         Notification(company=acme, type="import.finished", recipient=bob, payload={}).mark_created(audit_context)
         for _ in range(10_000)
@@ -238,7 +238,7 @@ def test_ten_thousand_are_deleted_at_once(api, bob, acme, audit_context, django_
         ("post", "notifications/batch_delete", "notifications:write"),
     ],
 )
-def test_each_act_needs_its_permission(make_api, acme, method, path, needed):
+def test_each_notification_operation_requires_its_permission(make_api, acme, method, path, needed):
     other = {"notifications:read": "notifications:write", "notifications:write": "notifications:read"}[needed]
     answer = getattr(make_api(acme, other, "notifications:manage"), method)(path)
     assert answer.status_code == 403
@@ -265,20 +265,20 @@ def test_acting_user_is_notified(browser_of, alice, ann, acme):
     assert payload["link"].endswith(f"/app/companies/{acme.id}/settings/api-keys")
 
 
-def test_owners_and_admins_are_told_who_joins(api, invited, alice, ann, bob, acme):
+def test_owners_and_admins_are_notified_of_new_members(api, invited, alice, ann, bob, acme):
     invited(api, "new@acme.example", role="admin").accept()
     owners = set(Membership.objects.for_company(acme.id).owners().values_list("user__email", flat=True))
     assert list_recipients_by_type() == {"member.joined": {"ann@acme.example", "alice@acme.example"} | owners}
 
 
-def test_those_who_can_no_longer_sign_in_are_not_told(api, invited, alice, acme):
+def test_inactive_users_are_not_notified(api, invited, alice, acme):
     alice.is_active = False
     alice.save()
     invited(api, "new@acme.example").accept()
     assert "alice@acme.example" not in list_recipients_by_type()["member.joined"]
 
 
-def test_owners_are_told_of_keys_whose_creator_left(browser_of, alice, ann, acme):
+def test_owners_are_notified_of_api_keys_whose_creator_left(browser_of, alice, ann, acme):
     browser_of(ann, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:read"]})
     Notification.objects.all().delete()
     membership = Membership.objects.for_company(acme.id).get(user=ann)
@@ -287,7 +287,7 @@ def test_owners_are_told_of_keys_whose_creator_left(browser_of, alice, ann, acme
     assert list_recipients_by_type() == {"apiKey.creatorLeft": owners}
 
 
-def test_apps_that_come_and_go_are_told(acme, alice, audit_context):
+def test_connecting_and_revoking_an_app_sends_notifications(acme, alice, audit_context):
     consent = SimpleNamespace(
         id=uuid4(), company_id=acme.id, user=alice, application=SimpleNamespace(name="Robot"), scopes=["svc:read"]
     )
@@ -298,7 +298,7 @@ def test_apps_that_come_and_go_are_told(acme, alice, audit_context):
     assert Notification.objects.get(type="app.connected").payload["entityId"] == str(consent.id)
 
 
-def test_imports_are_told_with_their_counts(acme, alice, audit_context):
+def test_import_notifications_contain_counts(acme, alice, audit_context):
     hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     batch = uuid4()
     notify.notify_import_finished(
@@ -311,7 +311,7 @@ def test_imports_are_told_with_their_counts(acme, alice, audit_context):
     assert Notification.objects.get(type="import.undone").payload["changedCount"] == 1
 
 
-def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, audit_context):
+def test_lasting_problem_is_notified_once_until_read(acme, alice, audit_context):
     facts = {"day": date(2026, 3, 1), "amount": Decimal("-5.00"), "currency": "EUR"}
     mismatch = {"account_name": "Main", "reported": Decimal(1), "calculated": Decimal(2), "currency": "EUR"}
     mismatch["day"] = date(2026, 2, 28)
@@ -331,12 +331,12 @@ def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, audit_cont
     assert Notification.objects.filter(type="cash.belowZero").count() == 2 * people
 
 
-def test_everyone_is_told_in_one_statement(acme, alice, ann, audit_context, django_assert_num_queries):
+def test_all_recipients_are_notified_with_constant_queries(acme, alice, ann, audit_context, django_assert_num_queries):
     with django_assert_num_queries(3):  # who, the rows, and to whom by mail too
         notify.notify_import_undone(company_id=acme.id, context=audit_context, import_id=uuid4(), deleted_count=5)
 
 
-def test_an_unknown_type_cannot_be_stored(acme, alice, audit_context):
+def test_unknown_notification_type_cannot_be_stored(acme, alice, audit_context):
     with pytest.raises(IntegrityError), transaction.atomic():
         Notification(company=acme, type="gossip", recipient=alice, payload={}).mark_created(audit_context).save()
 
@@ -353,7 +353,7 @@ def test_an_unknown_type_cannot_be_stored(acme, alice, audit_context):
         ),
     ],
 )
-def test_an_import_is_told_in_words_and_without_what_there_was_none_of(acme, audit_context, alice, counts, title, body):
+def test_import_message_mentions_only_nonzero_counts(acme, audit_context, alice, counts, title, body):
     hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     count, duplicates, too_old = counts
     notify.notify_import_finished(
@@ -368,7 +368,7 @@ def test_an_import_is_told_in_words_and_without_what_there_was_none_of(acme, aud
     assert (payload["title"], payload["body"]) == (title, body)
 
 
-def test_amounts_and_days_are_told_as_on_the_pages(acme, alice, audit_context):
+def test_message_formats_amounts_and_dates_as_on_pages(acme, alice, audit_context):
     hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     day, amount = date(2026, 12, 5), Decimal("-1234.5")
     notify.notify_cash_below_zero(company_id=acme.id, context=hers, day=day, amount=amount, currency="EUR")
@@ -376,7 +376,7 @@ def test_amounts_and_days_are_told_as_on_the_pages(acme, alice, audit_context):
     assert told == "By the plan, cash is −€1,234.50 on 5 Dec 2026."
 
 
-def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, audit_context):
+def test_notification_links_to_page_where_action_is_possible(acme, alice, audit_context):
     hers, account = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id), uuid4()
     factories.make_member(acme, "new@acme.example")
     notify.notify_member_joined(membership=Membership.objects.for_company(acme.id).latest("id"), context=hers)
@@ -395,7 +395,7 @@ def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, au
     assert links["balance.mismatch"] == f"/accounts/{account}"
 
 
-def test_admin_with_a_narrow_permission_list_is_not_told_what_they_may_not_see(acme, alice, audit_context):
+def test_admin_with_narrow_permissions_gets_no_forbidden_notifications(acme, alice, audit_context):
     """The label alone tells nothing: a membership may carry its own list of permissions."""
     narrow = factories.make_member(acme, "narrow@acme.example", role=Role.ADMIN, permissions=["accounts:read"])
     admin = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)

@@ -43,7 +43,7 @@ def build_png():
     return SimpleUploadedFile("logo.png", out.getvalue(), content_type="image/png")
 
 
-def test_a_public_app_is_registered_and_logged(staff):
+def test_public_app_can_be_registered_and_is_logged(staff):
     answer = staff.post(ADD, build_app_form(), follow=True)
     application = Application.objects.get()
     assert application.client_id in answer.content.decode()
@@ -52,14 +52,14 @@ def test_a_public_app_is_registered_and_logged(staff):
     assert LogEntry.objects.get().object_id == str(application.pk)
 
 
-def test_a_new_app_is_offered_no_other_secret_than_its_first(staff):
+def test_new_app_form_offers_no_secret_renewal(staff):
     assert "new_secret" not in staff.get(ADD).content.decode()
     staff.post(ADD, build_app_form())
     stored = f"/admin/oauth/application/{Application.objects.get().pk}/change/"
     assert "new_secret" in staff.get(stored).content.decode()
 
 
-def test_a_confidential_apps_secret_is_shown_once(staff):
+def test_confidential_app_secret_is_shown_once(staff):
     answer = staff.post(ADD, build_app_form(client_type="confidential"))
     assert "no-store" in answer["Cache-Control"]
     secret = re.search(r'id="client-secret">([\w-]+)<', answer.content.decode())[1]
@@ -104,7 +104,7 @@ def test_a_confidential_apps_secret_is_shown_once(staff):
         "https://%2c.example/cb",
     ],
 )
-def test_an_address_that_is_not_safe_is_refused(uris, staff):
+def test_unsafe_redirect_uri_is_rejected(uris, staff):
     answer = staff.post(ADD, build_app_form(redirect_uris=uris))
     assert answer.status_code == 200
     assert not Application.objects.exists()
@@ -114,12 +114,12 @@ def test_an_address_that_is_not_safe_is_refused(uris, staff):
     "uris",
     ["https://app.example/cb", "http://127.0.0.1/cb", "http://[::1]:80/cb", "com.example.app:/cb", "cursor://cb/x"],
 )
-def test_an_address_that_is_safe_is_taken(uris, staff):
+def test_safe_redirect_uri_is_accepted(uris, staff):
     staff.post(ADD, build_app_form(redirect_uris=uris))
     assert Application.objects.get().uris == [uris]
 
 
-def test_a_logo_is_made_anew_and_served_from_our_own_host(staff, client):
+def test_app_logo_is_reencoded_and_served_from_own_host(staff, client):
     staff.post(ADD, build_app_form(logo=build_png()))
     application = Application.objects.get()
     assert client.get(f"/assets/{application.logo_path}")["Content-Type"] == "image/png"
@@ -128,7 +128,7 @@ def test_a_logo_is_made_anew_and_served_from_our_own_host(staff, client):
     assert "not a PNG" in staff.post(url, build_app_form(logo=broken) | build_inline_form()).content.decode()
 
 
-def test_switching_an_app_off_is_one_checkbox_and_ends_its_tokens(staff, signed_in, granted):
+def test_disabling_app_with_checkbox_ends_its_tokens(staff, signed_in, granted):
     url = f"/admin/oauth/application/{signed_in.application.pk}/change/"
     changed = build_app_form(name="Forecaster", redirect_uris="https://app.example/callback") | build_inline_form()
     del changed["enabled"]
@@ -137,7 +137,7 @@ def test_switching_an_app_off_is_one_checkbox_and_ends_its_tokens(staff, signed_
     assert "Enabled" in LogEntry.objects.get().change_message or "enabled" in LogEntry.objects.get().change_message
 
 
-def test_every_page_opens_and_shows_no_secret(staff, signed_in, granted, api, acme):
+def test_every_admin_page_opens_and_shows_no_secret(staff, signed_in, granted, api, acme):
     digest = signed_in.application.client_secret
     for model in site._registry:
         for page in ("changelist", "add"):
@@ -151,13 +151,13 @@ def test_every_page_opens_and_shows_no_secret(staff, signed_in, granted, api, ac
             assert not digest or digest not in text
 
 
-def test_no_table_of_the_toolkit_is_in_the_admin():
+def test_toolkit_tables_are_not_in_admin():
     names = {model._meta.label for model in site._registry}
     assert not {n for n in names if "Token" in n or "Code" in n or n.startswith("oauth2_provider")}
 
 
 @pytest.mark.parametrize(("to", "moves"), [("free", True), ("paid", True), ("sandbox", False), ("cancelled", False)])
-def test_a_status_moves_only_along_its_ways(to, moves, staff, acme):
+def test_company_status_changes_only_along_allowed_transitions(to, moves, staff, acme):
     url = f"/admin/companies/company/{acme.pk}/change/"
     rows = {}
     for number in range(1, 9):  # they have no name that leads back
@@ -171,19 +171,19 @@ def test_a_status_moves_only_along_its_ways(to, moves, staff, acme):
     assert logged.exists() is moves
 
 
-def test_a_company_is_found_by_a_members_address(staff, alice, acme, globex):
+def test_company_is_found_by_member_email(staff, alice, acme, globex):
     page = staff.get("/admin/companies/company/", {"q": "alice@acme"}).content.decode()
     assert "Acme" in page
     assert "Globex" not in page
 
 
-def test_nobody_but_staff_gets_in(browser_of, alice, acme):
+def test_admin_requires_staff_user(browser_of, alice, acme):
     assert browser_of(alice, acme).client.get("/admin/").status_code == 302
     assert Client().get("/admin/").status_code == 302
 
 
 @pytest.mark.parametrize("tail", ["1/1/", "x/y/", "1/x"])
-def test_the_admin_leads_to_no_page_of_an_object(tail, staff, client):
+def test_admin_has_no_object_redirect_pages(tail, staff, client):
     """No model of ours has one to lead to."""
     for visitor in (staff, client):
         answer = visitor.get(f"/admin/r/{tail}")
@@ -191,14 +191,14 @@ def test_the_admin_leads_to_no_page_of_an_object(tail, staff, client):
         assert "Nothing here" in answer.content.decode()
 
 
-def test_the_admin_has_no_sign_in_of_its_own(client, staff):
+def test_admin_uses_the_application_sign_in_page(client, staff):
     """Where passwords are tried, wrong ones are counted: there is one such page."""
     for answer in (client.get("/admin/login/"), client.post("/admin/login/", {"username": "a", "password": "b"})):
         assert answer["Location"] == "/app/sign-in?next=%2Fadmin%2F"
     assert staff.get("/admin/login/")["Location"] == "/admin/"
 
 
-def test_the_log_is_shown_a_company_at_a_time(staff, acme, globex):
+def test_audit_log_is_shown_for_one_company_at_a_time(staff, acme, globex):
     url = "/admin/companies/auditentry/"
     assert "0 audit entries" in staff.get(url).content.decode()
     assert "company.created" in staff.get(url, {"q": str(acme.id)}).content.decode()
@@ -207,12 +207,12 @@ def test_the_log_is_shown_a_company_at_a_time(staff, acme, globex):
     assert f"{url}?q={acme.id}" in page
 
 
-def test_a_companys_accounts_are_shown(staff, api, acme):
+def test_company_admin_page_shows_accounts(staff, api, acme):
     api.post("accounts", {"name": "Main account", "type": "bank"})
     assert "Main account" in staff.get(f"/admin/companies/company/{acme.pk}/change/").content.decode()
 
 
-def test_a_new_app_shows_the_client_id_that_is_stored_and_no_other(staff):
+def test_new_app_page_shows_only_the_stored_client_id(staff):
     assert "client_id" not in re.sub(r"<style.*?</style>", "", staff.get(ADD).content.decode().lower())
     page = staff.post(ADD, build_app_form(), follow=True).content.decode()
     application = Application.objects.get()
@@ -220,7 +220,7 @@ def test_a_new_app_shows_the_client_id_that_is_stored_and_no_other(staff):
     assert set(re.findall(r"client_id=([\w-]+)", page)) == {application.client_id}
 
 
-def test_the_authorize_link_of_an_app_is_ready_to_use(staff, flow, alice, acme):
+def test_authorize_link_of_app_works(staff, flow, alice, acme):
     page = staff.get(f"/admin/oauth/application/{flow.application.pk}/change/").content.decode()
     link = unescape(re.search(r'href="(http://127[^"]*authorize[^"]*)"', page)[1]).removeprefix("http://127.0.0.1:8000")
     verifier = re.search(r"code_verifier <code>([\w-]+)<", page)[1]
@@ -233,7 +233,7 @@ def test_the_authorize_link_of_an_app_is_ready_to_use(staff, flow, alice, acme):
     assert flow.redeem(parse_redirect(answer)["code"], code_verifier=verifier).status_code == 200
 
 
-def test_the_consent_page_can_be_looked_at_and_sends_nothing(staff, flow, client):
+def test_consent_page_preview_has_no_submit_button(staff, flow, client):
     url = f"/admin/oauth/application/{flow.application.pk}/preview/"
     text = staff.get(url).content.decode()
     assert "Forecaster" in text
@@ -243,7 +243,7 @@ def test_the_consent_page_can_be_looked_at_and_sends_nothing(staff, flow, client
     assert staff.get("/admin/oauth/application/999/preview/").status_code == 404
 
 
-def test_the_list_of_apps_says_how_many_let_them_in_and_when_they_were_used(staff, signed_in, granted):
+def test_app_list_shows_consent_count_and_last_use(staff, signed_in, granted):
     def row():
         text = staff.get("/admin/oauth/application/").content.decode()
         cells = r'class="field-(?:consent_count|last_used)[^>]*>(.*?)</td>'
@@ -256,7 +256,7 @@ def test_the_list_of_apps_says_how_many_let_them_in_and_when_they_were_used(staf
     assert "refuses the tokens of 1 standing consent " in page
 
 
-def test_staff_allow_a_host_and_nothing_but_a_host(staff):
+def test_only_valid_client_hosts_can_be_allowed(staff):
     add = "/admin/oauth/clienthost/add/"
     for wrong in ("", "https://apps.example", "apps example", "localhost", "127.0.0.1", "*"):
         assert staff.post(add, {"host": wrong}).status_code == 200

@@ -48,7 +48,7 @@ BASE = "http://127.0.0.1:8000"
     ],
 )
 @pytest.mark.parametrize("anonymous", [True, False])
-def test_a1_a2_what_names_no_app_or_no_address_of_it_is_a_page_and_no_redirect(label, changes, anonymous, flow, alice):
+def test_a1_a2_unknown_client_or_redirect_uri_shows_error_page(label, changes, anonymous, flow, alice):
     if not anonymous:
         flow.sign_in(alice)
     answer = flow.ask(**changes)
@@ -78,7 +78,7 @@ def test_a1_a2_what_names_no_app_or_no_address_of_it_is_a_page_and_no_redirect(l
         ("com.example.app:/cb", "com.example.app:/cb2", False),
     ],
 )
-def test_a2_only_the_loopback_has_any_port(registered, asked, allowed):
+def test_a2_only_loopback_redirect_uri_allows_any_port(registered, asked, allowed):
     assert redirects.is_redirect_allowed(asked, [registered]) is allowed
 
 
@@ -113,7 +113,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("label", "changes", "error"), REFUSALS, ids=[row[0] for row in REFUSALS])
-def test_a3_to_a12_a_faulty_request_is_told_to_the_app_before_the_user_is_asked(label, changes, error, signed_in):
+def test_a3_to_a12_invalid_request_redirects_error_to_app_without_consent(label, changes, error, signed_in):
     answer = signed_in.ask(**changes)
     assert answer.status_code == 302
     assert answer["Location"].startswith(f"{REDIRECT}?")
@@ -125,7 +125,7 @@ def test_a3_to_a12_a_faulty_request_is_told_to_the_app_before_the_user_is_asked(
 
 
 @pytest.mark.parametrize(("label", "changes", "error"), REFUSALS, ids=[row[0] for row in REFUSALS])
-def test_a14_nothing_faulty_is_sent_to_the_app_before_someone_signed_in(label, changes, error, flow):
+def test_a14_invalid_request_redirects_to_sign_in_first(label, changes, error, flow):
     answer = flow.ask(**changes)
     if "none" in changes.get("prompt", ""):
         assert answer["Location"].startswith(REDIRECT)
@@ -133,7 +133,7 @@ def test_a14_nothing_faulty_is_sent_to_the_app_before_someone_signed_in(label, c
         assert answer["Location"].startswith("/app/sign-in?next=%2Fauth%2Foauth2%2Fauthorize")
 
 
-def test_a7_a_scope_that_the_app_was_not_given_is_invalid(signed_in):
+def test_a7_scope_not_allowed_for_app_is_invalid(signed_in):
     signed_in.application.allowed_scopes = ["svc:read"]
     signed_in.application.save()
     assert parse_redirect(signed_in.ask(scope="svc:read svc:write"))["error"] == "invalid_scope"
@@ -141,17 +141,17 @@ def test_a7_a_scope_that_the_app_was_not_given_is_invalid(signed_in):
 
 
 @pytest.mark.parametrize("state", ["a b", "a&b=c", "ünï→", "100%", "+", "x" * 500, '"<script>', "a/b?c#d"])
-def test_a8_state_comes_back_as_it_went(state, signed_in, acme):
+def test_a8_state_is_returned_unchanged(state, signed_in, acme):
     answer = signed_in.decide(acme, state=state)
     assert parse_redirect(answer)["state"] == state
 
 
-def test_a8_without_state_there_is_none(signed_in, acme):
+def test_a8_missing_state_is_not_returned(signed_in, acme):
     assert "state" not in parse_redirect(signed_in.decide(acme, state=None))
     assert "state" not in parse_redirect(signed_in.ask(state=None, scope="nonsense"))
 
 
-def test_a9_the_issuer_is_on_every_answer_and_is_the_one_of_the_metadata(signed_in, acme, client):
+def test_a9_issuer_is_on_every_response_and_matches_metadata(signed_in, acme, client):
     issuer = client.get("/auth/.well-known/openid-configuration").json()["issuer"]
     for answer in (
         signed_in.decide(acme),
@@ -165,14 +165,14 @@ def test_a9_the_issuer_is_on_every_answer_and_is_the_one_of_the_metadata(signed_
 @pytest.mark.parametrize(
     "name", ["client_id", "redirect_uri", "scope", "state", "response_type", "code_challenge", "nonce", "prompt", "xyz"]
 )
-def test_a10_a_repeated_parameter_is_a_page(name, signed_in):
+def test_a10_repeated_parameter_shows_error_page(name, signed_in):
     url = signed_in.url(nonce="n", prompt="consent", xyz="1")
     answer = signed_in.browser.get(f"{url}&{name}=again")
     assert answer.status_code == 400
     assert "Location" not in answer
 
 
-def test_a11_what_is_unknown_is_ignored(signed_in):
+def test_a11_unknown_parameters_are_ignored(signed_in):
     assert (
         signed_in.ask(foo="bar", display="touch", ui_locales="de", acr_values="1", claims_locales="fr").status_code
         == 200
@@ -180,11 +180,11 @@ def test_a11_what_is_unknown_is_ignored(signed_in):
 
 
 @pytest.mark.parametrize("tail", ["%zz", "%", "x=%f", "x=%00", "x=%ff%fe", "x=%ed%a0%80", "x=ü"])
-def test_a13_what_cannot_be_decoded_is_a_400(tail, signed_in):
+def test_a13_undecodable_request_returns_400(tail, signed_in):
     assert signed_in.browser.get(f"{signed_in.url()}&{tail}").status_code == 400
 
 
-def test_a15_an_app_may_post_its_request_and_is_sent_on_by_303(flow, alice):
+def test_a15_posted_request_is_redirected_with_303(flow, alice):
     flow.sign_in(alice)
     answer = flow.browser.post(
         AUTHORIZE, urlencode(flow.parameters()), content_type="application/x-www-form-urlencoded"
@@ -196,7 +196,7 @@ def test_a15_an_app_may_post_its_request_and_is_sent_on_by_303(flow, alice):
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "application/json", "text/plain", ""])
-def test_a15_a_request_posted_in_another_form_is_a_page(kind, flow):
+def test_a15_request_posted_with_other_content_type_returns_400(kind, flow):
     body = "--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--x--\r\n"
     assert flow.browser.post(AUTHORIZE, body, content_type=kind).status_code == 400
 
@@ -212,7 +212,7 @@ def test_consent_page_is_never_framed_or_cached(signed_in):
     assert "unsafe-inline" not in policy
 
 
-def test_sign_in_and_consent_pages_let_forms_and_popups_return_to_the_app(flow, signed_in):
+def test_sign_in_and_consent_pages_allow_forms_and_popups_to_reach_app(flow, signed_in):
     """Browsers hold a form to ``form-action`` through all redirects that follow, those of the app included."""
     anonymous = OAuthFlow(application=flow.application)
     sign_in_page = anonymous.browser.get(anonymous.ask()["Location"])
@@ -225,13 +225,13 @@ def test_sign_in_and_consent_pages_let_forms_and_popups_return_to_the_app(flow, 
 
 
 @pytest.mark.parametrize("twice", [{"decision": ["deny", "allow"]}, {"company": ["first", "second"]}])
-def test_a17_a_decision_that_says_two_things_is_none(twice, signed_in, acme):
+def test_a17_repeated_decision_parameter_is_rejected(twice, signed_in, acme):
     answer = signed_in.decide(acme, body=twice)
     assert (answer.status_code, AuthorizationCode.objects.count()) == (400, 0)
     assert "A parameter is repeated." in answer.content.decode()
 
 
-def test_a17_a_decision_without_our_token_is_refused(signed_in, acme):
+def test_a17_decision_without_csrf_token_is_rejected(signed_in, acme):
     answer = signed_in.browser.post(signed_in.url(), {"company": str(acme.id), "decision": "allow"})
     assert answer.status_code == 403
     wrong = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": "x" * 64}
@@ -239,7 +239,7 @@ def test_a17_a_decision_without_our_token_is_refused(signed_in, acme):
     assert not ConsentGrant.objects.exists()
 
 
-def test_a17_a_page_that_was_shown_to_somebody_else_is_refused(signed_in, acme, bob):
+def test_a17_consent_page_shown_to_other_user_is_rejected(signed_in, acme, bob):
     page = signed_in.ask()
     signed_in.sign_in(bob)
     form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
@@ -257,7 +257,7 @@ def test_a17_a_page_that_was_shown_to_somebody_else_is_refused(signed_in, acme, 
         {"approval_prompt": "auto", "skip_authorization": "true"},
     ],
 )
-def test_a18_the_decision_carries_nothing_but_company_and_decision(body, signed_in, acme):
+def test_a18_decision_accepts_only_company_and_decision(body, signed_in, acme):
     answer = signed_in.decide(acme, scope="svc:read", nonce="mine", body=body)
     assert answer["Location"].startswith(f"{REDIRECT}?code=")
     assert parse_redirect(answer)["state"] == "some state"
@@ -271,14 +271,14 @@ def test_a18_the_decision_carries_nothing_but_company_and_decision(body, signed_
 
 
 @pytest.mark.parametrize("chosen", ["foreign", "unknown", "malformed", "none"])
-def test_a18_a_company_that_is_not_the_users_is_400(chosen, signed_in, acme, globex):
+def test_a18_company_of_other_user_returns_400(chosen, signed_in, acme, globex):
     company = {"foreign": globex, "unknown": "0" * 8, "malformed": "x", "none": ""}[chosen]
     answer = signed_in.decide(company)
     assert answer.status_code == 400
     assert not ConsentGrant.objects.exists()
 
 
-def test_a18_a_company_where_the_user_has_nothing_to_give_is_400(flow, acme):
+def test_a18_company_without_grantable_permissions_returns_400(flow, acme):
     user = factories.make_member(acme, "auditor@acme.example", permissions=["audit:read", "members:manage"])
     flow.sign_in(user)
     page = flow.ask(scope="svc:read")
@@ -287,23 +287,23 @@ def test_a18_a_company_where_the_user_has_nothing_to_give_is_400(flow, acme):
     assert flow.decide(acme, scope="openid").status_code == 303
 
 
-def test_a19_a_refusal_is_told(signed_in, acme):
+def test_a19_denial_redirects_access_denied(signed_in, acme):
     values = parse_redirect(signed_in.decide(acme, decision="deny"))
     assert (values["error"], values["state"], values["iss"]) == ("access_denied", "some state", ISSUER)
     assert not ConsentGrant.objects.exists()
 
 
-def test_a19_a_refusal_needs_no_company(signed_in):
+def test_a19_denial_needs_no_company(signed_in):
     assert parse_redirect(signed_in.decide("", decision="deny"))["error"] == "access_denied"
 
 
-def test_a20_the_page_is_shown_every_time(signed_in, acme):
+def test_a20_consent_page_is_shown_every_time(signed_in, acme):
     signed_in.tokens(acme)
     for changes in ({}, {"approval_prompt": "auto"}, {"skip_authorization": "1"}, {"prompt": "consent"}):
         assert signed_in.ask(**changes).status_code == 200
 
 
-def test_a22_signing_in_leads_back_to_the_request(flow, alice, acme):
+def test_a22_sign_in_returns_to_authorization_request(flow, alice, acme):
     answer = flow.ask(state="a b")
     page = flow.browser.get(answer["Location"])
     body = {"username": alice.email, "password": "correct horse battery", "csrfmiddlewaretoken": get_csrf_token(page)}
@@ -313,7 +313,7 @@ def test_a22_signing_in_leads_back_to_the_request(flow, alice, acme):
     assert flow.browser.get(back["Location"]).status_code == 200
 
 
-def test_a23_a_code_is_short_lived_bound_and_stored_as_a_digest(signed_in, acme, alice):
+def test_a23_code_is_short_lived_bound_and_stored_as_digest(signed_in, acme, alice):
     code = signed_in.code(acme)
     row = AuthorizationCode.objects.get()
     assert len(code) >= 43
@@ -322,7 +322,7 @@ def test_a23_a_code_is_short_lived_bound_and_stored_as_a_digest(signed_in, acme,
     assert (row.user, row.application, row.consent.company_id) == (alice, signed_in.application, acme.id)
 
 
-def test_the_page_says_who_asks_for_what_and_where_it_leads(signed_in, acme, alice):
+def test_consent_page_shows_app_user_scopes_and_redirect_host(signed_in, acme, alice):
     text = signed_in.ask(scope="svc:read svc:write offline_access").content.decode()
     for words in ("Forecaster", alice.email, "Not you?", "app.example", "Acme", "changes data", "stay connected"):
         assert words in text
@@ -330,7 +330,7 @@ def test_the_page_says_who_asks_for_what_and_where_it_leads(signed_in, acme, ali
     assert "checked" in text  # the only company is chosen
 
 
-def test_with_several_companies_none_is_chosen(signed_in, alice, globex):
+def test_consent_page_with_several_companies_selects_none(signed_in, alice, globex):
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
@@ -339,7 +339,7 @@ def test_with_several_companies_none_is_chosen(signed_in, alice, globex):
     assert "checked" not in text
 
 
-def test_a_consent_is_audited_and_keeps_no_administrative_permission(signed_in, acme, alice):
+def test_consent_is_audited_and_has_no_administrative_permission(signed_in, acme, alice):
     signed_in.code(acme)
     entry = AuditEntry.objects.for_company(acme.id).get(action="app.connected")
     assert entry.actor == str(alice.id)
@@ -347,14 +347,14 @@ def test_a_consent_is_audited_and_keeps_no_administrative_permission(signed_in, 
     assert not [p for p in get_latest_consent().permissions if p.endswith(":manage") or p == "audit:read"]
 
 
-def test_an_app_on_a_device_gets_its_own_scheme(alice, acme):
+def test_native_app_can_use_custom_scheme(alice, acme):
     made = register_app(name="Phone", redirect_uris=["com.example.app:/cb"], allowed=[], confidential=False)
     flow = OAuthFlow(application=made.application, redirect_uri="com.example.app:/cb")
     flow.sign_in(alice)
     assert flow.decide(acme)["Location"].startswith("com.example.app:/cb?code=")
 
 
-def test_a_redirect_uri_keeps_its_own_query(alice, acme):
+def test_redirect_uri_keeps_its_query(alice, acme):
     uri = "https://app.example/cb?tenant=a%20b"
     made = register_app(name="Web", redirect_uris=[uri], allowed=[], confidential=False)
     flow = OAuthFlow(application=made.application, redirect_uri=uri)
@@ -362,20 +362,20 @@ def test_a_redirect_uri_keeps_its_own_query(alice, acme):
     assert flow.decide(acme)["Location"].startswith(f"{uri}&code=")
 
 
-def test_a_disabled_app_is_unknown(signed_in):
+def test_disabled_app_is_unknown(signed_in):
     signed_in.application.enabled = False
     signed_in.application.save()
     assert signed_in.ask().status_code == 400
 
 
-def test_other_methods_are_405(signed_in):
+def test_other_http_methods_return_405(signed_in):
     assert signed_in.browser.put(signed_in.url()).status_code == 405
 
 
 # ---------------------------------------------------------------------------------------------- OpenID Connect
 
 
-def test_o6_prompt_login_asks_for_the_password_again_once(signed_in, acme, alice, monkeypatch):
+def test_o6_prompt_login_asks_for_password_once(signed_in, acme, alice, monkeypatch):
     move_clock_ahead(monkeypatch, seconds=5)
     first = signed_in.ask(prompt="login")
     assert "again=1" in first["Location"]
@@ -388,13 +388,13 @@ def test_o6_prompt_login_asks_for_the_password_again_once(signed_in, acme, alice
     assert "again=1" in signed_in.ask(prompt="login")["Location"]  # and for the next request anew
 
 
-def test_o6_a_decision_cannot_skip_the_password(signed_in, acme):
+def test_o6_decision_cannot_skip_password(signed_in, acme):
     page = signed_in.ask()
     form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
     assert "again=1" in signed_in.browser.post(signed_in.url(prompt="login"), form)["Location"]
 
 
-def test_o7_max_age_asks_again_only_when_the_sign_in_is_older(signed_in, alice, monkeypatch):
+def test_o7_max_age_asks_for_password_only_if_sign_in_is_older(signed_in, alice, monkeypatch):
     move_clock_ahead(monkeypatch, seconds=100)
     assert signed_in.ask(max_age="10000").status_code == 200
     assert "again=1" in signed_in.ask(max_age="1")["Location"]
@@ -405,25 +405,25 @@ def test_o7_max_age_asks_again_only_when_the_sign_in_is_older(signed_in, alice, 
     assert signed_in.ask(max_age="1").status_code == 200  # however long the page took to come back
 
 
-def test_o6_prompt_login_for_somebody_anonymous_asks_once(flow, alice, monkeypatch):
+def test_o6_prompt_login_for_anonymous_user_asks_once(flow, alice, monkeypatch):
     assert "again" not in flow.ask(prompt="login")["Location"]
     flow.sign_in(alice, then=flow.url(prompt="login"))
     assert flow.ask(prompt="login").status_code == 200
 
 
-def test_o9_the_hint_of_another_users_id_token_is_login_required(signed_in, acme, alice, bob):
+def test_o9_id_token_hint_of_other_user_returns_login_required(signed_in, acme, alice, bob):
     hint = signed_in.tokens(acme)["id_token"]
     assert signed_in.ask(id_token_hint=hint).status_code == 200
     signed_in.sign_in(bob)
     assert parse_redirect(signed_in.ask(id_token_hint=hint))["error"] == "login_required"
 
 
-def test_login_hint_is_filled_in(flow):
+def test_login_hint_prefills_sign_in_form(flow):
     page = flow.browser.get(flow.ask(login_hint="someone@acme.example")["Location"])
     assert 'value="someone@acme.example"' in page.content.decode()
 
 
-def test_o11_o16_no_other_address_of_the_toolkit_is_there(client):
+def test_o11_o16_other_toolkit_endpoints_do_not_exist(client):
     for path in (
         "introspect",
         "applications",
@@ -438,6 +438,6 @@ def test_o11_o16_no_other_address_of_the_toolkit_is_there(client):
             assert client.get(f"{prefix}{path}/").status_code == 404
 
 
-def test_the_hint_cannot_inject(flow):
+def test_login_hint_is_escaped(flow):
     page = flow.browser.get(flow.ask(login_hint='"><script>alert(1)</script>')["Location"])
     assert "<script>alert" not in page.content.decode()

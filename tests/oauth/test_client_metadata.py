@@ -52,14 +52,14 @@ def allowed(db):
     ClientHost.objects.create(host="apps.example")
 
 
-def test_without_an_allowed_host_nothing_is_fetched(described, web, client):
+def test_metadata_is_not_fetched_without_an_allowed_host(described, web, client):
     assert described.ask().status_code == 400
     assert web[1] == []
     metadata = client.get("/auth/.well-known/oauth-authorization-server").json()
     assert metadata["client_id_metadata_document_supported"] is False
 
 
-def test_an_app_of_an_allowed_host_is_let_in_and_shown_as_unverified(described, web, allowed, acme, client):
+def test_app_of_allowed_host_is_accepted_and_shown_as_unverified(described, web, allowed, acme, client):
     page = described.ask()
     text = page.content.decode()
     assert page.status_code == 200, text
@@ -73,14 +73,14 @@ def test_an_app_of_an_allowed_host_is_let_in_and_shown_as_unverified(described, 
     assert metadata["client_id_metadata_document_supported"] is True
 
 
-def test_a_connected_app_that_nobody_registered_stays_marked_with_its_host(described, web, allowed, acme):
+def test_connected_unverified_app_shows_its_host(described, web, allowed, acme):
     described.tokens(acme)
     text = described.browser.get(f"/app/companies/{acme.id}/settings/api-keys").content.decode()
     assert "not verified" in text
     assert "at apps.example<" in text
 
 
-def test_the_settings_allow_hosts_too(described, web, settings):
+def test_hosts_can_be_allowed_in_settings(described, web, settings):
     settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | {"CIMD_ALLOWED_HOSTS": [".example"]}
     assert described.ask().status_code == 200
 
@@ -98,7 +98,7 @@ def test_the_settings_allow_hosts_too(described, web, settings):
         {"grant_types": ["client_credentials"]},
     ],
 )
-def test_a_document_that_is_not_sound_is_no_app(change, described, web, allowed):
+def test_app_with_invalid_metadata_is_rejected(change, described, web, allowed):
     web[0][METADATA_URL] |= change
     assert described.ask().status_code == 400
     assert not Application.objects.filter(client_id=METADATA_URL).exists()
@@ -108,25 +108,25 @@ def test_a_document_that_is_not_sound_is_no_app(change, described, web, allowed)
     "client_id", ["https://other.example/app.json", "http://apps.example/app.json", "https://apps.example.evil.example/a.json",
                   "https://apps.example@evil.example/a.json", "https://apps.example/../a.json#x"],
 )  # fmt: skip
-def test_another_host_is_not_asked(client_id, described, web, allowed):
+def test_metadata_of_disallowed_host_is_not_fetched(client_id, described, web, allowed):
     described.application.client_id = client_id
     assert described.ask().status_code == 400
     assert web[1] == []
 
 
-def test_an_address_of_the_app_that_its_document_does_not_name_is_refused(described, web, allowed):
+def test_redirect_uri_missing_in_metadata_is_rejected(described, web, allowed):
     answer = described.ask(redirect_uri="https://evil.example/")
     assert (answer.status_code, "Location" in answer) == (400, False)
 
 
-def test_the_token_endpoint_asks_nobodys_server(flow, web, allowed):
+def test_token_endpoint_fetches_no_metadata(flow, web, allowed):
     flow.application.client_id = METADATA_URL
     assert flow.redeem("x").status_code == 401
     assert flow.refresh("x").status_code == 401
     assert web[1] == []
 
 
-def test_staff_switch_such_an_app_off_like_any_other(described, web, allowed, acme):
+def test_unverified_app_can_be_disabled(described, web, allowed, acme):
     tokens = described.tokens(acme)
     Application.objects.filter(client_id=METADATA_URL).update(enabled=False)
     assert described.call(tokens["access_token"]).status_code == 401
@@ -136,20 +136,20 @@ def test_staff_switch_such_an_app_off_like_any_other(described, web, allowed, ac
 @pytest.mark.parametrize(
     ("name", "shown"), [(None, "apps.example"), ("", "apps.example"), ("A\u202eB\n", "AB"), ("x" * 300, "x" * 100)]
 )
-def test_a_name_is_shown_as_far_as_it_can_be(name, shown, described, web, allowed):
+def test_app_name_is_sanitized_and_defaults_to_host(name, shown, described, web, allowed):
     web[0][METADATA_URL]["client_name"] = name
     assert described.ask().status_code == 200
     assert Application.objects.get(client_id=METADATA_URL).name == shown
 
 
-def test_without_a_page_such_an_app_gets_in_where_a_consent_stands(described, web, allowed, acme):
+def test_silent_authorization_of_unverified_app_needs_standing_consent(described, web, allowed, acme):
     assert parse_redirect(described.ask(prompt="none"))["error"] == "consent_required"
     described.tokens(acme)
     assert "code" in parse_redirect(described.ask(prompt="none"))
     assert ConsentGrant.objects.count() == 1
 
 
-def test_nothing_is_fetched_before_the_sign_in(web, allowed, client, described, alice):
+def test_metadata_is_not_fetched_before_sign_in(web, allowed, client, described, alice):
     flow = OAuthFlow(application=Application(client_id=METADATA_URL), redirect_uri=CALLBACK)
     answer = flow.ask()
     assert (answer.status_code, web[1]) == (302, [])
@@ -162,7 +162,7 @@ def test_nothing_is_fetched_before_the_sign_in(web, allowed, client, described, 
     assert web[1] == [METADATA_URL]
 
 
-def test_ten_documents_a_minute_are_fetched_for_an_address(described, web, allowed, alice):
+def test_metadata_fetches_are_limited_to_ten_per_minute(described, web, allowed, alice):
     for n in range(12):
         described.application.client_id = f"https://apps.example/{n}.json"
         answer = described.ask()
@@ -171,7 +171,7 @@ def test_ten_documents_a_minute_are_fetched_for_an_address(described, web, allow
     assert 0 < int(answer["Retry-After"]) <= 60
 
 
-def test_a_query_makes_no_other_client(described, web, allowed, acme):
+def test_client_id_query_does_not_create_another_client(described, web, allowed, acme):
     for n in range(20):
         described.application.client_id = f"{METADATA_URL}?n={n}"
         assert described.ask().status_code == 200
@@ -183,7 +183,7 @@ def test_a_query_makes_no_other_client(described, web, allowed, acme):
 
 
 @pytest.mark.parametrize("body", [b"[" * 60_000, b'{"a":' * 12_000, b"\xff", b"[]", b""], ids=len)
-def test_a_document_that_cannot_be_read_is_no_app_and_no_failure(body, described, web, allowed, caplog):
+def test_unreadable_metadata_is_rejected_without_error_log(body, described, web, allowed, caplog):
     web[0][METADATA_URL] = body
     answer = described.ask()
     assert answer.status_code == 400
@@ -191,7 +191,7 @@ def test_a_document_that_cannot_be_read_is_no_app_and_no_failure(body, described
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-def test_addresses_that_cannot_be_used_are_left_out_where_another_is_left(described, web, allowed, acme):
+def test_invalid_redirect_uris_are_ignored_if_a_valid_one_remains(described, web, allowed, acme):
     web[0][METADATA_URL]["redirect_uris"] = ["http://apps.example/callback", CALLBACK, "https://apps.example/#x"]
     page = described.ask()
     assert page.status_code == 200

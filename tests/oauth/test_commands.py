@@ -18,7 +18,7 @@ def run_register_app(*args):
     return json.loads(out.getvalue())
 
 
-def test_a_public_app():
+def test_register_app_creates_public_app():
     answer = run_register_app(
         "--name", "A", "--redirect-uri", "https://a.example/cb", "--redirect-uri", "http://127.0.0.1/cb"
     )
@@ -28,7 +28,7 @@ def test_a_public_app():
     assert len(application.allowed_scopes) == 6
 
 
-def test_a_confidential_app():
+def test_register_app_creates_confidential_app():
     answer = run_register_app(
         "--name", "A", "--redirect-uri", "https://a.example/cb", "--scopes", "svc:read openid", "--confidential"
     )

@@ -24,7 +24,7 @@ def bobs(application, acme, bob):
     return flow, tokens, get_latest_consent()
 
 
-def test_one_sees_ones_own(browser_of, signed_in, granted, bobs, acme, bob, alice):
+def test_user_sees_only_own_connected_apps(browser_of, signed_in, granted, bobs, acme, bob, alice):
     (own,) = browser_of(bob, acme).get("connected_apps").json()
     assert own["userId"] == str(bob.id)
     assert own["userEmail"] == bob.email
@@ -42,12 +42,12 @@ def test_one_sees_ones_own(browser_of, signed_in, granted, bobs, acme, bob, alic
     assert len(browser_of(alice, acme).get("connected_apps").json()) == 2  # apps:manage
 
 
-def test_a_key_has_none_of_its_own(make_api, granted, acme):
+def test_api_key_has_no_connected_apps_of_its_own(make_api, granted, acme):
     assert make_api(acme, "accounts:read").get("connected_apps").json() == []
     assert len(make_api(acme, "apps:manage").get("connected_apps").json()) == 1
 
 
-def test_an_app_sees_its_own_connection_and_may_end_it(signed_in, granted, bobs, acme):
+def test_app_can_see_and_end_its_own_connection(signed_in, granted, bobs, acme):
     flow, tokens, his = bobs
     (own,) = flow.call(tokens["access_token"], f"/companies/{acme.id}/connected_apps").json()
     assert own["id"] == str(his.id)
@@ -56,7 +56,7 @@ def test_an_app_sees_its_own_connection_and_may_end_it(signed_in, granted, bobs,
     assert flow.call(tokens["access_token"]).status_code == 401
 
 
-def test_an_app_cannot_end_another_connection_of_its_user(signed_in, granted, acme):
+def test_app_cannot_end_another_connection_of_its_user(signed_in, granted, acme):
     other = get_latest_consent()
     token = signed_in.tokens(acme)["access_token"]
     headers = {"Authorization": f"Bearer {token}"}
@@ -69,7 +69,9 @@ def test_an_app_cannot_end_another_connection_of_its_user(signed_in, granted, ac
     ("who", "whose", "status"),
     [("bob", "bob", 200), ("alice", "bob", 200), ("bob", "alice", 403), ("carol", "bob", 404), ("editor", "bob", 403)],
 )
-def test_who_may_disconnect_whose(who, whose, status, browser_of, signed_in, granted, bobs, acme, bob, alice, carol):
+def test_users_may_disconnect_own_apps_and_managers_any_in_company(
+    who, whose, status, browser_of, signed_in, granted, bobs, acme, bob, alice, carol
+):
     hers = signed_in.tokens(acme) and get_latest_consent()
     people = {"alice": alice, "bob": bob, "carol": carol, "editor": factories.make_member(acme, "e@acme.example")}
     target = {"bob": bobs[2], "alice": hers}[whose]
@@ -79,7 +81,7 @@ def test_who_may_disconnect_whose(who, whose, status, browser_of, signed_in, gra
     assert (target.revoked_time is not None) is (status == 200)
 
 
-def test_a_disconnected_app_is_gone_and_audited(browser_of, signed_in, granted, alice, acme):
+def test_disconnected_app_is_removed_and_audited(browser_of, signed_in, granted, alice, acme):
     ended = get_latest_consent()
     browser = browser_of(alice, acme)
     assert browser.delete(f"connected_apps/{ended.id}").json() == {"success": True}
@@ -92,7 +94,7 @@ def test_a_disconnected_app_is_gone_and_audited(browser_of, signed_in, granted, 
     assert entry.before == {"application": "Forecaster", "scopes": granted["scope"].split()}
 
 
-def test_what_was_disconnected_stays_so_when_the_app_ends_it_too(browser_of, signed_in, granted, alice, acme):
+def test_disconnected_app_keeps_reason_when_app_revokes_later(browser_of, signed_in, granted, alice, acme):
     browser_of(alice, acme).delete(f"connected_apps/{get_latest_consent().id}")
     ended = get_latest_consent()
     assert signed_in.revoke(granted["refresh_token"]).status_code == 200
@@ -100,7 +102,7 @@ def test_what_was_disconnected_stays_so_when_the_app_ends_it_too(browser_of, sig
     assert AuditEntry.objects.for_company(acme.id).filter(action="app.revoked").count() == 1
 
 
-def test_one_that_ended_meanwhile_does_not_keep_another_from_being_told(
+def test_disconnecting_notifies_even_if_one_consent_ended_concurrently(
     browser_of, signed_in, granted, alice, acme, monkeypatch
 ):
     first = get_latest_consent()
@@ -118,7 +120,7 @@ def test_one_that_ended_meanwhile_does_not_keep_another_from_being_told(
     assert [each["type"] for each in browser.get("notifications").json()].count("app.revoked") == 1
 
 
-def test_a_connected_app_is_audited_and_told(browser_of, signed_in, granted, alice, acme):
+def test_connected_app_is_audited_and_notified(browser_of, signed_in, granted, alice, acme):
     entry = AuditEntry.objects.for_company(acme.id).get(action="app.connected")
     assert (entry.entity_type, entry.entity_id, entry.before) == ("connectedApp", str(get_latest_consent().id), None)
     app = {"application": "Forecaster", "client_id": signed_in.application.client_id}
@@ -127,16 +129,16 @@ def test_a_connected_app_is_audited_and_told(browser_of, signed_in, granted, ali
 
 
 @pytest.mark.parametrize("unknown", ["x", "00000000-0000-7000-8000-000000000000"])
-def test_an_unknown_connection_is_404(unknown, browser_of, bob, acme):
+def test_unknown_connection_returns_404(unknown, browser_of, bob, acme):
     assert browser_of(bob, acme).delete(f"connected_apps/{unknown}").status_code == 404
 
 
-def test_a_consent_whose_code_was_never_fetched_is_not_listed(browser_of, signed_in, alice, acme):
+def test_consent_without_redeemed_code_is_not_listed(browser_of, signed_in, alice, acme):
     signed_in.code(acme)
     assert browser_of(alice, acme).get("connected_apps").json() == []
 
 
-def test_an_app_that_was_approved_twice_is_one_connection_and_ends_as_one(browser_of, signed_in, acme, alice):
+def test_app_approved_twice_is_one_connection_and_ends_as_one(browser_of, signed_in, acme, alice):
     first, second = signed_in.tokens(acme, scope="svc:read"), signed_in.tokens(acme, scope="openid")
     signed_in.call(first["access_token"])
     browser = browser_of(alice, acme)
@@ -154,7 +156,7 @@ def test_an_app_that_was_approved_twice_is_one_connection_and_ends_as_one(browse
 
 
 @pytest.mark.parametrize("used_last", ["first", "second"])
-def test_the_last_use_of_a_connection_is_the_latest_of_all_its_consents(used_last, browser_of, signed_in, acme, alice):
+def test_last_use_of_connection_is_latest_of_all_its_consents(used_last, browser_of, signed_in, acme, alice):
     now, ids = factories.make_audit_context().time, []
     for _ in range(2):
         signed_in.tokens(acme)
@@ -166,7 +168,7 @@ def test_the_last_use_of_a_connection_is_the_latest_of_all_its_consents(used_las
     assert datetime.fromisoformat(one["lastUsedTime"]) == now
 
 
-def test_a_connection_ends_alone(browser_of, signed_in, granted, bobs, acme, globex, alice):
+def test_disconnecting_ends_only_one_connection(browser_of, signed_in, granted, bobs, acme, globex, alice):
     """Neither that of another person, nor another app's, nor the same app's in another company."""
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
@@ -184,12 +186,12 @@ def test_a_connection_ends_alone(browser_of, signed_in, granted, bobs, acme, glo
     assert [flow.call(token).status_code for flow, token in others] == [200, 200, 200]
 
 
-def test_a_connection_of_somebody_who_left_is_not_listed(browser_of, bobs, alice, acme, bob):
+def test_connection_of_former_member_is_not_listed(browser_of, bobs, alice, acme, bob):
     assert len(browser_of(alice, acme).get("connected_apps").json()) == 1
     bob.memberships.all().delete()
     assert browser_of(alice, acme).get("connected_apps").json() == []
 
 
-def test_admins_manage_apps_too(browser_of, bobs, acme):
+def test_admins_can_see_all_connected_apps(browser_of, bobs, acme):
     admin = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)
     assert len(browser_of(admin, acme).get("connected_apps").json()) == 1

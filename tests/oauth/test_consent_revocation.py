@@ -41,7 +41,7 @@ def is_access_closed(flow, tokens):
 
 
 @pytest.mark.parametrize("door", ["api", "page", "own"])
-def test_who_comes_back_to_a_company_has_no_apps_connected_there(door, bobs, browser_of, invited, alice, bob, acme):
+def test_rejoining_member_has_no_connected_apps(door, bobs, browser_of, invited, alice, bob, acme):
     flow, tokens = bobs
     browser, member = browser_of(alice, acme), get_membership(bob, acme)
     if door == "api":
@@ -56,7 +56,7 @@ def test_who_comes_back_to_a_company_has_no_apps_connected_there(door, bobs, bro
     assert AuditEntry.objects.for_company(acme.id).get(action="app.revoked").after == {"reason": "membershipEnded"}
 
 
-def test_a_code_that_was_not_yet_fetched_ends_with_the_membership(application, browser_of, invited, alice, bob, acme):
+def test_unredeemed_code_ends_with_membership(application, browser_of, invited, alice, bob, acme):
     flow = OAuthFlow(application=application)
     flow.sign_in(bob)
     code = flow.code(acme)
@@ -66,7 +66,7 @@ def test_a_code_that_was_not_yet_fetched_ends_with_the_membership(application, b
     assert flow.redeem(code).status_code == 400
 
 
-def test_apps_in_other_companies_and_of_other_people_stay(
+def test_ending_membership_keeps_apps_of_other_companies_and_users(
     bobs, signed_in, granted, browser_of, alice, bob, acme, globex
 ):
     flow, tokens = bobs
@@ -80,7 +80,7 @@ def test_apps_in_other_companies_and_of_other_people_stay(
     assert is_access_closed(flow, tokens)
 
 
-def test_each_app_that_ends_with_a_membership_is_told_once(bobs, browser_of, alice, bob, acme):
+def test_each_app_ended_with_membership_is_notified_once(bobs, browser_of, alice, bob, acme):
     flow, _ = bobs
     flow.tokens(acme)
     made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
@@ -91,7 +91,7 @@ def test_each_app_that_ends_with_a_membership_is_told_once(bobs, browser_of, ali
     assert sorted(each["payload"]["applicationName"] for each in told) == ["Another", "Forecaster"]
 
 
-def test_a_membership_that_could_not_be_ended_ends_no_app(signed_in, granted, browser_of, alice, acme):
+def test_failed_membership_removal_ends_no_app(signed_in, granted, browser_of, alice, acme):
     admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
     assert admin.delete(f"members/{get_membership(alice, acme).id}").status_code == 403
     assert signed_in.call(granted["access_token"]).status_code == 200
@@ -105,7 +105,7 @@ def set_active(staff, user, *, on):
     assert staff.post(f"/admin/companies/user/{user.pk}/change/", form).status_code == 303
 
 
-def test_who_is_switched_on_again_has_no_apps_connected(staff, bobs, bob, alice, acme):
+def test_reactivated_user_has_no_connected_apps(staff, bobs, bob, alice, acme):
     flow, tokens = bobs
     set_active(staff, bob, on=False)
     assert get_latest_consent().revoked_reason == "userDeactivated"
@@ -116,7 +116,7 @@ def test_who_is_switched_on_again_has_no_apps_connected(staff, bobs, bob, alice,
     assert {each.recipient_id for each in told} == managers  # staff are no members of the company
 
 
-def test_another_change_of_a_person_ends_no_app(staff, bobs, bob):
+def test_other_user_change_ends_no_app(staff, bobs, bob):
     flow, tokens = bobs
     User.objects.filter(pk=bob.pk).update(name="Bobby")
     bob.refresh_from_db()
@@ -140,7 +140,7 @@ def submit_new_password(flow, user, **more):
     return page.content.decode()
 
 
-def test_a_reset_signs_connected_apps_out_where_it_is_ticked_as_it_is_by_default(bobs, bob):
+def test_password_reset_signs_out_apps_if_checked_as_by_default(bobs, bob):
     flow, tokens = bobs
     page = submit_new_password(flow, bob, sign_out_apps="on")
     assert re.search(r'<input[^>]*type="checkbox"[^>]*name="sign_out_apps"[^>]*checked', page)
@@ -149,14 +149,14 @@ def test_a_reset_signs_connected_apps_out_where_it_is_ticked_as_it_is_by_default
     assert get_latest_consent().revoked_reason == "passwordChanged"
 
 
-def test_a_reset_leaves_apps_alone_where_it_is_not_ticked(bobs, bob):
+def test_password_reset_keeps_apps_if_unchecked(bobs, bob):
     flow, tokens = bobs
     submit_new_password(flow, bob)
     assert flow.call(tokens["access_token"]).status_code == 200
 
 
 @pytest.mark.parametrize("ticked", [True, False])
-def test_a_change_signs_connected_apps_out_where_it_is_ticked_as_it_is_not_by_default(ticked, bobs, bob):
+def test_password_change_signs_out_apps_only_if_checked(ticked, bobs, bob):
     flow, tokens = bobs
     page = flow.browser.get("/app/password")
     assert re.search(r'<input[^>]*type="checkbox"[^>]*name="sign_out_apps"(?![^>]*checked)', page.content.decode())
@@ -170,7 +170,7 @@ def test_a_change_signs_connected_apps_out_where_it_is_ticked_as_it_is_not_by_de
     assert is_access_closed(flow, tokens) is ticked
 
 
-def test_an_app_connected_after_the_new_password_works(bobs, bob, acme):
+def test_app_connected_after_password_reset_works(bobs, bob, acme):
     flow, _ = bobs
     submit_new_password(flow, bob, sign_out_apps="on")
     flow.sign_in(bob, password=NEW)
@@ -178,7 +178,7 @@ def test_an_app_connected_after_the_new_password_works(bobs, bob, acme):
     assert ConsentGrant.objects.filter(revoked_time=None).count() == 1
 
 
-def test_a_refused_password_ends_no_app(bobs, bob):
+def test_rejected_password_ends_no_app(bobs, bob):
     flow, tokens = bobs
     page = open_reset_form(flow, bob)
     form = {
@@ -192,7 +192,7 @@ def test_a_refused_password_ends_no_app(bobs, bob):
 
 
 @pytest.mark.parametrize("what", ["switched off", "new password"])
-def test_apps_of_other_people_go_on(what, staff, bobs, bob, signed_in, granted):
+def test_ended_apps_do_not_affect_other_users(what, staff, bobs, bob, signed_in, granted):
     flow, tokens = bobs
     if what == "switched off":
         set_active(staff, bob, on=False)

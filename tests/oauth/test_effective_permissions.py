@@ -15,7 +15,7 @@ subsets = st.frozensets(st.sampled_from(sorted(ALL_PERMISSIONS)))
 
 
 @given(asked=st.lists(st.sampled_from([*scopes.ALL_SCOPES, "nonsense"])), snapshot=subsets, current=subsets)
-def test_r9_r10_effective_permissions_are_never_more_than_any_of_the_three(asked, snapshot, current):
+def test_r9_r10_effective_permissions_never_exceed_scope_consent_or_user(asked, snapshot, current):
     held = compute_effective_permissions(scopes=asked, snapshot=snapshot, current=current)
     assert held <= snapshot & current
     assert not held & ADMIN_PERMISSIONS
@@ -34,7 +34,7 @@ def test_r9_r10_effective_permissions_are_never_more_than_any_of_the_three(asked
         (["svc:read", "openid", "svc:write"], READS | WRITES),
     ],
 )
-def test_a_scope_grants_every_permission_of_its_kind(asked, granted):
+def test_scope_grants_every_permission_of_its_kind(asked, granted):
     assert compute_effective_permissions(scopes=asked, snapshot=ALL_PERMISSIONS, current=ALL_PERMISSIONS) == granted
 
 
@@ -49,5 +49,5 @@ def test_a_scope_grants_every_permission_of_its_kind(asked, granted):
         (ADMIN_PERMISSIONS, ADMIN_PERMISSIONS, set()),
     ],
 )
-def test_app_permissions_are_the_intersection_with_the_users(snapshot, current, held):
+def test_app_permissions_are_intersection_of_consent_and_user_permissions(snapshot, current, held):
     assert compute_effective_permissions(scopes=["svc:read", "svc:write"], snapshot=snapshot, current=current) == held

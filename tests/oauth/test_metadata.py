@@ -13,7 +13,7 @@ SERVER = [
 
 
 @pytest.mark.parametrize("path", SERVER)
-def test_the_server_describes_itself_at_all_four_addresses(path, client):
+def test_server_metadata_is_published_at_all_four_addresses(path, client):
     answer = client.get(path, headers={"Host": "localhost"})
     assert answer["Content-Type"] == "application/json"
     assert answer["Access-Control-Allow-Origin"] == "*"
@@ -35,14 +35,14 @@ def test_the_server_describes_itself_at_all_four_addresses(path, client):
     assert "end_session_endpoint" not in body
 
 
-def test_the_resource_names_its_server(client):
+def test_resource_metadata_names_authorization_server(client):
     body = client.get("/.well-known/oauth-protected-resource").json()
     assert body["resource"] == BASE
     assert body["authorization_servers"] == [f"{BASE}/auth"]
     assert body["scopes_supported"] == ["svc:read", "svc:write", "offline_access"]
 
 
-def test_mcp_endpoint_has_resource_metadata_of_its_own(client):
+def test_mcp_endpoint_has_its_own_resource_metadata(client):
     """RFC 9728, 3.3: a client refuses metadata whose resource is not the address that it called."""
     body = client.get("/.well-known/oauth-protected-resource/mcp").json()
     assert body == client.get("/.well-known/oauth-protected-resource").json() | {"resource": f"{BASE}/mcp"}
@@ -50,7 +50,7 @@ def test_mcp_endpoint_has_resource_metadata_of_its_own(client):
     assert f'resource_metadata="{BASE}/.well-known/oauth-protected-resource/mcp"' in challenge
 
 
-def test_the_keys_are_public_halves_only(client):
+def test_jwks_contains_only_public_keys(client):
     body = client.get("/auth/oauth2/jwks").json()
     for key in body["keys"]:
         assert set(key) == {"kty", "n", "e", "kid", "use", "alg"}

@@ -52,14 +52,14 @@ def test_t7_twelve_redemptions_of_one_code_have_one_winner(_round, signed_in, ac
 
 
 @pytest.mark.parametrize("_round", range(3))
-def test_t17_twelve_refreshes_with_one_token_get_one_successor_twice(_round, signed_in, acme):
+def test_t17_twelve_refreshes_of_one_token_get_one_successor_twice(_round, signed_in, acme):
     token = signed_in.tokens(acme)["refresh_token"]
     winner = check_one_winner(run_concurrently(lambda: signed_in.refresh(token)), repeated=1)
     assert RefreshToken.objects.filter(revoked=None).count() == 1
     assert signed_in.refresh(winner["refresh_token"]).status_code == 200
 
 
-def test_a_revocation_beats_refreshes_that_come_with_it(signed_in, acme):
+def test_revocation_wins_over_concurrent_refreshes(signed_in, acme):
     tokens = signed_in.tokens(acme)
     acts = iter([signed_in.revoke] + [signed_in.refresh] * (THREAD_COUNT - 1))
     answers = run_concurrently(lambda: next(acts)(tokens["refresh_token"]))
@@ -86,7 +86,7 @@ def ends(bob, acme, browser_of, alice, staff):
 
 
 @pytest.mark.parametrize("what", ["membership", "account"])
-def test_who_has_just_gone_gives_no_access(what, ends, flow, bob, acme, monkeypatch):
+def test_user_who_just_left_cannot_consent(what, ends, flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
     give = consents.create_consent
     monkeypatch.setattr(consents, "create_consent", lambda **asked: (run_in_other_thread(ends[what]), give(**asked))[1])
@@ -96,7 +96,7 @@ def test_who_has_just_gone_gives_no_access(what, ends, flow, bob, acme, monkeypa
 
 
 @pytest.mark.parametrize("what", ["membership", "account"])
-def test_who_goes_while_they_give_access_leaves_no_app_behind(what, ends, flow, bob, acme, monkeypatch):
+def test_user_leaving_during_consent_leaves_no_connected_app(what, ends, flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
     others = []
 
@@ -121,7 +121,7 @@ REFERENCES = [  # as rows that name them make them
 ]
 
 
-def test_who_gives_access_may_be_named_by_others_meanwhile(flow, bob, acme, monkeypatch):
+def test_consent_does_not_block_references_to_user(flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
     found = []
 

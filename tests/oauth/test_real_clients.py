@@ -58,7 +58,7 @@ class NodeClient:
 
 
 @pytest.mark.parametrize("script", ["openid.mjs", "oauth4webapi.mjs"])
-def test_clients_in_javascript(node_modules, site, person, registered, alice, script):
+def test_javascript_clients_complete_oauth_flow(node_modules, site, person, registered, alice, script):
     node = NodeClient(script)
     start = {"base": site, "clientId": registered.application.client_id, "secret": registered.secret}
     url = node(start | {"redirectUri": REDIRECT})["url"]
@@ -77,7 +77,7 @@ def test_clients_in_javascript(node_modules, site, person, registered, alice, sc
 # ---------------------------------------------------------------------------------------------- Authlib
 
 
-def test_authlib(site, person, registered):
+def test_authlib_client_completes_oauth_flow(site, person, registered):
     metadata = requests.get(f"{site}/.well-known/oauth-authorization-server/auth", timeout=10).json()
     session = OAuth2Session(
         registered.application.client_id,
@@ -171,6 +171,6 @@ async def run_mcp_client(site, person, registered):
     assert len(callbacks) == 2
 
 
-def test_mcp(site, person, registered):
+def test_mcp_client_completes_oauth_flow(site, person, registered):
     with ThreadPoolExecutor(1) as own:  # a thread without a loop: tests in a browser leave theirs running here
         own.submit(asyncio.run, run_mcp_client(site, person, registered)).result()

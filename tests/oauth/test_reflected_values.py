@@ -11,12 +11,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("changes", [{}, {"prompt": "login"}, {"max_age": "0"}, {"prompt": "none"}, {"scope": "x"}])
-def test_who_only_asks_makes_no_session(changes, flow):
+def test_authorization_request_creates_no_session(changes, flow):
     flow.browser.get(flow.ask(**changes)["Location"])
     assert not Session.objects.exists()
 
 
-def test_a_note_of_having_asked_is_worth_nothing_where_it_was_altered(signed_in, monkeypatch):
+def test_altered_reauthentication_cookie_is_ignored(signed_in, monkeypatch):
     move_clock_ahead(monkeypatch, seconds=5)
     cookie = signed_in.ask(prompt="login").cookies["svc-asked"]
     assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", AUTHORIZE)
@@ -29,7 +29,7 @@ LONG_VALUE = "x" * 3000
 
 @pytest.mark.parametrize("name", ["state", "login_hint", "nonce", "scope", "code_challenge", "foo", "prompt"])
 @pytest.mark.parametrize("who", ["anonymous", "alice"])
-def test_nothing_long_of_a_request_comes_back_in_an_address(name, who, flow, alice, acme):
+def test_long_request_values_are_not_reflected_in_redirects(name, who, flow, alice, acme):
     if who == "alice":
         flow.sign_in(alice)
     answer = flow.ask(**{name: LONG_VALUE})
@@ -40,7 +40,7 @@ def test_nothing_long_of_a_request_comes_back_in_an_address(name, who, flow, ali
 
 
 @pytest.mark.parametrize("path", ["/app/", "/app/sign-in", "/app/companies/x", f"/app/companies/{LONG_VALUE}"])
-def test_nothing_long_is_carried_through_the_sign_in(path, flow, alice):
+def test_long_values_are_not_carried_through_sign_in(path, flow, alice):
     answer = flow.browser.get(path, {"next": f"/{LONG_VALUE}"})
     assert len(answer.headers.get("Location", "")) < 2200
     assert len(flow.sign_in(alice, then=f"/app/?{LONG_VALUE}")["Location"]) < 2200

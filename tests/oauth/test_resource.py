@@ -31,7 +31,7 @@ def build_bearer_header(token):
 # ---------------------------------------------------------------------------------------------- challenges
 
 
-def test_r1_without_a_credential_the_challenge_names_no_error(client, acme):
+def test_r1_challenge_without_credential_names_no_error(client, acme):
     for path in ("/companies", f"/companies/{acme.id}", USERINFO):
         answer = client.get(path)
         assert answer.status_code == 401
@@ -43,31 +43,31 @@ def test_r1_without_a_credential_the_challenge_names_no_error(client, acme):
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "svc_nonsense", "svcrt_x", "ey", "..", "a" * 5000, "ü"])
-def test_r2_a_bad_token_is_invalid_token(token, client, acme):
+def test_r2_malformed_token_returns_invalid_token(token, client, acme):
     answer = client.get("/companies", headers=build_bearer_header(token.encode().decode("latin-1")))
     assert answer.status_code == 401
     assert 'error="invalid_token"' in answer["WWW-Authenticate"]
 
 
-def test_r2_the_scheme_is_read_without_regard_to_case(signed_in, granted):
+def test_r2_bearer_scheme_is_case_insensitive(signed_in, granted):
     headers = {"Authorization": f"bearer {granted['access_token']}"}
     assert signed_in.app.get("/companies", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("header", ["Basic abc", "Bearer", "Bearer ", "Token x", ""])
-def test_r13_a_header_that_fails_never_falls_through_to_the_cookie(header, browser_of, alice, acme):
+def test_r13_invalid_authorization_header_never_falls_back_to_cookie(header, browser_of, alice, acme):
     browser = browser_of(alice, acme)
     assert browser.get("/companies").status_code == 200
     assert browser.get("/companies", authorization=header).status_code == 401
 
 
-def test_r13_a_dead_token_never_falls_through_to_the_cookie(browser_of, alice, acme, signed_in, granted):
+def test_r13_revoked_token_never_falls_back_to_cookie(browser_of, alice, acme, signed_in, granted):
     ConsentGrant.objects.update(revoked_time=datetime.now(tz=UTC), revoked_reason="user")
     answer = browser_of(alice, acme).get("/companies", authorization=f"Bearer {granted['access_token']}")
     assert answer.status_code == 401
 
 
-def test_r3_a_missing_scope_is_insufficient_scope(signed_in, acme):
+def test_r3_missing_scope_returns_insufficient_scope(signed_in, acme):
     token = signed_in.tokens(acme, scope="svc:read")["access_token"]
     answer = signed_in.app.put(
         f"/companies/{acme.id}", {"name": "x"}, content_type="application/json", headers=build_bearer_header(token)
@@ -79,20 +79,20 @@ def test_r3_a_missing_scope_is_insufficient_scope(signed_in, acme):
 
 
 @pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])
-def test_r3_no_scope_is_named_where_none_would_help(path, signed_in, granted, acme):
+def test_r3_challenge_names_no_scope_if_none_would_help(path, signed_in, granted, acme):
     answer = signed_in.call(granted["access_token"], f"/companies/{acme.id}/{path}")
     assert answer.status_code == 403
     assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
     assert "scope=" not in answer["WWW-Authenticate"]
 
 
-def test_r3_only_apps_get_that_challenge(make_api, acme):
+def test_r3_api_key_gets_no_scope_challenge(make_api, acme):
     answer = make_api(acme, "accounts:read").put("", {"name": "x"})
     assert answer.status_code == 403
     assert "WWW-Authenticate" not in answer
 
 
-def test_r4_a_token_in_the_query_is_no_credential(client, granted):
+def test_r4_token_in_query_is_not_accepted(client, granted):
     for path in ("/companies", USERINFO):
         assert client.get(path, {"access_token": granted["access_token"]}).status_code == 401
 
@@ -120,7 +120,7 @@ DUPLICATE_CREDENTIALS = {
 
 @pytest.mark.parametrize("send", DUPLICATE_CREDENTIALS.values(), ids=DUPLICATE_CREDENTIALS)
 @pytest.mark.parametrize("path", ["/companies", "/companies/nowhere/accounts/nothing", USERINFO])
-def test_r5_a_token_that_comes_in_two_ways_is_an_invalid_request(send, path, signed_in, granted):
+def test_r5_token_sent_twice_is_an_invalid_request(send, path, signed_in, granted):
     answer = send(signed_in, granted["access_token"], path)
     assert answer.status_code == 400
     assert answer["Content-Type"] == "application/problem+json"
@@ -128,14 +128,14 @@ def test_r5_a_token_that_comes_in_two_ways_is_an_invalid_request(send, path, sig
     assert 'error="invalid_request"' in answer["WWW-Authenticate"]  # RFC 6750, 3.1
 
 
-def test_r5_a_key_that_comes_in_two_ways_is_one_too(api, client):
+def test_r5_api_key_sent_twice_is_an_invalid_request(api, client):
     twice = {"Authorization": f"Bearer {api.key}, Bearer {api.key}"}
     for answer in (api.get(f"/companies?access_token={api.key}"), client.get("/companies", headers=twice)):
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "GET"])
-def test_r5_the_body_of_any_method_is_a_second_way(method, api):
+def test_r5_token_in_body_counts_as_second_credential(method, api):
     path = f"/companies/{api.company.id}/accounts/{api.post('accounts', {'name': 'Till', 'type': 'cash'}).json()['id']}"
     answer = api.client.generic(method, path, f"access_token={api.key}", FORM, headers=build_bearer_header(api.key))
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
@@ -143,7 +143,7 @@ def test_r5_the_body_of_any_method_is_a_second_way(method, api):
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
-def test_a_form_is_no_body_of_ours_where_none_is_read_either(method, api):
+def test_form_body_is_rejected_by_endpoints_without_body(method, api):
     """To look for a second token in it is not to take it."""
     path = {"PUT": "logo", "POST": "notifications/read_all"}[method]
     answer = api.client.generic(
@@ -229,7 +229,7 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
-def test_r6_what_is_no_live_access_token_of_ours_is_401(forge, signed_in, granted):
+def test_r6_forged_or_foreign_token_returns_401(forge, signed_in, granted):
     assert signed_in.call(granted["access_token"]).status_code == 200
     try:
         forged = forge(granted["access_token"])
@@ -241,20 +241,20 @@ def test_r6_what_is_no_live_access_token_of_ours_is_401(forge, signed_in, grante
 
 
 @pytest.mark.parametrize("kind", ["id_token", "refresh_token", "code"])
-def test_r6_no_other_token_is_a_credential(kind, signed_in, granted, acme):
+def test_r6_other_token_types_are_not_accepted(kind, signed_in, granted, acme):
     text = signed_in.code(acme) if kind == "code" else granted[kind]
     assert signed_in.call(text).status_code == 401
     assert signed_in.call(text, USERINFO).status_code == 401
 
 
-def test_r6_there_is_no_leeway(signed_in, granted, monkeypatch):
+def test_r6_token_expires_without_leeway(signed_in, granted, monkeypatch):
     move_clock_ahead(monkeypatch, seconds=3598)
     assert signed_in.call(granted["access_token"]).status_code == 200
     move_clock_ahead(monkeypatch, seconds=3601)
     assert signed_in.call(granted["access_token"]).status_code == 401
 
 
-def test_a_token_of_an_older_key_is_good_for_as_long_as_the_key_is_published(signed_in, granted, settings, client):
+def test_token_of_older_key_is_valid_while_key_is_published(signed_in, granted, settings, client):
     fresh, old = RSAKey.generate_key(2048).as_pem(private=True).decode(), settings.OAUTH2_PROVIDER
     settings.OAUTH2_PROVIDER = old | {
         "OIDC_RSA_PRIVATE_KEY": fresh,
@@ -294,7 +294,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("end", ENDINGS.values(), ids=ENDINGS)
-def test_r7_r8_the_very_next_request_is_401(end, signed_in, granted, acme, alice):
+def test_r7_r8_ended_consent_returns_401_on_next_request(end, signed_in, granted, acme, alice):
     assert signed_in.call(granted["access_token"]).status_code == 200
     end(signed_in, acme, alice)
     assert signed_in.call(granted["access_token"]).status_code == 401
@@ -306,7 +306,7 @@ def list_token_permissions(flow, token):
     return parse_permissions(company["permissions"])
 
 
-def test_r9_a_permission_lost_is_lost_at_once_and_given_back_works_again(signed_in, granted, alice):
+def test_r9_lost_permission_applies_at_once_and_can_be_restored(signed_in, granted, alice):
     token = granted["access_token"]
     Membership.objects.filter(user=alice).update(permissions=["accounts:read", "company:read"])
     assert list_token_permissions(signed_in, token) == {Permission.ACCOUNTS_READ, Permission.COMPANY_READ}
@@ -314,7 +314,7 @@ def test_r9_a_permission_lost_is_lost_at_once_and_given_back_works_again(signed_
     assert len(list_token_permissions(signed_in, token)) == 22
 
 
-def test_r9_a_permission_gained_is_not_gained_by_the_token(flow, acme, bob):
+def test_r9_gained_permission_is_not_gained_by_existing_token(flow, acme, bob):
     flow.sign_in(bob)
     token = flow.tokens(acme)["access_token"]
     before = list_token_permissions(flow, token)
@@ -323,7 +323,7 @@ def test_r9_a_permission_gained_is_not_gained_by_the_token(flow, acme, bob):
     assert Permission.ACCOUNTS_WRITE not in before
 
 
-def test_r10_nothing_administrative_even_where_the_row_says_so(signed_in, granted):
+def test_r10_token_never_has_administrative_permissions(signed_in, granted):
     ConsentGrant.objects.update(permissions=[p.value for p in ALL_PERMISSIONS])
     assert not list_token_permissions(signed_in, granted["access_token"]) & ADMIN_PERMISSIONS
 
@@ -334,7 +334,7 @@ def allow_scopes(flow, *allowed):
     flow.application.save()
 
 
-def test_a_scope_withdrawn_from_an_app_is_lost_at_once_and_given_back_works_again(signed_in, granted, acme):
+def test_scope_withdrawn_from_app_applies_at_once_and_can_be_restored(signed_in, granted, acme):
     token = granted["access_token"]
     allow_scopes(signed_in, "svc:read", "offline_access")
     assert list_token_permissions(signed_in, token) == {p for p in ALL_PERMISSIONS - ADMIN_PERMISSIONS if p.is_read}
@@ -351,17 +351,17 @@ def test_a_scope_withdrawn_from_an_app_is_lost_at_once_and_given_back_works_agai
     assert signed_in.call(token, USERINFO).status_code == 200
 
 
-def test_a_name_withdrawn_from_an_app_is_told_no_more(signed_in, granted):
+def test_userinfo_omits_name_after_profile_scope_is_withdrawn(signed_in, granted):
     allow_scopes(signed_in, "openid", "email")
     assert set(signed_in.call(granted["access_token"], USERINFO).json()) == {"sub", "email"}
 
 
 @pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])
-def test_r10_administration_is_closed_to_an_owners_app(path, signed_in, granted, acme):
+def test_r10_app_of_owner_cannot_access_administration(path, signed_in, granted, acme):
     assert signed_in.call(granted["access_token"], f"/companies/{acme.id}/{path}").status_code == 403
 
 
-def test_r11_a_token_reaches_its_one_company(signed_in, granted, alice, acme, globex):
+def test_r11_token_reaches_only_its_company(signed_in, granted, alice, acme, globex):
     Membership(company=globex, user=alice, role=Role.OWNER).mark_created(_create_audit_context()).save(
         force_insert=True
     )
@@ -377,7 +377,7 @@ def _create_audit_context():
     return factories.make_audit_context()
 
 
-def test_r12_a_reading_token_changes_nothing(signed_in, acme):
+def test_r12_read_token_cannot_write(signed_in, acme):
     token = signed_in.tokens(acme, scope="svc:read")["access_token"]
     headers = build_bearer_header(token)
     answers = [
@@ -388,12 +388,12 @@ def test_r12_a_reading_token_changes_nothing(signed_in, acme):
     assert [a.status_code for a in answers] == [403, 403, 403]
 
 
-def test_a_writing_token_reads_nothing(signed_in, acme):
+def test_write_token_cannot_read(signed_in, acme):
     token = signed_in.tokens(acme, scope="svc:write")["access_token"]
     assert signed_in.call(token, f"/companies/{acme.id}").status_code == 403
 
 
-def test_write_only_token_sees_no_figure_of_the_company_in_the_list(signed_in, acme):
+def test_write_only_token_sees_no_company_metrics(signed_in, acme):
     Company.objects.filter(id=acme.id).update(computed_committed_mrr_eur=4711, computed_active_customer_count=42)
     (seen,) = signed_in.call(signed_in.tokens(acme, scope="svc:read")["access_token"]).json()
     assert (seen["computedCommittedMrrEur"], seen["computedActiveCustomerCount"]) == ("4711.00", 42)
@@ -402,13 +402,13 @@ def test_write_only_token_sees_no_figure_of_the_company_in_the_list(signed_in, a
     assert company.keys() == seen.keys()
 
 
-def test_r14_answers_are_nobody_elses(signed_in, granted):
+def test_r14_responses_are_private_and_vary_by_credential(signed_in, granted):
     answer = signed_in.call(granted["access_token"])
     assert {"Authorization", "Cookie"} <= {v.strip() for v in answer["Vary"].split(",")}
     assert "private" in answer["Cache-Control"]
 
 
-def test_what_an_app_changes_is_the_users_change(signed_in, granted, acme, alice):
+def test_change_by_app_is_attributed_to_user(signed_in, granted, acme, alice):
     answer = signed_in.app.put(
         f"/companies/{acme.id}",
         {"name": "By app"},
@@ -419,7 +419,7 @@ def test_what_an_app_changes_is_the_users_change(signed_in, granted, acme, alice
 
 
 @pytest.mark.parametrize("credential", ["key", "token"])
-def test_a_credential_costs_one_query(credential, signed_in, granted, api, acme, django_assert_num_queries):
+def test_authentication_takes_one_query(credential, signed_in, granted, api, acme, django_assert_num_queries):
     token = api.key if credential == "key" else granted["access_token"]
     signed_in.call(token)  # notes its use, which it does not again within a minute
     with django_assert_num_queries(1):
@@ -429,7 +429,7 @@ def test_a_credential_costs_one_query(credential, signed_in, granted, api, acme,
     assert len(sent) == 1
 
 
-def test_the_last_use_is_noted_at_most_once_a_minute(signed_in, granted, acme, django_assert_num_queries, monkeypatch):
+def test_last_use_is_recorded_at_most_once_a_minute(signed_in, granted, acme, django_assert_num_queries, monkeypatch):
     token = granted["access_token"]
     signed_in.call(token)
     first = get_latest_consent().last_used_time
@@ -441,7 +441,7 @@ def test_the_last_use_is_noted_at_most_once_a_minute(signed_in, granted, acme, d
     assert get_latest_consent().last_used_time - first >= timedelta(seconds=60)
 
 
-def test_a_use_is_noted_of_its_own_consent_and_once_by_requests_that_come_together(signed_in, granted, acme):
+def test_last_use_is_recorded_for_its_own_consent_only(signed_in, granted, acme):
     first = get_latest_consent()
     signed_in.tokens(acme)
     signed_in.call(granted["access_token"])
@@ -454,22 +454,22 @@ def test_a_use_is_noted_of_its_own_consent_and_once_by_requests_that_come_togeth
         assert first.last_used_time == used + timedelta(seconds=noted)
 
 
-def test_the_company_of_a_token_is_whole(signed_in, granted, acme, api):
+def test_token_returns_complete_company(signed_in, granted, acme, api):
     assert signed_in.call(granted["access_token"], f"/companies/{acme.id}").json() == api.get().json()
 
 
-def test_no_token_opens_the_pages(signed_in, granted):
+def test_token_does_not_open_pages(signed_in, granted):
     answer = signed_in.app.get("/app/", headers=build_bearer_header(granted["access_token"]))
     assert answer["Location"].startswith("/app/sign-in")
 
 
-def test_an_expired_token_can_still_be_read_where_it_is_to_be_revoked(granted, monkeypatch):
+def test_expired_token_can_still_be_read_for_revocation(granted, monkeypatch):
     now = datetime.now(tz=UTC) + timedelta(hours=2)
     assert tokens.read_access_token(granted["access_token"], now=now) is None
     assert tokens.read_access_token(granted["access_token"], now=now, even_expired=True) is not None
 
 
-def test_token_for_openid_alone_sees_only_the_name_of_its_company(signed_in, acme):
+def test_openid_token_sees_only_id_and_name_of_its_company(signed_in, acme):
     token = signed_in.tokens(acme, scope="openid profile email")["access_token"]
     assert signed_in.call(token).json() == [{"id": str(acme.id), "name": "Acme"}]
     assert signed_in.call(token, f"/companies/{acme.id}").status_code == 403

@@ -11,7 +11,7 @@ from config import environment
 NAME = "OAUTH_SIGNING_KEYS"
 
 
-def test_one_key_is_made_once_and_kept_for_its_owner_alone(tmp_path, monkeypatch):
+def test_signing_key_is_created_once_and_readable_only_by_owner(tmp_path, monkeypatch):
     monkeypatch.delenv(NAME, raising=False)
     (path,) = environment.read_signing_keys(NAME, tmp_path)
     made = (tmp_path / "oauth-signing-key.pem").read_bytes()
@@ -20,7 +20,7 @@ def test_one_key_is_made_once_and_kept_for_its_owner_alone(tmp_path, monkeypatch
     assert (tmp_path / "oauth-signing-key.pem").read_bytes() == made
 
 
-def test_named_files_are_taken_in_their_order(tmp_path, monkeypatch):
+def test_signing_key_files_are_used_in_given_order(tmp_path, monkeypatch):
     paths = [tmp_path / "new.pem", tmp_path / "old.pem"]
     for path in paths:
         path.write_bytes(RSAKey.generate_key(2048).as_pem(private=True))
@@ -29,7 +29,7 @@ def test_named_files_are_taken_in_their_order(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", ["missing", "no key", "public half", "elliptic", "small"])
-def test_a_wrong_file_stops_the_start_in_one_line(wrong, tmp_path, monkeypatch):
+def test_invalid_signing_key_file_stops_startup_with_one_line_error(wrong, tmp_path, monkeypatch):
     path = tmp_path / "key.pem"
     content = {
         "no key": lambda: b"-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n",

@@ -12,15 +12,15 @@ from tests.oauth.conftest import REDIRECT, OAuthFlow, parse_redirect
 pytestmark = pytest.mark.django_db
 
 
-def test_o5_silent_and_anonymous_is_login_required(flow):
+def test_o5_silent_request_of_anonymous_user_returns_login_required(flow):
     assert parse_redirect(flow.ask(prompt="none"))["error"] == "login_required"
 
 
-def test_o5_silent_without_a_standing_consent_is_consent_required(signed_in):
+def test_o5_silent_request_without_consent_returns_consent_required(signed_in):
     assert parse_redirect(signed_in.ask(prompt="none"))["error"] == "consent_required"
 
 
-def test_o5_silent_with_a_standing_consent_gives_a_code_that_hangs_on_it(signed_in, acme):
+def test_o5_silent_request_with_consent_returns_code_of_that_consent(signed_in, acme):
     signed_in.tokens(acme)
     values = parse_redirect(signed_in.ask(prompt="none", scope="svc:read openid"))
     answer = signed_in.redeem(values["code"])
@@ -30,7 +30,7 @@ def test_o5_silent_with_a_standing_consent_gives_a_code_that_hangs_on_it(signed_
 
 
 @pytest.mark.parametrize("ended", ["revoked", "membership", "permissions", "narrower"])
-def test_o5_silent_needs_all_that_the_consent_rests_on(ended, signed_in, acme, alice):
+def test_o5_silent_request_needs_valid_and_sufficient_consent(ended, signed_in, acme, alice):
     signed_in.tokens(acme, scope="svc:read")
     if ended == "revoked":
         ConsentGrant.objects.update(revoked_time=factories.make_audit_context().time, revoked_reason="user")
@@ -42,14 +42,14 @@ def test_o5_silent_needs_all_that_the_consent_rests_on(ended, signed_in, acme, a
     assert parse_redirect(signed_in.ask(prompt="none", scope=scope))["error"] == "consent_required"
 
 
-def test_o5_silent_knows_no_consent_of_another_person(signed_in, acme, bob):
+def test_o5_silent_request_ignores_consent_of_other_user(signed_in, acme, bob):
     signed_in.tokens(acme)
     other = OAuthFlow(application=signed_in.application)
     other.sign_in(bob)
     assert parse_redirect(other.ask(prompt="none"))["error"] == "consent_required"
 
 
-def test_o5_silent_knows_no_consent_to_another_app(signed_in, acme):
+def test_o5_silent_request_ignores_consent_to_other_app(signed_in, acme):
     signed_in.tokens(acme)
     made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
     assert (
@@ -58,7 +58,7 @@ def test_o5_silent_knows_no_consent_to_another_app(signed_in, acme):
     )
 
 
-def test_o5_silent_is_refused_where_the_address_proves_no_app(alice, acme):
+def test_o5_silent_request_is_refused_for_loopback_redirect_uri(alice, acme):
     made = register_app(name="Local", redirect_uris=["http://127.0.0.1/cb"], allowed=[], confidential=False)
     flow = OAuthFlow(application=made.application, redirect_uri="http://127.0.0.1:5123/cb")
     flow.sign_in(alice)
@@ -66,7 +66,7 @@ def test_o5_silent_is_refused_where_the_address_proves_no_app(alice, acme):
     assert parse_redirect(flow.ask(prompt="none"))["error"] == "consent_required"
 
 
-def test_o5_silent_takes_the_latest_company(signed_in, acme, alice, globex):
+def test_o5_silent_request_uses_latest_company(signed_in, acme, alice, globex):
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
@@ -77,13 +77,13 @@ def test_o5_silent_takes_the_latest_company(signed_in, acme, alice, globex):
     assert [c["name"] for c in signed_in.call(token).json()] == ["Globex"]
 
 
-def test_o5_silent_needs_no_data_where_only_who_the_user_is_was_asked(signed_in, acme, alice):
+def test_o5_silent_openid_request_needs_no_data_permission(signed_in, acme, alice):
     signed_in.tokens(acme, scope="openid")
     Membership.objects.filter(user=alice).update(permissions=["audit:read"])  # nothing that an app could be given
     assert "code" in parse_redirect(signed_in.ask(prompt="none", scope="openid"))
 
 
-def test_o5_silent_passes_over_the_latest_consent_where_it_gives_nothing_any_more(signed_in, acme, alice, globex):
+def test_o5_silent_request_skips_latest_consent_without_permissions(signed_in, acme, alice, globex):
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )

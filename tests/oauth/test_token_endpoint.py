@@ -49,7 +49,7 @@ def register_other_app() -> OAuthFlow:
 
 @pytest.mark.parametrize("method", ["get", "head", "put", "delete", "patch"])
 @pytest.mark.parametrize("path", [TOKEN, REVOKE])
-def test_t1_only_post(method, path, client):
+def test_t1_token_endpoint_accepts_only_post(method, path, client):
     answer = getattr(client, method)(path)
     assert answer.status_code == 405
     assert answer["Allow"] == "POST"
@@ -65,16 +65,16 @@ def test_t1_only_post(method, path, client):
         ("text", "grant_type=refresh_token", "text/plain"),
     ],
 )
-def test_t2_anything_but_a_form_is_invalid_request(label, body, kind, client):
+def test_t2_non_form_body_is_invalid_request(label, body, kind, client):
     assert check_error(client.post(TOKEN, body, content_type=kind), "invalid_request")
 
 
 @pytest.mark.parametrize("body", ["grant_type=refresh_token&grant_type=x", "%zz", "a=%00", "x=%ff", "grant_type="])
-def test_t2_a_broken_form_is_invalid_request(body, client, application):
+def test_t2_malformed_form_is_invalid_request(body, client, application):
     assert check_error(client.post(TOKEN, body, content_type="application/x-www-form-urlencoded"), "invalid_request")
 
 
-def test_t3_query_parameters_are_refused(flow, application):
+def test_t3_query_parameters_are_rejected(flow, application):
     body = urlencode({"grant_type": "refresh_token", "refresh_token": "x", "client_id": application.client_id})
     answer = flow.app.post(f"{TOKEN}?x=1", body, content_type="application/x-www-form-urlencoded")
     assert check_error(answer, "invalid_request")
@@ -85,19 +85,19 @@ def test_t3_query_parameters_are_refused(flow, application):
     ["password", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code", "implicit", "nonsense",
      "urn:ietf:params:oauth:grant-type:jwt-bearer"],
 )  # fmt: skip
-def test_t5_other_grants_are_unsupported(kind, flow):
+def test_t5_other_grant_types_are_unsupported(kind, flow):
     body = {"grant_type": kind, "client_id": flow.application.client_id, "username": "x", "password": "y"}
     assert check_error(flow.post(TOKEN, body), "unsupported_grant_type")
 
 
-def test_t4_a_good_answer_is_json_and_not_kept(signed_in, acme):
+def test_t4_token_response_is_json_and_not_cached(signed_in, acme):
     answer = signed_in.redeem(signed_in.code(acme))
     assert answer["Cache-Control"] == "no-store"
     assert answer["Content-Type"] == "application/json"
     assert answer["Access-Control-Allow-Origin"] == "*"
 
 
-def test_t6_a_code_that_is_replayed_later_ends_everything_of_its_consent(signed_in, acme, monkeypatch):
+def test_t6_later_code_replay_ends_the_consent(signed_in, acme, monkeypatch):
     code = signed_in.code(acme)
     tokens = signed_in.redeem(code).json()
     move_clock_ahead(monkeypatch, seconds=30)  # O10
@@ -108,14 +108,14 @@ def test_t6_a_code_that_is_replayed_later_ends_everything_of_its_consent(signed_
     assert AuditEntry.objects.filter(action="app.revoked").exists()
 
 
-def test_t6_a_code_that_is_used_twice_at_once_is_refused_and_harms_nothing(signed_in, acme):
+def test_t6_immediate_code_reuse_is_rejected_and_keeps_tokens(signed_in, acme):
     code = signed_in.code(acme)
     tokens = signed_in.redeem(code).json()
     assert check_error(signed_in.redeem(code), "invalid_grant")
     assert signed_in.call(tokens["access_token"]).status_code == 200
 
 
-def test_t6_a_stranger_cannot_end_a_consent_with_somebody_elses_code(signed_in, acme, monkeypatch):
+def test_t6_other_app_cannot_end_consent_by_replaying_code(signed_in, acme, monkeypatch):
     code = signed_in.code(acme)
     tokens = signed_in.redeem(code).json()
     move_clock_ahead(monkeypatch, seconds=30)
@@ -137,7 +137,7 @@ def test_t6_a_stranger_cannot_end_a_consent_with_somebody_elses_code(signed_in, 
         ("resource with a fragment", {"resource": f"{BASE}/companies#part"}, "invalid_target", None),
     ],
 )
-def test_t8_t9_t10_mismatched_code_request_is_refused_and_uses_nothing_up(
+def test_t8_t9_t10_mismatched_code_request_is_rejected_and_keeps_code(
     label, changes, error, description, signed_in, acme
 ):
     code = signed_in.code(acme)
@@ -145,13 +145,13 @@ def test_t8_t9_t10_mismatched_code_request_is_refused_and_uses_nothing_up(
     assert signed_in.redeem(code).status_code == 200
 
 
-def test_t9_a_challenge_cannot_be_left_out_afterwards(signed_in, acme):
+def test_t9_code_without_stored_challenge_is_rejected(signed_in, acme):
     code = signed_in.code(acme)
     AuthorizationCode.objects.update(code_challenge="")
     assert check_error(signed_in.redeem(code), "invalid_grant")
 
 
-def test_t10_the_address_may_be_left_out_where_there_is_only_one(signed_in, acme):
+def test_t10_redirect_uri_may_be_omitted_if_only_one_is_registered(signed_in, acme):
     assert signed_in.redeem(signed_in.code(acme), redirect_uri=None).status_code == 200
     signed_in.application.redirect_uris = f"{REDIRECT}\nhttps://app.example/two"
     signed_in.application.save()
@@ -159,7 +159,7 @@ def test_t10_the_address_may_be_left_out_where_there_is_only_one(signed_in, acme
     assert check_error(answer, "invalid_grant", description="redirect_uri_mismatch")
 
 
-def test_t10_a_resource_below_the_base_is_taken(signed_in, acme):
+def test_t10_resource_below_base_url_is_accepted(signed_in, acme):
     code = signed_in.code(acme, resource=f"{BASE}/companies")
     answer = signed_in.redeem(code, resource=BASE)
     assert answer.status_code == 200
@@ -168,7 +168,7 @@ def test_t10_a_resource_below_the_base_is_taken(signed_in, acme):
     assert signed_in.refresh(answer.json()["refresh_token"], resource=f"{BASE}/mcp").status_code == 200
 
 
-def test_t11_another_apps_code_is_refused_and_stays_good(signed_in, acme):
+def test_t11_code_of_other_app_is_rejected_and_stays_valid(signed_in, acme):
     code = signed_in.code(acme)
     assert check_error(register_other_app().redeem(code, code_verifier=signed_in.verifier), "invalid_grant")
     assert signed_in.redeem(code).status_code == 200
@@ -176,7 +176,7 @@ def test_t11_another_apps_code_is_refused_and_stays_good(signed_in, acme):
 
 @pytest.mark.parametrize("ended", ["expired", "inactive", "disabled", "revoked", "left"])
 @pytest.mark.parametrize("kind", ["code", "refresh"])
-def test_t12_what_a_code_or_token_rests_on_must_stand(ended, kind, signed_in, acme, alice, monkeypatch):
+def test_t12_code_and_refresh_token_end_with_consent_user_and_app(ended, kind, signed_in, acme, alice, monkeypatch):
     code = signed_in.code(acme)
     token = signed_in.redeem(code).json()["refresh_token"] if kind == "refresh" else ""
     if ended == "expired":
@@ -205,7 +205,7 @@ def build_basic_header(name, secret):
     return {"Authorization": "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()}
 
 
-def test_t13_o14_a_confidential_app_proves_itself_in_either_way(confidential, alice, acme):
+def test_t13_o14_confidential_app_authenticates_by_body_or_header(confidential, alice, acme):
     confidential.sign_in(alice)
     assert confidential.redeem(confidential.code(acme)).status_code == 200
     headers = build_basic_header(confidential.application.client_id, confidential.secret)
@@ -228,7 +228,7 @@ def test_t13_o14_a_confidential_app_proves_itself_in_either_way(confidential, al
         ("nobody", {"client_secret": None, "client_id": None}, None, "invalid_client", 401),
     ],
 )
-def test_t13_who_does_not_prove_it_is_refused(label, changes, header, error, status, confidential, alice, acme):
+def test_t13_failed_client_authentication_is_rejected(label, changes, header, error, status, confidential, alice, acme):
     confidential.sign_in(alice)
     name = confidential.application.client_id
     headers = {
@@ -245,20 +245,20 @@ def test_t13_who_does_not_prove_it_is_refused(label, changes, header, error, sta
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["a%00b", "a\0b", "%FF", "a%ED%A0%80b"])
-def test_t13_a_name_that_cannot_be_stored_is_nobodys(name, client):
+def test_t13_client_name_with_invalid_characters_is_unknown(name, client):
     bodies = {TOKEN: "grant_type=refresh_token&refresh_token=x", REVOKE: "token=x"}
     for path, body in bodies.items():
         answer = client.post(path, body, "application/x-www-form-urlencoded", headers=build_basic_header(name, "x"))
         assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client"), path
 
 
-def test_t13_a_public_app_has_no_secret(signed_in, acme):
+def test_t13_public_app_must_not_send_secret(signed_in, acme):
     code = signed_in.code(acme)
     assert check_error(signed_in.redeem(code, client_secret="guess"), "invalid_client", 401)
     assert signed_in.redeem(code).status_code == 200
 
 
-def test_t20_a_public_app_names_itself_when_it_refreshes(signed_in, granted):
+def test_t20_public_app_must_send_client_id_to_refresh(signed_in, granted):
     assert check_error(signed_in.refresh(granted["refresh_token"], client_id=None), "invalid_client", 401)
     assert signed_in.refresh(granted["refresh_token"]).status_code == 200
 
@@ -275,14 +275,14 @@ def test_t20_a_public_app_names_itself_when_it_refreshes(signed_in, granted):
         ("offline_access openid svc:write", True, True),
     ],
 )
-def test_t14_a_refresh_token_and_an_id_token_come_only_where_asked_for(scope, refreshes, identifies, signed_in, acme):
+def test_t14_refresh_and_id_tokens_are_issued_only_if_requested(scope, refreshes, identifies, signed_in, acme):
     tokens = signed_in.tokens(acme, scope=scope)
     assert ("refresh_token" in tokens, "id_token" in tokens) == (refreshes, identifies)
     assert (tokens["token_type"], tokens["expires_in"]) == ("Bearer", 3600)
     assert set(tokens["scope"].split()) == set(scope.split())  # O2
 
 
-def test_t15_the_access_token_is_what_rfc_9068_says(granted, acme, alice, signed_in, client):
+def test_t15_access_token_follows_rfc_9068(granted, acme, alice, signed_in, client):
     token = granted["access_token"]
     header = json.loads(base64.urlsafe_b64decode(token.split(".")[0] + "=="))
     kids = [key["kid"] for key in client.get("/auth/oauth2/jwks").json()["keys"]]
@@ -307,7 +307,7 @@ def test_t15_the_access_token_is_what_rfc_9068_says(granted, acme, alice, signed
 
 
 @pytest.mark.parametrize("nonce", [None, "n-0S6_WzA2Mj"])
-def test_o1_o3_the_id_token_names_the_user_the_app_and_the_sign_in(nonce, signed_in, acme, alice):
+def test_o1_o3_id_token_names_user_app_and_sign_in(nonce, signed_in, acme, alice):
     tokens = signed_in.tokens(acme, nonce=nonce)
     token = jwt.decode(tokens["id_token"], get_published_keys(signed_in), algorithms=["RS256"])
     claims = token.claims
@@ -322,7 +322,7 @@ def test_o1_o3_the_id_token_names_the_user_the_app_and_the_sign_in(nonce, signed
     assert "email" not in claims
 
 
-def test_t16_a_refresh_token_is_used_once_and_its_replay_ends_the_consent(signed_in, granted, monkeypatch):
+def test_t16_refresh_token_is_single_use_and_replay_ends_consent(signed_in, granted, monkeypatch):
     fresh = signed_in.refresh(granted["refresh_token"]).json()
     assert fresh["refresh_token"] != granted["refresh_token"]
     move_clock_ahead(monkeypatch, seconds=30)
@@ -332,7 +332,7 @@ def test_t16_a_refresh_token_is_used_once_and_its_replay_ends_the_consent(signed
     assert get_latest_consent().revoked_reason == "refreshReplay"
 
 
-def test_t16_refresh_repeated_within_ten_seconds_gets_the_same_successor_once(signed_in, granted):
+def test_t16_refresh_repeated_within_ten_seconds_gets_same_successor_once(signed_in, granted):
     """An answer that was lost can be asked for again: RFC 9700, 4.14.2 leaves the grace period to the server."""
     first = signed_in.refresh(granted["refresh_token"]).json()
     again = signed_in.refresh(granted["refresh_token"]).json()
@@ -343,28 +343,28 @@ def test_t16_refresh_repeated_within_ten_seconds_gets_the_same_successor_once(si
     assert get_latest_consent().revoked_time is None
 
 
-def test_t16_refresh_is_not_repeated_once_its_successor_was_used(signed_in, granted):
+def test_t16_refresh_cannot_be_repeated_after_successor_was_used(signed_in, granted):
     fresh = signed_in.refresh(granted["refresh_token"]).json()
     newest = signed_in.refresh(fresh["refresh_token"]).json()
     assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
     assert signed_in.refresh(newest["refresh_token"]).status_code == 200
 
 
-def test_t16_repeated_refresh_is_refused_to_another_app_and_after_the_consent_ended(signed_in, granted):
+def test_t16_repeated_refresh_by_other_app_or_after_end_is_rejected(signed_in, granted):
     signed_in.refresh(granted["refresh_token"])
     assert check_error(register_other_app().refresh(granted["refresh_token"]), "invalid_grant")
     ConsentGrant.objects.update(revoked_time=get_latest_consent().created_time, revoked_reason="user")
     assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_revoked")
 
 
-def test_t16_refresh_tokens_depend_on_the_secret_key(signed_in, granted, settings):
+def test_t16_successor_token_depends_on_secret_key(signed_in, granted, settings):
     settings.SECRET_KEY = "another key that is long enough to be one"
     predicted = derive_successor_token(granted["refresh_token"])
     settings.SECRET_KEY = "yet another key that is long enough to be one"
     assert signed_in.refresh(granted["refresh_token"]).json()["refresh_token"] != predicted
 
 
-def test_t18_a_narrower_scope_narrows_this_access_token_alone(signed_in, granted):
+def test_t18_narrower_scope_applies_to_one_access_token_only(signed_in, granted):
     narrow = signed_in.refresh(granted["refresh_token"], scope="svc:read").json()
     assert narrow["scope"] == "svc:read"
     (company,) = signed_in.call(narrow["access_token"]).json()
@@ -374,7 +374,7 @@ def test_t18_a_narrower_scope_narrows_this_access_token_alone(signed_in, granted
 
 
 @pytest.mark.parametrize("scope", ["svc:read svc:write", "svc:read nonsense", " "])
-def test_t18_a_wider_scope_is_refused_and_uses_nothing_up(scope, signed_in, acme):
+def test_t18_wider_scope_is_rejected_and_keeps_refresh_token(scope, signed_in, acme):
     tokens = signed_in.tokens(acme, scope="svc:read offline_access")
     assert check_error(signed_in.refresh(tokens["refresh_token"], scope=scope), "invalid_scope")
     assert signed_in.refresh(tokens["refresh_token"]).status_code == 200
@@ -386,7 +386,7 @@ def allow_scopes(flow, *allowed):
     flow.application.save()
 
 
-def test_a_scope_withdrawn_from_the_app_is_left_out_until_it_is_given_back(signed_in, granted):
+def test_scope_withdrawn_from_app_is_omitted_until_restored(signed_in, granted):
     allow_scopes(signed_in, "svc:read", "openid", "offline_access")
     less = signed_in.refresh(granted["refresh_token"]).json()
     assert less["scope"] == "svc:read openid offline_access"
@@ -396,14 +396,14 @@ def test_a_scope_withdrawn_from_the_app_is_left_out_until_it_is_given_back(signe
 
 
 @pytest.mark.parametrize("allowed", [["svc:read"], []])
-def test_an_app_that_may_no_longer_stay_connected_is_refused_and_uses_nothing_up(allowed, signed_in, granted):
+def test_refresh_without_offline_access_is_rejected_and_keeps_token(allowed, signed_in, granted):
     allow_scopes(signed_in, *allowed)
     assert check_error(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
     allow_scopes(signed_in, *scopes.ALL_SCOPES)
     assert signed_in.refresh(granted["refresh_token"]).status_code == 200
 
 
-def test_a_scope_withdrawn_before_the_code_is_redeemed_is_not_given(signed_in, acme):
+def test_scope_withdrawn_before_redemption_is_not_granted(signed_in, acme):
     code = signed_in.code(acme)
     allow_scopes(signed_in)
     assert check_error(signed_in.redeem(code), "invalid_scope")
@@ -413,12 +413,12 @@ def test_a_scope_withdrawn_before_the_code_is_redeemed_is_not_given(signed_in, a
     assert not {"id_token", "refresh_token"} & set(answer)
 
 
-def test_t19_o15_another_apps_refresh_token_is_refused_and_stays_good(signed_in, granted):
+def test_t19_o15_refresh_token_of_other_app_is_rejected_and_stays_valid(signed_in, granted):
     assert check_error(register_other_app().refresh(granted["refresh_token"]), "invalid_grant")
     assert signed_in.refresh(granted["refresh_token"]).status_code == 200
 
 
-def test_t21_a_connection_ends_a_year_after_the_consent(signed_in, granted, monkeypatch):
+def test_t21_connection_ends_one_year_after_consent(signed_in, granted, monkeypatch):
     day, token = 24 * 3600, granted["refresh_token"]
     for days in range(50, 360, 50):
         move_clock_ahead(monkeypatch, seconds=days * day)
@@ -429,7 +429,7 @@ def test_t21_a_connection_ends_a_year_after_the_consent(signed_in, granted, monk
     assert check_error(signed_in.refresh(token), "invalid_grant")
 
 
-def test_t23_nothing_secret_is_stored_in_clear(confidential, alice, acme):
+def test_t23_secrets_are_not_stored_in_plain_text(confidential, alice, acme):
     confidential.sign_in(alice)
     code = confidential.code(acme)
     tokens = confidential.redeem(code).json()
@@ -451,7 +451,7 @@ def test_t23_nothing_secret_is_stored_in_clear(confidential, alice, acme):
         assert not [value for value in stored if secret in value]
 
 
-def test_t23_nothing_secret_is_logged(signed_in, acme, caplog):
+def test_t23_secrets_are_not_logged(signed_in, acme, caplog):
     caplog.set_level("DEBUG")
     code = signed_in.code(acme)
     tokens = signed_in.redeem(code).json()
@@ -462,7 +462,7 @@ def test_t23_nothing_secret_is_logged(signed_in, acme, caplog):
         assert secret not in caplog.text
 
 
-def test_the_budget_of_the_token_endpoint_ends_in_429(flow, settings, monkeypatch):
+def test_token_endpoint_is_rate_limited(flow, settings, monkeypatch):
     settings.RATE_LIMIT = 2
     move_clock_ahead(monkeypatch, seconds=10**7)
     answers = [flow.refresh("x", client_id=flow.application.client_id) for _ in range(4)]
@@ -473,7 +473,7 @@ def test_the_budget_of_the_token_endpoint_ends_in_429(flow, settings, monkeypatc
 
 
 @pytest.mark.parametrize(("act", "most"), [("redeem", 15), ("refresh", 13)])
-def test_issuing_takes_few_statements(act, most, signed_in, acme, django_assert_max_num_queries):
+def test_issuing_tokens_takes_few_queries(act, most, signed_in, acme, django_assert_max_num_queries):
     code = signed_in.code(acme)
     token = signed_in.redeem(code).json()["refresh_token"] if act == "refresh" else ""
     with django_assert_max_num_queries(most):
@@ -481,7 +481,7 @@ def test_issuing_takes_few_statements(act, most, signed_in, acme, django_assert_
     assert answer.status_code == 200
 
 
-def test_apps_in_browsers_may_ask_first(client):
+def test_token_endpoints_answer_cors_preflight(client):
     for path in (TOKEN, REVOKE, "/auth/oauth2/userinfo"):
         answer = client.options(path)
         assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (204, "*")

@@ -17,7 +17,7 @@ def test_t22_revoking_either_token_ends_the_consent(kind, signed_in, granted):
     assert get_latest_consent().revoked_reason == "client"
 
 
-def test_t22_a_token_that_is_unknown_or_another_apps_is_answered_alike(signed_in, granted):
+def test_t22_revoking_unknown_or_foreign_token_succeeds_without_effect(signed_in, granted):
     assert signed_in.revoke("nonsense").status_code == 200
     stranger = register_other_app()
     for kind in ("access_token", "refresh_token", "id_token"):
@@ -25,7 +25,7 @@ def test_t22_a_token_that_is_unknown_or_another_apps_is_answered_alike(signed_in
     assert signed_in.call(granted["access_token"]).status_code == 200
 
 
-def test_t22_revoking_needs_the_app_and_a_token(signed_in, granted, confidential):
+def test_t22_revocation_requires_client_and_token(signed_in, granted, confidential):
     assert check_error(signed_in.revoke(granted["access_token"], client_id=None), "invalid_client", 401)
     assert check_error(signed_in.post(REVOKE, {"client_id": signed_in.application.client_id}), "invalid_request")
     assert check_error(confidential.revoke("x", client_secret="wrong"), "invalid_client", 401)

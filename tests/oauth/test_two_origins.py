@@ -36,7 +36,7 @@ def sign_in(flow, address, user):
     return visit_url(flow, f"{APP}/app/sign-in", form)["Location"]
 
 
-def test_one_signs_in_at_the_web_application_and_decides_at_the_api(flow, alice, acme):
+def test_user_signs_in_at_web_app_and_consents_at_api(flow, alice, acme):
     asked = f"{API}{flow.url()}"
     door = visit_url(flow, asked)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=http%3A%2F%2Fapi.example.com%2Fauth%2Foauth2%2Fauthorize%3F")
@@ -48,7 +48,7 @@ def test_one_signs_in_at_the_web_application_and_decides_at_the_api(flow, alice,
     assert parse_redirect(answer)["iss"] == f"{API}/auth"
 
 
-def test_somebody_else_signs_in_there_too(flow, alice, bob):
+def test_user_can_be_switched_at_web_app(flow, alice, bob):
     asked = f"{API}{flow.url()}"
     sign_in(flow, visit_url(flow, asked)["Location"], alice)
     text = visit_url(flow, asked).content.decode()
@@ -58,7 +58,7 @@ def test_somebody_else_signs_in_there_too(flow, alice, bob):
     assert "bob@acme.example" in visit_url(flow, asked).content.decode()
 
 
-def test_a_new_sign_in_that_an_app_wants_is_asked_for_there(flow, alice):
+def test_reauthentication_happens_at_web_app(flow, alice):
     asked = f"{API}{flow.url(prompt='login', login_hint=alice.email)}"
     door = visit_url(flow, asked)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=")
@@ -86,12 +86,12 @@ def test_a_new_sign_in_that_an_app_wants_is_asked_for_there(flow, alice):
         (" http://evil.example/", "/app/"),
     ],
 )
-def test_one_goes_on_to_our_two_origins_and_nowhere_else(then, to, flow, alice):
+def test_sign_in_redirects_only_to_own_two_origins(then, to, flow, alice):
     page = visit_url(flow, f"{APP}/app/sign-in")
     form = {"username": alice.email, "password": PASSWORD, "next": then, "csrfmiddlewaretoken": get_csrf_token(page)}
     assert visit_url(flow, f"{APP}/app/sign-in", form)["Location"] == to
 
 
-def test_pages_of_the_web_application_stay_on_the_host_they_are_asked_on(flow, alice, acme):
+def test_web_app_pages_redirect_to_sign_in_on_same_host(flow, alice, acme):
     answer = visit_url(flow, f"{APP}/app/companies/{acme.id}")
     assert answer["Location"].startswith("/app/sign-in?next=%2Fapp%2Fcompanies%2F")

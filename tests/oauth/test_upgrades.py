@@ -12,7 +12,7 @@ from tests.oauth.conftest import OAuthFlow
 pytestmark = pytest.mark.django_db
 
 
-def test_a_live_refresh_token_without_an_access_tokens_row_gets_one_and_works(signed_in, granted):
+def test_migration_adds_access_token_row_to_live_refresh_token(signed_in, granted):
     AccessToken.objects.all().delete()
     RefreshToken.objects.update(token_family=None)
     import_module("oauth.migrations.0005_access_tokens_of_refresh_tokens").fill(apps, None)
@@ -22,9 +22,7 @@ def test_a_live_refresh_token_without_an_access_tokens_row_gets_one_and_works(si
     assert signed_in.refresh(granted["refresh_token"]).status_code == 200
 
 
-def test_more_refresh_tokens_than_are_carried_at_once_and_used_ones_are_left_as_they_were(
-    signed_in, granted, acme, monkeypatch
-):
+def test_migration_handles_batches_and_leaves_used_refresh_tokens(signed_in, granted, acme, monkeypatch):
     carried = import_module("oauth.migrations.0005_access_tokens_of_refresh_tokens")
     monkeypatch.setattr(carried, "AT_ONCE", 2)
     fresh = [signed_in.tokens(acme)["refresh_token"] for _ in range(3)]
@@ -37,7 +35,7 @@ def test_more_refresh_tokens_than_are_carried_at_once_and_used_ones_are_left_as_
 
 
 @pytest.mark.parametrize("slept", ["membershipEnded", "userDeactivated"])
-def test_a_consent_that_was_only_hidden_ends_and_all_others_stay(slept, application, signed_in, granted, bob, acme):
+def test_migration_ends_only_consents_of_former_members_and_users(slept, application, signed_in, granted, bob, acme):
     flow = OAuthFlow(application=application)
     flow.sign_in(bob)
     flow.tokens(acme)

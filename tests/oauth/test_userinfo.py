@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
     ],
 )
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_u1_o13_userinfo_says_what_the_scopes_say(scope, claims, method, signed_in, acme, alice):
+def test_u1_o13_userinfo_returns_claims_of_granted_scopes(scope, claims, method, signed_in, acme, alice):
     issued = signed_in.tokens(acme, scope=scope)
     answer = getattr(signed_in.app, method)(USERINFO, headers=build_bearer_header(issued["access_token"]))
     assert answer.status_code == 200
@@ -31,13 +31,13 @@ def test_u1_o13_userinfo_says_what_the_scopes_say(scope, claims, method, signed_
     assert answer["Access-Control-Allow-Origin"] == "*"
 
 
-def test_u1_a_user_without_a_name_goes_by_the_address(signed_in, acme, alice):
+def test_u1_user_without_name_uses_email_as_name(signed_in, acme, alice):
     User.objects.filter(pk=alice.pk).update(name="")
     token = signed_in.tokens(acme, scope="openid profile")["access_token"]
     assert signed_in.call(token, USERINFO).json()["name"] == alice.email
 
 
-def test_u1_userinfo_needs_openid(signed_in, acme):
+def test_u1_userinfo_requires_openid_scope(signed_in, acme):
     answer = signed_in.call(signed_in.tokens(acme, scope="svc:read email")["access_token"], USERINFO)
     assert answer.status_code == 403
     assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
@@ -45,18 +45,18 @@ def test_u1_userinfo_needs_openid(signed_in, acme):
     assert answer["Content-Type"] == "application/problem+json"
 
 
-def test_u1_userinfo_takes_neither_key_nor_cookie(api, signed_in):
+def test_u1_userinfo_accepts_neither_api_key_nor_cookie(api, signed_in):
     assert api.get(USERINFO).status_code == 401
     assert signed_in.browser.get(USERINFO).status_code == 401
     assert Client().post(USERINFO, {"access_token": "x"}).status_code == 401
 
 
 @pytest.mark.parametrize("query", ["%zz", "x=%00", "x=%ff", "a=1&a=2", "scope=openid", "client_id=x"])
-def test_u1_a13_whatever_stands_in_the_address_of_userinfo_changes_nothing(query, signed_in, granted):
+def test_u1_a13_userinfo_ignores_query_string(query, signed_in, granted):
     plain = signed_in.call(granted["access_token"], USERINFO)
     odd = signed_in.call(granted["access_token"], f"{USERINFO}?{query}")
     assert (odd.status_code, odd.json()) == (200, plain.json())
 
 
-def test_u1_userinfo_has_two_methods(client):
+def test_u1_userinfo_supports_only_get_and_post(client):
     assert client.put(USERINFO).status_code == 405

@@ -38,18 +38,18 @@ def count_uses(company: Any) -> dict[Any, int]:
     return dict(rows.values_list("id", "uses"))
 
 
-def test_planned_transactions_are_counted_once_by_rule_or_by_override(acme, globex, category, used):
+def test_planned_transaction_counts_once_per_category(acme, globex, category, used):
     assert count_uses(acme) == {category.id: 2, used.id: 1}
     assert count_uses(globex) == {}
 
 
-def test_a_category_in_a_plan_cannot_be_deleted(acme, audit_context, category, used):
+def test_category_in_a_plan_cannot_be_deleted(acme, audit_context, category, used):
     for row in (category, used):
         with pytest.raises(CategoryInUse):
             delete_category(company=acme, category_id=row.id, context=audit_context)
 
 
-def test_another_category_takes_its_place_everywhere(acme, audit_context, category, make_category, used):
+def test_replacement_category_takes_over_all_plans(acme, audit_context, category, make_category, used):
     new = make_category(acme, name="New", pl_types=["ga", "cogs"])
     delete_category(company=acme, category_id=category.id, context=audit_context, replace_with=new.id)
     assert count_uses(acme) == {new.id: 2, used.id: 1}
@@ -57,21 +57,21 @@ def test_another_category_takes_its_place_everywhere(acme, audit_context, catego
     assert PlanItem.objects.get().last_updated_time == audit_context.time
 
 
-def test_one_that_lacks_the_line_of_a_plan_item_does_not(acme, audit_context, category, make_category, used):
+def test_replacement_category_must_have_the_line_of_plan_items(acme, audit_context, category, make_category, used):
     new = make_category(acme, name="New", pl_types=["cogs"])
     with pytest.raises(PlTypeNotAllowed), transaction.atomic():
         delete_category(company=acme, category_id=category.id, context=audit_context, replace_with=new.id)
     assert count_uses(acme) == {category.id: 2, used.id: 1}
 
 
-def test_the_list_of_categories_says_how_many_plans_use_each(api, category, used):
+def test_category_list_counts_uses_in_plans(api, category, used):
     counts = {row["id"]: (row["usedPlannedTransactions"], row["used"]) for row in api.get("categories").json()}
     assert counts.pop(str(category.id)) == (2, 2)
     assert counts.pop(str(used.id)) == (1, 1)
     assert set(counts.values()) == {(0, 0)}
 
 
-def test_a_category_in_a_plan_is_replaced_over_http_or_not_at_all(api, acme, category, make_category, used):
+def test_category_in_a_plan_is_deleted_by_api_only_with_valid_replacement(api, acme, category, make_category, used):
     lacking, new = make_category(acme, pl_types=["cogs"]), make_category(acme, name="New")
     assert api.delete(f"categories/{category.id}").json()["code"] == "category_in_use"
     refused = api.delete(f"categories/{category.id}?replaceWith={lacking.id}")
@@ -81,7 +81,7 @@ def test_a_category_in_a_plan_is_replaced_over_http_or_not_at_all(api, acme, cat
     assert count_uses(acme) == {new.id: 2, used.id: 1}
 
 
-def test_a_category_keeps_the_line_that_a_plan_item_posts_to(api, category, used):
+def test_category_line_used_by_a_plan_item_cannot_be_removed(api, category, used):
     """A plan item whose category had lost its line could not be sent back as it was read."""
     path = f"categories/{category.id}"
     refused = api.put(path, {"name": "New", "plTypes": ["cogs"]})

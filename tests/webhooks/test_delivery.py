@@ -32,9 +32,7 @@ def get_endpoint_state(api, hook):
     return row["enabled"], row["lastStatus"], row["failingSince"]
 
 
-def test_a_message_is_the_event_of_the_feed_signed_so_that_the_standards_library_takes_it(
-    api, hook, receiver, deliverer
-):
+def test_message_is_the_feed_event_with_a_standard_webhooks_signature(api, hook, receiver, deliverer):
     create_groups(api, "Bänke 🏦")
     assert deliverer.run() == 1
     (message,) = receiver.came
@@ -50,7 +48,7 @@ def test_a_message_is_the_event_of_the_feed_signed_so_that_the_standards_library
             Webhook(secret).verify(raw, message.headers)
 
 
-def test_after_a_roll_both_secrets_verify_for_a_day_and_then_the_new_one_alone(api, hook, receiver, deliverer):
+def test_rolled_secret_verifies_beside_new_secret_for_a_day(api, hook, receiver, deliverer):
     path = f"webhook_endpoints/{hook['id']}/roll_secret"
     new = api.post(path).json()["secret"]
     deliverer.run()
@@ -69,7 +67,7 @@ def sign_message(secret, message):
     return Webhook(secret).sign(message.headers["webhook-id"], moment, message.raw.decode())
 
 
-def test_events_come_in_the_order_of_the_feed_from_the_endpoints_beginning_on(api, receiver, deliverer):
+def test_events_are_delivered_in_feed_order_from_endpoint_creation(api, receiver, deliverer):
     create_groups(api, "before")
     api.post("webhook_endpoints", {"url": receiver.url()})
     create_groups(api, *"abcdefgh")
@@ -78,7 +76,7 @@ def test_events_come_in_the_order_of_the_feed_from_the_endpoints_beginning_on(ap
     assert [message.headers["webhook-id"] for message in receiver.came] == fed[-8:]
 
 
-def test_types_choose_and_what_is_passed_over_is_not_looked_at_again(api, receiver, deliverer):
+def test_endpoint_types_filter_events_and_skipped_events_are_passed(api, receiver, deliverer):
     made = api.post("webhook_endpoints", {"url": receiver.url(), "types": ["accountGroup.deleted"]}).json()
     create_groups(api, "a", "b")
     group = api.get("account_groups").json()[0]["id"]
@@ -90,7 +88,7 @@ def test_types_choose_and_what_is_passed_over_is_not_looked_at_again(api, receiv
     assert receiver.types == ["accountGroup.deleted"]
 
 
-def test_each_company_is_told_its_own(api, globex_api, receiver, deliverer):
+def test_endpoint_receives_only_events_of_its_company(api, globex_api, receiver, deliverer):
     for caller, path in ((api, "/acme"), (globex_api, "/globex")):
         caller.post("webhook_endpoints", {"url": receiver.url(path)})
     create_groups(api, "ours")
@@ -103,7 +101,7 @@ def test_each_company_is_told_its_own(api, globex_api, receiver, deliverer):
     assert theirs == [globex_api.get("events").json()[-1]["id"]]
 
 
-def test_a_delivery_tells_what_was_answered(api, hook, receiver, deliverer):
+def test_delivery_records_the_response(api, hook, receiver, deliverer):
     create_groups(api, "x")
     deliverer.run()
     (row,) = list_deliveries(api, hook)
@@ -129,7 +127,7 @@ def test_deliveries_are_paged_latest_first(api, hook, receiver, deliverer):
 # ---------------------------------------------------------------------------------------------- where it fails
 
 
-def test_a_receiver_that_fails_at_random_has_every_event_in_order_once_it_took_it(api, hook, receiver, deliverer):
+def test_failing_receiver_gets_every_event_in_order(api, hook, receiver, deliverer):
     fails = iter([503, 200, 200, 404, 302, 200, 500, 500, 200] + [200] * 20)
     receiver.answers = lambda message: next(fails)
     create_groups(api, *"abcdefgh")
@@ -144,7 +142,7 @@ def test_a_receiver_that_fails_at_random_has_every_event_in_order_once_it_took_i
     assert [row["status"] for row in list_deliveries(api, hook)].count(200) == 8
 
 
-def test_it_is_tried_again_after_the_times_that_are_promised_then_disabled_and_owners_are_told(
+def test_failed_delivery_is_retried_then_disables_endpoint_and_notifies(
     api, acme, alice, bob, hook, receiver, deliverer
 ):
     receiver.answers = lambda message: 500
@@ -170,7 +168,7 @@ def test_it_is_tried_again_after_the_times_that_are_promised_then_disabled_and_o
     assert payload["link"].endswith(f"/companies/{acme.id}/settings/webhooks")
 
 
-def test_enabled_again_it_is_told_all_that_it_missed_in_order(api, hook, receiver, deliverer):
+def test_reenabled_endpoint_receives_missed_events_in_order(api, hook, receiver, deliverer):
     path = f"webhook_endpoints/{hook['id']}"
     api.put(path, {"enabled": False})
     create_groups(api, *"ab")
@@ -182,9 +180,7 @@ def test_enabled_again_it_is_told_all_that_it_missed_in_order(api, hook, receive
     ]  # fmt: skip
 
 
-def test_after_a_failure_it_goes_on_at_once_where_it_was_moved_enabled_or_a_test_was_answered(
-    api, hook, receiver, deliverer
-):
+def test_delivery_resumes_at_once_after_url_change_reenabling_or_test(api, hook, receiver, deliverer):
     path = f"webhook_endpoints/{hook['id']}"
     for mend in (
         lambda: api.put(path, {"url": receiver.url("/other")}),
@@ -225,7 +221,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize(("raw", "error"), GARBAGE.values(), ids=GARBAGE)
-def test_garbage_is_no_answer(api, hook, receiver, deliverer, raw, error):
+def test_invalid_http_response_is_a_failure(api, hook, receiver, deliverer, raw, error):
     receiver.answers = lambda message: lambda connection: connection.sendall(raw)
     create_groups(api, "x")
     assert deliverer.run() == 1
@@ -237,7 +233,7 @@ def test_garbage_is_no_answer(api, hook, receiver, deliverer, raw, error):
     assert deliverer.later(seconds=6) == 1
 
 
-def test_of_an_answer_the_first_kib_is_kept_whatever_bytes_it_has(api, hook, receiver, deliverer):
+def test_response_is_stored_up_to_1024_characters_with_any_bytes(api, hook, receiver, deliverer):
     body = b"\x00\xff\xfe" + "ü".encode() * 2000
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
     receiver.answers = lambda message: lambda connection: connection.sendall(head + body)
@@ -250,7 +246,7 @@ def test_of_an_answer_the_first_kib_is_kept_whatever_bytes_it_has(api, hook, rec
     assert get_endpoint_state(api, hook) == (True, 200, None)
 
 
-def test_an_answer_that_breaks_off_counts_as_its_status_says(api, hook, receiver, deliverer):
+def test_truncated_response_counts_by_its_status(api, hook, receiver, deliverer):
     raw = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"
     receiver.answers = lambda message: lambda connection: connection.sendall(raw)
     create_groups(api, "x")
@@ -258,7 +254,7 @@ def test_an_answer_that_breaks_off_counts_as_its_status_says(api, hook, receiver
     assert [(row["status"], row["response"]) for row in list_deliveries(api, hook)] == [(200, "half")]
 
 
-def test_gigabytes_are_not_read(api, hook, receiver, deliverer):
+def test_huge_response_is_not_read_completely(api, hook, receiver, deliverer):
     sent = []
 
     def flood(connection):
@@ -275,7 +271,7 @@ def test_gigabytes_are_not_read(api, hook, receiver, deliverer):
     assert "more than is read" in list_deliveries(api, hook)[0]["error"]
 
 
-def test_a_receiver_that_hangs_is_left_after_some_seconds(api, hook, receiver, deliverer, monkeypatch):
+def test_hanging_receiver_times_out(api, hook, receiver, deliverer, monkeypatch):
     monkeypatch.setitem(http_client.fetch_url.__kwdefaults__, "seconds", 0.3)
     receiver.answers = lambda message: lambda connection: time.sleep(1)
     create_groups(api, "x")
@@ -297,7 +293,7 @@ def test_unreachable_receiver_is_a_failure(api, receiver, deliverer):
 # ---------------------------------------------------------------------------------------------- by hand
 
 
-def test_a_test_goes_to_its_endpoint_alone_whatever_its_types_enabled_or_not(api, receiver, deliverer):
+def test_endpoint_test_goes_only_to_its_endpoint_even_if_disabled(api, receiver, deliverer):
     values = {"types": ["transaction.created"], "enabled": False}
     quiet = api.post("webhook_endpoints", {"url": receiver.url("/quiet"), **values}).json()
     api.post("webhook_endpoints", {"url": receiver.url("/all")})
@@ -315,7 +311,7 @@ def test_a_test_goes_to_its_endpoint_alone_whatever_its_types_enabled_or_not(api
     assert event == api.get("events").json()[-1]
 
 
-def test_a_test_that_fails_is_made_once_and_moves_nothing(api, hook, receiver, deliverer):
+def test_failed_endpoint_test_is_not_retried_and_changes_no_state(api, hook, receiver, deliverer):
     receiver.answers = lambda message: 500
     api.post(f"webhook_endpoints/{hook['id']}/test")
     assert deliverer.run() == 1
@@ -323,7 +319,7 @@ def test_a_test_that_fails_is_made_once_and_moves_nothing(api, hook, receiver, d
     assert get_endpoint_state(api, hook) == (True, 500, None)
 
 
-def test_a_delivery_is_repeated_with_the_same_id_and_a_new_signature(api, hook, receiver, deliverer):
+def test_redelivery_has_the_same_id_and_a_new_signature(api, hook, receiver, deliverer):
     create_groups(api, "x")
     deliverer.run()
     (first,) = list_deliveries(api, hook)
@@ -336,7 +332,7 @@ def test_a_delivery_is_repeated_with_the_same_id_and_a_new_signature(api, hook, 
     assert receiver.types[2:] == ["webhookEndpoint.redelivered"], "which is an event like any other"
 
 
-def test_so_many_by_hand_wait_and_no_more(api, hook):
+def test_manual_deliveries_are_limited_to_twenty_waiting(api, hook):
     path = f"webhook_endpoints/{hook['id']}/test"
     assert {api.post(path).status_code for _ in range(20)} == {200}
     answer = api.post(path)
@@ -346,7 +342,7 @@ def test_so_many_by_hand_wait_and_no_more(api, hook):
 # ---------------------------------------------------------------------------------------------- ends
 
 
-def test_a_deleted_endpoint_is_called_no_more_also_where_it_goes_during_a_call(api, hook, receiver, deliverer):
+def test_deleted_endpoint_is_no_longer_called(api, hook, receiver, deliverer):
     create_groups(api, "x", "y")
 
     def gone(message):
@@ -399,7 +395,7 @@ def test_unrecorded_delivery_is_sent_again(api, hook, receiver, deliverer, monke
     assert [row["eventId"] for row in list_deliveries(api, hook)] == fed[::-1]
 
 
-def test_events_that_wait_are_read_together_and_cost_one_look_each(
+def test_waiting_events_are_read_in_batches_with_one_query_each(
     api, acme, hook, deliverer, monkeypatch, django_assert_max_num_queries
 ):
     taken = delivery.DeliveryOutcome(duration_ms=1, status=200, response="ok")
@@ -423,7 +419,7 @@ def test_expired_company_still_gets_deliveries(api, acme, hook, receiver, delive
     assert deliverer.run() == 1
 
 
-def test_one_that_is_in_another_deliverers_hands_is_left_until_those_are_surely_gone(api, hook, receiver, deliverer):
+def test_endpoint_leased_by_other_worker_is_skipped_until_lease_expires(api, hook, receiver, deliverer):
     create_groups(api, "x")
     ((company_id, endpoint_id),) = delivery.list_waiting_endpoints(deliverer.clock())
     taken = delivery.acquire_lease(company_id=company_id, endpoint_id=endpoint_id, now=deliverer.clock())
@@ -462,7 +458,7 @@ def names(monkeypatch):
 
 
 @pytest.mark.parametrize("found", ["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1"])
-def test_a_name_that_lies_inside_is_not_called(api, names, deliverer, found):
+def test_hostname_resolving_to_private_address_is_not_called(api, names, deliverer, found):
     said, went = names
     said["hooks.example.com"] = [[found]]
     hook = api.post("webhook_endpoints", {"url": "https://hooks.example.com/"}).json()
@@ -472,7 +468,7 @@ def test_a_name_that_lies_inside_is_not_called(api, names, deliverer, found):
     assert list_deliveries(api, hook)[0]["error"] == "hooks.example.com is not on a public address"
 
 
-def test_a_name_that_moves_inside_between_two_answers_leads_nowhere_inside(api, names, deliverer):
+def test_hostname_rebound_to_private_address_is_not_called(api, names, deliverer):
     said, went = names
     said["hooks.example.com"] = [["1.1.1.1"], ["127.0.0.1"]]
     api.post("webhook_endpoints", {"url": "https://hooks.example.com/"})
@@ -482,7 +478,7 @@ def test_a_name_that_moves_inside_between_two_answers_leads_nowhere_inside(api, 
     assert went == [("1.1.1.1", 443)]
 
 
-def test_a_redirect_leads_nowhere(api, hook, receiver, deliverer):
+def test_redirect_is_not_followed(api, hook, receiver, deliverer):
     to = f"HTTP/1.1 307 Temporary\r\nLocation: {receiver.url('/inside')}\r\nContent-Length: 0\r\n\r\n".encode()
     receiver.answers = lambda message: lambda connection: connection.sendall(to)
     create_groups(api, "x")
@@ -491,6 +487,6 @@ def test_a_redirect_leads_nowhere(api, hook, receiver, deliverer):
     assert list_deliveries(api, hook)[0]["status"] == 307
 
 
-def test_the_schedule_is_the_standards():
+def test_retry_schedule_follows_the_standard():
     assert sum(delivery.RETRY_DELAYS, timedelta()) == timedelta(hours=75, minutes=35, seconds=5)
     assert json.dumps([each.total_seconds() for each in delivery.RETRY_DELAYS[:3]]) == "[5.0, 300.0, 1800.0]"

@@ -15,7 +15,7 @@ from webhooks.models import WebhookEndpoint
 pytestmark = pytest.mark.django_db
 
 
-def test_a_test_has_no_better_place_than_what_waits_already(api, globex_api, receiver, deliverer):
+def test_endpoint_test_does_not_precede_waiting_endpoints(api, globex_api, receiver, deliverer):
     waits = api.post("webhook_endpoints", {"url": receiver.url("/waits")}).json()
     tested = globex_api.post("webhook_endpoints", {"url": receiver.url("/tested")}).json()
     create_groups(globex_api, "x")
@@ -26,7 +26,7 @@ def test_a_test_has_no_better_place_than_what_waits_already(api, globex_api, rec
     assert order == [waits["id"], tested["id"]]
 
 
-def test_too_many_names_at_a_time_are_no_failure_of_an_endpoint(api, hook, deliverer, monkeypatch):
+def test_saturated_resolver_is_not_an_endpoint_failure(api, hook, deliverer, monkeypatch):
     create_groups(api, "x")
     full = ThreadPoolExecutor(max_workers=1)
     silent = threading.Event()
@@ -50,7 +50,7 @@ def test_too_many_names_at_a_time_are_no_failure_of_an_endpoint(api, hook, deliv
 @pytest.mark.parametrize(
     ("asked", "seconds"), [("120", 120), ("7200", 3600), ("1", 5), ("soon", 5), ("-1", 5), ("date", 300), (None, 5)]
 )
-def test_a_receiver_says_when_to_come_again_within_an_hour(api, hook, receiver, deliverer, asked, seconds):
+def test_retry_after_header_is_respected_up_to_one_hour(api, hook, receiver, deliverer, asked, seconds):
     if asked == "date":
         asked = format_datetime(datetime.now(tz=UTC) + timedelta(seconds=300), usegmt=True)
     header = "" if asked is None else f"Retry-After: {asked}\r\n"

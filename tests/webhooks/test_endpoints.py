@@ -28,7 +28,7 @@ def list_error_codes(answer):
     return [(each["pointer"], each["code"]) for each in answer.json()["errors"]]
 
 
-def test_an_endpoint_is_added_and_its_secret_is_shown_this_once(api, acme):
+def test_created_endpoint_returns_its_secret_once(api, acme):
     answer = create_endpoint(api, types=["transaction.updated", "transaction.created"], description="Books")
     made = answer.json()
     assert (answer.status_code, answer["Cache-Control"]) == (201, "no-store")
@@ -45,12 +45,12 @@ def test_an_endpoint_is_added_and_its_secret_is_shown_this_once(api, acme):
     assert api.get(answer["Location"]).json() == made
 
 
-def test_all_types_and_no_description_are_what_is_left_out(api):
+def test_endpoint_defaults_to_all_types_and_no_description(api):
     made = create_endpoint(api).json()
     assert (made["types"], made["description"], made["enabled"]) == (None, "", True)
 
 
-def test_each_secret_is_another_and_rolling_gives_a_new_one_this_once(api):
+def test_endpoint_secrets_are_unique_and_rolling_returns_a_new_one(api):
     first, second = create_endpoint(api).json(), create_endpoint(api).json()
     answer = api.post(f"webhook_endpoints/{first['id']}/roll_secret")
     rolled = answer.json()
@@ -60,7 +60,7 @@ def test_each_secret_is_another_and_rolling_gives_a_new_one_this_once(api):
     assert rolled["lastUpdatedTime"] > first["lastUpdatedTime"]
 
 
-def test_a_secret_is_nowhere_to_be_found_again(api, acme, caplog, staff_pages):
+def test_endpoint_secret_is_never_stored_logged_or_shown_again(api, acme, caplog, staff_pages):
     """Not in answers, the audit log, the feed, the database in any form, what is logged, or the staff's pages."""
     caplog.set_level(logging.DEBUG)
     made = create_endpoint(api).json()
@@ -103,7 +103,7 @@ def staff_pages(admin_client):
     return pages
 
 
-def test_with_another_pepper_the_database_signs_otherwise(api, settings):
+def test_endpoint_secret_depends_on_the_pepper(api, settings):
     """A copy of it alone is of no use."""
     from webhooks import signing
 
@@ -151,7 +151,7 @@ REJECTED_URLS = [
 @pytest.mark.parametrize(
     ("url", "code"), REJECTED_URLS, ids=[f"{code} {str(url)[:40]!r}" for url, code in REJECTED_URLS]
 )
-def test_an_address_that_is_never_called_is_refused(api, url, code):
+def test_invalid_or_private_url_is_rejected(api, url, code):
     answer = create_endpoint(api, url=url)
     assert (answer.status_code, list_error_codes(answer)) == (400, [("#/url", code)])
     made = create_endpoint(api).json()
@@ -160,7 +160,7 @@ def test_an_address_that_is_never_called_is_refused(api, url, code):
 
 
 @pytest.mark.parametrize("url", ["https://1.1.1.1/", "https://[2606:4700::1111]:8443/x?y=z", "https://a.example./"])
-def test_a_public_address_is_taken_without_asking_for_its_name(api, url):
+def test_public_url_is_accepted_without_dns_lookup(api, url):
     assert create_endpoint(api, url=url).json()["url"] == url
 
 
@@ -179,32 +179,32 @@ def test_a_public_address_is_taken_without_asking_for_its_name(api, url):
         ([7], "#/types/0", "invalid_value"),
     ],
 )
-def test_types_are_types_of_events(api, types, pointer, code):
+def test_invalid_event_types_are_rejected(api, types, pointer, code):
     answer = create_endpoint(api, types=types)
     assert (answer.status_code, list_error_codes(answer)) == (400, [(pointer, code)])
 
 
-def test_a_misspelt_type_is_refused_by_a_change_too_and_changes_nothing(api):
+def test_invalid_event_type_in_update_is_rejected_and_changes_nothing(api):
     made = create_endpoint(api, types=["transaction.created"]).json()
     answer = api.put(f"webhook_endpoints/{made['id']}", {"types": ["transaction.create"]})
     assert (answer.status_code, list_error_codes(answer)) == (400, [("#/types/0", "invalid_event_type")])
     assert [row["types"] for row in api.get("webhook_endpoints").json()] == [["transaction.created"]]
 
 
-def test_every_type_of_event_is_taken_and_the_page_names_it(api):
+def test_every_event_type_is_accepted_and_documented(api):
     assert create_endpoint(api, types=sorted(EVENT_TYPES)).json()["types"] == sorted(EVENT_TYPES)
     page = (ROOT / "docs" / "webhooks.md").read_text()
     assert dict(DOCUMENTED_EVENT.findall(page)) == EVENT_ACTIONS
 
 
-def test_nothing_is_logged_that_is_no_type_of_event(acme, audit_context):
+def test_unknown_event_type_cannot_be_audited(acme, audit_context):
     with pytest.raises(LookupError):
         AuditEntry.objects.record(
             audit_context, company_id=acme.id, action="transaction.create", entity_type="transaction", entity_id=None
         )
 
 
-def test_a_company_has_twenty_at_most(api, globex_api):
+def test_company_is_limited_to_twenty_endpoints(api, globex_api):
     for _ in range(20):
         assert create_endpoint(api).status_code == 201
     answer = create_endpoint(api)
@@ -214,7 +214,7 @@ def test_a_company_has_twenty_at_most(api, globex_api):
     assert create_endpoint(api).status_code == 201
 
 
-def test_fields_that_are_sent_change_and_a_stale_version_changes_nothing(api):
+def test_update_changes_only_sent_fields_and_stale_update_is_rejected(api):
     made = create_endpoint(api, types=["account.created"], description="x")
     path = f"webhook_endpoints/{made.json()['id']}"
     changed = api.put(path, {"types": None, "enabled": False}).json()
@@ -231,7 +231,7 @@ def list_log_entries(api):
     return api.get("audit_log", {"entityType": "webhookEndpoint"}).json()
 
 
-def test_what_happens_to_an_endpoint_is_in_the_log_with_what_changed(api):
+def test_endpoint_changes_are_audited(api):
     made = create_endpoint(api, description="x").json()
     path = f"webhook_endpoints/{made['id']}"
     api.put(path, {"description": "y", "url": URL})
@@ -250,7 +250,7 @@ def test_what_happens_to_an_endpoint_is_in_the_log_with_what_changed(api):
     assert not AuditEntry.objects.exclude(entity_id=made["id"]).filter(entity_type="webhookEndpoint").exists()
 
 
-def test_an_endpoint_is_its_companys_alone(api, globex_api, receiver, deliverer):
+def test_endpoint_is_not_found_by_other_companies(api, globex_api, receiver, deliverer):
     mine = api.post("webhook_endpoints", {"url": receiver.url()}).json()
     api.post("account_groups", {"name": "x"})
     deliverer.run()
@@ -269,7 +269,7 @@ def test_an_endpoint_is_its_companys_alone(api, globex_api, receiver, deliverer)
     assert api.get(path).json()["enabled"] is True
 
 
-def test_only_who_manages_the_company_gets_at_them(api, make_api, browser_of, bob, alice, acme):
+def test_endpoints_require_company_manage_permission(api, make_api, browser_of, bob, alice, acme):
     made = create_endpoint(api).json()
     others = make_api(acme, "audit:read", "apiKeys:manage", "members:manage", "company:write")
     for caller in (others, browser_of(bob, acme)):
@@ -279,14 +279,14 @@ def test_only_who_manages_the_company_gets_at_them(api, make_api, browser_of, bo
 
 
 @pytest.mark.parametrize("status", ["expired", "cancelled"])
-def test_a_read_only_company_still_manages_them(api, acme, status):
+def test_read_only_company_can_still_manage_endpoints(api, acme, status):
     made = create_endpoint(api).json()
     Company.objects.filter(id=acme.id).update(system_status=status)
     assert api.put(f"webhook_endpoints/{made['id']}", {"enabled": False}).status_code == 200
     assert api.delete(f"webhook_endpoints/{made['id']}").status_code == 200
 
 
-def test_a_retry_of_the_same_request_adds_one_and_is_told_the_same_secret(api):
+def test_retried_creation_adds_one_endpoint_and_returns_same_secret(api):
     """The kept answer is sealed, as that of a new API key is."""
     first = api.post("webhook_endpoints", {"url": URL}, idempotency_key="k")
     again = api.post("webhook_endpoints", {"url": URL}, idempotency_key="k")

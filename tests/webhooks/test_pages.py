@@ -33,7 +33,7 @@ def find_secret(answer):
     return found and found[0]
 
 
-def test_an_owner_adds_an_endpoint_and_sees_its_secret_once(owner, acme, page):
+def test_owner_can_add_endpoint_and_sees_its_secret_once(owner, acme, page):
     assert "No webhooks yet" in get_text(owner.get(page()))
     form = {"url": f" {URL} ", "types": "transaction.created, account.updated", "description": "Books"}
     answer = owner.post(page("/new"), form)
@@ -68,7 +68,7 @@ def test_invalid_endpoint_shows_field_errors(owner, acme, page, form, field, sai
     assert not WebhookEndpoint.objects.for_company(acme.id).exists()
 
 
-def test_the_twenty_first_is_refused_above_the_form(owner, acme, page, api):
+def test_twenty_first_endpoint_is_rejected_above_the_form(owner, acme, page, api):
     for _ in range(20):
         api.post("webhook_endpoints", {"url": URL})
     assert "Add webhook" not in get_text(owner.get(page()))
@@ -109,7 +109,7 @@ def test_endpoint_page_covers_all_actions(owner, acme, page, api, receiver, deli
     assert owner.get(path).status_code == 404
 
 
-def test_a_failing_one_says_since_when_and_what_was_answered(owner, page, api, hook, receiver, deliverer):
+def test_failing_endpoint_page_shows_failure_start_and_escaped_response(owner, page, api, hook, receiver, deliverer):
     receiver.answers = lambda message: (
         lambda connection: connection.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 25\r\n\r\n<script>alert(1)</script>")
     )
@@ -132,7 +132,7 @@ def test_endpoint_pages_need_company_manage(browser_of, acme, page, hook, role):
         assert client.post(page(path), {"url": URL}).status_code == 403
 
 
-def test_another_companys_is_not_there(browser_of, carol, globex, hook):
+def test_endpoint_of_other_company_is_not_found(browser_of, carol, globex, hook):
     client = browser_of(carol, globex).client
     path = f"/app/companies/{globex.id}/settings/webhooks/{hook['id']}"
     assert client.get(path).status_code == 404

@@ -30,7 +30,7 @@ def run_worker(stop=None, *, once=True):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_endpoint_that_hangs_delays_no_other(api, receiver):
+def test_hanging_endpoint_does_not_delay_others(api, receiver):
     """It gets its answer only after the other has all its events, which the other therefore did not wait for."""
     slow = api.post("webhook_endpoints", {"url": receiver.url("/slow")}).json()
     quick = api.post("webhook_endpoints", {"url": receiver.url("/quick"), "types": ["accountGroup.created"]}).json()
@@ -53,7 +53,7 @@ def test_an_endpoint_that_hangs_delays_no_other(api, receiver):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_several_deliverers_tell_each_endpoint_each_event_once_and_in_order(api, globex_api, receiver):
+def test_several_workers_deliver_each_event_once_and_in_order(api, globex_api, receiver):
     """While others write on."""
     for caller in (api, globex_api):
         for number in range(5):
@@ -94,7 +94,7 @@ def wait_until(condition):
     raise AssertionError("it did not come to that")
 
 
-def test_one_companys_endpoints_leave_room_for_others():
+def test_endpoints_of_one_company_leave_room_for_others():
     loud, quiet = UUID(int=1), UUID(int=2)
     found = [(loud, uuid4()) for _ in range(40)] + [(quiet, uuid4())]
     first = worker.choose_endpoints(found, busy={}, owners={})
@@ -127,7 +127,7 @@ def test_failing_endpoint_does_not_block_others(api, receiver, monkeypatch, capl
     assert broken["secret"] not in caplog.text
 
 
-def test_where_the_database_does_not_answer_nothing_is_found_and_it_is_asked_again(monkeypatch, caplog):
+def test_unavailable_database_yields_no_endpoints_and_is_logged(monkeypatch, caplog):
     def gone(now):
         raise OperationalError
 
@@ -137,7 +137,7 @@ def test_where_the_database_does_not_answer_nothing_is_found_and_it_is_asked_aga
     assert "cannot be read (OperationalError)" in caplog.text
 
 
-def test_the_companies_of_one_owner_share_a_quarter(alice, carol):
+def test_companies_of_one_owner_share_a_quarter_of_the_slots(alice, carol):
     companies = [factories.make_company(name=f"Company {n}", owner=alice) for n in range(8)]
     hers = factories.make_company(name="Hers", owner=carol)
     found = [(company.id, generate_id()) for company in (*companies, hers)]

@@ -12,7 +12,7 @@ AMOUNTS = st.decimals(-10_000, 10_000, places=4)
 
 
 @given(parts=st.lists(AMOUNTS, min_size=1, max_size=5), base=st.sampled_from(["EUR", "JPY"]))
-def test_rounded_parts_add_up_to_the_rounded_change_and_only_the_first_gives_way(parts, base):
+def test_rounded_parts_sum_to_rounded_change_adjusting_only_first_part(parts, base):
     named = {str(n): part for n, part in enumerate(parts)}
     change = round_half_up(sum(parts, Decimal(0)), base)
     found = round_parts(named, change=change, base=base)
@@ -28,7 +28,7 @@ def test_bridge_parts_below_a_cent_stay_zero():
     }  # fmt: skip
 
 
-def test_where_all_parts_are_nothing_the_first_gives_way():
+def test_first_part_takes_the_change_if_all_parts_are_zero():
     assert round_parts({"rates": Decimal(0), "in": Decimal(0)}, change=Decimal("0.01"), base="EUR") == {
         "rates": Decimal("0.01"), "in": 0,
     }  # fmt: skip

@@ -16,7 +16,7 @@ from analytics.report_period import ReportPeriod
         ("year", [1] * 12),
     ],
 )
-def test_a_month_belongs_to_the_period_that_begins_at_or_before_it(interval, firsts):
+def test_period_start_is_first_month_of_its_calendar_period(interval, firsts):
     assert [get_period_start(date(2024, month, 1), interval) for month in range(1, 13)] == [
         date(2024, first, 1) for first in firsts
     ]
@@ -35,7 +35,7 @@ def test_a_month_belongs_to_the_period_that_begins_at_or_before_it(interval, fir
     ],
     ids=["to today", "a year before", "two months", "a short month", "a year before it", "days", "days from a first"],
 )
-def test_months_are_compared_with_months_and_days_with_as_many_days(first, last, comparison, compared):
+def test_comparison_period_matches_by_whole_months_or_equal_number_of_days(first, last, comparison, compared):
     found = ReportPeriod(
         date.fromisoformat(first), date.fromisoformat(last), date(2024, 5, 22), None, comparison
     ).compared

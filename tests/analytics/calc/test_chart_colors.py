@@ -48,7 +48,7 @@ def find_fill_color(series: str, scheme: str) -> str:
     return list_colors(scheme)[name]
 
 
-def test_distances_are_those_of_the_published_pairs():
+def test_ciede2000_matches_published_color_pairs():
     """Three of the pairs of Sharma, Wu and Dalal, table 1."""
     for one, other, expected in (
         ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
@@ -58,7 +58,7 @@ def test_distances_are_those_of_the_published_pairs():
         assert compute_ciede2000(one, other) == pytest.approx(expected, abs=1e-4)
 
 
-def test_red_and_green_of_one_lightness_are_hard_to_tell_apart_for_some():
+def test_deuteranopia_simulation_reduces_red_green_distance():
     """The simulations do what they are for."""
     assert compute_color_distance("#c05050", "#6f7f2f", "usual") > 3 * compute_color_distance(
         "#c05050", "#6f7f2f", "deuteranopia"
@@ -68,7 +68,7 @@ def test_red_and_green_of_one_lightness_are_hard_to_tell_apart_for_some():
 @pytest.mark.parametrize("scheme", [LIGHT, DARK])
 @pytest.mark.parametrize("eye", EYE_MATRICES)
 @pytest.mark.parametrize("chart", SERIES_OF_CHART)
-def test_any_two_series_of_a_chart_can_be_told_apart(chart, eye, scheme):
+def test_chart_series_colors_are_distinguishable_in_pairs(chart, eye, scheme):
     pairs = itertools.combinations(SERIES_OF_CHART[chart], 2)
     near = {
         pair: round(between, 1)
@@ -81,7 +81,7 @@ def test_any_two_series_of_a_chart_can_be_told_apart(chart, eye, scheme):
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK])
 @pytest.mark.parametrize("chart", SERIES_OF_CHART)
-def test_every_series_stands_out_from_its_card(chart, scheme):
+def test_chart_series_colors_contrast_with_card_background(chart, scheme):
     card = list_colors(scheme)["surface"]
     faint = [
         each for each in SERIES_OF_CHART[chart] if compute_contrast(find_fill_color(each, scheme), card) < MIN_CONTRAST

@@ -49,7 +49,7 @@ def to_decimal(text):
                      "1000000000000000", id="the largest amount"),
     ],
 )  # fmt: skip
-def test_ticks_are_round_and_hold_zero_and_all_values(values, expected):
+def test_axis_ticks_are_round_and_span_zero_and_all_values(values, expected):
     assert [str(tick) for tick in compute_ticks(map(to_decimal, values))] == expected.split()
 
 
@@ -57,12 +57,12 @@ def test_ticks_are_round_and_hold_zero_and_all_values(values, expected):
     ("span", "step"),
     [("1", "1"), ("5", "1"), ("7", "2"), ("12", "5"), ("11", "5"), ("45", "10"), ("110", "25"), ("1200000", "250000")],
 )
-def test_a_currency_without_decimals_has_whole_steps(span, step):
+def test_tick_step_is_whole_for_currency_without_decimals(span, step):
     assert compute_nice_step(to_decimal(span), smallest=to_decimal(1)) == to_decimal(step)
 
 
 @given(st.lists(amounts, max_size=30))
-def test_ticks_are_evenly_apart_and_few(values):
+def test_axis_ticks_are_evenly_spaced_and_at_most_eight(values):
     found = compute_ticks(values)
     assert found[0] <= min([*values, 0])
     assert found[-1] >= max([*values, 0])
@@ -71,7 +71,7 @@ def test_ticks_are_evenly_apart_and_few(values):
     assert 2 <= len(found) <= 8
 
 
-def test_heights_are_told_to_a_tenth_of_a_pixel():
+def test_chart_heights_are_rounded_to_tenth_of_pixel():
     scale = Scale(to_decimal(0), to_decimal(3), top=10, bottom=210)
     assert ([scale.y(to_decimal(1)), scale.y(to_decimal(2))], scale.ys([to_decimal(1), to_decimal(2)])) == (
         [143.3, 76.7],
@@ -82,7 +82,7 @@ def test_heights_are_told_to_a_tenth_of_a_pixel():
 # ---------------------------------------------------------------------------------------------- columns
 
 
-def test_three_columns_share_the_width_and_the_bars_of_each_two_thirds_of_its_place():
+def test_column_chart_splits_width_evenly_and_bars_use_two_thirds():
     two = [[("in", to_decimal(20))], [("out", to_decimal(-10))]]
     drawn = chart_layout.build_column_chart([two, [[("in", to_decimal("0.5"))]], []], smallest=to_decimal(1))
     assert drawn.ticks == [
@@ -112,13 +112,13 @@ def test_three_columns_share_the_width_and_the_bars_of_each_two_thirds_of_its_pl
     ]
 
 
-def test_a_stack_reaches_as_far_as_its_parts_of_each_sign():
+def test_stack_extent_sums_negative_and_positive_parts_separately():
     stack = [("a", to_decimal("0.5")), ("b", to_decimal("-0.25")), ("c", to_decimal(2)), ("d", to_decimal(-1))]
     assert chart_layout.compute_stack_extent(stack) == (to_decimal("-1.25"), to_decimal("2.5"))
     assert chart_layout.compute_stack_extent(stack[:1]) == (0, to_decimal("0.5"))
 
 
-def test_charts_have_no_finer_ticks_than_their_currency():
+def test_chart_ticks_are_not_finer_than_currency_minor_unit():
     bars, path, steps = ([[("a", to_decimal(1))]], [to_decimal(1)], ("a", to_decimal(1)))
     assert [tick.value for tick in chart_layout.build_column_chart([bars], smallest=to_decimal(1)).ticks] == [0, 1]
     assert [tick.value for tick in chart_layout.build_line_chart([path], smallest=to_decimal(1)).ticks] == [0, 1]
@@ -127,7 +127,7 @@ def test_charts_have_no_finer_ticks_than_their_currency():
     ] == [0, 1]
 
 
-def test_parts_of_a_bar_stand_on_each_other_and_negative_ones_hang_below_zero():
+def test_stacked_bar_segments_stack_up_and_negative_ones_hang_below_zero():
     drawn = chart_layout.build_column_chart(
         [[[("a", to_decimal(30)), ("b", to_decimal(20)), ("c", to_decimal(-10)), ("d", to_decimal(-40))]]]
     )
@@ -138,7 +138,7 @@ def test_parts_of_a_bar_stand_on_each_other_and_negative_ones_hang_below_zero():
     assert d.height == pytest.approx(4 * c.height, abs=0.5)
 
 
-def test_bars_of_a_column_stand_side_by_side_within_their_place():
+def test_bars_of_a_column_are_side_by_side_within_column_width():
     drawn = chart_layout.build_column_chart([[[("a", to_decimal(1))], [("b", to_decimal(1))]]] * 12)
     for index, column in enumerate(drawn.columns):
         first, second = column.segments
@@ -147,7 +147,7 @@ def test_bars_of_a_column_stand_side_by_side_within_their_place():
         assert column.middle == pytest.approx((index + 0.5) * 100 / 12, abs=0.01)
 
 
-def test_what_is_zero_is_not_drawn_and_what_is_small_can_still_be_seen():
+def test_column_chart_omits_zero_values_and_keeps_small_values_visible():
     drawn = chart_layout.build_column_chart(
         [[[("nothing", to_decimal(0)), ("little", to_decimal("0.01")), ("much", to_decimal(10**9))]]]
     )
@@ -157,7 +157,7 @@ def test_what_is_zero_is_not_drawn_and_what_is_small_can_still_be_seen():
     ]
 
 
-def test_a_chart_of_nothing_has_an_axis_and_no_bars():
+def test_column_chart_of_zeros_has_axis_but_no_bars():
     drawn = chart_layout.build_column_chart([[[("a", to_decimal(0))]], [[("a", to_decimal(0))]]])
     assert [part for column in drawn.columns for part in column.segments] == []
     assert drawn.zero == BOTTOM
@@ -165,7 +165,7 @@ def test_a_chart_of_nothing_has_an_axis_and_no_bars():
 
 
 @given(st.lists(st.lists(amounts, min_size=1, max_size=4), min_size=1, max_size=24))
-def test_no_part_leaves_the_plot(bars):
+def test_bar_segments_stay_inside_plot_area(bars):
     drawn = chart_layout.build_column_chart([[[(str(n), value) for n, value in enumerate(stack)]] for stack in bars])
     for column in drawn.columns:
         for part in column.segments:
@@ -186,7 +186,7 @@ def draw_line(*values):
     return chart_layout.build_line_chart([[to_decimal(value) for value in values]])
 
 
-def test_a_line_goes_from_edge_to_edge_through_every_value():
+def test_line_chart_spans_full_width_through_every_value():
     (drawn,) = draw_line(0, 50, 100).lines
     assert parse_coordinates(drawn.path) == [(0, BOTTOM), (500, (TOP + BOTTOM) / 2), (1000, TOP)]
     assert drawn.area.startswith(drawn.path)
@@ -194,7 +194,7 @@ def test_a_line_goes_from_edge_to_edge_through_every_value():
     assert drawn.last_y == TOP
 
 
-def test_two_lines_share_one_scale():
+def test_line_chart_lines_share_one_scale():
     above, below = chart_layout.build_line_chart(
         [[to_decimal(100), to_decimal(100)], [to_decimal(-100), to_decimal(0)]]
     ).lines
@@ -202,23 +202,23 @@ def test_two_lines_share_one_scale():
     assert parse_coordinates(below.path) == [(0, BOTTOM), (1000, (TOP + BOTTOM) / 2)]
 
 
-def test_a_single_point_is_a_level_line():
+def test_line_chart_of_single_point_is_horizontal():
     assert draw_line(10).lines[0].path == "M0 10L1000 10"
 
 
-def test_the_area_below_zero_hangs_from_it():
+def test_line_chart_area_below_zero_closes_at_zero_line():
     drawn = draw_line(-10, 10)
     assert drawn.zero == (TOP + BOTTOM) / 2
     assert f"L1000 {drawn.zero:.0f}L0 {drawn.zero:.0f}Z" in drawn.lines[0].area
 
 
-def test_a_line_of_nothing_is_empty():
+def test_line_chart_without_values_is_empty():
     (drawn,) = draw_line().lines
     assert (drawn.path, drawn.area) == ("", "")
 
 
 @given(st.lists(amounts, min_size=1, max_size=20))
-def test_heights_in_floats_are_those_in_decimals(values):
+def test_scale_gives_same_heights_for_floats_as_for_decimals(values):
     marks = compute_ticks(values)
     scale = build_scale(marks, top=TOP, bottom=BOTTOM)
     assert scale.ys(values) == pytest.approx([scale.y(value) for value in values], abs=0.11)
@@ -228,7 +228,7 @@ def test_heights_in_floats_are_those_in_decimals(values):
 
 
 @given(st.integers(0, 10**9), st.lists(st.integers(-(10**8), 10**8), min_size=1, max_size=8))
-def test_each_step_of_a_waterfall_begins_where_the_one_before_ended(first, changes):
+def test_waterfall_step_starts_where_previous_step_ended(first, changes):
     steps = [(str(number), to_decimal(change)) for number, change in enumerate(changes)]
     drawn = chart_layout.build_waterfall_chart(("start", to_decimal(first)), steps, "end")
     scale, level = drawn.columns.scale, to_decimal(first)
@@ -244,7 +244,7 @@ def test_each_step_of_a_waterfall_begins_where_the_one_before_ended(first, chang
         assert {part.y, round(part.y + part.height, 1)} >= {scale.y(max(level, to_decimal(0)))}
 
 
-def test_the_columns_of_a_waterfall_share_the_width():
+def test_waterfall_columns_share_width_evenly():
     drawn = chart_layout.build_waterfall_chart(("start", to_decimal(7)), [("gone", to_decimal(-2))], "end").columns
     assert drawn.ticks == [
         Tick(to_decimal(0), 222.0),
@@ -261,7 +261,7 @@ def test_the_columns_of_a_waterfall_share_the_width():
     ]
 
 
-def test_the_levels_of_a_waterfall_join_its_columns():
+def test_waterfall_connector_lines_join_adjacent_columns():
     drawn = chart_layout.build_waterfall_chart(("start", to_decimal(10)), [("new", to_decimal(10))], "end")
     assert drawn.levels == "M280 116L386.7 116M613.3 10L720 10"
     first, second = re.findall(r"M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)", drawn.levels)
@@ -270,7 +270,7 @@ def test_the_levels_of_a_waterfall_join_its_columns():
     assert float(first[0]) < 1000 / 3 < float(first[2])
 
 
-def test_a_line_over_columns_meets_their_middles():
+def test_line_over_column_chart_passes_through_column_middles():
     drawn = chart_layout.build_column_chart([[[("a", to_decimal(10))]], [[("a", to_decimal(-10))]]])
     assert parse_coordinates(chart_layout.build_points_path([to_decimal(10), to_decimal(-10)], drawn)) == [
         (250, TOP),
@@ -299,18 +299,18 @@ def test_a_line_over_columns_meets_their_middles():
         ("999999999999999.99", "EUR", "€1,000T"),
     ],
 )
-def test_short_amounts_have_three_digits_and_a_unit(amount, currency, expected):
+def test_compact_amounts_have_three_digits_and_a_unit(amount, currency, expected):
     assert format_compact_amount(to_decimal(amount), currency) == expected
 
 
-def test_amounts_in_tables_have_the_decimals_of_their_currency():
+def test_table_amounts_use_decimals_of_their_currency():
     assert (format_full_amount(to_decimal("-1234.5"), "EUR"), format_full_amount(to_decimal(1234), "JPY")) == (
         "−1,234.50",
         "1,234",
     )
 
 
-def test_key_figures_are_rounded_half_up_and_zero_has_no_sign():
+def test_rounded_amounts_round_half_up_and_zero_has_no_sign():
     assert (
         format_rounded_amount(to_decimal("2.5"), "EUR"),
         format_rounded_amount(to_decimal("-0.4"), "EUR"),
@@ -319,7 +319,7 @@ def test_key_figures_are_rounded_half_up_and_zero_has_no_sign():
 
 
 @given(amounts, st.sampled_from(["EUR", "JPY", "USD", "ISK", "CHF"]))
-def test_digits_are_grouped_as_babel_does(amount, currency):
+def test_amount_digit_grouping_matches_babel(amount, currency):
     decimals = get_minor_units(currency)
     rounded_amount = amount.quantize(to_decimal(1).scaleb(-decimals), rounding="ROUND_HALF_UP")
     theirs = format_decimal(rounded_amount, f"#,##0{'.' + decimals * '0' if decimals else ''}", locale="en")
@@ -332,19 +332,19 @@ def test_digits_are_grouped_as_babel_does(amount, currency):
     ("currency", "expected"),
     [("EUR", "€5"), ("AUD", "A$5"), ("ILS", "₪5"), ("HUF", "HUF\u202f5"), ("SEK", "SEK\u202f5")],
 )
-def test_symbols_are_the_locales_and_letters_stand_apart(currency, expected):
+def test_currency_symbols_follow_locale_and_letter_codes_have_a_space(currency, expected):
     assert (format_rounded_amount(to_decimal(5), currency), format_compact_amount(to_decimal(5), currency)) == (
         expected,
         expected,
     )
 
 
-def test_the_examples_of_written_amounts_are_true():
+def test_amount_format_doctests_pass():
     assert [doctest.testmod(each).failed for each in (written, companies.pages.amount_formats)] == [0, 0]
     assert format_share(to_decimal("0.5")) == "50.0 %"
 
 
 @pytest.mark.parametrize(("y", "above"), [(30, False), (250, False), (310, True)])
-def test_the_lowest_point_is_named_below_its_line_where_there_is_room(y, above):
+def test_lowest_point_label_is_below_line_if_there_is_room(y, above):
     drawn = svg.draw_marks([svg.PointMark(x=50, y=y, text="Lowest")], height=332)
     assert (int(re.search(r'dy="(-?\d+)"', drawn)[1]) < 0) is above

@@ -38,12 +38,12 @@ def build_monthly_rows(*histories):
 
 
 @pytest.mark.parametrize("row", PUBLISHED, ids=lambda row: f"{row['period']} {row['price']}")
-def test_prices_normalize_to_the_published_monthly_values(row):
+def test_monthly_value_of_prices_matches_published_table(row):
     worth = compute_monthly_value(Decimal(row["price"]), {"MONTHLY": "month", "ANNUAL": "year"}[row["period"]])
     assert abs(worth - Decimal(row["mrr"])) <= Decimal("0.00005")
 
 
-def test_the_published_table_has_prices_of_both_kinds():
+def test_published_price_table_has_monthly_and_annual_prices():
     assert {row["period"] for row in PUBLISHED} == {"MONTHLY", "ANNUAL"}
 
 
@@ -60,13 +60,13 @@ def test_the_published_table_has_prices_of_both_kinds():
         ("day", 30, Fraction(365, 360)),
     ],
 )
-def test_an_interval_is_its_part_of_a_year_by_twelve(interval, count, factor):
+def test_monthly_value_is_twelfth_of_annualized_interval_price(interval, count, factor):
     worth = compute_monthly_value(Decimal("99.90"), interval, count)
     assert abs(Fraction(worth) - Fraction("99.90") * factor) < Fraction(1, 10**40)
 
 
 @pytest.mark.parametrize(("interval", "count"), [("quarter", 1), ("month", 0), ("month", -1)])
-def test_an_interval_that_cannot_be_is_refused(interval, count):
+def test_monthly_value_rejects_invalid_billing_interval(interval, count):
     with pytest.raises(ValueError, match="billed"):
         compute_monthly_value(Decimal(1), interval, count)
 
@@ -74,7 +74,7 @@ def test_an_interval_that_cannot_be_is_refused(interval, count):
 # Snapshots
 
 
-def test_a_snapshot_counts_events_up_to_the_months_last_day():
+def test_mrr_snapshot_counts_events_up_to_last_day_of_month():
     events = [
         Event("s", date(2024, 1, 31), Decimal(10), "EUR"),
         Event("s", date(2024, 3, 1), Decimal(0), "EUR"),
@@ -82,7 +82,7 @@ def test_a_snapshot_counts_events_up_to_the_months_last_day():
     assert snapshots(events, months=MONTHS[:4]) == build_euro_history(10, 10, 0, 0)
 
 
-def test_of_two_events_on_one_day_the_later_counts_and_order_of_days_does_not_matter():
+def test_mrr_snapshot_uses_later_of_same_day_events_in_any_day_order():
     events = [
         Event("s", date(2024, 2, 5), Decimal(30), "EUR"),
         Event("s", date(2024, 1, 5), Decimal(10), "EUR"),
@@ -91,7 +91,7 @@ def test_of_two_events_on_one_day_the_later_counts_and_order_of_days_does_not_ma
     assert snapshots(events, months=MONTHS[:2]) == build_euro_history(20, 30)
 
 
-def test_a_customers_subscriptions_add_up_by_currency():
+def test_mrr_snapshot_sums_customer_subscriptions_by_currency():
     day = date(2024, 1, 1)
     events = [
         Event("a", day, Decimal(10), "EUR"),
@@ -121,7 +121,7 @@ def test_a_customers_subscriptions_add_up_by_currency():
         (0, 0, False, None, 0),
     ],
 )
-def test_a_customer_does_one_thing_a_month(before, now, seen, kind, amount):
+def test_mrr_classifies_one_movement_per_customer_and_month(before, now, seen, kind, amount):
     [contracts_before], [contracts_now] = build_euro_history(before), build_euro_history(now)
     change = classify(
         previous=contracts_before, current=contracts_now, reported=Decimal(before), factors=EURO, was_active_before=seen
@@ -129,7 +129,7 @@ def test_a_customer_does_one_thing_a_month(before, now, seen, kind, amount):
     assert (change.kind, change.amount, change.currency, change.value) == (kind, amount, 0, now)
 
 
-def test_rates_alone_never_upgrade_or_downgrade():
+def test_mrr_rate_change_is_neither_upgrade_nor_downgrade():
     dollars = {"USD": Decimal(100)}
     change = classify(
         previous=dollars, current=dollars, reported=Decimal(90), factors={"USD": Decimal("0.8")}, was_active_before=True
@@ -137,7 +137,7 @@ def test_rates_alone_never_upgrade_or_downgrade():
     assert (change.kind, change.currency, change.value) == (None, Decimal(-10), Decimal(80))
 
 
-def test_an_upgrade_is_told_at_this_months_rate_and_the_rate_apart():
+def test_mrr_upgrade_uses_current_rate_and_separates_currency_effect():
     change = classify(
         previous={"USD": Decimal(100)},
         current={"USD": Decimal(150)},
@@ -148,7 +148,7 @@ def test_an_upgrade_is_told_at_this_months_rate_and_the_rate_apart():
     assert (change.kind, change.amount, change.currency) == ("upgrade", Decimal(40), Decimal(-10))
 
 
-def test_a_cancellation_takes_away_what_was_reported_whatever_the_rate_did():
+def test_mrr_cancellation_removes_reported_amount_at_any_rate():
     change = classify(
         previous={"USD": Decimal(100)},
         current={},
@@ -159,7 +159,7 @@ def test_a_cancellation_takes_away_what_was_reported_whatever_the_rate_did():
     assert (change.kind, change.amount, change.currency, change.value) == ("cancel", -90, 0, 0)
 
 
-def test_losing_one_of_two_contracts_is_a_downgrade():
+def test_mrr_loss_of_one_of_two_contracts_is_a_downgrade():
     [change] = [
         classify(
             previous={"EUR": Decimal(10), "USD": Decimal(10)},
@@ -172,7 +172,7 @@ def test_losing_one_of_two_contracts_is_a_downgrade():
     assert (change.kind, change.amount) == ("downgrade", -10)
 
 
-def test_a_weekly_contract_turned_into_the_same_yearly_one_is_no_upgrade():
+def test_mrr_change_of_billing_interval_at_same_value_is_no_upgrade():
     weekly, yearly = compute_monthly_value(Decimal("10.01"), "week"), compute_monthly_value(Decimal("520.52"), "year")
     thirds = compute_monthly_value(Decimal("10.01"), "week", 3) * 3
     change = classify(
@@ -182,14 +182,14 @@ def test_a_weekly_contract_turned_into_the_same_yearly_one_is_no_upgrade():
     assert change.kind is None
 
 
-def test_a_currency_without_a_rate_is_an_error():
+def test_mrr_missing_exchange_rate_raises_error():
     with pytest.raises(RateLookupError, match="USD"):
         compute_contract_value({"USD": Decimal(1)}, EURO)
     with pytest.raises(RateLookupError):
         build_month_end_factors(RateTable([]), months=MONTHS, base="EUR", currencies=["USD"])
 
 
-def test_a_months_factor_is_that_of_its_last_day_and_the_latest_known_after_that():
+def test_mrr_month_factor_is_rate_of_last_day_or_latest_known_rate():
     rates = RateTable(
         [
             ("USD", date(2024, 1, 31), Decimal(2)),
@@ -205,7 +205,7 @@ def test_a_months_factor_is_that_of_its_last_day_and_the_latest_known_after_that
 # Rows
 
 
-def test_a_customers_life_is_told_month_by_month():
+def test_mrr_monthly_rows_show_customer_lifecycle():
     rows = build_monthly_rows(build_euro_history(10, 15, 5, 0, 0, 8))
     told = [
         {name: getattr(row, name) for name in MOVEMENTS if getattr(row, name)} for row in rows
@@ -215,7 +215,7 @@ def test_a_customers_life_is_told_month_by_month():
     assert [(row.start_count, row.end_count) for row in rows] == [(0, 1), (1, 1), (1, 1), (1, 0), (0, 0), (0, 1)]
 
 
-def test_counts_are_customers():
+def test_mrr_counts_are_numbers_of_customers():
     rows = build_monthly_rows(
         build_euro_history(10, 10), build_euro_history(10, 20), build_euro_history(0, 30), build_euro_history(10, 0)
     )
@@ -223,13 +223,13 @@ def test_counts_are_customers():
     assert (rows[1].start_count, rows[1].end_count) == (3, 3)
 
 
-def test_twelfths_that_add_up_to_half_a_cent_round_up():
+def test_mrr_twelfths_summing_to_half_a_cent_round_up():
     twelfth = compute_monthly_value(Decimal("1.30"), "year")
     [row] = build_monthly_rows(*[build_euro_history(twelfth)] * 3)
     assert row.new == row.end == Decimal("0.33")
 
 
-def test_a_half_that_a_sum_missed_by_a_hair_is_still_a_half():
+def test_close_row_treats_near_half_cent_as_half_cent():
     half = Decimal("0.00499999999999999999999999")
     row = close_row(
         month=MONTHS[0],
@@ -249,7 +249,7 @@ def test_a_half_that_a_sum_missed_by_a_hair_is_still_a_half():
     )
 
 
-def test_a_currency_movement_counts_from_half_a_minor_unit_on():
+def test_mrr_currency_movement_is_counted_from_half_a_minor_unit():
     def counted(amount, base):
         factors = [{"USD": Decimal(1), base: Decimal(1)}, {"USD": 1 + Decimal(amount), base: Decimal(1)}]
         contracts = {"USD": Decimal(1)}
@@ -261,7 +261,7 @@ def test_a_currency_movement_counts_from_half_a_minor_unit_on():
     assert [counted("0.5", "JPY"), counted("0.49", "JPY")] == [1, 0]
 
 
-def test_close_row_rounds_each_movement_and_puts_the_rest_into_currency():
+def test_close_row_rounds_movements_and_puts_remainder_into_currency():
     row = close_row(
         month=MONTHS[0],
         base="EUR",
@@ -286,7 +286,7 @@ def test_close_row_rounds_each_movement_and_puts_the_rest_into_currency():
     assert row.currency == Decimal("0.01")
 
 
-def test_movements_that_do_not_lead_from_start_to_end_are_refused():
+def test_close_row_rejects_movements_that_do_not_reach_end_value():
     with pytest.raises(ValueError, match=r"^The movements of 2024-01-01 do not lead from 1\.0+ to 3\.0+\.$"):
         close_row(
             month=MONTHS[0], base="EUR", start=Decimal(1), start_count=0, end=Decimal(3), amounts={}, counts={}
@@ -294,7 +294,7 @@ def test_movements_that_do_not_lead_from_start_to_end_are_refused():
 
 
 @pytest.mark.parametrize(("base", "unit"), [("EUR", "0.01"), ("JPY", "1")])
-def test_a_row_may_be_off_by_the_smallest_unit_that_rounding_its_ends_makes_and_by_no_more(base, unit):
+def test_close_row_tolerates_difference_of_one_minor_unit_only(base, unit):
     nothing = {"month": MONTHS[0], "base": base, "start": Decimal(0), "start_count": 0, "amounts": {}, "counts": {}}
     row = close_row(**nothing, end=Decimal(unit))
     assert (row.new, row.currency, row.end, row.end_count) == (0, Decimal(unit), Decimal(unit), 0)
@@ -320,7 +320,7 @@ RATES = st.lists(
 
 @given(customers=CUSTOMERS, rates=RATES, base=st.sampled_from(["EUR", "USD", "JPY"]))
 @settings(max_examples=60)
-def test_every_row_closes_exactly_and_ends_at_the_worth_of_all_contracts(customers, rates, base):
+def test_mrr_rows_close_exactly_and_end_at_total_contract_value(customers, rates, base):
     table = RateTable(
         (currency, get_last_day_of_month(month), rate)
         for month, row in zip(MONTHS, rates, strict=True)
@@ -358,7 +358,7 @@ def compute_exact_value(customers, index, rates, base):
 
 @given(customers=CUSTOMERS)
 @settings(max_examples=30)
-def test_an_annual_row_is_twelve_times_the_rounded_monthly_one(customers):
+def test_annual_row_is_twelve_times_rounded_monthly_row(customers):
     for row in compute_monthly_rows(
         customers, months=MONTHS, factors=[EURO | {"USD": Decimal("0.9"), "JPY": Decimal("0.006")}] * 6, base="EUR"
     ):
@@ -378,7 +378,7 @@ def test_an_annual_row_is_twelve_times_the_rounded_monthly_one(customers):
     )
 )
 @settings(max_examples=60)
-def test_a_snapshot_is_what_each_subscriptions_last_event_says(drawn):
+def test_mrr_snapshot_reflects_last_event_of_each_subscription(drawn):
     events = [
         Event(name, date(2023, 12, 20) + timedelta(days=offset), Decimal(amount), currency)
         for name, offset, amount, currency in drawn

@@ -57,7 +57,7 @@ def build_customer_history(events):
 
 @given(customers=st.lists(EVENTS, max_size=6), rates=RATES, base=st.sampled_from(["EUR", "USD", "JPY"]))
 @settings(max_examples=300)
-def test_all_at_once_is_the_same_as_one_by_one(customers, rates, base):
+def test_mrr_aggregation_equals_row_by_row_computation(customers, rates, base):
     table = RateTable(
         (currency, get_last_day_of_month(month), Decimal(rate))
         for month, row in zip(MONTHS, rates, strict=True)
@@ -92,7 +92,7 @@ def test_all_at_once_is_the_same_as_one_by_one(customers, rates, base):
 
 @given(before=EVENTS, after=EVENTS, others=st.lists(EVENTS, max_size=3))
 @settings(max_examples=100)
-def test_taking_away_what_was_and_adding_what_is_leaves_what_is(before, after, others):
+def test_mrr_aggregator_removing_old_and_adding_new_history_is_exact(before, after, others):
     factors = {
         month: {"EUR": Decimal(1), "USD": Decimal(1) / (index + 1), "JPY": Decimal("0.006")}
         for index, month in enumerate(MONTHS)
@@ -200,7 +200,7 @@ def test_movements_list_each_month_of_a_customer(months, told):
     ],
 )
 @pytest.mark.parametrize("more", ["", " + 9 EUR"])
-def test_a_customer_to_whom_rates_did_half_a_cent_counts(dollars, counts, more):
+def test_mrr_currency_movement_counts_customers_from_half_a_cent(dollars, counts, more):
     found = summarize_movements([f"{dollars} USD{more}"] * 2, until=JANUARY + 1)[2]
     assert found == {"currency": (Decimal(dollars) / 10, counts)}
 
@@ -212,21 +212,21 @@ def test_movements_count_rounding_noise_as_currency_effect(noise):
     assert found == {"currency": (Decimal(noise) * Decimal("0.6"), 0)}
 
 
-def test_of_contracts_in_the_base_currency_rates_move_none():
+def test_mrr_rates_do_not_move_contracts_in_base_currency():
     assert summarize_movements(["10 USD"] * 4, base="USD") == {1: {"new": (10, 1)}, 2: {}, 3: {}, 4: {}}
     assert summarize_movements(["6 EUR"] * 2, base="USD", until=JANUARY + 1) == {
         1: {"new": (12, 1)}, 2: {"currency": (pytest.approx(Decimal(-2)), 1)},
     }  # fmt: skip
 
 
-def test_months_are_told_from_the_first_change_to_the_last_or_until_rates_rest():
+def test_mrr_movements_cover_first_to_last_contract_or_rate_change():
     assert summarize_movements() == {}
     assert list(summarize_movements(["", "10 EUR"], until=JANUARY - 5)) == [2]
     assert list(summarize_movements(["", "10 EUR", ""], until=JANUARY - 5)) == [2, 3]
     assert list(summarize_movements(["", "10 EUR"], until=JANUARY + 5)) == [2, 3, 4, 5, 6]
 
 
-def test_the_calendars_last_month_is_the_last():
+def test_mrr_movements_end_at_last_calendar_month():
     last = to_month_number(date.max)
     book = MrrAggregator("EUR")
     book.add_history([(last, {"USD": Decimal(10)})])
@@ -235,7 +235,7 @@ def test_the_calendars_last_month_is_the_last():
     ) == [last]
 
 
-def test_the_same_contracts_are_one_shape_in_whatever_order_they_came():
+def test_contract_key_does_not_depend_on_contract_order():
     assert (
         build_contract_key(parse_contracts("10 USD + 5 EUR"))
         == build_contract_key(parse_contracts("5 EUR + 10 USD"))
@@ -243,7 +243,7 @@ def test_the_same_contracts_are_one_shape_in_whatever_order_they_came():
     )
 
 
-def test_totals_say_whether_anything_happened():
+def test_movement_totals_are_truthy_if_amount_or_count_is_nonzero():
     nothing, amount, count = MovementTotals(), MovementTotals(), MovementTotals()
     amount.add("new", Decimal(5), 0)
     count.add("new", Decimal(0), 1)
@@ -253,7 +253,7 @@ def test_totals_say_whether_anything_happened():
     assert (amount.amounts["new"], count.counts["new"]) == (7, 2)
 
 
-def test_a_history_has_the_contracts_at_the_ends_of_months_in_which_something_changed():
+def test_mrr_history_lists_month_end_contracts_of_months_with_changes():
     events = [
         (date(2024, 1, 5), "a", "EUR", Decimal(10)),
         (date(2024, 1, 5), "b", "EUR", Decimal(5)),

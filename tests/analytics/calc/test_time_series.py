@@ -25,28 +25,28 @@ INTERVALS = st.sampled_from(["day", "week", "month"])
         (date.max, "week", date(9999, 12, 27)),
     ],
 )
-def test_a_bucket_is_named_by_its_first_day_and_weeks_start_on_monday(day, interval, first):
+def test_bucket_is_named_by_first_day_and_weeks_start_on_monday(day, interval, first):
     assert get_bucket_start(day, interval) == first
 
 
 @given(start=DAYS, length=st.integers(0, 800), interval=INTERVALS)
 @settings(max_examples=80)
-def test_every_day_of_the_window_has_its_bucket_on_the_axis_and_every_bucket_a_day(start, length, interval):
+def test_bucket_axis_covers_exactly_the_days_of_the_window(start, length, interval):
     days = [start + timedelta(days=offset) for offset in range(length + 1)]
     assert list_bucket_starts(start, days[-1], interval) == sorted({get_bucket_start(day, interval) for day in days})
 
 
 @pytest.mark.parametrize("interval", ["day", "week", "month"])
-def test_a_window_that_ends_before_it_starts_has_no_points(interval):
+def test_bucket_axis_is_empty_for_window_ending_before_start(interval):
     assert list_bucket_starts(date(2024, 1, 2), date(2024, 1, 1), interval) == []
 
 
-def test_an_axis_reaches_the_last_day_there_is():
+def test_bucket_axis_reaches_last_calendar_day():
     assert list_bucket_starts(date(9999, 12, 20), date.max, "week") == [date(9999, 12, 20), date(9999, 12, 27)]
     assert list_bucket_starts(date(9999, 11, 20), date.max, "month") == [date(9999, 11, 1), date(9999, 12, 1)]
 
 
-def test_an_unknown_interval_is_refused():
+def test_bucket_axis_rejects_unknown_interval():
     with pytest.raises(ValueError, match="quarter"):
         list_bucket_starts(date(2024, 1, 1), date(2024, 1, 2), "quarter")
 
@@ -61,7 +61,7 @@ AMOUNTS = st.decimals(0, 10**6, places=2)
     interval=INTERVALS,
 )
 @settings(max_examples=80)
-def test_buckets_add_up_to_the_flows_within_the_window(flows, start, length, interval):
+def test_bucket_sums_equal_flows_within_window(flows, start, length, interval):
     end = start + timedelta(days=length)
     sums = sum_by_bucket(flows, start=start, end=end, interval=interval)
     assert list(sums) == list_bucket_starts(start, end, interval)
@@ -70,7 +70,7 @@ def test_buckets_add_up_to_the_flows_within_the_window(flows, start, length, int
         assert sum(found[side] for found in sums.values()) == sum(within)
 
 
-def test_a_flow_outside_the_window_is_left_out_even_in_a_bucket_it_shares():
+def test_bucket_sums_exclude_flows_outside_window_in_shared_bucket():
     start, end = date(2024, 1, 10), date(2024, 2, 20)
     days = [date(2024, 1, 9), start, end, date(2024, 2, 21)]
     flows = [(day, Decimal(2**place), Decimal(place)) for place, day in enumerate(days)]

@@ -109,7 +109,7 @@ def format_day_cell(text):
 
 
 @pytest.mark.parametrize("chart", CHARTS)
-def test_the_file_of_a_chart_has_the_numbers_of_its_table(shown, chart):
+def test_chart_csv_has_same_numbers_as_chart_table(shown, chart):
     head, rows = parse_chart_table(shown.page(), chart)
     written = shown.file(chart)
     assert [re.sub(r" \((EUR|%)\)$", "", name) for name in written[0]] == head
@@ -120,7 +120,7 @@ def test_the_file_of_a_chart_has_the_numbers_of_its_table(shown, chart):
 
 
 @pytest.mark.parametrize("chart", [chart for chart in CHARTS if chart != "accounts"])  # that one is a table only
-def test_every_chart_of_a_full_company_is_drawn_and_says_what_it_is(shown, chart):
+def test_chart_has_title_description_and_table_caption(shown, chart):
     part = shown.page().split(f'aria-labelledby="{chart}-heading"')[1].split("</section>")[0]
     title = re.search(rf'<title id="{chart}-title">([^<]+)</title>', part)[1]
     assert re.search(rf'<svg class="plot[^>]+role="img"\s+aria-labelledby="{chart}-title {chart}-desc"', part)
@@ -129,7 +129,7 @@ def test_every_chart_of_a_full_company_is_drawn_and_says_what_it_is(shown, chart
     assert 'class="withheld"' not in part
 
 
-def test_a_file_has_iso_dates_and_plain_decimals_and_says_what_it_is(shown):
+def test_chart_csv_has_iso_dates_plain_decimals_and_descriptive_headers(shown):
     answer = shown.client.get(f"{shown.path}/overview/cash-balance.csv?months=6")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     name = f"cash-balance-{add_months(MONTH, -5)}-{TODAY}.csv"
@@ -141,7 +141,7 @@ def test_a_file_has_iso_dates_and_plain_decimals_and_says_what_it_is(shown):
 
 
 @pytest.mark.parametrize("months", [6, 12])
-def test_a_file_is_of_the_period_that_the_page_shows(shown, months):
+def test_chart_csv_covers_period_of_the_page(shown, months):
     rows = [row for row in shown.file("cash-balance", f"?months={months}") if row[0] <= str(TODAY)]
     assert len(rows) == (TODAY - add_months(MONTH, 1 - months)).days + 1
     assert len(shown.file("mrr", f"?months={months}")) == 1 + months
@@ -149,11 +149,11 @@ def test_a_file_is_of_the_period_that_the_page_shows(shown, months):
 
 
 @pytest.mark.parametrize(("path", "status"), [("nonsense.csv", 404), ("mrr.csv?months=7", 404), ("mrr", 404)])
-def test_other_files_are_not_found(shown, path, status):
+def test_chart_csv_of_unknown_path_is_rejected(shown, path, status):
     assert shown.client.get(f"{shown.path}/overview/{path}").status_code == status
 
 
-def test_files_are_for_those_who_may_see_their_charts(acme, carol):
+def test_chart_csv_requires_permission_of_its_chart(acme, carol):
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["balances:read"])
     statuses = {}
     for user in (dan, carol):
@@ -166,7 +166,7 @@ def test_files_are_for_those_who_may_see_their_charts(acme, carol):
     assert Client().get(f"/app/companies/{acme.id}/overview/mrr.csv").status_code == 302
 
 
-def test_no_name_becomes_a_formula(api, alice, acme):
+def test_chart_csv_escapes_names_that_look_like_formulas(api, alice, acme):
     assert api.post("accounts", {"type": "bank", "name": '=HYPERLINK("https://evil.example")'}).status_code == 201
     client = Client()
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
@@ -178,7 +178,7 @@ def test_no_name_becomes_a_formula(api, alice, acme):
 # ---------------------------------------------------------------------------------------------- the API
 
 
-def test_balances_by_day_are_those_of_balance_by_cash_type(shown):
+def test_cash_balance_chart_matches_balance_by_cash_type_query(shown):
     told = shown.ask("balanceByCashType", startDate=str(START), endDate=str(TODAY))
     assert {day: cells for day, cells in shown.numbers("cash-balance").items() if day <= str(TODAY)} == {
         cash["date"]: [to_decimal(cash["value"]), None, to_decimal(other["value"])]
@@ -187,7 +187,7 @@ def test_balances_by_day_are_those_of_balance_by_cash_type(shown):
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 40, 700, 1500])
-def test_the_cash_projected_to_any_day_is_that_of_the_forecast_to_the_cent(shown, ahead):
+def test_projected_cash_chart_matches_balance_forecast_query(shown, ahead):
     end = TODAY + timedelta(days=ahead)
     query = f"?startDate={START}&endDate={end}"
     told = shown.ask("forecastBalanceTimeSeries", startDate=str(START), endDate=str(end))
@@ -213,7 +213,7 @@ def test_the_cash_projected_to_any_day_is_that_of_the_forecast_to_the_cent(shown
         assert 'class="mark' not in page
 
 
-def test_balances_of_accounts_are_those_of_account_balance_by_account(shown):
+def test_accounts_table_matches_account_balance_by_account_query(shown):
     told = shown.ask(
         "accountBalanceByAccount", startDate=str(START), endDate=str(TODAY), accountTypes=list(AccountType.values)
     )
@@ -226,7 +226,7 @@ def test_balances_of_accounts_are_those_of_account_balance_by_account(shown):
 
 
 @pytest.mark.parametrize("months", [6, 12, 24])
-def test_accounts_changed_by_what_lies_between_what_was_there_before_and_the_last_balance(shown, months):
+def test_accounts_table_change_is_balance_difference_less_initial_balances(shown, months):
     query = f"?months={months}"
     rows = [row for row in shown.file("cash-balance", query)[1:] if row[0] <= str(TODAY)]
     last = parse_plain_number(rows[-1][1]) + parse_plain_number(rows[-1][3])
@@ -241,7 +241,7 @@ def test_accounts_changed_by_what_lies_between_what_was_there_before_and_the_las
     assert change == last - first - sum(round_half_up(each, "EUR") for each in opened) != 0
 
 
-def test_an_account_that_was_emptied_and_archived_is_among_what_changed(api, alice, acme):
+def test_accounts_table_includes_emptied_archived_account(api, alice, acme):
     old, new = (api.post("accounts", {"name": name, "type": "bank"}).json()["id"] for name in ("Old", "New"))
     for account, day, amount in (
         (old, START - timedelta(days=1), "100.00"),
@@ -258,7 +258,7 @@ def test_an_account_that_was_emptied_and_archived_is_among_what_changed(api, ali
     assert sorted(rows) == [["All accounts", "100.00", "0.00"], ["New", "100.00", "100.00"], ["Old", "0.00", "-100.00"]]
 
 
-def test_flows_are_those_of_forecast_cash_flow_time_series(shown):
+def test_cash_flow_chart_matches_cash_flow_forecast_query(shown):
     end = get_last_day_of_month(add_months(MONTH, 6))
     told = shown.ask(
         "forecastCashFlowTimeSeries", startDate=str(add_months(MONTH, -11)), endDate=str(end), interval="month"
@@ -270,7 +270,7 @@ def test_flows_are_those_of_forecast_cash_flow_time_series(shown):
         assert cells == [*values, inflow + planned_in - outflow - planned_out]
 
 
-def test_bars_are_those_of_revenue_expenses_bar(shown):
+def test_revenue_expenses_chart_matches_revenue_expenses_bar_query(shown):
     told = shown.ask("revenueExpensesBar", startDate=str(add_months(MONTH, -11)), endDate=str(TODAY))
     for row in told:
         revenue = [to_decimal(row[f"revenue{kind}"]) for kind in ("Recurring", "Usage", "OneOff", "Other")]
@@ -280,7 +280,7 @@ def test_bars_are_those_of_revenue_expenses_bar(shown):
         ]  # fmt: skip
 
 
-def test_plan_against_actual_adds_up_profit_and_loss(shown):
+def test_plan_actual_table_sums_profit_and_loss_query(shown):
     told = shown.ask("profitAndLoss", startMonth=f"{MONTH:%Y}-01", endMonth=f"{MONTH:%Y-%m}")
     month, year = (defaultdict(lambda: [Decimal(0)] * 2) for _ in range(2))
     for row in told:
@@ -304,7 +304,7 @@ def test_plan_against_actual_adds_up_profit_and_loss(shown):
         assert abs(share - variance * 100 / abs(plan)) <= Decimal("0.005")
 
 
-def test_a_variance_says_what_it_means_for_the_result(shown):
+def test_variance_is_labelled_favourable_or_adverse(shown):
     html = shown.page().split('aria-labelledby="plan-actual-heading"')[1].split("</section>")[0]
     found = shown.numbers("plan-actual")
     for name, cells in found.items():
@@ -319,7 +319,7 @@ def test_a_variance_says_what_it_means_for_the_result(shown):
         ]
 
 
-def test_one_word_is_one_number(shown):
+def test_operating_result_plus_non_operating_equals_plan_result(shown):
     """The bars leave out what is beside the business, so what is left of them is no line of the plan's. The month under
     way counts whole in both."""
     assert shown.file("revenue-expenses")[0][-1] == "Operating result (EUR)"
@@ -328,7 +328,7 @@ def test_one_word_is_one_number(shown):
     assert operating + plan["Non-operating"][0] == plan["Result"][0]
 
 
-def test_recurring_revenue_is_that_of_monthly_data(shown):
+def test_mrr_charts_match_monthly_data_query(shown):
     told = shown.ask("monthlyData", mrrType="cmrr", startMonth=f"{add_months(MONTH, -11):%Y-%m}")
     level, bridge = (shown.numbers(chart) for chart in ("mrr", "mrr-bridge"))
     for row in told:
@@ -341,7 +341,7 @@ def test_recurring_revenue_is_that_of_monthly_data(shown):
     assert 0 < counts["upgrade"] < sum(row["upgradeCount"] for row in told), "each customer once, however often"
 
 
-def test_the_year_of_recurring_revenue_closes_exactly(shown):
+def test_mrr_bridge_of_a_year_closes_exactly(shown):
     start, *moved, end = (cells[0] for cells in shown.numbers("mrr-bridge").values())
     assert start + sum(moved) == end
     assert sum(1 for change in moved if change) >= 3
@@ -350,7 +350,7 @@ def test_the_year_of_recurring_revenue_closes_exactly(shown):
 # ---------------------------------------------------------------------------------------------- how it is drawn
 
 
-def test_where_the_plan_begins_is_marked(shown):
+def test_charts_mark_where_planned_amounts_begin(shown):
     html = shown.page()
     flow = html.split('aria-labelledby="cash-flow-heading"')[1].split("</section>")[0]
     (place,) = re.findall(r'<line class="cutover" x1="([\d.]+)%"', flow)
@@ -361,19 +361,19 @@ def test_where_the_plan_begins_is_marked(shown):
     assert 'class="cutover"' in html.split('aria-labelledby="cash-balance-heading"')[1].split("</section>")[0]
 
 
-def test_the_demonstration_is_shown_with_few_questions(shown, django_assert_max_num_queries):
+def test_overview_of_demo_company_needs_few_queries(shown, django_assert_max_num_queries):
     shown.page()
     for query in ("", "?months=24&comparison=previousYear"):
         with django_assert_max_num_queries(26):  # one of them names the currencies of old rates
             shown.page(query)
 
 
-def test_the_page_says_period_and_currency(shown):
+def test_overview_states_period_and_currency(shown):
     start = f"{START:%-d %b %Y}"
     assert f"{start} to {TODAY:%-d %b %Y} · all figures in EUR" in shown.page()
 
 
-def test_page_and_assets_together_are_light(shown):
+def test_overview_page_and_assets_stay_below_transfer_size_limit(shown):
     """200 KB at most, as they come over the wire; the longest period."""
     client = Client(headers={"accept-encoding": "gzip"})
     client.cookies = shown.client.cookies

@@ -35,14 +35,14 @@ def list_line_starts(answer, series):
     return [float(each) for each in found]
 
 
-def test_the_line_of_the_cash_starts_at_the_first_booking(client, acme, opened):
+def test_cash_line_starts_at_first_booking(client, acme, opened):
     (start,) = list_line_starts(
         client.get(f"/app/companies/{acme.id}?startDate={format_day_ago(99)}&endDate={format_day_ago(0)}"), "cash"
     )
     assert 780 < start < 820  # day 79 of 99
 
 
-def test_the_line_of_an_account_starts_at_the_first_booking(client, acme, opened):
+def test_account_line_starts_at_first_booking(client, acme, opened):
     (start,) = list_line_starts(
         client.get(
             f"/app/companies/{acme.id}/accounts/{opened}?startDate={format_day_ago(99)}&endDate={format_day_ago(0)}"
@@ -52,11 +52,11 @@ def test_the_line_of_an_account_starts_at_the_first_booking(client, acme, opened
     assert 780 < start < 820
 
 
-def test_no_line_is_drawn_for_other_accounts_that_there_are_not(client, acme, opened):
+def test_other_accounts_line_is_omitted_without_such_accounts(client, acme, opened):
     assert list_line_starts(client.get(f"/app/companies/{acme.id}"), "nonCash") == []
 
 
-def test_opening_balances_are_no_change(client, acme, opened):
+def test_opening_balances_do_not_count_as_change(client, acme, opened):
     text = get_page_text(
         client.get(f"/app/companies/{acme.id}?startDate={format_day_ago(99)}&endDate={format_day_ago(0)}")
     )
@@ -65,6 +65,6 @@ def test_opening_balances_are_no_change(client, acme, opened):
     assert re.search(r"All accounts €?1,050(\.00)? \+€?50(\.00)? ", text)
 
 
-def test_balances_by_cash_type_still_have_a_point_a_day(api, opened):
+def test_balance_by_cash_type_still_returns_one_point_per_day(api, opened):
     found = api.post("data/balanceByCashType", {"startDate": format_day_ago(30), "endDate": format_day_ago(0)}).json()
     assert (len(found["cash"]), len(found["nonCash"])) == (31, 31)

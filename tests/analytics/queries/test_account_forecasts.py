@@ -27,7 +27,7 @@ def list_forecasts(ask, **more):
     }
 
 
-def test_each_account_is_told_by_itself(api, ask, books, bank):
+def test_account_forecasts_are_computed_per_account(api, ask, books, bank):
     payroll, card = books.account(name="Payroll"), books.account(name="Card", type="creditCard")
     books.book(bank, "1000.00", format_day(-5))
     books.book(payroll, "100.00", format_day(-5))
@@ -42,19 +42,19 @@ def test_each_account_is_told_by_itself(api, ask, books, bank):
     assert ask(QUERY, endDate=format_day(20))["accounts"] is None
 
 
-def test_an_account_is_told_in_its_own_currency(api, ask, books, bank):
+def test_account_forecast_uses_account_currency(api, ask, books, bank):
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     books.book(dollars, "100.00", format_day(-5), amountCurrency="USD")
     create_planned_transaction(api, dollars, "-150.00", format_day(3), amountCurrency="USD")
     assert list_forecasts(ask)[dollars] == (format_day(3), -50, format_day(3))
 
 
-def test_nothing_is_projected_of_accounts_in_the_past(ask, bank):
+def test_account_forecast_is_empty_for_past_window(ask, bank):
     found = ask(QUERY, startDate=format_day(-20), endDate=format_day(-10), byAccount=True)
     assert found["accounts"] == [{"accountId": bank, "lowest": None, "belowZero": None}]
 
 
-def test_planned_totals_count_by_their_open_amount(api, ask, books, bank):
+def test_account_forecast_counts_open_amount_of_planned_totals(api, ask, books, bank):
     category = api.post("categories", {"name": "Wages", "plTypes": ["neutral"]}).json()["id"]
     made = books.book(bank, "-30.00", format_day(0))["id"]
     books.split(made, {"categoryId": category, "plSplit": {"neutral": -30}})
@@ -63,7 +63,7 @@ def test_planned_totals_count_by_their_open_amount(api, ask, books, bank):
 
 
 @pytest.mark.parametrize("path", ["", "/planned"])
-def test_pages_warn_of_an_account_that_goes_below_zero_while_others_do_not(api, alice, acme, books, bank, path):
+def test_pages_warn_if_one_account_goes_below_zero_but_total_cash_does_not(api, alice, acme, books, bank, path):
     payroll = books.account(name="Payroll")
     books.book(bank, "5000.00", format_day(-5))
     create_planned_transaction(api, payroll, "-400.00", format_day(7))
@@ -77,7 +77,7 @@ def test_pages_warn_of_an_account_that_goes_below_zero_while_others_do_not(api, 
     assert "goes below zero" not in html, "the cash itself does, which is told already"
 
 
-def test_where_nothing_is_planned_no_lowest_point_is_claimed(api, alice, acme, books, bank):
+def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acme, books, bank):
     books.book(bank, "341666.00", format_day(-5))
     pages = {"overview": "", "account": f"/accounts/{bank}"}
     for path in pages.values():

@@ -34,7 +34,7 @@ def to_decimal(value):
     return Decimal(str(value))
 
 
-def test_cash_is_actual_up_to_the_cutover_and_projected_after_it(api, ask, books, bank):
+def test_forecast_shows_actual_cash_until_cutover_and_projected_cash_after(api, ask, books, bank):
     card = books.account(name="Card", type="creditCard")
     books.book(bank, "100.00", format_day(-2))
     books.book(bank, "-30.00", format_day(2))
@@ -88,7 +88,7 @@ def test_forecast_counts_overdue_occurrences_for_sixty_days(api, ask, books, ban
     assert map_points(earlier["projected"])[format_day(2)] == 970, "what is due after the cutover counts on its own day"
 
 
-def test_a_bucket_shows_its_end_but_the_lowest_day_is_a_day(api, ask, books, bank):
+def test_forecast_bucket_shows_closing_balance_and_lowest_is_a_single_day(api, ask, books, bank):
     books.book(bank, "50.00", format_day(-400))
     create_planned_transaction(api, bank, "-60.00", format_day(40))
     create_planned_transaction(api, bank, "70.00", format_day(41))
@@ -99,7 +99,7 @@ def test_a_bucket_shows_its_end_but_the_lowest_day_is_a_day(api, ask, books, ban
     assert found["projected"][-1]["value"] == 60
 
 
-def test_a_window_that_ends_in_the_past_has_nothing_projected(api, ask, books, bank):
+def test_forecast_of_past_window_has_no_projection(api, ask, books, bank):
     books.book(bank, "50.00", format_day(-20))
     create_planned_transaction(api, bank, "-60.00", format_day(-5))
     found = ask(QUERY, startDate=format_day(-21), endDate=format_day(-19))
@@ -108,12 +108,12 @@ def test_a_window_that_ends_in_the_past_has_nothing_projected(api, ask, books, b
     assert found["overdue"] == {"count": 0, "value": 0}
 
 
-def test_the_usual_window_starts_with_the_calendar_at_the_earliest(ask):
+def test_forecast_default_start_is_not_before_calendar_start(ask):
     found = ask(QUERY, endDate="0001-02-01", interval="month")
     assert map_points(found["actual"]) == {"0001-01-01": 0, "0001-02-01": 0}
 
 
-def test_a_booked_transfer_to_an_account_that_is_no_cash_takes_cash_away(ask, books, bank):
+def test_forecast_counts_transfer_to_noncash_account_as_outgoing_transfer(ask, books, bank):
     loan = books.account(name="Loan", type="loan")
     out, into = books.book(bank, "-40.00", format_day(3)), books.book(loan, "40.00", format_day(3))
     assert books.link(out["id"], into["id"]).status_code == 200
@@ -168,9 +168,7 @@ def convert_total(rows, day, base):
     ahead=st.integers(0, 60),
 )
 @settings(max_examples=15)
-def test_the_projection_is_what_is_booked_expected_and_overdue_in_any_currencies(
-    db, make_api, drawn, rules, back, ahead
-):
+def test_forecast_sums_booked_expected_and_overdue_amounts_in_currencies(db, make_api, drawn, rules, back, ahead):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     base, cutover, end = drawn.base, TODAY - timedelta(days=back), TODAY + timedelta(days=ahead)
@@ -240,13 +238,13 @@ def check_flows(api, asked, found):
         ({"endDate": "2099-01-01"}, "#/endDate", "window_too_long"),
     ],
 )
-def test_a_wrong_question_is_refused(api, more, pointer, code):
+def test_forecast_rejects_invalid_parameters(api, more, pointer, code):
     refused = api.post(f"data/{QUERY}", {"endDate": format_day(5)} | more)
     assert refused.status_code == 400
     assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
 
 
-def test_another_companys_account_is_unknown_and_asking_needs_permission(api, make_api, acme, globex_api, bank):
+def test_forecast_rejects_other_companys_account_and_missing_permission(api, make_api, acme, globex_api, bank):
     body = {"endDate": format_day(5), "accountIds": [bank]}
     assert globex_api.post(f"data/{QUERY}", body).status_code == 400
     assert make_api(acme, "financials:read").post(f"data/{QUERY}", body).status_code == 403

@@ -26,7 +26,7 @@ def import_transactions(api, *items):
     assert answer.status_code == 200, answer.content
 
 
-def test_a_balance_adds_up_everything_booked_to_the_day(api, bank):
+def test_account_balance_sums_transactions_up_to_end_date(api, bank):
     import_transactions(
         api, (bank, "2023-11-30", "100.00"), (bank, "2024-01-05", "-30.00"), (bank, "2024-02-01", "7.00")
     )
@@ -43,7 +43,7 @@ def test_a_balance_adds_up_everything_booked_to_the_day(api, bank):
     }
 
 
-def test_cash_and_other_money_add_up_to_the_accounts_of_the_day(api, bank, loan):
+def test_cash_and_noncash_balances_sum_to_account_balances_of_the_day(api, bank, loan):
     import_transactions(
         api,
         (bank, "2024-01-01", "100.01"),
@@ -62,7 +62,7 @@ def test_cash_and_other_money_add_up_to_the_accounts_of_the_day(api, bank, loan)
         assert Decimal(str(cash["value"])) + Decimal(str(other["value"])) == total
 
 
-def test_archived_accounts_count_until_they_are_empty(api, bank):
+def test_archived_accounts_count_until_balance_is_zero(api, bank):
     import_transactions(api, (bank, "2024-01-01", "5.00"))
     api.put(f"accounts/{bank}/archive")
     window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
@@ -72,7 +72,7 @@ def test_archived_accounts_count_until_they_are_empty(api, bank):
     assert api.post("data/accountBalanceByAccount", window).json() == {}
 
 
-def test_series_end_today(api, bank):
+def test_balance_series_end_today(api, bank):
     today = date.today()
     window = {"startDate": str(today - timedelta(days=2)), "endDate": str(today + timedelta(days=5))}
     assert len(api.post("data/balanceByCashType", window).json()["cash"]) == 3
@@ -89,14 +89,14 @@ def test_series_end_today(api, bank):
         ({"startDate": "0001-01-01", "endDate": "0001-01-02"}, "#/startDate", "out_of_range"),
     ],
 )
-def test_a_wrong_window_is_refused(api, window, pointer, code):
+def test_balance_queries_reject_invalid_window(api, window, pointer, code):
     for query in ("accountBalanceByAccount", "balanceByCashType"):
         answer = api.post(f"data/{query}", window)
         assert answer.status_code == 400
         assert (answer.json()["errors"][0]["pointer"], answer.json()["errors"][0]["code"]) == (pointer, code)
 
 
-def test_sums_beyond_what_an_integer_of_json_holds_are_answered(api, bank):
+def test_balance_queries_answer_sums_beyond_64_bits(api, bank):
     api.put("", {"baseCurrency": "KRW"})
     import_transactions(api, *[(bank, "2024-01-02", "999999999999999.00")] * 20)
     window = {"startDate": "2024-01-02", "endDate": "2024-01-02"}
@@ -105,7 +105,7 @@ def test_sums_beyond_what_an_integer_of_json_holds_are_answered(api, bank):
     assert api.post("data/accountBalanceByAccount", window).json()[bank]["value"] == point["value"]
 
 
-def test_a_question_changes_nothing(api, bank):
+def test_balance_query_does_not_change_company_update_time(api, bank):
     before = api.get("").json()["lastOverallUpdatedTime"]
     api.post("data/balanceByCashType", {"startDate": "2024-01-01", "endDate": "2024-01-02"})
     assert api.get("").json()["lastOverallUpdatedTime"] == before

@@ -55,7 +55,7 @@ def categorize_as_financing(books, transaction, *amounts):
     assert books.split(transaction["id"], *part).status_code == 200
 
 
-def test_bridge_tells_each_kind_of_change_apart(api, ask, books, bank):
+def test_cash_bridge_separates_each_kind_of_change(api, ask, books, bank):
     card, loan = books.account(name="Card", type="creditCard"), books.account(name="Loan", type="loan")
     depot, provider = books.account(name="Depot", type="other"), books.account(name="Stripe", type="transit")
     savings = books.account(name="Savings")
@@ -91,7 +91,7 @@ def test_bridge_tells_each_kind_of_change_apart(api, ask, books, bank):
     }  # fmt: skip
 
 
-def test_bridge_has_no_exchange_result_of_a_transfer_that_is_on_its_way(ask, books, bank):
+def test_cash_bridge_has_no_exchange_result_for_transfer_in_transit(ask, books, bank):
     savings = books.account(name="Savings")
     book_transfer(books, bank, savings, "100.00", "2024-12-31", "2025-01-02")
     assert list_nonzero_parts(ask("cashBridge", **YEAR)) == {"otherTransfers": -100}
@@ -101,7 +101,7 @@ def test_bridge_has_no_exchange_result_of_a_transfer_that_is_on_its_way(ask, boo
     }
 
 
-def test_bridge_tells_the_exchange_result_from_the_revaluation(ask, books, bank):
+def test_cash_bridge_separates_exchange_result_from_revaluation(ask, books, bank):
     dollars, rates = books.account(name="Dollars", defaultCurrency="USD"), get_rate_table()
     out = books.book(bank, "-1000.00", "2024-05-06")
     into = books.book(dollars, "1000.00", "2024-05-06", amountCurrency="USD")
@@ -118,7 +118,7 @@ def test_bridge_tells_the_exchange_result_from_the_revaluation(ask, books, bank)
     assert set(list_nonzero_parts(found)) == {"exchangeResult", "revaluation"}
 
 
-def test_rates_change_the_worth_of_cash_without_a_booking(ask, books, bank):
+def test_cash_bridge_shows_revaluation_without_transactions(ask, books, bank):
     books.book(bank, "100.00", "2023-06-01", amountCurrency="USD")
     found, rates = ask("cashBridge", **YEAR), get_rate_table()
     then, now = (
@@ -128,7 +128,7 @@ def test_rates_change_the_worth_of_cash_without_a_booking(ask, books, bank):
     assert list_nonzero_parts(found) == {"revaluation": float(now - then)}
 
 
-def test_bridge_ends_today(ask, books, bank):
+def test_cash_bridge_ends_today(ask, books, bank):
     books.book(bank, "5.00", str(TODAY))
     books.book(bank, "7.00", str(TODAY + timedelta(days=3)))
     window = {"startDate": str(TODAY), "endDate": str(TODAY + timedelta(days=9))}
@@ -144,7 +144,7 @@ START = date(2024, 1, 1)
 
 @given(drawn=draw_bookings(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
 @settings(max_examples=25)
-def test_bridge_parts_add_up_to_the_change_whatever_was_booked(db, make_api, drawn, first, length):
+def test_cash_bridge_parts_sum_to_change_for_any_transactions(db, make_api, drawn, first, length):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     start = START + timedelta(days=first)
@@ -178,7 +178,7 @@ def test_bridge_parts_add_up_to_the_change_whatever_was_booked(db, make_api, dra
     drawn=draw_bookings(first=START, days=60, currencies=["EUR"]), first=st.integers(0, 50), length=st.integers(0, 30)
 )
 @settings(max_examples=15)
-def test_bridge_lists_add_up_to_their_parts_in_one_currency(db, make_api, drawn, first, length):
+def test_cash_bridge_parts_equal_their_transaction_lists_in_one_currency(db, make_api, drawn, first, length):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     start = START + timedelta(days=first)
@@ -194,7 +194,7 @@ def test_bridge_lists_add_up_to_their_parts_in_one_currency(db, make_api, drawn,
 # What is open
 
 
-def test_what_is_not_categorized_in_full_is_missing_in_the_profit_and_loss(api, ask, books, bank):
+def test_open_transactions_query_counts_partly_categorized_transactions(api, ask, books, bank):
     hosting = books.category("hosting")
     done, half = books.book(bank, "-10.00", "2024-01-01")["id"], books.book(bank, "-30.00", "2024-01-31")["id"]
     books.split(done, {"categoryId": hosting, "plSplit": {"cogs": -10}})
@@ -214,7 +214,7 @@ def test_what_is_not_categorized_in_full_is_missing_in_the_profit_and_loss(api, 
 
 @given(drawn=draw_bookings(first=START, days=60))
 @settings(max_examples=8)
-def test_open_ones_are_counted_each_at_its_own_days_rate(db, make_api, drawn):
+def test_open_transactions_query_converts_each_at_rate_of_its_day(db, make_api, drawn):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     rates = get_rate_table()
@@ -231,13 +231,13 @@ def test_open_ones_are_counted_each_at_its_own_days_rate(db, make_api, drawn):
 
 
 @pytest.mark.parametrize("query", ["cashBridge", "openTransactions"])
-def test_a_wrong_question_is_refused(api, query):
+def test_bridge_and_open_transactions_queries_reject_invalid_parameters(api, query):
     for body, pointer in (({}, "#/startDate"), ({"startDate": "2024-02-01", "endDate": "2024-01-31"}, "#/endDate")):
         refused = api.post(f"data/{query}", body)
         assert refused.status_code == 400
         assert pointer in [error["pointer"] for error in refused.json()["errors"]]
 
 
-def test_asking_needs_permission(make_api, acme):
+def test_bridge_and_open_transactions_queries_need_permission(make_api, acme):
     assert make_api(acme, "financials:read").post("data/cashBridge", YEAR).status_code == 403
     assert make_api(acme, "balances:read").post("data/openTransactions", YEAR).status_code == 403

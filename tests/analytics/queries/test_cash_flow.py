@@ -47,7 +47,7 @@ def test_cash_flow_groups_by_day_week_or_month(ask, books, bank):
     assert monthly["outflow"] == [{"date": "2024-01-01", "value": 30}, {"date": "2024-02-01", "value": 5.5}]
 
 
-def test_transfers_initial_balances_pending_and_transit_are_no_flows(api, ask, books, bank):
+def test_cash_flow_excludes_transfers_initial_balances_pending_and_transit(api, ask, books, bank):
     savings, transit = books.account(name="Savings"), books.account(name="Stripe", type="transit")
     api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "1000.00"})
     books.book(bank, "50.00", "2024-01-02", pending=True)
@@ -60,7 +60,7 @@ def test_transfers_initial_balances_pending_and_transit_are_no_flows(api, ask, b
     assert map_nonzero_points(found["outflow"]) == {"2024-01-04": 9}
 
 
-def test_each_day_has_its_own_rate_and_a_point_is_rounded_once(ask, books, bank):
+def test_cash_flow_converts_at_daily_rates_and_rounds_each_point_once(ask, books, bank):
     days = [date(2024, 1, 2), date(2024, 1, 3), date(2024, 1, 31)]
     for day in days:
         books.book(bank, "33.33", str(day), amountCurrency="USD")
@@ -70,7 +70,7 @@ def test_each_day_has_its_own_rate_and_a_point_is_rounded_once(ask, books, bank)
     assert Decimal(str(point["value"])) == round_half_up(sum(worth), "EUR")
 
 
-def test_a_company_of_yen_has_whole_numbers(make_api):
+def test_cash_flow_in_yen_has_whole_numbers(make_api):
     api = make_api(factories.make_company(name="Nihon", base_currency="JPY"))
     books = Books(api)
     account = books.account()
@@ -90,7 +90,7 @@ def create_planned_transaction(api, account, amount, start, **more):
     return answer.json()
 
 
-def test_actual_flows_end_and_planned_ones_start_at_the_cutover(api, ask, books, bank):
+def test_cash_flow_actuals_end_and_planned_amounts_start_at_cutover(api, ask, books, bank):
     books.book(bank, "100.00", str(TODAY - timedelta(days=1)))
     books.book(bank, "11.00", str(TODAY))
     books.book(bank, "5.00", str(TODAY + timedelta(days=1)))
@@ -121,7 +121,7 @@ def test_actual_flows_end_and_planned_ones_start_at_the_cutover(api, ask, books,
     assert map_nonzero_points(earlier["plannedOutflow"]) == {str(TODAY): 3 + overdue}
 
 
-def test_a_window_that_ends_in_the_past_has_nothing_planned(api, ask, books, bank):
+def test_cash_flow_forecast_of_past_window_has_no_planned_amounts(api, ask, books, bank):
     books.book(bank, "100.00", "2020-05-05")
     create_planned_transaction(api, bank, "-3.00", "2020-01-01", recurrence={"frequency": "day"})
     found = ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month")
@@ -134,7 +134,7 @@ def test_a_window_that_ends_in_the_past_has_nothing_planned(api, ask, books, ban
     assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month", **cut) == found
 
 
-def test_settled_and_skipped_occurrences_and_those_on_transit_accounts_are_not_planned(api, ask, books, bank):
+def test_cash_flow_forecast_excludes_settled_skipped_transit_occurrences(api, ask, books, bank):
     transit = books.account(name="Stripe", type="transit")
     paid = books.book(bank, "-3.00", str(TODAY))["id"]
     days = [TODAY + timedelta(days=n) for n in range(1, 5)]
@@ -147,7 +147,7 @@ def test_settled_and_skipped_occurrences_and_those_on_transit_accounts_are_not_p
     assert map_nonzero_points(found["plannedInflow"]) == {str(days[2]): 8}
 
 
-def test_planned_amounts_are_at_the_latest_rate(api, ask, bank):
+def test_cash_flow_forecast_uses_latest_rate_for_planned_amounts(api, ask, bank):
     create_planned_transaction(api, bank, "100.00", TODAY + timedelta(days=400), amountCurrency="USD")
     found = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=400)), interval="month")
     worth = convert(Decimal(100), source="USD", target="EUR", day=TODAY, rates=get_rate_table())
@@ -161,7 +161,7 @@ FLOWS = st.lists(st.tuples(st.integers(0, 30), st.integers(-500, 500), st.boolea
 
 @given(flows=FLOWS, moved=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 300)), max_size=3))
 @settings(max_examples=12)
-def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flows, moved):
+def test_cash_flow_net_and_transfers_equal_balance_change(db, make_api, flows, moved):
     api = make_api(factories.make_company(name="Any"))
     books = Books(api)
     bank, savings = books.account(), books.account(name="Loan", type="loan")
@@ -234,7 +234,7 @@ def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, day
     assert flows["plannedInflow"] - flows["plannedOutflow"] == (sum(still.values()) if days else 0)
 
 
-def test_the_usual_window_starts_eleven_months_before_the_cutover_even_where_it_ends_earlier(ask):
+def test_cash_flow_forecast_default_start_is_eleven_months_before_cutover(ask):
     ended = get_first_day_of_month(TODAY) - timedelta(days=1)
     found = ask("forecastCashFlowTimeSeries", endDate=str(add_months(ended, -3)), interval="month")
     assert found["inflow"][0]["date"] == str(add_months(get_first_day_of_month(TODAY), -11))
@@ -242,7 +242,7 @@ def test_the_usual_window_starts_eleven_months_before_the_cutover_even_where_it_
 
 
 @pytest.mark.parametrize("asked", [{"endDate": "0001-02-01"}, {"endDate": "0001-02-01", "cutoverDate": "0001-01-31"}])
-def test_the_usual_window_starts_with_the_calendar_at_the_earliest(api, asked):
+def test_cash_flow_forecast_default_start_is_not_before_calendar_start(api, asked):
     found = api.post("data/forecastCashFlowTimeSeries", asked | {"interval": "month"})
     assert [point["date"] for point in found.json()["inflow"]] == ["0001-01-01", "0001-02-01"]
 
@@ -274,14 +274,14 @@ def test_the_usual_window_starts_with_the_calendar_at_the_earliest(api, asked):
         ),
     ],
 )
-def test_a_wrong_question_is_refused(api, query, body, pointer, code):
+def test_cash_flow_queries_reject_invalid_parameters(api, query, body, pointer, code):
     refused = api.post(f"data/{query}", body)
     assert refused.status_code == 400, refused.content
     told = [(error["pointer"], error["code"]) for error in refused.json()["errors"]]
     assert (pointer, code) in told
 
 
-def test_asking_needs_permission(make_api, acme):
+def test_cash_flow_queries_need_permission(make_api, acme):
     for query in ("cashFlowTimeSeries", "forecastCashFlowTimeSeries"):
         refused = make_api(acme, "financials:read").post(f"data/{query}", build_window("2024-01-01", "2024-01-02"))
         assert refused.status_code == 403

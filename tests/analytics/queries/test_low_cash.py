@@ -13,7 +13,7 @@ def list_low_cash_warnings(browser_of, alice, api):
     return [each["payload"] for each in notifications if each["type"] == "cash.belowZero"]
 
 
-def test_owners_are_told_once_of_the_day_on_which_cash_falls_below_zero(api, alice, browser_of):
+def test_low_cash_warning_is_sent_once_with_the_date_cash_goes_negative(api, alice, browser_of):
     today = date.today()
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     api.put(f"accounts/{account}/initial_balance", {"date": str(today), "amountValue": "100.00"})

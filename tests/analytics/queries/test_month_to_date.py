@@ -51,7 +51,7 @@ def test_month_to_date_leaves_out_future_dates(api, ask, books, bank, on):
     assert list_row_values(ask("profitAndLoss", **asked, toDate=True)) == [("revenue", 407, 359), ("ga", 60, 0)]
 
 
-def test_an_invoices_day_moves_the_revenue_of_a_part_only(api, ask, books, bank, on):
+def test_month_to_date_invoice_date_moves_only_revenue_part_of_split(api, ask, books, bank, on):
     on(date(2024, 11, 23))
     rule = {"type": "transactionDate", "invoiceDate": "2024-11-25"}
     made = books.book(bank, "80.00", "2024-11-20")["id"]
@@ -65,9 +65,7 @@ def test_an_invoices_day_moves_the_revenue_of_a_part_only(api, ask, books, bank,
 
 @given(parts=PARTS, today=st.dates(date(2024, 2, 1), date(2024, 8, 31)), interval=st.sampled_from(["month", "quarter"]))
 @settings(max_examples=8)
-def test_each_amount_is_the_days_so_far_and_the_rows_behind_it_add_up_to_it(
-    api, ask, books, bank, on, parts, today, interval
-):
+def test_month_to_date_amounts_equal_sum_of_their_transactions(api, ask, books, bank, on, parts, today, interval):
     made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
     by_hand = Decimal(0)
     start = today.replace(day=1)
@@ -94,7 +92,7 @@ def test_each_amount_is_the_days_so_far_and_the_rows_behind_it_add_up_to_it(
         assert abs(shown - by_hand.quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)) <= off
 
 
-def test_a_day_is_a_filter_of_its_own(api, books, bank):
+def test_recognized_by_date_filters_transactions(api, books, bank):
     made = books.book(bank, "-30.00", "2024-03-05")["id"]
     books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
     for query, found in (

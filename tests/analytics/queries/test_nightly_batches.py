@@ -71,27 +71,27 @@ def sum_numbers(texts):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_several_who_name_one_round_do_each_company_once(many, handled):
+def test_concurrent_nightly_runs_of_one_round_process_each_company_once(many, handled):
     told = run_concurrently("refresh_metrics", round="monday")
     assert sorted(handled) == many
     assert sum_numbers(told) == COMPANY_COUNT
     assert not Company.objects.filter(computed_metrics_time=None).exists()
 
 
-def test_the_same_round_has_nothing_left_and_another_has_all(many, handled):
+def test_nightly_round_skips_finished_companies_and_new_round_starts_over(many, handled):
     for name, done in (("monday", COMPANY_COUNT), ("monday", 0), ("tuesday", COMPANY_COUNT), ("tuesday", 0)):
         assert f"Metrics of {done} companies" in run_command("refresh_metrics", round=name)
     assert sorted(handled) == sorted(many * 2)
     assert LastRound.objects.count() == COMPANY_COUNT
 
 
-def test_without_a_round_every_run_does_every_company_and_leaves_no_mark(many, handled):
+def test_nightly_run_without_round_processes_all_and_stores_no_mark(many, handled):
     for _ in range(2):
         assert f"Metrics of {COMPANY_COUNT} companies" in run_command("refresh_metrics")
     assert not LastRound.objects.exists()
 
 
-def test_a_run_that_ends_in_the_middle_leaves_its_company_to_the_next(many, handled, monkeypatch):
+def test_nightly_round_retries_company_of_interrupted_run(many, handled, monkeypatch):
     counting = company_metrics.store_company_metrics
 
     def killed(*, company, audit_context):
@@ -109,7 +109,7 @@ def test_a_run_that_ends_in_the_middle_leaves_its_company_to_the_next(many, hand
 
 
 @pytest.mark.django_db(transaction=True)
-def test_batch_takes_over_a_company_of_a_dead_process(many, handled, monkeypatch):
+def test_nightly_batch_takes_over_company_of_dead_process(many, handled, monkeypatch):
     counting, at_it, die = company_metrics.store_company_metrics, threading.Event(), threading.Event()
 
     def hanging(*, company, audit_context):
@@ -133,7 +133,7 @@ def test_batch_takes_over_a_company_of_a_dead_process(many, handled, monkeypatch
     assert sorted(handled) == many
 
 
-def test_a_company_that_went_wrong_is_still_to_be_done(many, handled, monkeypatch):
+def test_nightly_round_retries_failed_company(many, handled, monkeypatch):
     counting = company_metrics.store_company_metrics
 
     def lacking(*, company, audit_context):
@@ -151,7 +151,7 @@ def test_a_company_that_went_wrong_is_still_to_be_done(many, handled, monkeypatc
 
 
 @pytest.mark.django_db(transaction=True)
-def test_derived_rows_are_rebuilt_and_proved_by_several_each_company_once(books, bank, acme, globex, monkeypatch):
+def test_concurrent_rebuild_derived_runs_process_each_company_once(books, bank, acme, globex, monkeypatch):
     books.book(bank, "-10.00", "2026-01-05")
     seen = []
     for hook, function in (
@@ -170,7 +170,7 @@ def test_derived_rows_are_rebuilt_and_proved_by_several_each_company_once(books,
     assert sorted(seen) == sorted([acme.id, globex.id] * 2)
 
 
-def test_a_proof_that_fails_fails_for_everybody_who_asks_in_its_round(books, bank, acme):
+def test_failed_derived_check_fails_for_all_runs_of_its_round(books, bank, acme):
     books.book(bank, "-10.00", "2026-01-05")
     DayMovement.objects.all().delete()
     for _ in range(2):
@@ -181,7 +181,7 @@ def test_a_proof_that_fails_fails_for_everybody_who_asks_in_its_round(books, ban
 
 
 @pytest.mark.parametrize("name", ["", "x" * 41])
-def test_a_round_has_a_name_of_at_most_forty_characters(name):
+def test_round_name_is_limited_to_forty_characters(name):
     with pytest.raises(CommandError, match="--round"):
         call_command("refresh_metrics", "--round", name)
 
@@ -198,7 +198,7 @@ def test_prune_deletes_expired_rows_once(now):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_prune_waits_for_rows_locked_by_another_process(monkeypatch, now):
+def test_prune_does_not_block_on_work_of_another_process(monkeypatch, now):
     """The first run is at its only part and is told to end once the second one waits."""
     at_it, go_on, order = threading.Event(), threading.Event(), []
 
@@ -223,12 +223,12 @@ def test_prune_waits_for_rows_locked_by_another_process(monkeypatch, now):
     assert order[0] == "quick", "the second goes on with what is free"
 
 
-def test_ids_come_in_order_however_many_are_read_at_once(many, monkeypatch):
+def test_company_ids_are_iterated_in_order_across_batches(many, monkeypatch):
     monkeypatch.setattr(company_batches, "ID_BATCH_SIZE", 5)
     assert list(company_batches.iter_company_ids(Company.objects.all())) == many
 
 
-def test_any_failure_of_one_company_is_named_and_the_others_are_done(many, handled, monkeypatch, caplog):
+def test_metrics_refresh_names_failed_company_and_processes_the_others(many, handled, monkeypatch, caplog):
     store = company_metrics.store_company_metrics
 
     def fails_for_one(*, company, audit_context):
@@ -247,7 +247,7 @@ def test_any_failure_of_one_company_is_named_and_the_others_are_done(many, handl
     assert "Metrics of 1 companies" in run_command("refresh_metrics", round="monday")
 
 
-def test_a_rebuild_goes_on_past_a_company_that_fails(many, monkeypatch):
+def test_rebuild_derived_continues_after_a_company_fails(many, monkeypatch):
     rebuild = account_movements.rebuild_account_movements
     rebuilt = []
 
@@ -265,7 +265,7 @@ def test_a_rebuild_goes_on_past_a_company_that_fails(many, monkeypatch):
     assert len(rebuilt) == COMPANY_COUNT - 1
 
 
-def test_pruning_goes_on_past_a_kind_that_fails(db, monkeypatch):
+def test_prune_continues_after_a_hook_fails(db, monkeypatch):
     called = []
 
     def fail(*, now):
@@ -281,7 +281,7 @@ def test_pruning_goes_on_past_a_kind_that_fails(db, monkeypatch):
     assert len(called) == 1
 
 
-def test_the_metrics_of_a_company_with_many_large_subscriptions_are_stored(api, acme, audit_context):
+def test_metrics_of_company_with_many_large_subscriptions_are_stored(api, acme, audit_context):
     events = [
         {
             "customerExternalId": "c",

@@ -28,7 +28,7 @@ def list_variances(ask, **more):
         ("revenue", "revenueRecurring", "1000.00", None, None, None),
     ],
 )
-def test_a_variance_is_actual_less_planned(api, ask, books, bank, on, line, key, actual, planned, variance, favourable):
+def test_variance_is_actual_minus_planned(api, ask, books, bank, on, line, key, actual, planned, variance, favourable):
     on(date(2026, 11, 26))
     book_categorized(books, bank, actual, "2026-11-25", key, line)
     if planned is not None:
@@ -36,7 +36,7 @@ def test_a_variance_is_actual_less_planned(api, ask, books, bank, on, line, key,
     assert list_variances(ask) == {line: (variance, favourable)}
 
 
-def test_a_neutral_line_has_a_variance_that_is_neither_good_nor_bad(api, ask, books, bank, on):
+def test_variance_of_neutral_line_has_no_favourable_flag(api, ask, books, bank, on):
     on(date(2026, 11, 26))
     category = api.post("categories", {"name": "Neutral", "plTypes": ["neutral"]}).json()["id"]
     row = books.book(bank, "70.00", "2026-11-05")["id"]
@@ -47,7 +47,7 @@ def test_a_neutral_line_has_a_variance_that_is_neither_good_nor_bad(api, ask, bo
     assert list_variances(ask) == {"neutral": (20, None)}
 
 
-def test_the_running_month_compares_with_the_whole_months_plan(api, ask, books, bank, on):
+def test_current_month_is_compared_with_full_month_plan(api, ask, books, bank, on):
     """Salaries are paid on the 25th: the month is at 102 %, not at 117.9 % of a plan by days."""
     on(date(2026, 11, 26))
     book_categorized(books, bank, "-10200.00", "2026-11-25", "officeAndAdmin", "ga")

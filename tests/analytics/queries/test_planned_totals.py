@@ -79,7 +79,7 @@ def test_receipts_of_a_planned_monthly_total_are_not_expected_again(api, ask, ba
     assert ask(QUERY, endDate="2026-03-31")["overdue"] == {"count": 0, "value": 0}
 
 
-def test_a_planned_total_lapses_when_its_month_ends(api, ask, bank, on, revenue, receive):
+def test_planned_total_lapses_at_end_of_month(api, ask, bank, on, revenue, receive):
     on(TWENTIETH)
     receive("100.00", "2026-02-05", revenue)
     planned = plan_total(api, bank, "300.00", "2026-02-10", revenue)
@@ -94,7 +94,7 @@ def test_a_planned_total_lapses_when_its_month_ends(api, ask, bank, on, revenue,
     assert earlier["plannedInflow"] == 0
 
 
-def test_a_total_of_a_counterparty_counts_that_counterparty_alone(api, bank, on, revenue, receive, customer):
+def test_planned_total_of_counterparty_counts_only_that_counterparty(api, bank, on, revenue, receive, customer):
     on(TWENTIETH)
     initech, globex = customer("Initech"), customer("Globex")
     receive("70.00", "2026-02-05", revenue, customer=globex)
@@ -107,7 +107,7 @@ def test_a_total_of_a_counterparty_counts_that_counterparty_alone(api, bank, on,
     assert list_open(api, planned) == {"2026-02-10": "70.00"}
 
 
-def test_occurrences_of_a_month_are_filled_in_the_order_of_their_dates(api, bank, on, revenue, receive):
+def test_planned_total_fills_occurrences_of_month_in_date_order(api, bank, on, revenue, receive):
     on(TWENTIETH)
     weekly = plan_total(api, bank, "100.00", "2026-02-02", revenue, recurrence={"frequency": "week"})
     receive("250.00", "2026-02-27", revenue)
@@ -118,7 +118,7 @@ def test_occurrences_of_a_month_are_filled_in_the_order_of_their_dates(api, bank
     assert part == {"2026-02-16": "50.00"}, "also where the earlier ones are not asked for"
 
 
-def test_a_row_that_settles_an_occurrence_is_not_counted(api, bank, on, revenue, receive):
+def test_planned_total_ignores_transaction_that_settles_an_occurrence(api, bank, on, revenue, receive):
     on(TWENTIETH)
     invoice = create_planned_transaction(api, bank, "80.00", "2026-02-03", autoSettle=False)
     paid = receive("80.00", "2026-02-05", revenue)
@@ -129,7 +129,7 @@ def test_a_row_that_settles_an_occurrence_is_not_counted(api, bank, on, revenue,
     assert list_open(api, planned) == {"2026-02-10": "100.00"}
 
 
-def test_rows_of_other_categories_months_and_pending_ones_do_not_count(api, books, bank, on, revenue, receive):
+def test_planned_total_ignores_other_categories_months_and_pending(api, books, bank, on, revenue, receive):
     on(TWENTIETH)
     receive("1.00", "2026-01-31", revenue)
     receive("2.00", "2026-03-01", revenue)
@@ -140,7 +140,7 @@ def test_rows_of_other_categories_months_and_pending_ones_do_not_count(api, book
     assert list_open(api, planned) == {"2026-02-10": "84.00"}
 
 
-def test_refunds_are_taken_off_what_is_booked_but_never_open_more_than_was_planned(api, bank, on, revenue, receive):
+def test_planned_total_subtracts_refunds_but_open_never_exceeds_planned(api, bank, on, revenue, receive):
     on(TWENTIETH)
     planned = plan_total(api, bank, "100.00", "2026-02-10", revenue)
     receive("-30.00", "2026-02-05", revenue)
@@ -149,7 +149,7 @@ def test_refunds_are_taken_off_what_is_booked_but_never_open_more_than_was_plann
     assert list_open(api, planned) == {"2026-02-10": "40.00"}
 
 
-def test_money_of_another_currency_counts_at_its_days_rate(api, books, bank, on, revenue, receive):
+def test_planned_total_converts_foreign_currency_at_rate_of_the_day(api, books, bank, on, revenue, receive):
     on(date(2025, 2, 20))
     planned = plan_total(api, bank, "1000.00", "2025-02-15", revenue)
     dollars = books.account(name="Dollars", defaultCurrency="USD")
@@ -157,7 +157,7 @@ def test_money_of_another_currency_counts_at_its_days_rate(api, books, bank, on,
     assert list_open(api, planned, start="2025-02-01", end="2025-02-28") == {"2025-02-15": "515.50"}, "500 / 1.0320"
 
 
-def test_totals_on_several_accounts_share_what_is_booked(api, ask, books, bank, on, revenue, receive):
+def test_planned_totals_on_several_accounts_share_booked_amount(api, ask, books, bank, on, revenue, receive):
     on(TWENTIETH)
     second = books.account(name="Second")
     early = plan_total(api, second, "100.00", "2026-02-02", revenue)
@@ -168,7 +168,7 @@ def test_totals_on_several_accounts_share_what_is_booked(api, ask, books, bank, 
     assert ask(QUERY, endDate="2026-02-28")["plannedInflow"] == 70
 
 
-def test_skipped_moved_and_changed_occurrences_of_totals(api, bank, on, revenue, receive):
+def test_planned_total_respects_skipped_moved_and_changed_occurrences(api, bank, on, revenue, receive):
     on(TWENTIETH)
     planned = plan_total(
         api, bank, "100.00", "2026-02-10", revenue,
@@ -179,7 +179,7 @@ def test_skipped_moved_and_changed_occurrences_of_totals(api, bank, on, revenue,
     assert list_due(api)["2026-02-10"] == ("skipped", "0.00")
 
 
-def test_a_total_is_neither_matched_nor_settled_by_an_import(api, books, bank, on, revenue):
+def test_planned_total_is_not_matched_or_settled_by_import(api, books, bank, on, revenue):
     on(TWENTIETH)
     plan_total(api, bank, "100.00", "2026-02-10", revenue)
     row = {"accountId": bank, "date": "2026-02-10", "fromTo": "x", "description": "", "amountValue": "100.00"}
@@ -189,7 +189,7 @@ def test_a_total_is_neither_matched_nor_settled_by_an_import(api, books, bank, o
     assert api.post("planned_transactions/matches", window).json() == []
 
 
-def test_open_amounts_of_single_payments(api, books, bank, on):
+def test_open_amounts_of_single_planned_transaction(api, books, bank, on):
     on(TWENTIETH)
     settled = books.book(bank, "-95.00", "2026-02-05")["id"]
     rent = create_planned_transaction(
@@ -200,7 +200,7 @@ def test_open_amounts_of_single_payments(api, books, bank, on):
     assert list_open(api, rent, end="2026-03-31") == {"2026-02-01": "0.00", "2026-03-01": "-100.00"}
 
 
-def test_a_total_needs_a_category(api, bank, revenue):
+def test_planned_total_requires_category(api, bank, revenue):
     body = {
         "accountId": bank, "name": "All", "startDate": "2026-02-10", "amountValue": "100.00", "settledBy": "category",
     }  # fmt: skip
@@ -226,9 +226,7 @@ CENTS = st.integers(1, 90_000).map(lambda cents: Decimal(cents) / 100)
     today=st.integers(1, 28),
 )
 @settings(max_examples=20)
-def test_booked_and_still_expected_of_a_month_are_the_larger_of_planned_and_booked(
-    api, ask, books, on, sign, planned, booked, today
-):
+def test_booked_plus_open_is_the_larger_of_planned_and_booked_amount(api, ask, books, on, sign, planned, booked, today):
     on(date(2026, 2, today))
     account = books.account(name="Any")
     category = api.post("categories", {"name": "Any", "plTypes": ["neutral"]}).json()["id"]

@@ -25,7 +25,7 @@ def book_revenue(books, bank, amount, day, **more):
     book_categorized(books, bank, amount, day, "revenueRecurring", "revenue", **more)
 
 
-def test_months_are_told_together_as_quarters_and_years_of_the_calendar(api, ask, books, bank):
+def test_profit_and_loss_groups_months_by_calendar_quarter_and_year(api, ask, books, bank):
     for month in range(1, 8):
         book_revenue(books, bank, f"{month}.00", f"2024-0{month}-10")
     create_plan_item(api, books, "revenueRecurring", "revenue", "2024-02", 10, duration=3)
@@ -38,7 +38,7 @@ def test_months_are_told_together_as_quarters_and_years_of_the_calendar(api, ask
     assert ask("profitAndLoss", **asked, interval="month") == ask("profitAndLoss", **asked)
 
 
-def test_a_period_stands_beside_the_one_before_or_that_of_a_year_before(api, ask, books, bank):
+def test_profit_and_loss_compares_with_previous_period_or_previous_year(api, ask, books, bank):
     for day, amount in (("2023-02-10", "7.00"), ("2023-11-10", "5.00"), ("2024-01-10", "1.00"), ("2024-02-10", "2.00")):
         book_revenue(books, bank, amount, day)
     book_categorized(books, bank, "-9.00", "2024-01-20", "hosting", "cogs")
@@ -57,13 +57,13 @@ def test_a_period_stands_beside_the_one_before_or_that_of_a_year_before(api, ask
     ]  # fmt: skip
 
 
-def test_the_calendars_first_month_is_compared_with_nothing(ask, books, bank):
+def test_profit_and_loss_of_first_calendar_month_has_zero_comparison(ask, books, bank):
     book_revenue(books, bank, "1.00", "0001-01-10")
     asked = {"startMonth": "0001-01", "endMonth": "0001-01", "comparison": "previousYear"}
     assert list_row_values(ask("profitAndLoss", **asked), "actual", "comparisonActual") == [(1, 0)]
 
 
-def test_up_to_date_the_running_months_plan_counts_by_its_days_and_later_months_not_at_all(api, ask, books, bank):
+def test_profit_and_loss_to_date_prorates_plan_and_excludes_later_months(api, ask, books, bank):
     first = add_months(RUNNING, -1)
     book_revenue(books, bank, "50.00", str(RUNNING))
     create_plan_item(api, books, "revenueRecurring", "revenue", f"{first:%Y-%m}", 1000)
@@ -87,7 +87,7 @@ def test_up_to_date_the_running_months_plan_counts_by_its_days_and_later_months_
     ],
     ids=["month", "quarter", "year", "on a month's last day all of it"],
 )
-def test_a_month_under_way_is_compared_up_to_the_same_day(ask, books, bank, on, today, asked, now, before):
+def test_profit_and_loss_to_date_compares_up_to_same_day(ask, books, bank, on, today, asked, now, before):
     for day, amount in (
         ("2024-11-03", "1.00"), ("2024-10-23", "2.00"), ("2024-10-22", "16.00"), ("2024-08-22", "128.00"),
         ("2024-08-23", "256.00"), ("2024-07-31", "512.00"), ("2023-11-22", "1024.00"), ("2023-11-23", "2048.00"),
@@ -117,7 +117,7 @@ PARTS = st.lists(
 
 @given(parts=PARTS, interval=st.sampled_from(["month", "quarter", "year"]))
 @settings(max_examples=10)
-def test_the_transactions_behind_a_row_add_up_to_it_exactly(api, ask, books, bank, parts, interval):
+def test_profit_and_loss_row_equals_sum_of_its_transactions(api, ask, books, bank, parts, interval):
     made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
     behind = {}
     for currency, amount, day, length, category, line in parts:
@@ -145,7 +145,7 @@ PLANS = st.lists(
 
 @given(parts=PARTS, plans=PLANS)
 @settings(max_examples=10)
-def test_quarters_and_years_are_the_sums_of_their_months_to_the_cent(api, ask, books, bank, parts, plans):
+def test_profit_and_loss_quarters_and_years_equal_sum_of_months(api, ask, books, bank, parts, plans):
     made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
     for currency, amount, day, length, category, line in parts:
         row = books.book(bank, f"{amount}", str(day), amountCurrency=currency)["id"]
@@ -179,7 +179,7 @@ def test_quarters_and_years_are_the_sums_of_their_months_to_the_cent(api, ask, b
         ({"toDate": "2024-01-31"}, "#/toDate"),
     ],
 )
-def test_a_wrong_question_is_refused(api, more, pointer):
+def test_profit_and_loss_rejects_invalid_parameters(api, more, pointer):
     refused = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-01"} | more)
     assert refused.status_code == 400
     assert [error["pointer"] for error in refused.json()["errors"]] == [pointer]

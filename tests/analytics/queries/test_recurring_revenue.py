@@ -78,7 +78,7 @@ def list_movements(row):
     return {name: value for name, value in row.items() if value and name not in {"month", "start", "startCount"}}
 
 
-def test_customers_come_grow_shrink_leave_and_return(api):
+def test_monthly_data_has_new_upgrade_downgrade_cancel_and_reactivate(api):
     import_events(
         api,
         build_event("a", "10.00", "2024-01-10"),
@@ -101,7 +101,7 @@ def test_customers_come_grow_shrink_leave_and_return(api):
     }
 
 
-def test_the_last_twelve_months_are_told_unless_others_are_asked_for(api):
+def test_monthly_data_defaults_to_last_twelve_months(api):
     import_events(api, build_event("a", "10.00", "2020-01-10"))
     answer = api.post("data/monthlyData", {"mrrType": "cmrr"}).json()
     assert [row["month"] for row in answer] == [f"{add_months(RUNNING, n):%Y-%m}" for n in range(-11, 1)]
@@ -110,11 +110,11 @@ def test_the_last_twelve_months_are_told_unless_others_are_asked_for(api):
     assert [only_end[0]["month"], only_end[-1]["month"]] == ["2021-01", "2021-12"]
 
 
-def test_a_company_without_events_has_empty_months(api):
+def test_monthly_data_without_events_has_empty_months(api):
     assert {tuple(list_movements(row)) for row in query_monthly_rows(api)} == {()}
 
 
-def test_mrr_goes_by_effective_and_cmrr_by_committed_dates(api):
+def test_mrr_uses_effective_dates_and_cmrr_committed_dates(api):
     import_events(
         api,
         build_event("a", "10.00", "2024-03-01", committedDate="2024-01-20"),
@@ -126,7 +126,7 @@ def test_mrr_goes_by_effective_and_cmrr_by_committed_dates(api):
     assert [month for month, end in cmrr.items() if end] == [f"2024-{n:02}" for n in range(1, 5)]
 
 
-def test_annual_rows_are_twelve_times_the_rounded_monthly_ones(api):
+def test_annual_rows_are_twelve_times_rounded_monthly_rows(api):
     import_events(
         api,
         build_event("a", "100.00", "2024-01-10", interval="year"),
@@ -147,7 +147,7 @@ def get_day(index):
 
 
 @pytest.mark.parametrize("batch", ["MONTHLY", "ANNUAL"])
-def test_published_prices_normalize_to_the_published_values(api, batch):
+def test_monthly_data_of_published_prices_matches_published_values(api, batch):
     prices = [row for row in PUBLISHED if row["period"] == batch]
     interval = {"MONTHLY": "month", "ANNUAL": "year"}[batch]
     import_events(
@@ -169,7 +169,7 @@ def test_published_prices_normalize_to_the_published_values(api, batch):
     assert abs(Decimal(str(found["2024-12"]["end"])) - total) <= Decimal("0.006")
 
 
-def test_several_subscriptions_and_currencies_make_one_customer(api):
+def test_customer_with_several_subscriptions_and_currencies_counts_once(api):
     rates = get_rate_table()
     import_events(
         api,
@@ -195,12 +195,12 @@ def test_several_subscriptions_and_currencies_make_one_customer(api):
     assert found["2024-05"]["cancel"] == -found["2024-04"]["end"]
 
 
-def test_a_currency_movement_below_half_a_cent_is_not_counted(api):
+def test_currency_movement_below_half_a_cent_is_not_counted(api):
     import_events(api, build_event("a", "0.01", "2024-01-10", "USD"), build_event("b", "1000.00", "2024-01-10", "USD"))
     assert {row["currencyCount"] for row in query_monthly_rows(api, "2024-02", "2024-10")} <= {0, 1}
 
 
-def test_a_later_year_of_yen_has_no_decimals(make_api):
+def test_monthly_data_in_yen_has_no_decimals(make_api):
     company = factories.make_company(name="Nihon", base_currency="JPY")
     api = make_api(company)
     import_events(
@@ -213,7 +213,7 @@ def test_a_later_year_of_yen_has_no_decimals(make_api):
     assert found[-1]["end"] > 83
 
 
-def test_before_a_currencys_first_rate_its_first_holds(api):
+def test_first_known_rate_applies_before_it_was_published(api):
     import_events(api, build_event("a", "100.00", "2005-01-10", "ILS"))  # the first rate is of 2011
     found = {row["month"]: row for row in query_monthly_rows(api, "2005-01", "2011-12")}
     first = get_rate_table().get_cross_rate("ILS", "EUR", date(1999, 1, 4))
@@ -221,7 +221,7 @@ def test_before_a_currencys_first_rate_its_first_holds(api):
     assert {found[f"200{n}-12"]["currency"] for n in range(5, 10)} == {0}
 
 
-def test_future_months_have_what_is_scheduled_at_the_latest_rates(api):
+def test_future_months_include_scheduled_events_at_latest_rates(api):
     ahead = add_months(RUNNING, 2)
     import_events(
         api,
@@ -239,7 +239,7 @@ def test_future_months_have_what_is_scheduled_at_the_latest_rates(api):
 # One event more or less
 
 
-def test_retracting_the_first_event_moves_everything_after_it(api):
+def test_retracting_first_event_changes_all_later_movements(api):
     import_events(api, build_event("a", "10.00", "2024-01-10"), build_event("a", "30.00", "2024-03-10"))
     assert list_movements(query_monthly_rows(api)[2]) == {"upgrade": 20, "upgradeCount": 1, "end": 30, "endCount": 1}
     first = api.get("subscription_events").json()[-1]["id"]
@@ -249,7 +249,7 @@ def test_retracting_the_first_event_moves_everything_after_it(api):
     assert list_movements(found[2]) == {"new": 30, "newCount": 1, "end": 30, "endCount": 1}
 
 
-def test_another_base_currency_tells_everything_anew(api, acme):
+def test_base_currency_change_recomputes_monthly_data(api, acme):
     import_events(api, build_event("a", "10.00", "2024-01-10"))
     assert query_monthly_rows(api)[0]["new"] == 10
     assert api.put("", {"baseCurrency": "JPY"}).status_code == 200
@@ -258,7 +258,7 @@ def test_another_base_currency_tells_everything_anew(api, acme):
     )
 
 
-def test_new_rates_are_told_at_once(api, acme, now):
+def test_new_exchange_rates_apply_to_monthly_data_immediately(api, acme, now):
     import_events(api, build_event("a", "10.00", "2024-01-10", "USD"))
     before = query_monthly_rows(api)[0]["new"]
     Rate.objects.filter(currency="USD", date=date(2024, 1, 31)).update(per_euro=Decimal("0.5"))
@@ -266,7 +266,7 @@ def test_new_rates_are_told_at_once(api, acme, now):
     assert query_monthly_rows(api)[0]["new"] == 20 != before
 
 
-def test_a_currency_without_any_rate_is_said_and_never_taken_for_one(api, now):
+def test_currency_without_rate_is_an_error_and_never_counted_at_par(api, now):
     Rate.objects.filter(currency="ILS").delete()
     RateLoad.objects.create(source="test", loaded_time=now, rows=1)
     import_events(api, build_event("a", "10.00", "2024-01-10"))
@@ -284,7 +284,7 @@ def test_a_currency_without_any_rate_is_said_and_never_taken_for_one(api, now):
     assert api.get().json()["computedCommittedMrrEur"] == "10.00"
 
 
-def test_products_are_told_as_if_only_they_existed(api):
+def test_product_filter_counts_only_events_of_those_products(api):
     import_events(
         api,
         build_event("a/1", "10.00", "2024-01-10", productExternalId="p1"),
@@ -322,30 +322,30 @@ def test_products_are_told_as_if_only_they_existed(api):
         ({"mrrType": "mrr", "productIds": "x"}, "#/productIds", "invalid_value"),
     ],
 )
-def test_a_wrong_question_is_refused(api, body, pointer, code):
+def test_monthly_data_rejects_invalid_parameters(api, body, pointer, code):
     refused = api.post("data/monthlyData", body)
     assert refused.status_code == 400
     assert refused.json()["code"] == "validation_failed"
     assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
 
 
-def test_the_usual_window_starts_with_the_calendar_at_the_earliest(api):
+def test_monthly_data_default_start_is_not_before_calendar_start(api):
     found = api.post("data/monthlyData", {"mrrType": "mrr", "endMonth": "0001-02"})
     assert [row["month"] for row in found.json()] == ["0001-01", "0001-02"]
 
 
-def test_twenty_years_of_months_can_be_asked_for(api):
+def test_monthly_data_allows_window_of_twenty_years(api):
     assert len(query_monthly_rows(api, "2000-01", "2019-12")) == 240
 
 
-def test_asking_needs_permission_and_stays_in_the_company(api, make_api, acme, globex_api):
+def test_monthly_data_needs_permission_and_is_limited_to_company(api, make_api, acme, globex_api):
     import_events(api, build_event("a", "10.00", "2024-01-10"))
     assert {row["end"] for row in query_monthly_rows(globex_api)} == {0}
     refused = make_api(acme, "products:read", "balances:read").post("data/monthlyData", {"mrrType": "mrr"})
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
 
 
-def test_stored_rows_are_read_with_one_query(api, acme, django_assert_num_queries):
+def test_stored_monthly_rows_are_read_with_one_query(api, acme, django_assert_num_queries):
     import_events(api, build_event("a", "10.00", "2024-01-10"))
     query_monthly_rows(api)
     with django_assert_num_queries(1):
@@ -354,7 +354,7 @@ def test_stored_rows_are_read_with_one_query(api, acme, django_assert_num_querie
         )
 
 
-def test_events_centuries_apart_are_told_all_the_same(api, acme):
+def test_monthly_data_handles_events_centuries_apart(api, acme):
     import_events(
         api,
         build_event("a", "10.00", "0001-01-10", "USD"),
@@ -366,7 +366,7 @@ def test_events_centuries_apart_are_told_all_the_same(api, acme):
     assert recurring_revenue.find_recurring_revenue_differences(acme.id) == []
 
 
-def test_rows_kept_ready_are_those_that_are_added_up(api, acme):
+def test_stored_monthly_rows_equal_computed_rows(api, acme):
     import_events(
         api, build_event("a", "100.00", "2022-05-10", interval="year"), build_event("b", "10.00", "2023-02-10", "USD")
     )
@@ -384,7 +384,7 @@ def test_rows_kept_ready_are_those_that_are_added_up(api, acme):
             )
 
 
-def test_metrics_are_refreshed_by_the_command(api, acme, capsys):
+def test_refresh_metrics_command_updates_mrr_and_customer_count(api, acme, capsys):
     import_events(
         api, build_event("a", "10.00", "2024-01-10"), build_event("b", "120.00", "2024-01-10", interval="year")
     )
@@ -395,7 +395,7 @@ def test_metrics_are_refreshed_by_the_command(api, acme, capsys):
     assert not RecurringBook.objects.get(company_id=acme.id).stale
 
 
-def test_the_proof_finds_a_wrong_month(api, acme):
+def test_recurring_revenue_check_finds_and_rebuild_fixes_wrong_month(api, acme):
     import_events(api, build_event("a", "10.00", "2024-01-10"))
     query_monthly_rows(api)
     assert recurring_revenue.find_recurring_revenue_differences(acme.id) == []
@@ -424,7 +424,7 @@ EVENTS = st.lists(
 
 @given(drawn=EVENTS, base=st.sampled_from(["EUR", "USD", "JPY"]), read_early=st.booleans())
 @settings(max_examples=40)
-def test_one_event_after_the_other_gives_what_all_at_once_give(db, audit_context, drawn, base, read_early):
+def test_incremental_recurring_revenue_equals_full_recomputation(db, audit_context, drawn, base, read_early):
     company = factories.make_company(name="Any", base_currency=base)
     subscriptions, customers = {}, {}
     months = list_months(date(2023, 6, 1), date(2025, 12, 1))

@@ -30,7 +30,7 @@ def run_concurrently(acts):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_events_sent_and_retracted_at_once_leave_exact_months(api, acme):
+def test_concurrent_event_writes_and_retractions_leave_exact_months(api, acme):
     customer = factories.make_customer(acme)
     subscriptions = [
         api.post("subscriptions", {"customerId": str(customer.id)}).json()["id"] for _ in range(WRITER_COUNT)
@@ -60,7 +60,7 @@ def test_events_sent_and_retracted_at_once_leave_exact_months(api, acme):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_imports_at_once_create_what_they_share_once(api, acme):
+def test_concurrent_imports_create_shared_subscription_and_product_once(api, acme):
     item = {
         "subscriptionExternalId": "s",
         "customerExternalId": "c",

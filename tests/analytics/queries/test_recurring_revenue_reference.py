@@ -146,7 +146,7 @@ class ReferenceBooks:
 
 @given(events=draw_events(), last=st.integers(12, 24))
 @settings(max_examples=20, deadline=None)
-def test_retention_and_churn_equal_an_independent_model(db, make_api, events, last):
+def test_retention_and_churn_match_independent_model(db, make_api, events, last):
     api, month = make_api(factories.make_company(name="Any")), add_months(FIRST, last)
     import_events(api, *(event.to_item() for event in events))
     answer = api.post("data/recurringRevenueSummary", {"month": format_month(month)}).json()
@@ -159,7 +159,7 @@ def test_retention_and_churn_equal_an_independent_model(db, make_api, events, la
 
 @given(events=draw_events())
 @settings(max_examples=20, deadline=None)
-def test_movements_equal_an_independent_model_to_the_cent(db, make_api, events):
+def test_mrr_movements_match_independent_model_to_the_cent(db, make_api, events):
     """Every movement is its exact sum rounded; what rounding leaves over goes to `currency` alone."""
     api = make_api(factories.make_company(name="Any"))
     import_events(api, *(event.to_item() | {"productExternalId": "product"} for event in events))
@@ -176,7 +176,7 @@ def test_movements_equal_an_independent_model_to_the_cent(db, make_api, events):
         assert row["end"] == float(round_cents(books.total(month)))
 
 
-def test_net_revenue_retention_leaves_out_who_was_not_there_at_the_start(api, ask):
+def test_net_revenue_retention_excludes_customers_absent_at_start(api, ask):
     """One customer pays 100 all year; another, who left before the year, comes back in it with 100."""
     import_events(
         api,
@@ -201,7 +201,7 @@ def test_retention_counts_returning_customers_at_year_end(api, ask, returns_with
     assert summary["customerChurnRate"] == 0
 
 
-def test_retention_is_computed_before_cents_are_rounded(api, ask):
+def test_retention_is_computed_before_rounding_to_cents(api, ask):
     """From 100 to 120 a year is 120 %; of the rounded months, 8.33 and 1.67 more, it would be 120.05 %."""
     import_events(
         api, build_event("a", "100.00", "2023-01-01", interval="year"),
@@ -210,7 +210,7 @@ def test_retention_is_computed_before_cents_are_rounded(api, ask):
     assert ask("recurringRevenueSummary", month="2024-12")["netRevenueRetention"] == 120
 
 
-def test_movements_of_customers_who_pay_in_the_base_currency_are_exact(api):
+def test_movements_of_base_currency_customers_are_exact(api):
     """Cents that rounding leaves over never change a contraction of customers who pay in euros."""
     dollars = [build_event(f"usd/{number}", "9.99", "2024-01-01", currency="USD") for number in range(3)]
     euros = [build_event(f"eur/{number}", "400.00", "2024-01-01") for number in range(2)]

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 RATES = ("netRevenueRetention", "grossRevenueRetention", "customerChurnRate", "revenueChurnRate", "quickRatio")
 
 
-def test_twelve_months_count_as_one_and_each_customer_once(api, ask):
+def test_summary_counts_each_customer_once_over_twelve_months(api, ask):
     import_events(
         api,
         build_event("a", "100.00", "2023-03-01"), build_event("a", "120.00", "2024-02-01"),
@@ -54,7 +54,7 @@ def test_summary_includes_changes_on_the_first_day(api, acme):
     assert (found.start, found.upgrade, found.new, found.end) == (100, 50, 0, 150)
 
 
-def test_a_customer_with_several_subscriptions_and_products_is_one(api, ask):
+def test_summary_counts_customer_with_several_subscriptions_once(api, ask):
     """Another subscription of a customer is an upgrade, the end of one of them a downgrade, and only the last one's end
     loses the customer."""
     import_events(
@@ -77,7 +77,7 @@ def test_a_customer_with_several_subscriptions_and_products_is_one(api, ask):
     assert (summary["mrr"], summary["customers"], summary["arpa"]) == (85, 2, 42.5)
 
 
-def test_where_there_was_nothing_to_lose_there_is_no_rate(api, ask):
+def test_summary_rates_are_null_without_starting_revenue(api, ask):
     nothing = {"mrr": 0, "arr": 0, "customers": 0, "arpa": None} | dict.fromkeys(RATES)
     assert ask("recurringRevenueSummary") == nothing
     assert ask("recurringRevenueSummary", month="0001-01") == nothing
@@ -89,13 +89,13 @@ def test_where_there_was_nothing_to_lose_there_is_no_rate(api, ask):
     assert [later[name] for name in RATES] == [100, 100, 0, 0, None]
 
 
-def test_rates_make_neither_upgrades_nor_churn(api, ask):
+def test_summary_ignores_exchange_rate_changes_in_retention_and_churn(api, ask):
     import_events(api, build_event("a", "100.00", "2023-01-01", currency="USD"))
     found = ask("recurringRevenueSummary", month="2024-12")
     assert [found[name] for name in RATES] == [100, 100, 0, 0, None]
 
 
-def test_a_cohort_is_followed_from_the_month_its_customers_came(api, ask):
+def test_cohort_follows_customers_from_their_first_month(api, ask):
     import_events(
         api,
         build_event("a", "100.00", "2024-01-10"), build_event("a", "150.00", "2024-02-01"),
@@ -177,7 +177,7 @@ def follow_cohorts(company, *, months):
 
 @given(events=EVENTS, start=st.integers(0, 23), length=st.integers(1, 24))
 @settings(max_examples=12)
-def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, start, length):
+def test_spans_and_cohorts_agree_with_monthly_data(db, make_api, events, start, length):
     company = factories.make_company(name="Any")
     api = make_api(company)
     import_events(
@@ -243,13 +243,13 @@ def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, sta
         ),
     ],
 )
-def test_a_wrong_question_is_refused(api, query, body, pointer, code):
+def test_summary_and_cohorts_reject_invalid_parameters(api, query, body, pointer, code):
     refused = api.post(f"data/{query}", body)
     assert refused.status_code == 400
     assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
 
 
-def test_asking_needs_permission_and_stays_in_the_company(api, make_api, acme, globex_api):
+def test_summary_and_cohorts_need_permission_and_are_limited_to_company(api, make_api, acme, globex_api):
     import_events(api, build_event("a", "90.00", "2024-01-01"))
     body = {"startMonth": "2024-01", "endMonth": "2024-01", "measure": "customers"}
     for query in ("recurringRevenueSummary", "cohorts"):

@@ -36,7 +36,7 @@ def query_bars(ask, first, last):
     return {row["month"]: {name: value for name, value in row.items() if value and name != "month"} for row in rows}
 
 
-def test_revenue_is_split_by_its_category_and_expenses_are_positive(ask, books, bank):
+def test_revenue_bars_split_by_category_and_expenses_are_positive(ask, books, bank):
     for key in ("revenueRecurring", "revenueOneOff", "revenueUsage", "revenueOther"):
         book_categorized(books, bank, "100.00", "2024-01-31", key, "revenue")
     book_categorized(books, bank, "-30.00", "2024-01-10", "hosting", "cogs")
@@ -70,14 +70,14 @@ def test_revenue_is_split_by_its_category_and_expenses_are_positive(ask, books, 
     }
 
 
-def test_a_category_of_ones_own_is_other_revenue(api, ask, books, bank):
+def test_custom_revenue_category_counts_as_other_revenue(api, ask, books, bank):
     own = api.post("categories", {"name": "Royalties", "plTypes": ["revenue"]}).json()["id"]
     made = books.book(bank, "12.00", "2024-01-10")
     assert books.split(made["id"], {"categoryId": own, "plSplit": {"revenue": 12}}).status_code == 200
     assert query_bars(ask, "2024-01-01", "2024-01-31") == {"2024-01": {"revenueOther": 12}}
 
 
-def test_a_quarter_paid_up_front_becomes_three_bars(ask, books, bank):
+def test_quarterly_prepayment_is_recognized_over_three_months(ask, books, bank):
     book_categorized(books, bank, "91.00", "2024-01-02", "revenueRecurring", "revenue", rule={"type": "quarter"})
     assert query_bars(ask, "2023-12-01", "2024-04-30") == {
         "2023-12": {},
@@ -89,7 +89,7 @@ def test_a_quarter_paid_up_front_becomes_three_bars(ask, books, bank):
 
 
 @pytest.mark.parametrize("example", [each for each in EXAMPLES if "byDay" in each], ids=lambda each: each["start"])
-def test_published_amounts_are_recognised_in_the_published_months(make_api, example):
+def test_revenue_recognition_matches_published_example(make_api, example):
     api = make_api(factories.make_company(name="Published", base_currency=example["currency"]))
     books = Books(api)
     rule = {"type": "servicePeriod", "startDate": example["start"], "endDate": example["end"]}
@@ -103,7 +103,7 @@ def test_published_amounts_are_recognised_in_the_published_months(make_api, exam
     assert sum(found.values()) == Decimal(example["amount"])
 
 
-def test_amounts_are_worth_what_they_were_on_the_transactions_day(ask, books, bank):
+def test_recognized_amounts_use_rate_of_transaction_date(ask, books, bank):
     rule = {"type": "servicePeriod", "startDate": "2024-03-01", "endDate": "2024-03-31"}
     book_categorized(books, bank, "100.00", "2024-01-02", "revenueOneOff", "revenue", rule=rule, amountCurrency="USD")
     worth = convert(Decimal(100), source="USD", target="EUR", day=date(2024, 1, 2), rates=get_rate_table())
@@ -117,7 +117,7 @@ def test_amounts_are_worth_what_they_were_on_the_transactions_day(ask, books, ba
     base=st.sampled_from(["EUR", "JPY"]),
 )
 @settings(max_examples=12)
-def test_the_months_of_an_amount_add_up_to_it(db, make_api, cents, start, days, base):
+def test_recognized_months_sum_to_full_amount(db, make_api, cents, start, days, base):
     api = make_api(factories.make_company(name="Any", base_currency=base))
     books = Books(api)
     amount = str(Decimal(cents) / 100) if base == "EUR" else str(cents)
@@ -150,7 +150,7 @@ def create_plan_item(api, books, key, line, month, amount, currency="EUR", **mor
     assert answer.status_code == 201, answer.content
 
 
-def test_actual_stands_beside_planned(api, ask, books, bank):
+def test_profit_and_loss_shows_actual_next_to_planned(api, ask, books, bank):
     this, following = f"{RUNNING:%Y-%m}", f"{add_months(RUNNING, 1):%Y-%m}"
     names = {each["systemKey"]: each["name"] for each in api.get("categories").json()}
     book_categorized(books, bank, "250.00", str(RUNNING), "revenueRecurring", "revenue")
@@ -167,7 +167,7 @@ def test_actual_stands_beside_planned(api, ask, books, bank):
     ]
 
 
-def test_past_months_have_percentages_where_the_company_shows_them(api, ask, books, bank):
+def test_profit_and_loss_shows_past_percentages_if_enabled_for_company(api, ask, books, bank):
     book_categorized(books, bank, "50.00", "2024-01-10", "revenueOneOff", "revenue")
     create_plan_item(api, books, "revenueOneOff", "revenue", "2024-01", 150, duration=1)
     assert [row[3:] for row in query_statement(ask, "2024-01", "2024-02")] == [(50, 150, None)]
@@ -175,7 +175,7 @@ def test_past_months_have_percentages_where_the_company_shows_them(api, ask, boo
     assert [row[3:] for row in query_statement(ask, "2024-01", "2024-02")] == [(50, 150, 33.33)]
 
 
-def test_empty_categories_are_shown_where_they_are_wanted(api, ask):
+def test_profit_and_loss_shows_empty_categories_if_requested_or_enabled(api, ask):
     assert query_statement(ask, "2024-01", "2024-01") == []
     every = query_statement(ask, "2024-01", "2024-02", showAllCategories=True)
     categories = api.get("categories").json()
@@ -186,7 +186,7 @@ def test_empty_categories_are_shown_where_they_are_wanted(api, ask):
     assert query_statement(ask, "2024-01", "2024-02", showAllCategories=False) == []
 
 
-def test_plans_are_at_the_latest_rate_of_their_month(api, ask, books):
+def test_profit_and_loss_converts_plan_at_latest_rate_of_its_month(api, ask, books):
     create_plan_item(api, books, "revenueUsage", "revenue", "2024-02", 100, "USD", duration=1)
     (row,) = query_statement(ask, "2024-01", "2024-03")
     worth = convert(
@@ -195,7 +195,7 @@ def test_plans_are_at_the_latest_rate_of_their_month(api, ask, books):
     assert Decimal(str(row[4])) == round_half_up(worth, "EUR")
 
 
-def test_transfers_pending_ones_and_initial_balances_are_no_results(api, ask, books, bank):
+def test_profit_and_loss_excludes_transfers_pending_and_initial_balances(api, ask, books, bank):
     savings = books.account(name="Savings")
     out, into = books.book(bank, "-200.00", "2024-01-03"), books.book(savings, "200.00", "2024-01-03")
     assert books.link(out["id"], into["id"]).status_code == 200
@@ -222,13 +222,13 @@ def test_transfers_pending_ones_and_initial_balances_are_no_results(api, ask, bo
         ),
     ],
 )
-def test_a_wrong_question_is_refused(api, query, body, pointer, code):
+def test_revenue_and_profit_and_loss_queries_reject_invalid_parameters(api, query, body, pointer, code):
     refused = api.post(f"data/{query}", body)
     assert refused.status_code == 400, refused.content
     assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
 
 
-def test_asking_needs_permission_and_stays_in_the_company(make_api, acme, globex_api, ask, books, bank):
+def test_revenue_and_profit_and_loss_need_permission_and_stay_in_company(make_api, acme, globex_api, ask, books, bank):
     book_categorized(books, bank, "50.00", "2024-01-10", "revenueOneOff", "revenue")
     window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
     months = {"startMonth": "2024-01", "endMonth": "2024-01"}

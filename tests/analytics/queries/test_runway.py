@@ -44,7 +44,7 @@ def test_runway_counts_card_settlements_as_burn(ask, books, bank):
     }  # fmt: skip
 
 
-def test_runway_leaves_equity_and_loan_payouts_out_and_counts_principal_as_burn(ask, books, bank):
+def test_runway_excludes_equity_and_loan_payouts_and_burns_principal(ask, books, bank):
     loan = books.account(name="Loan", type="loan")
     equity = books.book(bank, "1000000.00", get_day_in_month(3))["id"]
     part = {"categoryId": books.category("financing"), "plSplit": {"neutral": 1000000}}
@@ -59,7 +59,7 @@ def test_runway_leaves_equity_and_loan_payouts_out_and_counts_principal_as_burn(
     }  # fmt: skip
 
 
-def test_runway_is_cash_by_the_mean_net_outflow_of_three_whole_months_rounded_down(ask, books, bank):
+def test_runway_divides_cash_by_average_outflow_of_last_three_whole_months(ask, books, bank):
     books.book(bank, "10000.00", get_day_in_month(9))
     for back in (1, 2, 3):
         books.book(bank, "-777.00", get_day_in_month(back))
@@ -70,7 +70,7 @@ def test_runway_is_cash_by_the_mean_net_outflow_of_three_whole_months_rounded_do
     }  # fmt: skip
 
 
-def test_months_without_flows_do_not_count_and_fewer_than_three_are_enough(ask, books, bank):
+def test_runway_skips_months_without_flows_and_accepts_fewer_than_three(ask, books, bank):
     books.book(bank, "-100.00", get_day_in_month(14))
     books.book(bank, "1000.00", str(TODAY))
     found = ask("runway")
@@ -87,7 +87,7 @@ def test_months_without_flows_do_not_count_and_fewer_than_three_are_enough(ask, 
     assert (found["months"], found["monthlyNet"]) == (list_months(14, 3, 2), -200)
 
 
-def test_without_a_whole_month_nothing_is_known(ask, books, bank):
+def test_runway_is_unknown_without_a_whole_month(ask, books, bank):
     books.book(bank, "-100.00", str(MONTH))
     assert ask("runway") == {
         "cash": -100, "monthlyNet": None, "months": [], "runwayMonths": None,
@@ -109,7 +109,7 @@ def test_runway_is_unlimited_without_burn_and_zero_without_cash(ask, books, bank
     assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (-50, -50, list_months(1), 0)
 
 
-def test_runway_takes_an_initial_balance_for_no_change_and_no_month(api, ask, books, bank):
+def test_runway_does_not_count_initial_balance_as_change_or_month(api, ask, books, bank):
     savings = books.account(name="Savings")
     api.put(f"accounts/{bank}/initial_balance", {"date": get_day_in_month(2), "amountValue": "500.00"})
     api.put(f"accounts/{savings}/initial_balance", {"date": get_day_in_month(3), "amountValue": "100.00"})
@@ -121,7 +121,7 @@ def test_runway_takes_an_initial_balance_for_no_change_and_no_month(api, ask, bo
     }  # fmt: skip
 
 
-def test_runway_leaves_cards_and_pending_transactions_out(ask, books, bank):
+def test_runway_excludes_cards_and_pending_transactions(ask, books, bank):
     card = books.account(name="Card", type="creditCard")
     books.book(card, "-90.00", get_day_in_month(2))
     books.book(bank, "-70.00", get_day_in_month(2), pending=True)
@@ -131,7 +131,7 @@ def test_runway_leaves_cards_and_pending_transactions_out(ask, books, bank):
     assert (found["cash"], found["months"], found["monthlyNet"]) == (270, list_months(4, 1), 135)
 
 
-def test_runway_counts_only_money_that_came_in_as_financing(ask, api, books, bank):
+def test_runway_counts_only_inflows_as_financing(ask, api, books, bank):
     own = api.post("categories", {"name": "Convertible", "plTypes": ["no"], "financing": True}).json()
     assert own["financing"] is True
     paid_back = books.book(bank, "-400.00", get_day_in_month(2))["id"]
@@ -146,7 +146,7 @@ def test_runway_counts_only_money_that_came_in_as_financing(ask, api, books, ban
 
 @given(drawn=draw_bookings(first=add_months(MONTH, -7), days=(TODAY - add_months(MONTH, -7)).days + 1))
 @settings(max_examples=20)
-def test_runway_identity_holds_in_any_currencies(db, make_api, drawn):
+def test_runway_identity_holds_across_currencies(db, make_api, drawn):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     rates, eve = get_rate_table(), MONTH - timedelta(days=1)
@@ -190,6 +190,6 @@ def test_runway_identity_holds_in_any_currencies(db, make_api, drawn):
         assert Decimal(str(found["runwayMonths"])) == left.quantize(Decimal("0.1"), rounding=ROUND_DOWN)
 
 
-def test_nothing_may_be_said_and_asking_needs_permission(api, make_api, acme):
+def test_runway_ignores_body_fields_and_needs_permission(api, make_api, acme):
     assert api.post("data/runway", {"months": 3})["Ignored-Fields"] == "months"
     assert make_api(acme, "financials:read").post("data/runway", {}).status_code == 403

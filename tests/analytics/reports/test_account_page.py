@@ -37,7 +37,7 @@ def get_account_page(user, company, account, query=""):
     return answer.content.decode()
 
 
-def test_its_balance_is_that_of_the_api_up_to_any_day(api, alice, acme, bank, dollars):
+def test_account_page_balance_matches_api_forecast(api, alice, acme, bank, dollars):
     create_transaction(api, bank, "55.00", TODAY - timedelta(days=20))
     create_transaction(api, dollars, "100.00", TODAY - timedelta(days=20), currency="USD")
     planned = {"accountId": dollars, "name": "Fee", "startDate": str(LATER), "amountValue": "-120.00"}
@@ -56,7 +56,7 @@ def test_its_balance_is_that_of_the_api_up_to_any_day(api, alice, acme, bank, do
     assert "below zero from" in html
 
 
-def test_the_cash_plan_draws_the_line_of_the_api(api, alice, acme, bank):
+def test_cash_plan_page_line_matches_api_forecast(api, alice, acme, bank):
     create_transaction(api, bank, "55.00", TODAY - timedelta(days=2))
     planned = {"accountId": bank, "name": "Fee", "startDate": str(LATER), "amountValue": "-120.00"}
     assert api.post("planned_transactions", planned).status_code == 201
@@ -72,7 +72,7 @@ def test_the_cash_plan_draws_the_line_of_the_api(api, alice, acme, bank):
     assert "Cash ahead" not in sign_in(blind).get(f"/app/companies/{acme.id}/planned").content.decode()
 
 
-def test_its_rows_are_shown_and_lead_to_all_of_them(api, alice, acme, bank, dollars):
+def test_account_page_lists_own_transactions_and_links_to_full_list(api, alice, acme, bank, dollars):
     for day in (TODAY, TODAY - timedelta(days=3)):
         create_transaction(api, bank, "-12.00", day)
     create_transaction(api, dollars, "99.00", TODAY, currency="USD")
@@ -100,7 +100,7 @@ def test_account_page_hides_balances_and_rows_without_permission(api, acme, bank
 
 
 @pytest.mark.django_db(transaction=True)
-def test_its_balance_is_drawn_once_for_those_who_may_see_the_same(api, alice, acme, bank):
+def test_account_page_balance_is_cached_per_permissions_and_refreshed(api, alice, acme, bank):
     create_transaction(api, bank, "55.00", TODAY)
     drawn = find_section(get_account_page(alice, acme, bank), "Balance")
     with CaptureQueriesContext(connection) as sent:

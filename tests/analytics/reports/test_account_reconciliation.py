@@ -36,7 +36,7 @@ def parse_reconciliation_table(html):
     ]
 
 
-def test_the_rows_of_the_api_are_on_the_page_with_what_to_do_about_them(api, alice, acme, main):
+def test_account_page_shows_reconciliation_of_api_with_next_steps(api, alice, acme, main):
     for content, name in ((build_simple_camt("-40.00"), "jan.xml"), (FEBRUARY, "feb.xml"), (MARCH, "mar.xml")):
         assert upload_statement(api, content, name).status_code == 200
     told = api.get(f"accounts/{main}/reconciliation").json()
@@ -58,11 +58,11 @@ def test_the_rows_of_the_api_are_on_the_page_with_what_to_do_about_them(api, ali
     assert read_list_total(alice, f"{first}&amp;total=true")[1] == 1
 
 
-def test_an_account_without_statements_says_nothing_of_them(alice, acme, main):
+def test_account_page_hides_reconciliation_without_statements(alice, acme, main):
     assert 'id="reconciliation"' not in get_account_page(alice, acme, main)
 
 
-def test_many_are_folded_and_paged(api, alice, acme, main):
+def test_account_page_paginates_many_statements(api, alice, acme, main):
     months = [(f"2025-{month:02}-01", f"2025-{month:02}-28") for month in range(1, 13)]
     files = [build_statement(start=first, end=last, opening="5.00", closing="5.00") for first, last in months]
     more = [
@@ -84,7 +84,7 @@ def test_many_are_folded_and_paged(api, alice, acme, main):
     assert (len(days), len({*days})) == (54, 54)
 
 
-def test_the_last_row_of_a_page_knows_of_the_statement_before_it_too(api, alice, acme, main):
+def test_last_reconciliation_row_of_page_considers_previous_statement(api, alice, acme, main):
     days = [f"2026-{month:02}-{day:02}" for month in (1, 2) for day in range(1, 28)]
     files = [build_statement(start=day, end=day, opening="5", closing="5") for day in days]
     assert upload_statement(api, build_camt(*files)).status_code == 200
@@ -97,7 +97,7 @@ def test_the_last_row_of_a_page_knows_of_the_statement_before_it_too(api, alice,
     assert ["the bank has €1.00 less than the books" in row[4] for row in rest] == [False, False, False, True]
 
 
-def test_who_may_not_see_rows_sees_no_files_and_who_may_not_see_balances_no_reconciliation(api, acme, main):
+def test_reconciliation_hides_files_and_balances_without_permission(api, acme, main):
     assert upload_statement(api, build_simple_camt("-40.00"), "jan.xml").status_code == 200
     sees = factories.make_member(
         acme, "dan@acme.example", role=Role.VIEWER, permissions=["accounts:read", "balances:read"]
@@ -109,7 +109,7 @@ def test_who_may_not_see_rows_sees_no_files_and_who_may_not_see_balances_no_reco
     assert 'id="reconciliation"' not in get_account_page(blind, acme, main)
 
 
-def test_the_overview_leads_to_it(api, alice, acme, main):
+def test_overview_links_to_account_reconciliation(api, alice, acme, main):
     for content in (build_simple_camt("-40.00"), FEBRUARY):
         assert upload_statement(api, content).status_code == 200
     answer = sign_in(alice).get(f"/app/companies/{acme.id}")

@@ -25,7 +25,7 @@ def get_page_text(answer):
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
 
 
-def test_page_leads_from_opening_to_closing_cash(viewer, acme, books, bank):
+def test_cash_bridge_page_shows_opening_to_closing_cash(viewer, acme, books, bank):
     card = books.account(name="Card", type="creditCard")
     books.book(bank, "1000.00", "2023-12-31")
     books.book(bank, "300.00", "2024-02-02")
@@ -43,7 +43,7 @@ def test_page_leads_from_opening_to_closing_cash(viewer, acme, books, bank):
     assert "Closing cash €1,260.00 €1,000.00" in compared
 
 
-def test_each_amount_leads_to_the_transactions_behind_it(viewer, acme, books, bank):
+def test_cash_bridge_page_links_amounts_to_their_transactions(viewer, acme, books, bank):
     card = books.account(name="Card", type="creditCard")
     books.book(bank, "1000.00", "2023-12-31", fromTo="Before")
     books.book(bank, "300.00", "2024-02-02", fromTo="Sale")
@@ -71,7 +71,7 @@ def test_each_amount_leads_to_the_transactions_behind_it(viewer, acme, books, ba
     assert "Change of cash: Card settlements" in behind["Card settlements"]
 
 
-def test_a_span_begins_on_one_day_on_every_page(viewer, acme, books, bank):
+def test_cash_bridge_page_and_overview_start_period_on_same_day(viewer, acme, books, bank):
     books.book(bank, "1.00", "2020-01-01")
     change = get_page_text(viewer.get(f"/app/companies/{acme.id}/change-of-cash?months=12"))
     first = re.search(r"From opening cash to closing cash, (.*?) to ", change)[1]
@@ -85,9 +85,7 @@ START = date(2024, 1, 1)
 
 @given(drawn=draw_bookings(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
 @settings(max_examples=15)
-def test_the_overview_opens_and_closes_with_the_cash_of_its_change_whatever_was_booked(
-    db, make_api, drawn, first, length
-):
+def test_overview_opening_and_closing_cash_match_cash_bridge(db, make_api, drawn, first, length):
     """What flowed on the first day is part of the change, on the accounts' card as in the bridge."""
     company = factories.make_company(name="Any", base_currency=drawn.base)
     drawn.made(make_api(company))

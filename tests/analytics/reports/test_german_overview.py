@@ -31,13 +31,13 @@ GERMAN = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("names", LABEL_TABLES, ids=str)
-def test_names_that_are_translated_together_are_as_many_in_each_language(names, language):
+def test_translated_name_lists_have_same_length_in_every_language(names, language):
     count = len(names.split(", "))
     with translation.override(language):
         assert len(names.split(", ")) == count
 
 
-def test_a_period_is_named_in_the_readers_language():
+def test_period_heading_uses_reader_language():
     days = {"first": date(2024, 2, 1), "last": date(2024, 11, 22)}
     with use_locale(get_locale("de")):
         assert format_period_heading(date(2024, 3, 1), "month", **days) == "Mär 2024"
@@ -45,7 +45,7 @@ def test_a_period_is_named_in_the_readers_language():
         assert format_period_heading(date(2024, 1, 1), "year", **days) == "2024, 01.02.2024 bis 22.11.2024"
 
 
-def test_an_amount_is_short_in_the_readers_language_and_fits_beside_its_axis():
+def test_compact_amounts_use_reader_language_and_axis_omits_currency():
     with use_locale(get_locale("de")):
         short = [format_compact_amount(Decimal(size), "EUR") for size in (12_500, 1_020_000, -12_300_000_000)]
         assert short == ["12,5k\xa0€", "1,02\u202fMio.\xa0€", "−12,3\u202fMrd.\xa0€"]
@@ -72,7 +72,7 @@ def test_overview_cache_is_separate_by_language(api, alice, acme, books):
 
 
 @pytest.mark.django_db
-def test_the_workbook_of_a_page_speaks_as_the_page_and_that_of_the_api_english(api, alice, acme, books):
+def test_page_workbook_uses_page_language_and_api_workbook_english(api, alice, acme, books):
     row = books.book(books.account(), "-5.00", str(TODAY))["id"]
     assert books.split(row, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -5.0}}).status_code == 200
     shown = openpyxl.load_workbook(
@@ -95,7 +95,7 @@ def test_the_workbook_of_a_page_speaks_as_the_page_and_that_of_the_api_english(a
     ("tag", "subject"),
     [("", "An import was taken back: “Acme”"), ("de", "Ein Import wurde rückgängig gemacht: „Acme“")],
 )
-def test_a_mail_is_in_the_language_of_who_gets_it_whoever_acts(
+def test_notification_mail_uses_language_of_recipient(
     acme, alice, mailoutbox, django_capture_on_commit_callbacks, tag, subject
 ):
     alice.mailed, alice.locale = ["import.undone"], tag

@@ -52,7 +52,7 @@ def test_onboarding_leads_from_an_empty_company_to_first_figures(api, alice, bob
     assert parse_onboarding_steps(get_overview(alice, acme)) is None
 
 
-def test_of_all_steps_only_the_one_that_comes_next_stands_out(api, alice, acme):
+def test_onboarding_highlights_only_the_next_step(api, alice, acme):
     def standing_out():
         part = get_overview(alice, acme).split('id="first-hour">')[1].split("</section>")[0]
         return [address.split("/")[-2:] for address in re.findall(r'class="button primary" href="([^"]+)"', part)]

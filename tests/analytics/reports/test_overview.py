@@ -68,7 +68,7 @@ def create_transaction(api, bank, amount, day, currency="EUR"):
 # ---------------------------------------------------------------------------------------------- what is shown
 
 
-def test_cash_is_what_the_accounts_that_count_hold_today(api, alice, acme, bank):
+def test_overview_cash_is_balance_of_cash_accounts_today(api, alice, acme, bank):
     create_transaction(api, bank, "1000.00", TODAY - timedelta(days=40))
     create_transaction(api, bank, "-250.50", TODAY - timedelta(days=3))
     html = get_overview(alice, acme)
@@ -79,7 +79,7 @@ def test_cash_is_what_the_accounts_that_count_hold_today(api, alice, acme, bank)
     assert table[f"{TODAY - timedelta(days=4):%-d %b %Y}"] == ["1,000.00", "–", "0.00"]
 
 
-def test_cash_flow_shows_what_came_and_what_is_planned_apart(api, alice, acme, bank):
+def test_overview_cash_flow_shows_actual_and_planned_separately(api, alice, acme, bank):
     create_transaction(api, bank, "500.00", MONTH)
     planned = {"accountId": bank, "name": "Rent", "startDate": str(get_next_month()), "amountValue": "-80.00"}
     assert api.post("planned_transactions", planned).status_code == 201
@@ -95,7 +95,7 @@ def get_next_month():
     return (MONTH + timedelta(days=32)).replace(day=1)
 
 
-def test_revenue_and_expenses_stand_side_by_side(api, alice, acme, bank, books):
+def test_overview_shows_revenue_next_to_expenses(api, alice, acme, bank, books):
     categories = {row["systemKey"]: row["id"] for row in api.get("categories").json()}
     for amount, key in (("300.00", "revenueRecurring"), ("-120.00", "hosting")):
         selection = {"mode": "ids", "ids": [create_transaction(api, bank, amount, MONTH)]}
@@ -108,7 +108,7 @@ def test_revenue_and_expenses_stand_side_by_side(api, alice, acme, bank, books):
     assert re.findall(r"</svg>([^<]+)</li>", shown) == ["Recurring", "Cost of revenue"]
 
 
-def test_committed_revenue_counts_from_the_day_it_was_agreed(api, alice, acme):
+def test_committed_mrr_counts_from_committed_date(api, alice, acme):
     customer = factories.make_customer(acme)
     subscription = api.post("subscriptions", {"customerId": str(customer.id)}).json()["id"]
     event = {
@@ -123,7 +123,7 @@ def test_committed_revenue_counts_from_the_day_it_was_agreed(api, alice, acme):
     assert parse_table_rows(find_section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["90.00", "1"]
 
 
-def test_runway_is_cash_over_what_the_last_whole_months_burnt(api, alice, acme, bank):
+def test_overview_runway_is_cash_divided_by_burn_of_last_whole_months(api, alice, acme, bank):
     create_transaction(api, bank, "10000.00", MONTH - timedelta(days=300))
     for back in (5, 35, 66):
         create_transaction(api, bank, "-500.00", MONTH - timedelta(days=back))
@@ -133,13 +133,13 @@ def test_runway_is_cash_over_what_the_last_whole_months_burnt(api, alice, acme, 
     ]
 
 
-def test_cash_below_zero_lasts_no_month_whatever_came_in(api, alice, acme, bank):
+def test_overview_runway_is_zero_if_cash_is_negative(api, alice, acme, bank):
     create_transaction(api, bank, "300.00", MONTH - timedelta(days=5))
     create_transaction(api, bank, "-400.00", TODAY)
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == ["0 months", "cash is below zero"]
 
 
-def test_a_figure_too_long_to_be_read_at_a_glance_is_told_in_short(api, alice, acme, bank):
+def test_key_figure_too_long_to_read_is_abbreviated(api, alice, acme, bank):
     create_transaction(api, bank, "123456789.50", TODAY)
     assert parse_key_figures(get_overview(alice, acme))["Cash"][0] == "€123,456,790"
     create_transaction(api, bank, "987654321012345.67", TODAY)
@@ -148,7 +148,7 @@ def test_a_figure_too_long_to_be_read_at_a_glance_is_told_in_short(api, alice, a
     assert parse_table_rows(find_section(html, "Accounts"))["All accounts"][0] == "987,654,444,469,135.17"
 
 
-def test_axes_have_no_room_for_a_currency_of_letters(alice):
+def test_chart_axis_omits_currency_written_in_letters(alice):
     zurich = factories.make_company(name="Zurich", base_currency="CHF")
     member = factories.make_member(zurich, "ueli@zurich.example")
     bank = actions.create_account(
@@ -163,7 +163,7 @@ def test_axes_have_no_room_for_a_currency_of_letters(alice):
     assert not any("CHF" in tick for tick in ticks)
 
 
-def test_nobody_runs_out_who_earns_more_than_they_spend(api, alice, acme, bank):
+def test_overview_runway_says_no_burn_if_income_exceeds_spending(api, alice, acme, bank):
     create_transaction(api, bank, "300.00", MONTH - timedelta(days=5))
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
         "No burn",
@@ -172,12 +172,12 @@ def test_nobody_runs_out_who_earns_more_than_they_spend(api, alice, acme, bank):
 
 
 @pytest.mark.parametrize("amount", ["0.01", "-999999999999999.99", "999999999999999.99"])
-def test_any_amount_can_be_drawn(api, alice, acme, bank, amount):
+def test_balance_chart_draws_any_amount(api, alice, acme, bank, amount):
     create_transaction(api, bank, amount, TODAY)
     assert "<path" in find_section(get_overview(alice, acme), "Cash balance")
 
 
-def test_yen_have_no_decimals(alice):
+def test_overview_in_yen_has_no_decimals(alice):
     tokyo = factories.make_company(name="Tokyo", base_currency="JPY")
     member = factories.make_member(tokyo, "yuki@tokyo.example")
     html = get_overview(member, tokyo)
@@ -185,7 +185,7 @@ def test_yen_have_no_decimals(alice):
     assert parse_table_rows(find_section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["0", "0"]
 
 
-def test_a_company_without_anything_has_its_page(alice, acme):
+def test_overview_of_empty_company_shows_all_sections(alice, acme):
     html = get_overview(alice, acme)
     assert [title for title in TITLES if f"{title}</h2>" in html] == TITLES
     assert parse_table_rows(find_section(html, "Accounts")) == {"All accounts": ["0.00", "0.00"]}
@@ -212,9 +212,7 @@ def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, bo
     assert "2 open transactions, not in" in get_overview(blind, acme)
 
 
-def test_what_is_left_of_a_split_transaction_is_told_apart_from_the_whole_amounts_of_the_list(
-    api, alice, acme, bank, books
-):
+def test_uncategorized_notice_counts_remainder_of_partly_split_transaction(api, alice, acme, bank, books):
     half = create_transaction(api, bank, "-30.00", MONTH)
     books.split(half, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -20}})
     create_transaction(api, bank, "-7.00", MONTH)
@@ -227,7 +225,7 @@ def test_what_is_left_of_a_split_transaction_is_told_apart_from_the_whole_amount
     assert read_list_total(alice, f"{address}&amp;total=true") == ("−€37.00", 2)
 
 
-def test_where_there_is_nothing_to_draw_it_says_so_and_where_numbers_come_from(api, alice, acme, bank):
+def test_empty_charts_explain_where_numbers_come_from(api, alice, acme, bank):
     create_transaction(api, bank, "1000.00", TODAY)
     html = get_overview(alice, acme)
     drawn = {title for title in TITLES if 'class="plot"' in find_section(html, title)}
@@ -237,7 +235,7 @@ def test_where_there_is_nothing_to_draw_it_says_so_and_where_numbers_come_from(a
     assert parse_table_rows(find_section(html, "Committed MRR"))  # the numbers are there all the same
 
 
-def test_any_days_can_be_shown_and_are_kept_in_every_link(api, alice, acme, bank):
+def test_overview_accepts_any_period_and_keeps_period_in_links(api, alice, acme, bank):
     create_transaction(api, bank, "100.00", "2024-03-10")
     create_transaction(api, bank, "-30.00", "2024-04-02")
     html = get_overview(alice, acme, "?startDate=2024-03-05&endDate=2024-04-20&comparison=previousYear")
@@ -259,7 +257,7 @@ def test_any_days_can_be_shown_and_are_kept_in_every_link(api, alice, acme, bank
         ("previousPeriod", "1 Oct 2026 to 31 Oct 2026", ["1,000.00", "38.00", "+962.00"]),
     ],
 )
-def test_the_month_under_way_counts_whole_beside_others(
+def test_overview_compares_full_months_for_revenue_and_same_days_for_cash(
     api, alice, acme, bank, books, monkeypatch, comparison, days, cells
 ):
     noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -282,7 +280,7 @@ def test_the_month_under_way_counts_whole_beside_others(
 
 
 @pytest.mark.parametrize(("comparison", "then"), [("previousYear", "2023-03-11"), ("previousPeriod", "2024-01-20")])
-def test_a_period_is_compared_with_the_one_before_or_a_year_before(api, alice, acme, bank, books, comparison, then):
+def test_overview_compares_with_previous_period_or_previous_year(api, alice, acme, bank, books, comparison, then):
     create_transaction(api, bank, "10.00", "2023-01-01")
     for amount, day in (("100.00", "2024-03-10"), ("40.00", then)):
         part = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": float(amount)}}
@@ -317,7 +315,7 @@ def list_row_links(html, name):
     return [(found := re.search(r'href="([^"]+)"', cell)) and found[1] for cell in row.split("</td>")[:-1]]
 
 
-def test_each_bar_leads_to_the_rows_that_it_adds_up(api, alice, acme, bank, books):
+def test_cash_flow_bars_link_to_their_transactions(api, alice, acme, bank, books):
     transit = books.account(name="Transit", type="transit")
     api.put(f"accounts/{bank}/initial_balance", {"date": str(MONTH), "amountValue": "5000.00"})
     for account, amount in ((bank, "300.00"), (bank, "20.00"), (bank, "-120.00"), (transit, "77.00")):
@@ -333,7 +331,7 @@ def test_each_bar_leads_to_the_rows_that_it_adds_up(api, alice, acme, bank, book
     assert read_list_total(alice, outflow) == ("−€120.00", 1)
 
 
-def test_each_part_of_revenue_and_expenses_leads_to_what_counts_in_it(api, alice, acme, bank, books):
+def test_revenue_and_expense_amounts_link_to_their_transactions(api, alice, acme, bank, books):
     for amount, key, line in (
         ("300.00", "revenueRecurring", "revenue"),
         ("7.00", "revenueOther", "revenue"),
@@ -348,7 +346,7 @@ def test_each_part_of_revenue_and_expenses_leads_to_what_counts_in_it(api, alice
     assert read_list_total(alice, cells["120.00"]) == ("€120.00", 1)
 
 
-def test_each_day_of_the_line_leads_to_what_moved_on_it_or_is_expected(api, alice, acme, bank):
+def test_cash_line_days_link_to_booked_or_expected_movements(api, alice, acme, bank):
     tomorrow, later = TODAY + timedelta(days=1), TODAY + timedelta(days=9)
     create_transaction(api, bank, "100.00", TODAY)
     create_transaction(api, bank, "-30.00", tomorrow)
@@ -373,7 +371,7 @@ def test_each_day_of_the_line_leads_to_what_moved_on_it_or_is_expected(api, alic
     assert "1 overdue payment" in html
 
 
-def test_an_account_that_does_not_agree_with_its_bank_is_named(alice, acme, bank):
+def test_overview_names_account_with_balance_mismatch(alice, acme, bank):
     told = {
         "balanceMismatchSince": "2026-01-31T00:00:00Z", "balanceMismatchReportedBalances": [120.5],
         "balanceMismatchCalculatedBalance": 100,
@@ -388,7 +386,7 @@ def test_an_account_that_does_not_agree_with_its_bank_is_named(alice, acme, bank
 # ---------------------------------------------------------------------------------------------- how it is made
 
 
-def test_a_chart_says_what_it_is_and_its_numbers_stand_below(api, alice, acme, bank):
+def test_chart_has_title_description_and_table_of_numbers(api, alice, acme, bank):
     create_transaction(api, bank, "1000.00", TODAY)
     html = get_overview(alice, acme)
     for title in CASH:
@@ -401,7 +399,7 @@ def test_a_chart_says_what_it_is_and_its_numbers_stand_below(api, alice, acme, b
     assert len(re.findall(r'id="([\w-]+)"', html)) == len(set(re.findall(r'id="([\w-]+)"', html)))
 
 
-def test_nothing_on_the_page_needs_a_laxer_policy(alice, acme):
+def test_overview_needs_no_unsafe_content_security_policy(alice, acme):
     answer = sign_in(alice).get(f"/app/companies/{acme.id}")
     html = answer.content.decode()
     assert "unsafe" not in answer["Content-Security-Policy"]
@@ -409,15 +407,13 @@ def test_nothing_on_the_page_needs_a_laxer_policy(alice, acme):
     assert answer["Cache-Control"] == "private, no-cache"
 
 
-def test_texts_of_users_stay_texts(api, alice, acme, bank):
+def test_overview_escapes_user_text(api, alice, acme, bank):
     acme.name = "<b>Acme</b>"
     acme.save(update_fields=["name"])
     assert "<b>Acme" not in get_overview(alice, acme)
 
 
-def test_the_page_asks_as_many_questions_with_many_transactions_as_with_one(
-    api, alice, acme, bank, django_assert_max_num_queries
-):
+def test_overview_queries_do_not_grow_with_transactions(api, alice, acme, bank, django_assert_max_num_queries):
     items = [{"accountId": bank, "date": str(TODAY - timedelta(days=n % 300)), "fromTo": "", "description": "",
               "amountValue": "1.00", "amountCurrency": "EUR"} for n in range(1000)]  # fmt: skip
     assert api.post("transactions/import", {"transactions": items}).status_code == 200
@@ -438,7 +434,7 @@ def test_the_page_asks_as_many_questions_with_many_transactions_as_with_one(
         ("subscriptions:read", {*RECURRING}),
     ],
 )
-def test_sections_that_one_may_not_see_say_so(api, acme, bank, permission, hidden):
+def test_overview_section_names_missing_permission(api, acme, bank, permission, hidden):
     create_transaction(api, bank, "4711.00", TODAY)
     others = [name for name in ("balances:read", "financials:read", "subscriptions:read") if name != permission]
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=others)
@@ -449,20 +445,20 @@ def test_sections_that_one_may_not_see_say_so(api, acme, bank, permission, hidde
     assert ("4,711" in html) is (permission != "balances:read")
 
 
-def test_another_company_is_not_found(carol, acme, globex):
+def test_overview_of_another_company_returns_404(carol, acme, globex):
     client = sign_in(carol)
     assert client.get(f"/app/companies/{globex.id}").status_code == 200
     for company_id in (acme.id, "nonsense"):
         assert client.get(f"/app/companies/{company_id}").status_code == 404
 
 
-def test_strangers_sign_in_first(acme):
+def test_overview_redirects_to_sign_in_without_session(acme):
     answer = Client().get(f"/app/companies/{acme.id}")
     assert answer.status_code == 302
     assert answer["Location"].startswith("/app/sign-in?next=%2Fapp%2Fcompanies%2F")
 
 
-def test_the_home_page_tells_cash_and_recurring_revenue(api, alice, acme, bank):
+def test_home_page_shows_cash_and_committed_mrr(api, alice, acme, bank):
     create_transaction(api, bank, "12345.00", TODAY)
     assert parse_key_figures(sign_in(alice).get("/app/").content.decode()) == {
         "Cash": ["€12.3k"],
@@ -470,7 +466,7 @@ def test_the_home_page_tells_cash_and_recurring_revenue(api, alice, acme, bank):
     }
 
 
-def test_the_home_page_tells_nothing_that_one_may_not_see(api, acme, bank):
+def test_home_page_hides_figures_without_permission(api, acme, bank):
     create_transaction(api, bank, "12345.00", TODAY)
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["company:read"])
     html = sign_in(dan).get("/app/").content.decode()
@@ -480,7 +476,7 @@ def test_the_home_page_tells_nothing_that_one_may_not_see(api, acme, bank):
     assert list(parse_key_figures(sign_in(dan).get("/app/").content.decode())) == ["Cash"]
 
 
-def test_an_address_with_a_slash_at_its_end_leads_to_the_page(alice, carol, acme):
+def test_overview_url_with_trailing_slash_redirects(alice, carol, acme):
     for query in ("", "?months=6&comparison=previousYear"):
         answer = sign_in(alice).get(f"/app/companies/{acme.id}/{query}")
         assert (answer.status_code, answer["Location"]) == (302, f"/app/companies/{acme.id}{query}")
@@ -488,7 +484,7 @@ def test_an_address_with_a_slash_at_its_end_leads_to_the_page(alice, carol, acme
 
 
 @pytest.mark.parametrize(("role", "led"), [(Role.EDITOR, True), (Role.VIEWER, False)])
-def test_where_nothing_is_planned_who_may_plan_is_led_to_the_plan(acme, role, led):
+def test_empty_plan_section_links_to_plan_for_members_who_may_edit(acme, role, led):
     person = factories.make_member(acme, "dan@example.com", role=role)
     part = find_section(get_overview(person, acme), "Plan against actual")
     assert "what is planned stands in the financial plan" in part

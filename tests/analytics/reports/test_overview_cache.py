@@ -27,7 +27,7 @@ def get_cash_figure(user, company):
     return parse_key_figures(get_overview(user, company))["Cash"][0]
 
 
-def test_to_look_again_asks_for_nothing_but_the_viewer_and_what_has_changed(api, alice, acme, bank):
+def test_cached_overview_reads_no_figures_from_database(api, alice, acme, bank):
     client, address = sign_in(alice), f"/app/companies/{acme.id}"
     first = client.get(address)
     with CaptureQueriesContext(connection) as asked:
@@ -46,7 +46,7 @@ def test_overview_shows_new_transactions_immediately(api, alice, bob, acme, bank
         assert [get_cash_figure(user, acme) for user in (alice, bob)] == [shown, shown]
 
 
-def test_a_form_of_a_page_changes_it_too(api, alice, acme, bank):
+def test_overview_shows_transaction_deletion_by_form_immediately(api, alice, acme, bank):
     create_transaction(api, bank, "1000.00", TODAY)
     assert get_cash_figure(alice, acme) == "€1,000"
     (entry,) = api.get("transactions").json()
@@ -55,14 +55,14 @@ def test_a_form_of_a_page_changes_it_too(api, alice, acme, bank):
     assert get_cash_figure(alice, acme) == "€0"
 
 
-def test_another_base_currency_is_another_page(api, alice, acme, bank):
+def test_overview_cache_is_separate_by_base_currency(api, alice, acme, bank):
     create_transaction(api, bank, "1000.00", TODAY)
     assert get_cash_figure(alice, acme) == "€1,000"
     assert api.put("", {"baseCurrency": "USD"}).status_code == 200
     assert get_cash_figure(alice, acme).startswith("$")
 
 
-def test_a_company_that_changes_while_its_page_begins_is_seen_the_next_time(api, alice, acme, bank, monkeypatch):
+def test_overview_cache_is_refreshed_after_change_during_rendering(api, alice, acme, bank, monkeypatch):
     """The page has read it by then, and what is drawn is of the moment after."""
     create_transaction(api, bank, "1000.00", TODAY)
 
@@ -84,14 +84,14 @@ def test_overview_cache_is_separate_by_permissions(api, alice, acme, bank):
     assert "4,711" in get_overview(alice, acme)
 
 
-def test_a_link_to_an_account_is_for_those_who_may_open_it(api, alice, acme, bank):
+def test_overview_account_link_requires_account_permission(api, alice, acme, bank):
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["balances:read"])
     link = f'href="/app/companies/{acme.id}/accounts/{bank}"'
     assert link in get_overview(alice, acme)
     assert link not in get_overview(dan, acme)
 
 
-def test_new_rates_value_it_anew(api, alice, acme, bank, tmp_path):
+def test_overview_cache_is_refreshed_by_new_exchange_rates(api, alice, acme, bank, tmp_path):
     create_transaction(api, bank, "1000.00", TODAY, currency="USD")
     (tmp_path / "rates.csv").write_text(f"Date,USD,\n{TODAY},2.00,\n")
     assert get_cash_figure(alice, acme) != "€500"
@@ -99,7 +99,7 @@ def test_new_rates_value_it_anew(api, alice, acme, bank, tmp_path):
     assert get_cash_figure(alice, acme) == "€500"
 
 
-def test_each_day_is_another_page(api, alice, acme, bank, monkeypatch):
+def test_overview_cache_is_separate_by_day(api, alice, acme, bank, monkeypatch):
     create_transaction(api, bank, "1000.00", TODAY)
     lead = re.search(r'<p class="lead">([^<]*)', get_overview(alice, acme))[1]
     with CaptureQueriesContext(connection) as asked:

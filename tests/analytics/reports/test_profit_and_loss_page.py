@@ -71,7 +71,7 @@ def format_heading(month, interval):
     ("interval", "comparison"),
     [("month", None), ("month", "previousYear"), ("quarter", "previousPeriod"), ("year", None)],
 )
-def test_every_amount_is_that_of_the_api_and_of_the_rows_behind_it(shown, interval, comparison):
+def test_profit_and_loss_page_amounts_match_api_and_linked_transactions(shown, interval, comparison):
     chosen = f"&comparison={comparison}" if comparison else ""
     answer = shown.client.get(f"{shown.path}/profit-and-loss?months=12&interval={interval}{chosen}")
     head, rows = parse_statement(answer.content.decode())
@@ -116,7 +116,7 @@ def check_sums(rows):
 
 
 @pytest.mark.parametrize(("query", "planned"), [("", {}), ("&toDate=true", {"toDate": True})])
-def test_the_plan_of_the_month_under_way_counts_whole_unless_asked(api, alice, acme, bank, books, query, planned):
+def test_profit_and_loss_page_uses_full_month_plan_by_default(api, alice, acme, bank, books, query, planned):
     hosting = books.category("hosting")
     amount = {"type": "fixed", "amount": {"value": 3000, "currency": "EUR"}}
     item = {"month": f"{MONTH:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
@@ -130,7 +130,7 @@ def test_the_plan_of_the_month_under_way_counts_whole_unless_asked(api, alice, a
     assert next(cells for kind, _, cells in rows if kind == "category")[-2][1] == to_decimal(row["planned"])
 
 
-def test_a_period_that_is_shown_in_part_is_headed_as_a_part(alice, acme, books, bank, api):
+def test_partial_period_heading_states_its_dates(alice, acme, books, bank, api):
     books.split(
         create_transaction(api, bank, "-70.00", MONTH),
         {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}},
@@ -148,9 +148,7 @@ def test_a_period_that_is_shown_in_part_is_headed_as_a_part(alice, acme, books, 
 
 
 @pytest.mark.parametrize("shown_for_past", [False, True])
-def test_sums_of_past_months_show_a_share_of_the_plan_where_the_company_wants_it(
-    api, alice, acme, books, bank, shown_for_past
-):
+def test_past_totals_show_plan_percentage_if_enabled_for_company(api, alice, acme, books, bank, shown_for_past):
     assert api.put("", {"plShowPlanningPercentageForPastMonths": shown_for_past}).status_code == 200
     hosting, past = books.category("hosting"), add_months(MONTH, -1)
     amount = {"type": "fixed", "amount": {"value": 100, "currency": "EUR"}}
@@ -189,13 +187,13 @@ def test_profit_and_loss_links_to_uncategorized_transactions(api, alice, acme, b
         ("comparison=x", "There is no such comparison"),
     ],
 )
-def test_invalid_parameters_show_a_message(alice, acme, query, said):
+def test_profit_and_loss_page_shows_message_for_invalid_parameters(alice, acme, query, said):
     answer = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?{query}")
     assert answer.status_code == 200
     assert said in answer.content.decode()
 
 
-def test_the_statement_asks_few_questions(shown, django_assert_max_num_queries):
+def test_profit_and_loss_page_needs_few_queries(shown, django_assert_max_num_queries):
     address = f"{shown.path}/profit-and-loss?months=24&comparison=previousYear"
     shown.client.get(address)  # the session is told of its first use in a while
     with django_assert_max_num_queries(12):

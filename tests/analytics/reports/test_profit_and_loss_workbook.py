@@ -84,7 +84,7 @@ def year(api, books, bank):
 
 @pytest.mark.parametrize("interval", ["month", "quarter", "year"])
 @pytest.mark.parametrize("comparison", [None, "previousPeriod"])
-def test_its_formulas_come_to_what_the_statement_shows(api, year, interval, comparison):
+def test_workbook_formulas_match_profit_and_loss_statement(api, year, interval, comparison):
     asked = {"interval": interval} | ({"comparison": comparison} if comparison else {})
     found = read_workbook(download_workbook(api, **YEAR, **asked))
     told = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | asked).json()
@@ -109,7 +109,7 @@ def test_its_formulas_come_to_what_the_statement_shows(api, year, interval, comp
         assert totals["Result", ""] == left + lines["no"]
 
 
-def test_each_month_is_a_column(api, year):
+def test_workbook_has_one_column_per_month(api, year):
     actual = read_workbook(download_workbook(api, **YEAR))["Actual"]
     assert actual["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
     assert actual["Result", "", "Feb 2024"] == Decimal("-139.42")
@@ -125,7 +125,7 @@ def test_workbook_shows_comparison_months(api, year, monkeypatch):
     assert found["Before"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
 
 
-def test_a_name_that_looks_like_markup_leaves_the_workbook_whole(api, books, bank):
+def test_workbook_stays_valid_with_markup_in_category_name(api, books, bank):
     made = api.post("categories", {"name": "<r>&</r>", "plTypes": ["ga"]}).json()["id"]
     row = books.book(bank, "-20.05", "2024-02-15")["id"]
     assert books.split(row, {"categoryId": made, "plSplit": {"ga": -20.05}})
@@ -133,14 +133,14 @@ def test_a_name_that_looks_like_markup_leaves_the_workbook_whole(api, books, ban
     assert "'<r>&</r>" in names
 
 
-def test_what_the_calendar_has_no_period_before_has_no_name(api, year):
+def test_workbook_comparison_before_calendar_start_has_no_heading(api, year):
     asked = {"startDate": "0001-12-01", "endDate": "0002-01-31", "comparison": "previousYear"}
     found = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **asked)))
     heads = {sheet.title: [cell.value for cell in sheet[1]][1:] for sheet in found}
     assert heads["Actual"] == ["Dec 1", "Jan 2", "Together"]
 
 
-def test_months_that_lie_ahead_are_not_there(api, year, monkeypatch):
+def test_workbook_omits_future_months(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     actual = read_workbook(download_workbook(api, **YEAR))["Actual"]
     assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024 (in progress)", "Together"}
@@ -148,7 +148,7 @@ def test_months_that_lie_ahead_are_not_there(api, year, monkeypatch):
     assert set(ahead.values()) == {0}
 
 
-def test_the_year_up_to_today_is_shown_unless_asked(api, books, bank):
+def test_workbook_defaults_to_months_up_to_today(api, books, bank):
     actual = read_workbook(download_workbook(api))["Actual"]
     assert any(period.startswith(f"{date.today():%b %Y}") for _, _, period in actual)
     assert len({period for _, _, period in actual}) == 13
@@ -178,7 +178,7 @@ def test_workbook_needs_the_statement_permission(acme, make_api, globex_api, yea
     assert not any(read_workbook(download_workbook(globex_api, **YEAR))["Actual"].values())
 
 
-def test_its_rows_details_need_the_permission_of_transactions(acme, make_api, books, bank, year):
+def test_workbook_and_statement_show_transactions_only_with_permission(acme, make_api, books, bank, year):
     """Whoever may see the statement alone gets lines and categories, and neither a transaction nor a link to one."""
     sale = books.book(bank, "77.00", "2024-06-03", fromTo="Secret Ltd", description="Secret project")["id"]
     part = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 77}}
@@ -196,12 +196,12 @@ def test_its_rows_details_need_the_permission_of_transactions(acme, make_api, bo
     assert [row["id"] for row in both.get(behind).json()] == [sale]
 
 
-def test_no_category_is_calculated(api, year):
+def test_workbook_does_not_evaluate_category_names_as_formulas(api, year):
     book = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **YEAR)))
     assert "'=Extra" in [row[0].value for row in book["Actual"].iter_rows()]
 
 
-def test_the_page_offers_what_it_shows(browser_of, alice, acme, api, year):
+def test_profit_and_loss_page_links_to_workbook_of_same_parameters(browser_of, alice, acme, api, year):
     browser = browser_of(alice, acme).client
     page = f"/app/companies/{acme.id}/profit-and-loss"
     asked = {**YEAR, "interval": "quarter"}

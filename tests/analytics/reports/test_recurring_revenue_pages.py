@@ -62,7 +62,7 @@ MOVEMENT_TYPES = ("new", "reactivate", "upgrade", "downgrade", "cancel", "curren
 
 
 @pytest.mark.parametrize("measure", ["mrr", "cmrr", "arr", "carr"])
-def test_every_figure_of_the_movements_is_the_apis(viewer, api, acme, told, measure):
+def test_recurring_revenue_page_movements_match_api(viewer, api, acme, told, measure):
     asked = {"startMonth": "2023-11", "endMonth": "2024-12", "mrrType": measure}
     rows = api.post("data/monthlyData", asked).json()
     found = parse_table_rows(viewer.get(build_page_path(acme), asked), "mrr-movements")
@@ -73,7 +73,7 @@ def test_every_figure_of_the_movements_is_the_apis(viewer, api, acme, told, meas
     assert [row[0] for row in found][:3] == ["Nov 2023", "Dec 2023", "Jan 2024"]
 
 
-def test_a_product_is_looked_at_alone(viewer, api, acme, told):
+def test_recurring_revenue_page_filters_by_product(viewer, api, acme, told):
     product = api.get("products").json()[0]["id"]
     asked = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
     rows = api.post("data/monthlyData", asked | {"productIds": [product]}).json()
@@ -82,7 +82,7 @@ def test_a_product_is_looked_at_alone(viewer, api, acme, told):
     assert found[-1][-2] == "150.00"
 
 
-def test_the_bridge_leads_from_the_first_to_the_last_month_with_each_customer_once(viewer, api, acme, told):
+def test_recurring_revenue_bridge_counts_each_customer_once(viewer, api, acme, told):
     asked = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
     rows = api.post("data/monthlyData", asked).json()
     found = dict((row[0], row[1:]) for row in parse_table_rows(viewer.get(build_page_path(acme), asked), "mrr-bridge"))  # noqa: C402
@@ -92,7 +92,7 @@ def test_the_bridge_leads_from_the_first_to_the_last_month_with_each_customer_on
     assert found["Churn"][1] == "1"
 
 
-def test_the_summary_says_how_it_differs_from_the_rows_by_month(viewer, acme, told):
+def test_recurring_revenue_summary_explains_difference_to_monthly_rows(viewer, acme, told):
     seen = get_page_text(viewer.get(build_page_path(acme), {"endMonth": "2024-12"}))
     assert "each customer counts once, as they were before and at the end." in seen
     assert "The rows by month below count every step between" in seen
@@ -100,7 +100,7 @@ def test_the_summary_says_how_it_differs_from_the_rows_by_month(viewer, acme, to
     assert "what twelve months won by what they lost" in seen
 
 
-def test_the_summary_is_the_apis_to_the_cent(viewer, api, acme, told):
+def test_recurring_revenue_summary_matches_api(viewer, api, acme, told):
     found = api.post("data/recurringRevenueSummary", {"month": "2024-12"}).json()
     seen = get_page_text(viewer.get(build_page_path(acme), {"endMonth": "2024-12"}))
     for name in ("mrr", "arr", "arpa"):
@@ -120,7 +120,7 @@ def test_the_summary_is_the_apis_to_the_cent(viewer, api, acme, told):
     ("comparison", "month", "named"),
     [("previousYear", "2023-12", "Dec 2023"), ("previousPeriod", "2024-09", "Sep 2024")],
 )
-def test_the_summary_is_compared_with_that_of_another_month(viewer, api, acme, told, comparison, month, named):
+def test_recurring_revenue_summary_compares_with_another_month(viewer, api, acme, told, comparison, month, named):
     asked = {"startMonth": "2024-10", "endMonth": "2024-12", "comparison": comparison}
     found = api.post("data/recurringRevenueSummary", {"month": month}).json()
     seen = get_page_text(viewer.get(build_page_path(acme), asked))
@@ -129,7 +129,7 @@ def test_the_summary_is_compared_with_that_of_another_month(viewer, api, acme, t
 
 
 @pytest.mark.parametrize("measure", ["revenue", "customers"])
-def test_cohorts_are_the_apis(viewer, api, acme, told, measure):
+def test_cohort_table_matches_api(viewer, api, acme, told, measure):
     asked = {"startMonth": "2023-12", "endMonth": "2024-12", "measure": measure}
     found = parse_table_rows(viewer.get(build_page_path(acme), asked), "cohorts")
     for row, cohort in zip(found, api.post("data/cohorts", asked).json(), strict=True):
@@ -141,7 +141,7 @@ def test_cohorts_are_the_apis(viewer, api, acme, told, measure):
         assert row[1:] == [start, *marks]
 
 
-def test_the_period_stays_in_the_address_and_shortcuts_keep_the_rest(viewer, acme, told):
+def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, told):
     html = viewer.get(build_page_path(acme), {"mrrType": "arr", "measure": "customers"}).content.decode()
     start = format_month(add_months(RUNNING, -5))
     assert f"?startMonth={start}&amp;endMonth={format_month(RUNNING)}&amp;mrrType=arr&amp;measure=customers" in html
@@ -162,7 +162,7 @@ def test_the_period_stays_in_the_address_and_shortcuts_keep_the_rest(viewer, acm
         ({"productId": UNKNOWN_ID}, "There is no such productId"),
     ],
 )
-def test_a_wrong_question_gives_way_to_the_usual_one_with_a_sentence(viewer, acme, told, asked, said):
+def test_recurring_revenue_page_shows_message_for_invalid_parameters(viewer, acme, told, asked, said):
     answer = viewer.get(build_page_path(acme), asked)
     assert answer.status_code == 200
     assert said in get_page_text(answer)
@@ -171,17 +171,17 @@ def test_a_wrong_question_gives_way_to_the_usual_one_with_a_sentence(viewer, acm
 @pytest.mark.parametrize(
     "asked", [{"startMonth": "0001-01", "endMonth": "0001-02", "comparison": "previousYear"}, {"endMonth": "9999-12"}]
 )
-def test_the_ends_of_the_calendar_are_shown_too(viewer, acme, told, asked):
+def test_recurring_revenue_page_accepts_first_and_last_calendar_months(viewer, acme, told, asked):
     assert viewer.get(build_page_path(acme), asked).status_code == 200
 
 
-def test_the_numbers_behind_a_chart_are_a_file(viewer, api, acme, told):
+def test_recurring_revenue_chart_has_csv(viewer, api, acme, told):
     answer = viewer.get(build_page_path(acme, "/mrr-movements.csv"), {"startMonth": "2024-01", "endMonth": "2024-01"})
     assert answer.content.decode().splitlines()[1].startswith("2024-01,")
     assert viewer.get(build_page_path(acme, "/other.csv")).status_code == 404
 
 
-def test_a_company_without_customers_says_so(viewer, acme):
+def test_recurring_revenue_pages_show_empty_state_without_customers(viewer, acme):
     answer = viewer.get(build_page_path(acme))
     assert "No subscription yet" in get_page_text(answer)
     assert f'href="{build_page_path(acme, "/customers")}">Customers</a></div>' in answer.content.decode()
@@ -197,7 +197,7 @@ def list_customer_names(answer):
     return re.findall(r'/customers/[0-9a-f-]{36}">([^<]+)<', answer.content.decode())
 
 
-def test_customers_are_listed_by_what_they_pay_and_found_by_name(viewer, api, acme, told):
+def test_customer_list_sorts_by_revenue_and_searches_by_name(viewer, api, acme, told):
     answer = viewer.get(build_page_path(acme, "/customers"))
     assert list_customer_names(answer) == ["Globex", "Initech", "Umbrella", "Hooli"]
     seen = get_page_text(answer)
@@ -216,7 +216,7 @@ def test_customers_are_listed_by_what_they_pay_and_found_by_name(viewer, api, ac
     assert "No customer matches" in get_page_text(viewer.get(build_page_path(acme, "/customers"), {"q": "%"}))
 
 
-def test_the_list_is_paged_and_takes_as_many_statements_for_many(viewer, acme, told, django_assert_max_num_queries):
+def test_customer_list_is_paginated_with_constant_queries(viewer, acme, told, django_assert_max_num_queries):
     for n in range(PAGE_SIZE + 1):
         factories.make_customer(acme, f"Customer {n:02}")
     with django_assert_max_num_queries(25):
@@ -227,7 +227,7 @@ def test_the_list_is_paged_and_takes_as_many_statements_for_many(viewer, acme, t
     assert viewer.get(build_page_path(acme, "/customers"), {"page": "0"}).status_code == 404
 
 
-def test_a_customers_months_are_those_of_the_api_for_them_alone(viewer, api, globex_api, acme, told):
+def test_customer_page_months_match_api(viewer, api, globex_api, acme, told):
     """What the page of one customer says is what a company answers that has no other."""
     import_events(globex_api, build_event("c", "300.00", "2023-12-31"), build_event("c", "250.00", "2024-12-31"),
          build_event("c/2", "33.33", "2024-02-01", interval="week"))  # fmt: skip
@@ -238,7 +238,7 @@ def test_a_customers_months_are_those_of_the_api_for_them_alone(viewer, api, glo
     assert "€394.43 a month, a customer since December 2023" in get_page_text(answer)
 
 
-def test_a_customers_page_shows_subscriptions_and_events_retracted_ones_too(viewer, api, acme, told):
+def test_customer_page_shows_subscriptions_and_retracted_events(viewer, api, acme, told):
     event = api.get("subscription_events", {"customerId": told["Umbrella"]}).json()[0]
     api.delete(f"subscription_events/{event['id']}")
     seen = get_page_text(viewer.get(build_page_path(acme, f"/customers/{told['Umbrella']}")))
@@ -248,7 +248,7 @@ def test_a_customers_page_shows_subscriptions_and_events_retracted_ones_too(view
     assert viewer.get(build_page_path(acme, f"/customers/{UNKNOWN_ID}")).status_code == 404
 
 
-def test_events_of_all_customers_are_listed_latest_first(viewer, api, acme, told):
+def test_event_list_shows_latest_event_first(viewer, api, acme, told):
     found = get_page_text(viewer.get(build_page_path(acme, "/events")))
     assert "1 Nov 2024 Umbrella No product €70.00 a month 1 Jun 2024 Umbrella No product €0.00 a month" in found
     assert "1 Mar 2023 Initech Team €100.00 a month" in found
@@ -257,7 +257,7 @@ def test_events_of_all_customers_are_listed_latest_first(viewer, api, acme, told
     assert "Umbrella No product retracted €70.00" in get_page_text(viewer.get(build_page_path(acme, "/events")))
 
 
-def test_names_are_for_those_who_may_see_counterparties(browser_of, acme, told):
+def test_customer_names_require_counterparty_permission(browser_of, acme, told):
     held = ["subscriptions:read", "company:read"]
     blind = browser_of(factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme).client
     for path in ("/customers", f"/customers/{told['Hooli']}", "/customers?q=Hooli&sort=name", "/events"):
@@ -269,7 +269,7 @@ def test_names_are_for_those_who_may_see_counterparties(browser_of, acme, told):
 # ---------------------------------------------------------------------------------------------- forms
 
 
-def test_a_customer_is_added_changed_and_deleted(owner, api, acme):
+def test_customer_can_be_created_changed_and_deleted(owner, api, acme):
     answer = owner.post(build_page_path(acme, "/customers/new"), {"name": " Initech ", "externalId": ""})
     assert answer.status_code == 303
     made = api.get("counterparties").json()[0]
@@ -289,7 +289,7 @@ PRICE = {"amountValue": "99.00", "amountCurrency": "EUR", "interval": "month", "
 PRICE |= {"effectiveDate": str(RUNNING), "committedDate": ""}
 
 
-def test_a_subscription_is_added_at_a_price_changed_ended_and_deleted(owner, api, acme):
+def test_subscription_can_be_created_repriced_ended_and_deleted(owner, api, acme):
     customer = factories.make_customer(acme)
     product = api.post("products", {"name": "Team"}).json()["id"]
     place = build_page_path(acme, f"/customers/{customer.id}")
@@ -345,7 +345,7 @@ def test_invalid_subscription_shows_field_errors(owner, acme, wrong, field, said
     assert AuditEntry.objects.for_company(acme.id).count() == before
 
 
-def test_products_and_groups_are_added_renamed_and_deleted(owner, viewer, api, acme):
+def test_products_and_groups_can_be_created_renamed_and_deleted(owner, viewer, api, acme):
     assert owner.post(build_page_path(acme, "/product-groups/new"), {"name": "Plans", "order": "1"}).status_code == 303
     group = api.get("product_groups").json()[0]["id"]
     sent = {"name": "Team", "productGroupId": group, "order": "-2", "externalIds": "a\r\n b \r\n"}
@@ -367,7 +367,7 @@ def test_products_and_groups_are_added_renamed_and_deleted(owner, viewer, api, a
     assert (api.get("products").json(), api.get("product_groups").json()) == ([], [])
 
 
-def test_a_page_takes_no_more_statements_for_more_events(viewer, acme, told, django_assert_max_num_queries):
+def test_recurring_revenue_pages_need_few_queries(viewer, acme, told, django_assert_max_num_queries):
     for path in ("", "/customers", f"/customers/{told['Globex']}", "/products", "/events"):
         viewer.get(build_page_path(acme, path))
         with django_assert_max_num_queries(25):

@@ -43,7 +43,7 @@ def create_planned_transaction(api, account, name, start, amount, **more):
     assert api.post("planned_transactions", body | more).status_code == 201
 
 
-def test_the_cash_plan_reaches_as_far_as_the_period(api, bank, shown):
+def test_cash_plan_extends_to_end_of_period(api, bank, shown):
     create_planned_transaction(api, bank, "Rent", NEXT, "-100.00", recurrence={"frequency": "month"})
     far = get_last_day_of_month(add_months(MONTH, 9))
     html = shown(f"/planned?startDate={TODAY}&endDate={far}")
@@ -54,7 +54,7 @@ def test_the_cash_plan_reaches_as_far_as_the_period(api, bank, shown):
     assert 'name="comparison"' not in html
 
 
-def test_a_period_that_lies_wholly_ahead_and_one_without_an_end_show_what_is_to_come(api, bank, shown):
+def test_cash_plan_accepts_future_period_and_period_without_end(api, bank, shown):
     create_planned_transaction(api, bank, "Rent", NEXT, "-100.00", recurrence={"frequency": "month"})
     far = get_last_day_of_month(add_months(MONTH, 9))
     ahead = shown(f"/planned?startDate={NEXT}&endDate={far}")
@@ -80,7 +80,7 @@ def test_cash_plan_names_invalid_parameters(api, bank, shown, query, said):
     assert "Rent" in seen
 
 
-def test_an_accounts_page_offers_no_comparison_and_says_so_where_one_is_asked_for(bank, shown):
+def test_account_page_offers_no_comparison_and_explains_if_requested(bank, shown):
     assert 'name="comparison"' not in shown(f"/accounts/{bank}")
     html = shown(f"/accounts/{bank}?months=6&comparison=previousYear")
     assert "Nothing is compared on this page." in html
@@ -96,7 +96,7 @@ def test_an_accounts_page_offers_no_comparison_and_says_so_where_one_is_asked_fo
         ("startMonth=2024-02&startDate=2023-01-01&endMonth=2024-04", "2024-02", "2024-04"),
     ],
 )
-def test_recurring_revenue_takes_the_period_of_other_reports(shown, query, first, last):
+def test_recurring_revenue_accepts_period_of_other_reports(shown, query, first, last):
     html = shown(f"/recurring-revenue?{query}")
     assert re.search(rf'name="startMonth"[^>]*value="{first}"', html)
     assert re.search(rf'name="endMonth"[^>]*value="{last}"', html)
@@ -114,7 +114,7 @@ def test_recurring_revenue_names_invalid_parameters(shown, query, said):
     assert said in shown(f"/recurring-revenue?{query}")
 
 
-def test_months_of_the_cash_plan_are_of_cash_alone_as_its_line(api, books, bank, shown):
+def test_cash_plan_months_count_only_cash_accounts(api, books, bank, shown):
     loan = books.account(name="Loan", type="loan")
     create_planned_transaction(api, bank, "Rent", NEXT, "-100.00")
     create_planned_transaction(api, loan, "Drawn", NEXT, "5000.00")
@@ -129,7 +129,7 @@ def test_months_of_the_cash_plan_are_of_cash_alone_as_its_line(api, books, bank,
     assert f"{NEXT:%b %Y} €30.00 €100.00 −€70.00" in extract_text(shown("/planned"))
 
 
-def test_inbox_overview_and_cash_plan_count_the_same_as_overdue(api, books, bank, shown):
+def test_inbox_overview_and_cash_plan_count_same_overdue_payments(api, books, bank, shown):
     loan = books.account(name="Loan", type="loan")
     for account, days in ((bank, 3), (bank, 30), (loan, 5), (None, 60), (bank, 61)):
         create_planned_transaction(api, account, "Late", TODAY - timedelta(days=days), "-10.00")
@@ -140,7 +140,7 @@ def test_inbox_overview_and_cash_plan_count_the_same_as_overdue(api, books, bank
     assert len(re.findall(r"Late overdue", extract_text(shown("/planned")))) == 4
 
 
-def test_the_runway_says_of_which_day_it_is_where_the_period_is_over(api, bank, books, shown):
+def test_runway_states_its_date_for_past_period(api, bank, books, shown):
     books.book(bank, "100.00", "2024-03-10")
     assert f"Runway on {TODAY:%-d %b %Y}" in parse_key_figures(shown("?startDate=2024-03-01&endDate=2024-04-30"))
     assert "Runway" in parse_key_figures(shown())
@@ -157,12 +157,12 @@ def test_uncategorized_notice_covers_the_months_shown(path, api, bank, shown):
     assert f"endDate={last}" in notice
 
 
-def test_the_plan_is_a_link_away_from_the_statement_beside_it(acme, shown):
+def test_profit_and_loss_page_links_to_plan(acme, shown):
     assert f'href="/app/companies/{acme.id}/plan"' in shown("/profit-and-loss")
 
 
 @pytest.mark.parametrize(("months", "shown"), [(6, 6), (12, 12), (24, 24)])
-def test_one_chooses_how_far_to_look_back(alice, acme, months, shown):
+def test_overview_months_parameter_sets_length_of_history(alice, acme, months, shown):
     html = get_overview(alice, acme, f"?months={months}")
     assert len(parse_table_rows(find_section(html, "Committed MRR"))) == shown
     assert len(parse_table_rows(find_section(html, "Cash flow"))) == shown + 6

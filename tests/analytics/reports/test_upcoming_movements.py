@@ -19,7 +19,7 @@ def create_planned_transaction(api, account, day, amount):
     assert api.post("planned_transactions", body).status_code == 201
 
 
-def test_what_is_expected_on_a_transit_account_is_not_among_them_as_it_is_not_in_the_forecast(api, alice, acme, bank):
+def test_upcoming_movements_exclude_expected_payments_on_transit_accounts(api, alice, acme, bank):
     """Though the account counts as cash: what it holds does, what is expected on it does not."""
     body = {"type": "transit", "name": "Card terminal", "defaultCurrency": "EUR", "includeInCashBalance": True}
     create_planned_transaction(api, api.post("accounts", body).json()["id"], TOMORROW, "-100.00")
@@ -34,7 +34,7 @@ def test_what_is_expected_on_a_transit_account_is_not_among_them_as_it_is_not_in
     assert "out €40.00" in html
 
 
-def test_what_is_overdue_or_due_today_is_on_the_page_of_tomorrow_as_in_the_forecast(api, alice, acme, bank):
+def test_upcoming_movements_of_tomorrow_include_overdue_and_due_today(api, alice, acme, bank):
     for day, amount in ((TODAY - timedelta(days=3), "-5.00"), (TODAY, "-70.00"), (TOMORROW, "-30.00")):
         create_planned_transaction(api, bank, day, amount)
     window = {"startDate": str(TOMORROW), "endDate": str(TOMORROW)}

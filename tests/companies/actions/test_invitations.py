@@ -61,7 +61,7 @@ def sign_in(user, **where):
 # ---------------------------------------------------------------------------------------------- before the answer
 
 
-def test_nothing_is_shown_of_the_invited_whether_they_have_an_account(owner, invited, carla):
+def test_invitation_hides_whether_invitee_has_an_account(owner, invited, carla):
     for email in (carla.email, "nobody@globex.example"):
         body = invited(owner, email).answer.json()
         assert (body["status"], body["email"]) == ("invited", email.lower())
@@ -69,7 +69,7 @@ def test_nothing_is_shown_of_the_invited_whether_they_have_an_account(owner, inv
         assert body in owner.get("members").json()
 
 
-def test_the_invited_have_no_access_whatever(owner, invited, browser_of, carla, acme):
+def test_invitee_has_no_access_before_accepting(owner, invited, browser_of, carla, acme):
     invited(owner, carla.email, role="owner")
     hers = browser_of(carla, acme)
     assert hers.get("/companies").json() == []
@@ -83,12 +83,12 @@ def test_the_invited_have_no_access_whatever(owner, invited, browser_of, carla, 
     assert owner.post("transactions", row).status_code == 400
 
 
-def test_no_account_is_made_before_the_answer(owner, invited):
+def test_invitation_creates_no_account_before_acceptance(owner, invited):
     invited(owner, "dora@acme.example")
     assert User.objects.find_by_email("dora@acme.example") is None
 
 
-def test_one_address_is_invited_once_in_whatever_spelling(owner, invited, alice):
+def test_email_address_is_invited_once_regardless_of_case(owner, invited, alice):
     invited(owner, "dora@acme.example")
     again = owner.post("members", {"email": "DORA@acme.EXAMPLE", "role": "viewer"})
     assert (again.status_code, again.json()["code"]) == (409, "already_invited")
@@ -96,7 +96,7 @@ def test_one_address_is_invited_once_in_whatever_spelling(owner, invited, alice)
     assert (joined.status_code, joined.json()["code"]) == (409, "already_member")
 
 
-def test_an_invited_owner_does_not_count_as_one(owner, invited, alice):
+def test_invited_owner_does_not_count_as_owner(owner, invited, alice):
     for other in Membership.objects.filter(company=owner.company).exclude(user=alice):
         other.delete()
     invited(owner, "second@acme.example", role="owner")
@@ -111,14 +111,14 @@ def test_invited_role_can_be_changed(owner, invited):
     assert find_member(owner, "dora@acme.example")["role"] == "editor"
 
 
-def test_who_may_not_make_owners_sends_no_owners_invitation_again(owner, invited, browser_of, acme):
+def test_admin_cannot_resend_or_cancel_owner_invitation(owner, invited, browser_of, acme):
     dora = invited(owner, "dora@acme.example", role="owner")
     admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
     for answer in (admin.post(f"members/{dora.id}/resend"), admin.delete(f"members/{dora.id}")):
         assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
 
 
-def test_the_token_is_kept_as_a_digest_alone(owner, invited):
+def test_invitation_token_is_stored_only_as_digest(owner, invited):
     link = invited(owner, "dora@acme.example").link
     token = link.rpartition("/")[2]
     row = Membership.objects.get(invited_email="dora@acme.example")
@@ -131,7 +131,7 @@ def test_the_token_is_kept_as_a_digest_alone(owner, invited):
 # ---------------------------------------------------------------------------------------------- the answer
 
 
-def test_the_page_names_company_and_inviter_and_looking_changes_nothing(owner, invited, alice):
+def test_invitation_page_names_company_and_inviter_and_changes_nothing(owner, invited, alice):
     dora = invited(owner, "dora@acme.example")
     for _ in range(2):
         seen = Client().get(dora.link)
@@ -142,11 +142,11 @@ def test_the_page_names_company_and_inviter_and_looking_changes_nothing(owner, i
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_a_key_that_invites_is_called_one(api, invited):
+def test_invitation_page_names_inviting_api_key(api, invited):
     assert "API key of the company invites" in get_text(Client().get(invited(api, "dan@acme.example").link))
 
 
-def test_somebody_new_sets_up_an_account_and_is_in(owner, invited, acme):
+def test_new_user_accepts_invitation_and_gets_account(owner, invited, acme):
     dora, client = invited(owner, "dora@acme.example", role="editor"), Client()
     joined = dora.accept(client, name="Dora Dee")
     assert (joined.status_code, joined["Location"]) == (303, f"/app/companies/{acme.id}")
@@ -169,7 +169,7 @@ def test_somebody_new_sets_up_an_account_and_is_in(owner, invited, acme):
         ({"name": "x" * 201}, "at most 200 characters"),
     ],
 )
-def test_an_account_is_not_set_up_with_what_is_wrong(owner, invited, typed, told):
+def test_invitation_with_invalid_account_data_creates_no_account(owner, invited, typed, told):
     answer = invited(owner, "dora@acme.example").accept(**typed)
     assert answer.status_code == 400
     assert told in get_text(answer)
@@ -177,7 +177,7 @@ def test_an_account_is_not_set_up_with_what_is_wrong(owner, invited, typed, told
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_somebody_with_an_account_signs_in_and_accepts(owner, invited, carla, acme):
+def test_existing_user_signs_in_and_accepts_invitation(owner, invited, carla, acme):
     hers, client = invited(owner, carla.email), Client()
     seen = client.get(hers.link)
     assert "Sign in to accept" in get_text(seen)
@@ -193,7 +193,7 @@ def test_somebody_with_an_account_signs_in_and_accepts(owner, invited, carla, ac
     assert find_member(owner, carla.email)["name"] == "Carla Coe"
 
 
-def test_an_invitation_sets_no_password_of_an_account_that_has_one(owner, invited, carla):
+def test_invitation_cannot_change_password_of_existing_account(owner, invited, carla):
     hers = invited(owner, carla.email)
     hers.accept(new_password1="another horse battery", new_password2="another horse battery")
     carla.refresh_from_db()
@@ -201,7 +201,7 @@ def test_an_invitation_sets_no_password_of_an_account_that_has_one(owner, invite
     assert find_member(owner, "carla@globex.example")["status"] == "invited"
 
 
-def test_an_account_without_a_password_gets_its_first_one(owner, invited):
+def test_invitation_sets_first_password_of_account_without_password(owner, invited):
     old = User.objects.create_user("old@acme.example", name="Olga")
     invited(owner, "old@acme.example").accept()
     old.refresh_from_db()
@@ -209,7 +209,7 @@ def test_an_account_without_a_password_gets_its_first_one(owner, invited):
     assert find_member(owner, "old@acme.example")["name"] == "Olga"
 
 
-def test_managers_are_told_of_who_joins_and_not_before(owner, invited, browser_of, acme):
+def test_managers_are_notified_if_invitee_joins(owner, invited, browser_of, acme):
     dora = invited(owner, "dora@acme.example")
     types = [each["type"] for each in owner.get("notifications").json()]
     assert "member.joined" not in types
@@ -220,7 +220,7 @@ def test_managers_are_told_of_who_joins_and_not_before(owner, invited, browser_o
     assert hers.get("notifications").json() == []
 
 
-def test_the_log_says_who_invited_and_who_accepted(owner, invited, alice):
+def test_audit_log_names_inviter_and_accepting_user(owner, invited, alice):
     dora = invited(owner, "dora@acme.example")
     dora.accept()
     user = User.objects.find_by_email("dora@acme.example")
@@ -244,13 +244,13 @@ def test_declined_invitation_can_be_sent_again(owner, invited):
 
 
 @pytest.mark.parametrize("form", [{}, {"decision": "maybe"}])
-def test_a_form_that_says_neither_yes_nor_no_changes_nothing(owner, invited, form):
+def test_invitation_form_without_decision_changes_nothing(owner, invited, form):
     dora = invited(owner, "dora@acme.example")
     assert Client().post(dora.link, form).status_code == 400
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_another_site_answers_for_nobody(owner, invited):
+def test_invitation_decision_requires_csrf_token(owner, invited):
     dora, strict = invited(owner, "dora@acme.example"), Client(enforce_csrf_checks=True)
     strict.get(dora.link)
     for decision in ("accept", "decline"):
@@ -274,7 +274,7 @@ def is_unknown_link(link, client=None):
     assert client.post(link, {"decision": "decline"}).status_code == 410
 
 
-def test_a_link_works_once(owner, invited):
+def test_invitation_link_works_once(owner, invited):
     dora, client = invited(owner, "dora@acme.example"), Client()
     dora.accept(client)
     is_unknown_link(dora.link)
@@ -282,7 +282,7 @@ def test_a_link_works_once(owner, invited):
     assert Membership.objects.filter(company=owner.company, user__email="dora@acme.example").count() == 1
 
 
-def test_a_link_holds_for_seven_days(owner, invited, clock):
+def test_invitation_link_is_valid_for_seven_days(owner, invited, clock):
     dora, dan = invited(owner, "dora@acme.example"), invited(owner, "dan@acme.example")
     clock[0] += timedelta(days=7, seconds=-1)
     assert dan.accept().status_code == 303
@@ -291,14 +291,14 @@ def test_a_link_holds_for_seven_days(owner, invited, clock):
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_a_cancelled_invitation_is_dead(owner, invited):
+def test_cancelled_invitation_link_is_invalid(owner, invited):
     dora = invited(owner, "dora@acme.example")
     assert owner.delete(f"members/{dora.id}").json() == {"success": True}
     is_unknown_link(dora.link)
     assert "dora@acme.example" not in get_text(owner.get("members"))
 
 
-def test_sent_again_the_newer_link_works_and_the_older_one_ended(
+def test_resent_invitation_invalidates_older_link(
     owner, invited, mailoutbox, django_capture_on_commit_callbacks, clock
 ):
     dora = invited(owner, "dora@acme.example")
@@ -315,7 +315,7 @@ def test_sent_again_the_newer_link_works_and_the_older_one_ended(
     assert (refused.status_code, refused.json()["code"]) == (409, "not_invited")
 
 
-def test_somebody_else_who_is_signed_in_is_refused_and_told_nothing(owner, invited, carol, carla):
+def test_invitation_is_hidden_from_another_signed_in_user(owner, invited, carol, carla):
     dora = invited(owner, "dora@acme.example")
     client = sign_in(carol)
     for answer in (client.get(dora.link), dora.accept(client), client.post(dora.link, {"decision": "decline"})):
@@ -326,13 +326,13 @@ def test_somebody_else_who_is_signed_in_is_refused_and_told_nothing(owner, invit
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_who_was_switched_off_does_not_join(owner, invited, carla):
+def test_deactivated_user_cannot_accept_invitation(owner, invited, carla):
     hers = invited(owner, carla.email)
     User.objects.filter(pk=carla.pk).update(is_active=False)
     is_unknown_link(hers.link)
 
 
-def test_a_token_opens_no_other_invitation(owner, invited, browser_of, carol, globex):
+def test_invitation_token_opens_no_other_invitation(owner, invited, browser_of, carol, globex):
     dora, dan = invited(owner, "dora@acme.example"), invited(owner, "dan@acme.example")
     theirs = invited(browser_of(carol, globex), "dora@acme.example")
     token = dora.link.rpartition("/")[2]
@@ -342,7 +342,7 @@ def test_a_token_opens_no_other_invitation(owner, invited, browser_of, carol, gl
     assert Client().get("/app/invitations/x/y/z").status_code == 410
 
 
-def test_nobody_joins_a_company_that_is_read_only_but_may_decline(owner, invited, acme):
+def test_invitation_to_read_only_company_can_only_be_declined(owner, invited, acme):
     dora = invited(owner, "dora@acme.example")
     acme.system_status = "expired"
     acme.save()
@@ -358,7 +358,7 @@ def test_nobody_joins_a_company_that_is_read_only_but_may_decline(owner, invited
 INJECTED_NAME = "Acme\r\nBcc: all@widgets.example\n\nGo to https://evil.example/now \u202e\u2028”"
 
 
-def test_a_companys_name_neither_loses_nor_steers_a_mail(owner, invited, acme, mailoutbox):
+def test_invitation_email_neutralizes_injection_in_company_name(owner, invited, acme, mailoutbox):
     acme.name = INJECTED_NAME
     acme.save()
     invited(owner, "dora@acme.example")
@@ -377,18 +377,18 @@ def test_a_companys_name_neither_loses_nor_steers_a_mail(owner, invited, acme, m
      ("evil﹒example", "evil example"), ("a﹫b", "a b"), ("https﹕//x", "https x"),
      ("mailto:a＠b", "mailto a b"), ("Re: Acme & Co., Köln", "Re: Acme & Co., Köln")],
 )  # fmt: skip
-def test_no_dot_of_another_script_makes_an_address_of_a_name(name, shown):
+def test_quoted_name_in_email_contains_no_linkable_domain(name, shown):
     assert mailer.format_quoted_name(name) == f"“{shown}”"
 
 
-def test_everybody_is_mailed_the_same(owner, invited, carla, mailoutbox):
+def test_invitation_email_is_same_for_known_and_unknown_addresses(owner, invited, carla, mailoutbox):
     for email in (carla.email, "nobody@acme.example"):
         invited(owner, email)
     first, second = ((each.subject, each.body.replace(find_mailed_link(each), "")) for each in mailoutbox)
     assert first == second
 
 
-def test_twenty_mails_a_day_are_sent_for_a_company(owner, browser_of, carol, globex, acme, clock):
+def test_invitation_emails_are_limited_to_twenty_per_company_and_day(owner, browser_of, carol, globex, acme, clock):
     for n in range(10):
         made = owner.post("members", {"email": f"p{n}@acme.example", "role": "viewer"})
         assert made.status_code == 201
@@ -411,7 +411,7 @@ def test_twenty_mails_a_day_are_sent_for_a_company(owner, browser_of, carol, glo
     assert owner.post(f"members/{made.json()['id']}/resend").status_code == 429
 
 
-def test_ten_mails_a_day_reach_one_address_whichever_companies_invite_it(
+def test_invitation_emails_are_limited_to_ten_per_address_and_day(
     owner, browser_of, carol, globex, mailoutbox, django_capture_on_commit_callbacks, clock, monkeypatch
 ):
     """Beyond that none is sent, and no company is told that others invite the same person."""
@@ -443,7 +443,7 @@ def test_ten_mails_a_day_reach_one_address_whichever_companies_invite_it(
 # ---------------------------------------------------------------------------------------------- the members page
 
 
-def test_the_members_page_shows_the_invited_sends_again_and_cancels(
+def test_members_page_shows_resends_and_cancels_invitation(
     owner, invited, carla, acme, mailoutbox, django_capture_on_commit_callbacks
 ):
     hers, page = invited(owner, carla.email), f"/app/companies/{acme.id}/settings/members"
@@ -464,7 +464,7 @@ def test_the_members_page_shows_the_invited_sends_again_and_cancels(
 
 
 @pytest.mark.parametrize("door", ["api", "page"])
-def test_a_member_leaves(door, owner, browser_of, bob, acme):
+def test_member_can_leave_company(door, owner, browser_of, bob, acme):
     hers = browser_of(bob, acme)
     if door == "api":
         assert hers.delete("members/me").json() == {"success": True}
@@ -477,7 +477,7 @@ def test_a_member_leaves(door, owner, browser_of, bob, acme):
     assert (entry.actor, entry.before["email"]) == (str(bob.id), "bob@acme.example")
 
 
-def test_the_last_owner_does_not_leave(owner, alice, acme):
+def test_last_owner_cannot_leave_company(owner, alice, acme):
     for other in Membership.objects.filter(company=acme, role=Role.OWNER).exclude(user=alice):
         other.delete()
     refused = owner.delete("members/me")
@@ -487,11 +487,11 @@ def test_the_last_owner_does_not_leave(owner, alice, acme):
     assert owner.get("").status_code == 200
 
 
-def test_one_leaves_what_is_read_only_too(browser_of, bob, acme):
+def test_member_can_leave_read_only_company(browser_of, bob, acme):
     acme.system_status = "expired"
     acme.save()
     assert browser_of(bob, acme).delete("members/me").status_code == 200
 
 
-def test_a_key_is_nobody_who_could_leave(api):
+def test_api_key_cannot_leave_company(api):
     assert api.delete("members/me").status_code == 404

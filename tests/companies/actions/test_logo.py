@@ -59,7 +59,7 @@ def list_logo_files():
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "RGB", "L", "LA", "P", "1", "I;16"])
-def test_a_png_of_any_kind_is_taken_and_served_at_its_path(api, client, mode):
+def test_logo_accepts_any_kind_of_png_and_is_served_at_its_path(api, client, mode):
     answer = api.put("logo", encode_image(build_png(mode=mode)))
     assert answer.status_code == 200, answer.content
     path = answer.json()["customLogoPath"]
@@ -74,7 +74,7 @@ def test_a_png_of_any_kind_is_taken_and_served_at_its_path(api, client, mode):
     assert (image.format, image.size) == ("PNG", (4, 4))
 
 
-def test_only_pixels_are_kept(api, client):
+def test_logo_stores_only_pixels(api, client):
     info = PngImagePlugin.PngInfo()
     info.add_text("Comment", "secret words")
     raw = build_png(pnginfo=info) + b"<script>secret words</script>"
@@ -82,7 +82,7 @@ def test_only_pixels_are_kept(api, client):
     assert b"secret words" not in b"".join(client.get(f"/assets/{path}").streaming_content)
 
 
-def test_the_largest_logo_has_4096_pixels_a_side(api):
+def test_logo_is_limited_to_4096_pixels_per_side(api):
     assert api.put("logo", encode_image(build_png(4096, 4096, mode="1"))).status_code == 200
     for size in ((4097, 1), (1, 4097)):
         assert api.put("logo", encode_image(build_png(*size))).json()["errors"][0]["code"] == "image_too_large"
@@ -110,7 +110,7 @@ def test_logo_rejects_invalid_base64(api, text, code):
     assert not list_logo_files()
 
 
-def test_the_longest_text_is_read(api):
+def test_logo_reads_base64_up_to_maximum_length(api):
     assert api.put("logo", {"imageBase64": "A" * 699_052}).json()["errors"][0]["code"] == "not_a_png"
 
 
@@ -139,7 +139,7 @@ def test_the_longest_text_is_read(api):
     ],
     ids=range(16),
 )
-def test_what_is_no_png_or_lies_about_its_size_is_refused(api, raw, code):
+def test_logo_rejects_files_that_are_not_valid_png(api, raw, code):
     answer = api.put("logo", encode_image(raw))
     if code is None:
         assert answer.status_code in (200, 400)
@@ -150,7 +150,7 @@ def test_what_is_no_png_or_lies_about_its_size_is_refused(api, raw, code):
     assert not list_logo_files()
 
 
-def test_text_chunks_that_unpack_to_gigabytes_are_refused(api):
+def test_logo_with_decompression_bomb_causes_no_server_error(api):
     bomb = zlib.compress(b"a" * 64 * 1024 * 1024)
     raw = build_png()
     raw = raw[:33] + build_chunk(b"zTXt", b"k\0\0" + bomb) + raw[33:]
@@ -159,14 +159,14 @@ def test_text_chunks_that_unpack_to_gigabytes_are_refused(api):
     assert answer.status_code == 200 or answer.json()["errors"][0]["code"] in ("not_a_png", "image_too_large")
 
 
-def test_a_missing_field_is_named(api):
+def test_logo_names_missing_field(api):
     assert api.put("logo", {}).json()["errors"][0] | {"detail": ""} == {
         "pointer": "#/imageBase64", "code": "required", "detail": "",
     }  # fmt: skip
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_new_logo_takes_the_old_ones_place_and_a_deleted_one_is_gone(api, client):
+def test_logo_replaces_previous_one_and_can_be_deleted(api, client):
     first = api.put("logo", encode_image(build_png())).json()["customLogoPath"]
     second = api.put("logo", encode_image(build_png())).json()["customLogoPath"]
     assert first != second
@@ -181,13 +181,13 @@ def test_a_new_logo_takes_the_old_ones_place_and_a_deleted_one_is_gone(api, clie
     assert actions[1:] == ["company.logoReplaced", "company.logoReplaced", "company.logoRemoved"]
 
 
-def test_a_logo_heeds_the_companys_version(api):
+def test_logo_update_checks_company_etag(api):
     assert api.put("logo", encode_image(build_png()), if_match='"x"').status_code == 412
     assert api.delete("logo", if_match='"x"').status_code == 412
     assert not list_logo_files()
 
 
-def test_a_viewer_changes_no_logo(browser_of, bob, acme):
+def test_logo_cannot_be_changed_by_viewer(browser_of, bob, acme):
     for answer in (browser_of(bob, acme).put("logo", encode_image(build_png())), browser_of(bob, acme).delete("logo")):
         assert answer.status_code == 403
 
@@ -195,5 +195,5 @@ def test_a_viewer_changes_no_logo(browser_of, bob, acme):
 @pytest.mark.parametrize(
     "path", ["../db", "..%2f..%2fetc/passwd", "/etc/passwd", "logos", "logos/", "nothing.png", "%00", "a" * 5000]
 )
-def test_nothing_but_logos_can_be_had_from_the_assets(client, path):
+def test_assets_serve_only_logos(client, path):
     assert client.get(f"/assets/{path}").status_code == 404

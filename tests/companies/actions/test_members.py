@@ -30,7 +30,7 @@ def find_member_id(caller, email):
     return next(each["id"] for each in caller.get("members").json() if each["email"] == email)
 
 
-def test_a_member_is_invited_by_e_mail_and_read_back(owner, alice):
+def test_member_is_invited_by_email_and_listed(owner, alice):
     made = owner.post("members", {"email": "dora@acme.example", "role": "editor"})
     assert made.status_code == 201
     body = made.json()
@@ -45,7 +45,7 @@ def test_a_member_is_invited_by_e_mail_and_read_back(owner, alice):
     assert body in owner.get("members").json()
 
 
-def test_nobody_is_a_member_twice(owner, mailoutbox):
+def test_member_cannot_be_added_twice(owner, mailoutbox):
     for email in ("alice@acme.example", "ALICE@ACME.example"):
         answer = owner.post("members", {"email": email, "role": "viewer"})
         assert (answer.status_code, answer.json()["code"]) == (409, "already_member")
@@ -68,7 +68,7 @@ def test_nobody_is_a_member_twice(owner, mailoutbox):
         ({"permissions": ["all"]}, "#/permissions/0", "invalid_choice"),
     ],
 )
-def test_a_wrong_member_is_refused_and_not_stored(owner, change, pointer, code):
+def test_invalid_member_is_rejected_and_not_stored(owner, change, pointer, code):
     answer = owner.post("members", {"email": "dora@acme.example", "role": "viewer"} | change)
     assert answer.status_code == 400
     assert (pointer, code) in [(e["pointer"], e["code"]) for e in answer.json()["errors"]], answer.json()
@@ -76,9 +76,7 @@ def test_a_wrong_member_is_refused_and_not_stored(owner, change, pointer, code):
     assert User.objects.filter(email__startswith="dora").count() == 0
 
 
-def test_a_list_of_permissions_stands_in_place_of_the_roles_and_null_brings_those_back(
-    owner, invited, browser_of, acme
-):
+def test_member_permissions_override_role_until_set_to_null(owner, invited, browser_of, acme):
     made = invited(owner, "d@acme.example", role="editor", permissions=["accounts:read"])
     made.accept()
     dora = browser_of(User.objects.find_by_email("d@acme.example"), acme)
@@ -91,7 +89,7 @@ def test_a_list_of_permissions_stands_in_place_of_the_roles_and_null_brings_thos
     assert dora.post("account_groups", {"name": "x"}).status_code == 201
 
 
-def test_a_member_can_be_sent_back_whole(owner):
+def test_member_can_be_sent_back_with_changes(owner):
     made = owner.post("members", {"email": "d@acme.example", "role": "editor"}).json()
     answer = owner.put(f"members/{made['id']}", made | {"role": "viewer", "colour": "red"})
     assert answer.status_code == 200, answer.content
@@ -101,7 +99,7 @@ def test_a_member_can_be_sent_back_whole(owner):
     assert AuditEntry.objects.filter(action="member.updated").count() == 1
 
 
-def test_a_stale_member_is_neither_changed_nor_removed(owner):
+def test_member_with_stale_etag_is_neither_changed_nor_removed(owner):
     made = owner.post("members", {"email": "d@acme.example", "role": "editor"})
     path = f"members/{made.json()['id']}"
     assert owner.put(path, {"role": "viewer"}, if_match='"x"').status_code == 412
@@ -115,7 +113,7 @@ def test_a_stale_member_is_neither_changed_nor_removed(owner):
 @pytest.mark.parametrize(
     "change", [{"role": "admin"}, {"role": "viewer"}, {"permissions": []}, {"permissions": ["members:manage"]}, None]
 )
-def test_the_last_owner_stays_one(owner, alice, change):
+def test_last_owner_cannot_be_demoted_or_removed(owner, alice, change):
     path = f"members/{find_member_id(owner, alice.email)}"
     answer = owner.put(path, change) if change else owner.delete(path)
     assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
@@ -124,13 +122,13 @@ def test_the_last_owner_stays_one(owner, alice, change):
 
 
 @pytest.mark.parametrize("change", [{"role": "admin"}, None])
-def test_a_key_is_told_that_the_last_owner_stays(owner, api, alice, change):
+def test_last_owner_cannot_be_demoted_or_removed_by_api_key(owner, api, alice, change):
     path = f"members/{find_member_id(owner, alice.email)}"
     answer = api.put(path, change) if change else api.delete(path)
     assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
 
 
-def test_one_of_two_owners_may_go_but_not_the_other(owner, invited, alice):
+def test_one_of_two_owners_can_be_demoted_or_removed_but_not_both(owner, invited, alice):
     made = invited(owner, "d@acme.example", role="owner")
     made.accept()
     second = made.id
@@ -141,14 +139,14 @@ def test_one_of_two_owners_may_go_but_not_the_other(owner, invited, alice):
     assert owner.get("members").status_code == 404
 
 
-def test_an_owner_with_permissions_of_their_own_does_not_count_as_one(owner, invited, alice):
+def test_owner_with_custom_permissions_does_not_count_as_owner(owner, invited, alice):
     invited(owner, "d@acme.example", role="owner", permissions=["accounts:read"]).accept()
     assert owner.delete(f"members/{find_member_id(owner, alice.email)}").json()["code"] == "last_owner"
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("leave", ["delete", "put"])
-def test_of_two_owners_who_leave_at_once_one_stays(owner, alice, acme, leave):
+def test_one_of_two_concurrently_leaving_owners_remains(owner, alice, acme, leave):
     for round_ in range(5):
         other = factories.make_member(acme, f"o{round_}@acme.example", role=Role.OWNER)
         ids = {user: Membership.objects.get(company=acme, user=user).id for user in (alice, other)}
@@ -179,7 +177,7 @@ def test_of_two_owners_who_leave_at_once_one_stays(owner, alice, acme, leave):
         factories.make_member(acme, alice.email, role=Role.OWNER)
 
 
-def test_an_admin_neither_makes_nor_changes_nor_removes_owners(owner, admin, alice):
+def test_admin_cannot_create_change_or_remove_owners(owner, admin, alice):
     owners_id = find_member_id(owner, alice.email)
     dora = admin.post("members", {"email": "d@acme.example", "role": "editor"}).json()["id"]
     for answer in (
@@ -199,21 +197,21 @@ def test_an_admin_neither_makes_nor_changes_nor_removes_owners(owner, admin, ali
     assert not User.objects.filter(email="e@acme.example").exists()
 
 
-def test_an_admin_manages_everyone_else(owner, admin):
+def test_admin_can_manage_other_members(owner, admin):
     made = admin.post("members", {"email": "d@acme.example", "role": "admin"}).json()["id"]
     assert admin.put(f"members/{made}", {"role": "viewer"}).json()["role"] == "viewer"
     assert admin.delete(f"members/{made}").json() == {"success": True}
     assert len(owner.get("members").json()) == 2
 
 
-def test_nobody_hands_out_what_they_do_not_hold(make_api, acme):
+def test_api_key_cannot_grant_permissions_it_lacks(make_api, acme):
     caller = make_api(acme, "members:manage", "accounts:read")
     assert caller.post("members", {"email": "d@acme.example", "role": "viewer"}).status_code == 403
     body = {"email": "d@acme.example", "role": "viewer", "permissions": ["accounts:read"]}
     assert caller.post("members", body).status_code == 201
 
 
-def test_a_removed_member_loses_everything_at_once(owner, browser_of, acme):
+def test_removed_member_loses_access_immediately(owner, browser_of, acme):
     dora = factories.make_member(acme, "d@acme.example", role=Role.EDITOR)
     hers = browser_of(dora, acme)
     assert hers.get("accounts").status_code == 200
@@ -222,13 +220,13 @@ def test_a_removed_member_loses_everything_at_once(owner, browser_of, acme):
     assert owner.delete(f"members/{dora.id}").status_code == 404
 
 
-def test_another_companys_member_cannot_be_reached(owner, carol, globex):
+def test_member_of_another_company_cannot_be_changed(owner, carol, globex):
     theirs = Membership.objects.get(user=carol, company=globex).id
     assert owner.put(f"members/{theirs}", {"role": "viewer"}).status_code == 404
     assert owner.delete(f"members/{theirs}").status_code == 404
 
 
-def test_a_member_is_found_at_its_location(owner):
+def test_member_is_found_at_its_location(owner):
     made = owner.post("members", {"email": "d@acme.example", "role": "editor"})
     read = owner.get(made["Location"])
     assert (read.json(), read["ETag"]) == (made.json(), made["ETag"])
@@ -267,7 +265,7 @@ def test_member_added_before_invitations_is_shown_by_address(owner, browser_of, 
     assert list_members(owner)["Carla@Globex.example"] == (str(carla.id), "Carla Coe")
 
 
-def test_no_page_log_or_notification_tells_of_a_stranger(owner, acme, alice):
+def test_name_of_member_who_never_signed_in_is_hidden_everywhere(owner, acme, alice):
     carla = factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
     create_old_membership(acme, carla, by=alice)
     staff = Client()
@@ -299,7 +297,7 @@ def test_founder_is_listed_as_a_member(browser_of, acme):
 
 
 @pytest.mark.parametrize("change", [{"name": "Alice Ash"}, {"email": "a@acme.example"}])
-def test_a_members_etag_changes_with_the_person(owner, alice, change):
+def test_member_etag_changes_with_user_data(owner, alice, change):
     path = f"members/{find_member_id(owner, alice.email)}"
     before = owner.get(path)
     assert owner.get(path, if_none_match=before["ETag"]).status_code == 304

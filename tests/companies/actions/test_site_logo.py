@@ -88,7 +88,7 @@ def list_logo_files():
     ],
     ids=["ico", "ico of Pillow", "link", "shortcut", "no drawing", "the next one", "a long page"],
 )
-def test_the_picture_that_the_site_names_is_shown_as_a_png(site, acme, client, owner, now, page, path, raw):
+def test_site_icon_is_served_as_png_logo(site, acme, client, owner, now, page, path, raw):
     site.pages = {"/": page, path: raw}
     assert refresh_logo(acme, now)
     served = client.get(f"/assets/{acme.logo_path}")
@@ -128,19 +128,19 @@ def test_site_without_a_usable_icon_keeps_the_letter_mark(site, acme, owner, now
     "href",
     ["http://127.0.0.1/x.png", "file:///etc/passwd", "data:image/png;base64,AAAA", "https://me@localhost/x", "//[", ""],
 )
-def test_a_link_that_leads_elsewhere_is_not_followed(site, acme, now, href):
+def test_site_icon_link_to_unsafe_url_falls_back_to_favicon(site, acme, now, href):
     site.pages = {"/": f'<link rel="icon" href="{href}">'.encode(), "/favicon.ico": build_image()}
     assert refresh_logo(acme, now)
 
 
-def test_a_private_address_is_not_called(site, settings, acme, now):
+def test_site_icon_is_not_fetched_from_private_address(site, settings, acme, now):
     settings.OUTBOUND_ALLOW_PRIVATE = False
     site.pages = {"/favicon.ico": build_image()}
     assert not refresh_logo(acme, now)
     assert site.asked == []
 
 
-def test_without_the_setting_nothing_is_fetched_or_shown(site, settings, acme, now):
+def test_site_icon_is_neither_fetched_nor_shown_if_disabled(site, settings, acme, now):
     site.pages = {"/favicon.ico": build_image()}
     assert refresh_logo(acme, now)
     settings.LOGOS_FROM_DOMAINS = False
@@ -167,7 +167,7 @@ def test_site_logo_is_refreshed_after_thirty_days(site, acme, now):
     assert refresh_logo(acme, now + timedelta(days=67))
 
 
-def test_a_logo_of_its_own_comes_before_it_and_another_domain_ends_it(site, api, acme, now):
+def test_custom_logo_replaces_site_logo_and_new_domain_removes_site_logo(site, api, acme, now):
     site.pages = {"/favicon.ico": build_image()}
     assert refresh_logo(acme, now)
     own = api.put("logo", encode_image(build_png())).json()["customLogoPath"]
@@ -180,7 +180,7 @@ def test_a_logo_of_its_own_comes_before_it_and_another_domain_ends_it(site, api,
     assert acme.logo_path is None
 
 
-def test_the_daily_command_fetches_it(site, acme, capsys):
+def test_refresh_metrics_command_fetches_site_logo(site, acme, capsys):
     site.pages = {"/favicon.ico": build_image()}
     call_command("refresh_metrics")
     acme.refresh_from_db()
@@ -188,12 +188,12 @@ def test_the_daily_command_fetches_it(site, acme, capsys):
 
 
 @pytest.mark.parametrize("raw", [b"\0\0\1\0", b"\0\0\1\0\1", b"\0\0\1\0\1\0", b""], ids=["four", "five", "six", "none"])
-def test_an_icon_that_is_cut_short_is_no_picture(raw):
+def test_truncated_site_icon_is_rejected(raw):
     with pytest.raises(logo.NotAPng):
         site_logos.clean_site_picture(raw)
 
 
-def test_a_logo_that_fails_is_named_and_the_other_companies_are_done(acme, globex, monkeypatch):
+def test_failed_site_logo_is_reported_and_other_companies_are_processed(acme, globex, monkeypatch):
     def fail(*, company, now):
         if company.id == acme.id:
             raise ZeroDivisionError

@@ -20,7 +20,7 @@ def alices(browser_of, alice, acme):
     return browser_of(alice, acme)
 
 
-def test_a_person_starts_ten_companies_a_day(alices, browser_of, carol, globex, monkeypatch):
+def test_user_can_create_ten_companies_per_day(alices, browser_of, carol, globex, monkeypatch):
     monkeypatch.setattr(actions_companies, "MAX_COMPANIES_PER_DAY", 10)
     for n in range(10):
         assert alices.post("/companies", {"name": f"Company {n}"}).status_code == 201
@@ -35,7 +35,7 @@ def test_a_person_starts_ten_companies_a_day(alices, browser_of, carol, globex, 
     assert browser_of(carol, globex).post("/companies", {"name": "Hers"}).status_code == 201
 
 
-def test_a_person_sends_forty_invitations_a_day_in_all_companies(browser_of, alice, acme, monkeypatch):
+def test_user_can_send_forty_invitations_per_day_across_companies(browser_of, alice, acme, monkeypatch):
     monkeypatch.setattr(invitations, "MAX_INVITATIONS_PER_USER_PER_DAY", 40)
     owned_companies = [acme, *(factories.make_company(name=f"Company {n}", owner=alice) for n in range(2))]
     sent = [
@@ -59,7 +59,7 @@ def test_a_person_sends_forty_invitations_a_day_in_all_companies(browser_of, ali
     assert by_key.status_code == 429, "a key counts for the person who made it"
 
 
-def test_an_address_gets_five_letters_an_hour_whoever_sends_them(
+def test_email_address_receives_at_most_five_emails_per_hour(
     browser_of, alice, carol, acme, globex, client, monkeypatch, mailoutbox, django_capture_on_commit_callbacks
 ):
     monkeypatch.setattr(email_limits, "MAX_EMAILS_PER_HOUR", 5)
@@ -79,7 +79,7 @@ def upload_file(api):
     return api.client.post(api.path("files"), {"file": file}, headers=api.headers)
 
 
-def test_the_companies_of_a_person_fill_four_quotas_together(browser_of, alice, carol, globex, settings):
+def test_companies_of_one_owner_share_four_storage_quotas(browser_of, alice, carol, globex, settings):
     settings.STORAGE_QUOTA_MB = 1
     companies = [factories.make_company(name=f"Company {n}", owner=alice) for n in range(6)]
     statuses = [upload_file(browser_of(alice, company)).status_code for company in companies for _ in range(3)]

@@ -14,7 +14,7 @@ def get_last_entry(api, **filters):
     return api.get("audit_log", filters | {"limit": "1"}).json()[0]
 
 
-def test_a_row_says_who_when_by_which_request_and_what(api):
+def test_audit_entry_has_actor_time_request_id_and_change(api):
     group = api.post("account_groups", {"name": "Banks"}, x_request_id="req-1").json()
     row = get_last_entry(api)
     assert set(row) == {"id", "time", "actor", "action", "entityType", "entityId", "requestId", "before", "after"}
@@ -26,7 +26,7 @@ def test_a_row_says_who_when_by_which_request_and_what(api):
     assert row["after"]["name"] == "Banks"
 
 
-def test_a_change_shows_before_and_after_in_the_names_of_the_wire(api):
+def test_audit_entry_shows_before_and_after_under_api_field_names(api):
     api.put("", {"plShowAllCategories": True, "dataStartDate": "2024-01-01", "name": "Acme"})
     row = get_last_entry(api)
     assert row["before"] == {"plShowAllCategories": False, "dataStartDate": None}
@@ -64,7 +64,7 @@ def facts(api):
 
 
 @pytest.mark.parametrize(("action", "change"), CHANGES, ids=[name for name, _ in CHANGES])
-def test_each_change_leaves_one_row(api, facts, action, change):
+def test_each_change_creates_one_audit_entry(api, facts, action, change):
     before = AuditEntry.objects.count()
     assert change(api, facts).status_code in (200, 201)
     rows = api.get("audit_log").json()
@@ -74,14 +74,14 @@ def test_each_change_leaves_one_row(api, facts, action, change):
         assert not {name for name in values or {} if "_" in name or name in ("digest", "company")}
 
 
-def test_an_import_leaves_one_row_with_its_counts(api, facts):
+def test_import_creates_one_audit_entry_with_count(api, facts):
     row = {"accountId": facts["account"], "date": "2024-05-01", "amountValue": "1"}
     answer = api.post("transactions/import", {"transactions": [row] * 5}).json()
     logged = get_last_entry(api)
     assert (logged["entityId"], logged["after"]["count"]) == (answer["importId"], 5)
 
 
-def test_refusals_and_changes_of_nothing_leave_none(api, facts):
+def test_rejected_and_empty_changes_create_no_audit_entry(api, facts):
     before = AuditEntry.objects.count()
     api.post("account_groups", {"name": 1})
     api.put(f"account_groups/{facts['group']}", {})
@@ -92,7 +92,7 @@ def test_refusals_and_changes_of_nothing_leave_none(api, facts):
     assert AuditEntry.objects.count() == before
 
 
-def test_the_log_can_be_filtered(api, facts, browser_of, alice, acme, now):
+def test_audit_log_can_be_filtered(api, facts, browser_of, alice, acme, now):
     browser_of(alice, acme).put("", {"name": "New"})
     assert [row["action"] for row in api.get("audit_log", {"actor": str(alice.id)}).json()] == ["company.updated"]
     assert {row["entityType"] for row in api.get("audit_log", {"entityType": "accountGroup"}).json()} == {
@@ -108,7 +108,7 @@ def test_the_log_can_be_filtered(api, facts, browser_of, alice, acme, now):
     assert api.get("audit_log", {"actor": "nobody", "entityType": "accountGroup"}).json() == []
 
 
-def test_the_latest_change_comes_first_and_each_company_sees_its_own(api, facts, globex_api):
+def test_audit_log_shows_latest_entries_of_own_company_first(api, facts, globex_api):
     times = [row["time"] for row in api.get("audit_log").json()]
     assert times == sorted(times, reverse=True)
     theirs = {row["id"] for row in globex_api.get("audit_log").json()}
@@ -118,14 +118,14 @@ def test_the_latest_change_comes_first_and_each_company_sees_its_own(api, facts,
 @pytest.mark.parametrize(
     "statement", ["UPDATE companies_auditentry SET actor = 'me'", "DELETE FROM companies_auditentry"]
 )
-def test_the_database_refuses_to_alter_it(api, facts, statement):
+def test_database_rejects_update_and_delete_of_audit_log(api, facts, statement):
     before = api.get("audit_log").json()
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
     assert api.get("audit_log").json() == before
 
 
-def test_the_database_refuses_to_empty_it():
+def test_database_rejects_truncate_of_audit_log():
     with connection.cursor() as cursor:
         cursor.execute(
             "ALTER TABLE companies_auditentry ENABLE TRIGGER audit_is_never_emptied"
@@ -134,7 +134,7 @@ def test_the_database_refuses_to_empty_it():
             cursor.execute("TRUNCATE companies_company CASCADE")
 
 
-def test_the_api_has_no_way_to_alter_it(api, facts):
+def test_audit_log_cannot_be_changed_by_api(api, facts):
     row = get_last_entry(api)
     assert api.delete("audit_log").status_code == api.put("audit_log", {}).status_code == 405
     assert api.delete(f"audit_log/{row['id']}").status_code == 404

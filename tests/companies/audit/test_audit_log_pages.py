@@ -44,7 +44,7 @@ def books(api, owner, acme):
     return {"account": account, "transactions": ids}
 
 
-def test_each_entry_is_a_sentence_without_ids_and_names_of_columns(owner, api, acme, books):
+def test_audit_log_page_shows_sentences_without_ids_or_column_names(owner, api, acme, books):
     answer = owner.get(build_page_path(acme))
     said = list_entry_texts(answer)
     assert said[0] == "changed the account “Giro”"
@@ -58,7 +58,7 @@ def test_each_entry_is_a_sentence_without_ids_and_names_of_columns(owner, api, a
     assert "Key “test” categorized" in get_page_text(answer)
 
 
-def test_the_log_is_found_by_person_thing_and_day(owner, alice, acme, books):
+def test_audit_log_page_filters_by_person_object_and_date(owner, alice, acme, books):
     assert list_entry_texts(owner.get(build_page_path(acme), {"person": str(alice.pk)})) == [
         "changed the account “Giro”"
     ]
@@ -75,7 +75,7 @@ def test_the_log_is_found_by_person_thing_and_day(owner, alice, acme, books):
     assert (answer.status_code, 'id="from-error"' in answer.content.decode()) == (400, True)
 
 
-def test_the_filters_go_along_to_the_next_page(owner, api, acme, books):
+def test_audit_log_page_keeps_filters_on_next_page(owner, api, acme, books):
     for number in range(60):
         api.post("account_groups", {"name": f"Group {number}"})
     answer = owner.get(build_page_path(acme), {"kind": "accountGroup"})
@@ -94,7 +94,7 @@ def test_audit_log_hides_names_without_permission(browser_of, api, acme, books):
     assert "Some Person" not in get_page_text(answer).partition("Sign out")[2].replace("Me", "")
 
 
-def test_every_act_of_the_log_has_words():
+def test_every_audit_action_has_a_phrase():
     """Of the acts that the code writes: each is a verb of a thing that people know, or has a sentence of its own."""
     kinds = "|".join([*ENTITY_LABELS, "transactions", "plannedTransactions", "subscriptionEvents"])
     acts = re.compile(rf'"((?:{kinds})\.[a-zA-Z]+)"')
@@ -106,7 +106,7 @@ def test_every_act_of_the_log_has_words():
 
 
 @pytest.mark.parametrize("words", ["to=9999-12-31", "from=0001-01-01", "from=9999-12-31&to=0001-01-01"])
-def test_the_first_and_the_last_day_there_is_are_days(owner, acme, words):
+def test_audit_log_page_accepts_first_and_last_calendar_day(owner, acme, words):
     assert owner.get(f"/app/companies/{acme.id}/settings/activity?{words}").status_code == 200
 
 
@@ -118,7 +118,7 @@ def test_audit_log_names_deleted_rows_and_labels_codes(owner, api, acme, books):
     assert "P&L lines: Sales and marketing" in get_page_text(answer)
 
 
-def test_one_that_moves_is_one_sentence_and_an_order_of_rules_another(owner, api, acme):
+def test_audit_log_describes_moved_group_and_reordered_rules(owner, api, acme):
     made = [api.post("account_groups", {"name": f"Group {number}"}).json()["id"] for number in range(3)]
     assert owner.post(f"/app/companies/{acme.id}/accounts/groups/{made[2]}/move", {"to": "up"}).status_code == 303
     said = list_entry_texts(owner.get(build_page_path(acme)))

@@ -49,7 +49,7 @@ def run_statement(statement):
         cursor.execute(statement)
 
 
-def test_this_month_and_the_three_to_come_are_there_before_they_begin(acme, now):
+def test_audit_partitions_exist_for_current_and_next_three_months(acme, now):
     parts = [
         get_partition(write_entry(acme, datetime.combine(each, datetime.min.time(), UTC)))
         for each in partitions.list_months_ahead(now)
@@ -58,14 +58,14 @@ def test_this_month_and_the_three_to_come_are_there_before_they_begin(acme, now)
     assert len({*parts}) == 4
 
 
-def test_a_run_makes_what_is_missing_and_a_second_one_nothing():
+def test_audit_partition_creation_is_idempotent():
     made = partitions.create_partitions_ahead(now=FAR_FUTURE)
     assert made == [date(2091, 5, 1), date(2091, 6, 1), date(2091, 7, 1), date(2091, 8, 1)]
     assert partitions.create_partitions_ahead(now=FAR_FUTURE) == []
     assert partitions.create_partitions_ahead(now=FAR_FUTURE + timedelta(days=31)) == [date(2091, 9, 1)]
 
 
-def test_months_are_those_of_utc_and_years_end(acme):
+def test_audit_partition_months_follow_utc_and_year_end(acme):
     assert partitions.create_partitions_ahead(now=datetime(2091, 11, 30, 23, tzinfo=UTC))[-1] == date(2092, 2, 1)
     moment = datetime.fromisoformat("2092-01-01T00:30:00+02:00")
     assert get_partition(write_entry(acme, moment)) == "companies_auditentry_2091_12"
@@ -73,7 +73,7 @@ def test_months_are_those_of_utc_and_years_end(acme):
 
 
 @pytest.mark.parametrize("time", [FAR_FUTURE, LONG_AGO], ids=["a clock far ahead", "a month that nobody made"])
-def test_a_missing_month_refuses_no_entry(api, acme, time):
+def test_audit_entry_without_month_partition_goes_to_default_partition(api, acme, time):
     entry = write_entry(acme, time)
     assert get_partition(entry) == partitions.DEFAULT_PARTITION
     assert str(entry.id) in {row["id"] for row in api.get("audit_log").json()}
@@ -81,7 +81,7 @@ def test_a_missing_month_refuses_no_entry(api, acme, time):
     assert api.get("events", {"after": str(entry.id)}).json() == []
 
 
-def test_a_month_takes_over_what_the_rest_has_of_it(acme):
+def test_new_audit_partition_takes_rows_from_default_partition(acme):
     early, late, other = (
         write_entry(acme, FAR_FUTURE),
         write_entry(acme, FAR_FUTURE + timedelta(days=14)),
@@ -97,7 +97,7 @@ def test_a_month_takes_over_what_the_rest_has_of_it(acme):
         run_statement(f"DELETE FROM {partitions.DEFAULT_PARTITION}")
 
 
-def test_months_that_went_by_without_a_run_are_made_too(acme):
+def test_audit_partitions_are_created_for_missed_past_months(acme):
     entry = write_entry(acme, LONG_AGO)
     assert date(2019, 2, 1) in partitions.create_partitions_ahead(now=datetime.now(tz=UTC))
     assert get_partition(entry) == "companies_auditentry_2019_02"
@@ -105,7 +105,7 @@ def test_months_that_went_by_without_a_run_are_made_too(acme):
 
 @pytest.mark.parametrize("statement", ["UPDATE {} SET actor = 'me'", "DELETE FROM {}", "TRUNCATE {}"])
 @pytest.mark.parametrize("time", [None, FAR_FUTURE, LONG_AGO], ids=["of this month", "made later", "of the rest"])
-def test_no_part_of_the_log_can_be_altered_or_emptied(acme, now, time, statement):
+def test_audit_partitions_cannot_be_altered_or_truncated(acme, now, time, statement):
     partitions.create_partitions_ahead(now=FAR_FUTURE)
     part = get_partition(write_entry(acme, time or now))
     run_statement(f"ALTER TABLE {part} ENABLE TRIGGER audit_is_never_emptied")  # see tests/conftest.py
@@ -113,7 +113,7 @@ def test_no_part_of_the_log_can_be_altered_or_emptied(acme, now, time, statement
         run_statement(statement.format(part))
 
 
-def test_a_month_that_is_made_later_has_the_keys_of_those_before(acme, now):
+def test_new_audit_partition_has_same_constraints_indexes_and_triggers(acme, now):
     def like(month):
         part = f"companies_auditentry_{month:%Y_%m}"
         found = fetch_rows(
@@ -129,7 +129,7 @@ def test_a_month_that_is_made_later_has_the_keys_of_those_before(acme, now):
     assert len(like(date(2091, 5, 1))) == 2 + 5 + 3
 
 
-def test_numbers_go_on_whatever_the_clock_says(api, acme, now):
+def test_audit_numbers_are_consecutive_regardless_of_clock(api, acme, now):
     for time in (now, FAR_FUTURE, now, LONG_AGO, now):
         write_entry(acme, time)
     numbers = list(AuditEntry.objects.for_company(acme.id).order_by("id").values_list("number", flat=True))
@@ -144,7 +144,7 @@ def test_numbers_go_on_whatever_the_clock_says(api, acme, now):
             assert [each["id"] for each in page] == ids[place + 1 :][:limit]
 
 
-def test_a_page_of_the_feed_opens_only_the_months_that_it_shows(acme, now):
+def test_event_feed_page_reads_only_partitions_of_its_months(acme, now):
     first, second, *_ = [write_entry(acme, now - timedelta(days=days)) for days in (800, 800, 400)]
     partitions.create_partitions_ahead(now=now)
     number = AuditEntry.objects.get(id=first.id).number
@@ -157,7 +157,7 @@ def test_a_page_of_the_feed_opens_only_the_months_that_it_shows(acme, now):
     assert f"companies_auditentry_{now - timedelta(days=400):%Y_%m}" not in plan
 
 
-def test_the_feed_goes_on_behind_what_was_taken_out_and_what_is_not_asked_for(api, acme, now):
+def test_event_feed_continues_after_detached_months_and_filtered_events(api, acme, now):
     for days in (800, 800, 800, 0):
         write_entry(acme, now - timedelta(days=days), action="account.created")
     write_entry(acme, now, action="account.updated")
@@ -172,7 +172,7 @@ def test_the_feed_goes_on_behind_what_was_taken_out_and_what_is_not_asked_for(ap
     assert [each["type"] for each in api.get("events?limit=1&type=account.updated").json()] == ["account.updated"]
 
 
-def test_a_place_in_the_feed_opens_only_the_months_that_are_to_come(acme, now):
+def test_event_feed_cursor_reads_only_partitions_from_its_month_on(acme, now):
     write_entry(acme, now - timedelta(days=800))
     partitions.create_partitions_ahead(now=now)
     last = write_entry(acme, now)
@@ -183,7 +183,7 @@ def test_a_place_in_the_feed_opens_only_the_months_that_are_to_come(acme, now):
     assert f"companies_auditentry_{now - timedelta(days=800):%Y_%m}" not in plan
 
 
-def test_pages_of_the_log_are_whole_however_far_their_entries_lie_apart(api, acme, now):
+def test_audit_log_pagination_is_complete_across_distant_months(api, acme, now):
     for days in (0, 0, 1, 20, 40, 41, 400, 401, 900, -500):
         write_entry(acme, now - timedelta(days=days))
     whole = [row["id"] for row in api.get("audit_log").json()]
@@ -198,7 +198,7 @@ def test_pages_of_the_log_are_whole_however_far_their_entries_lie_apart(api, acm
 
 
 @pytest.mark.django_db(transaction=True)
-def test_where_the_log_is_kept_busy_months_are_left_to_the_next_run(caplog, monkeypatch):
+def test_audit_partition_creation_is_postponed_if_table_is_locked(caplog, monkeypatch):
     monkeypatch.setattr(partitions, "LOCK_TIMEOUT_SQL", LOCK_TIMEOUT)
     with psycopg.connect(**connection.get_connection_params()) as other:
         other.execute("LOCK TABLE ONLY companies_auditentry IN ACCESS EXCLUSIVE MODE")
@@ -206,7 +206,7 @@ def test_where_the_log_is_kept_busy_months_are_left_to_the_next_run(caplog, monk
     assert "was busy" in caplog.text
 
 
-def test_old_months_are_taken_out_when_it_is_asked_for_and_nothing_is_deleted(api, acme, now, capsys):
+def test_prune_detaches_old_audit_partitions_on_request_without_deleting(api, acme, now, capsys):
     old, young = write_entry(acme, LONG_AGO), write_entry(acme, now)
     call_command("prune", log_before=date(2019, 3, 1))
     assert "audit_log_2019_02 was taken out of the audit log.\n" in capsys.readouterr().out
@@ -216,7 +216,7 @@ def test_old_months_are_taken_out_when_it_is_asked_for_and_nothing_is_deleted(ap
     assert api.get("events", {"after": str(old.id)}).json()["errors"][0]["code"] == "invalid_cursor"
 
 
-def test_a_month_that_was_taken_out_can_be_put_back(api, acme):
+def test_detached_audit_partition_can_be_reattached_as_documented(api, acme):
     """As docs/operations.md says."""
     old = write_entry(acme, LONG_AGO)
     call_command("prune", log_before=date(2019, 3, 1))
@@ -231,7 +231,7 @@ def test_a_month_that_was_taken_out_can_be_put_back(api, acme):
         run_statement("DELETE FROM companies_auditentry_2019_02")
 
 
-def test_a_number_is_given_once_though_its_month_is_out(acme):
+def test_audit_number_is_not_reused_after_detaching_its_month(acme):
     last = write_entry(acme, LONG_AGO)
     number = AuditEntry.objects.get(id=last.id).number
     partitions.create_partitions_ahead(now=datetime.now(tz=UTC))
@@ -249,23 +249,23 @@ def test_late_rows_do_not_replace_archived_partitions(acme):
     assert get_partition(late) == "companies_auditentry_2019_02"
 
 
-def test_without_being_asked_every_month_stays(acme, now):
+def test_prune_keeps_all_audit_partitions_by_default(acme, now):
     entry = write_entry(acme, LONG_AGO)
     call_command("prune")
     assert AuditEntry.objects.filter(id=entry.id).exists()
 
 
-def test_the_month_under_way_stays_in_the_log(now):
+def test_prune_refuses_to_detach_current_month(now):
     with pytest.raises(CommandError, match="stay in the log"):
         call_command("prune", log_before=partitions.get_next_month(partitions.get_month_start(now)))
 
 
-def test_a_month_is_written_as_the_year_and_its_number():
+def test_prune_rejects_invalid_log_before_month():
     with pytest.raises(CommandError, match="--log-before"):
         call_command("prune", "--log-before", "May")
 
 
-def test_a_log_that_was_whole_is_divided_with_every_entry_as_it_was(acme, globex, now):
+def test_partition_migration_keeps_every_audit_entry(acme, globex, now):
     for company in (acme, globex):
         for days in (0, 1, 40, 41, 400, -1000):
             write_entry(company, now - timedelta(days=days), action=f"x.{days}")

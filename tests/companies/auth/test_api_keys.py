@@ -41,7 +41,7 @@ def owner(browser_of, alice, acme):
     return browser_of(alice, acme)
 
 
-def test_a_keys_text_is_an_id_a_secret_and_a_checksum(owner):
+def test_api_key_text_consists_of_id_secret_and_checksum(owner):
     made = owner.post("api_keys", NEW_KEY).json()
     text = made["key"]
     assert len(text) == 4 + 36 + 36
@@ -52,7 +52,7 @@ def test_a_keys_text_is_an_id_a_secret_and_a_checksum(owner):
     assert text[-4:] == made["lastFour"]
 
 
-def test_a_new_key_answers_every_field_and_its_text_once(owner, alice):
+def test_new_api_key_returns_every_field_and_its_text_once(owner, alice):
     made = owner.post("api_keys", NEW_KEY | {"expiresTime": "2999-01-01T00:00:00+02:00"})
     assert made.status_code == 201
     assert made["Cache-Control"] == "no-store"
@@ -68,7 +68,7 @@ def test_a_new_key_answers_every_field_and_its_text_once(owner, alice):
     assert listed == {name: value for name, value in body.items() if name != "key"}
 
 
-def test_only_a_digest_of_the_secret_is_stored(owner):
+def test_api_key_stores_only_digest_of_secret(owner):
     text = owner.post("api_keys", NEW_KEY).json()["key"]
     stored = ApiKey.objects.get(id=text[4:40])
     assert bytes(stored.digest) == api_keys.hash_api_key_secret(text[40:])
@@ -77,7 +77,7 @@ def test_only_a_digest_of_the_secret_is_stored(owner):
     assert text[40:] not in str(entry.after)
 
 
-def test_unknown_wrong_mistyped_expired_and_revoked_keys_look_the_same(client, owner, monkeypatch):
+def test_invalid_expired_and_revoked_api_keys_get_same_response(client, owner, monkeypatch):
     good = owner.post("api_keys", NEW_KEY).json()
     expired = owner.post(
         "api_keys", NEW_KEY | {"expiresTime": (datetime.now(tz=UTC) + timedelta(hours=1)).isoformat()}
@@ -101,7 +101,7 @@ def test_unknown_wrong_mistyped_expired_and_revoked_keys_look_the_same(client, o
     assert client.get("/companies", headers={"Authorization": f"Bearer {good['key']}"}).status_code == 200
 
 
-def test_a_mistyped_key_is_refused_without_a_look_up(client, owner, django_assert_num_queries):
+def test_mistyped_api_key_is_rejected_without_query(client, owner, django_assert_num_queries):
     key = owner.post("api_keys", NEW_KEY).json()["key"]
     with django_assert_num_queries(0):
         client.get("/companies", headers={"Authorization": f"Bearer {key[:-1]}!"})
@@ -118,7 +118,7 @@ KEY_LOOKUP, DIRECTORY_LOOKUP = "k.company_id = '", "companies_directoryentry"
         ("another", [KEY_LOOKUP, DIRECTORY_LOOKUP, KEY_LOOKUP]),
     ],
 )
-def test_a_key_is_looked_for_in_the_company_that_the_address_names(acme, globex, make_api, now, named, looks):
+def test_api_key_lookup_uses_company_of_url_or_directory(acme, globex, make_api, now, named, looks):
     """There by its whole primary key, which one machine of a cluster answers; else the directory knows its company."""
     text = make_api(acme).key
     company_id = {"own": acme.id, "none": None, "another": globex.id}[named]
@@ -130,13 +130,13 @@ def test_a_key_is_looked_for_in_the_company_that_the_address_names(acme, globex,
     assert all(look in query["sql"] for look, query in zip(looks, asked, strict=True))
 
 
-def test_a_key_under_another_pepper_is_refused(api, settings):
+def test_api_key_under_another_pepper_is_rejected(api, settings):
     settings.API_KEY_PEPPER = "another pepper, as long as it has to be"
     assert api.get("/companies").status_code == 401
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
-def test_bearer_is_matched_in_any_case(client, api, scheme):
+def test_bearer_scheme_is_case_insensitive(client, api, scheme):
     assert client.get("/companies", headers={"Authorization": f"{scheme} {api.key}"}).status_code == 200
 
 
@@ -157,7 +157,7 @@ def test_bearer_is_matched_in_any_case(client, api, scheme):
         "ü",
     ],
 )
-def test_every_other_header_is_401_even_beside_a_good_session(client, owner, api, header):
+def test_other_authorization_header_returns_401_even_with_valid_session(client, owner, api, header):
     given = {"Authorization": header.format(key=api.key)}
     for caller in (client, owner.client):
         answer = caller.get("/companies", headers=given)
@@ -166,7 +166,7 @@ def test_every_other_header_is_401_even_beside_a_good_session(client, owner, api
         assert answer["WWW-Authenticate"].startswith("Bearer ")
 
 
-def test_the_challenge_says_where_to_get_a_token_and_what_was_wrong(client):
+def test_authenticate_header_names_resource_metadata_and_error(client):
     nothing = client.get("/companies")["WWW-Authenticate"]
     assert "error" not in nothing
     assert f'resource_metadata="{live.BASE_URL}/.well-known/oauth-protected-resource"' in nothing
@@ -177,7 +177,7 @@ def test_the_challenge_says_where_to_get_a_token_and_what_was_wrong(client):
 USED_EVERY = api_keys.LAST_USED_INTERVAL  # as it is outside of tests
 
 
-def test_last_used_time_is_written_at_most_once_a_minute(api, monkeypatch, now):
+def test_api_key_last_used_time_is_written_at_most_once_a_minute(api, monkeypatch, now):
     monkeypatch.setattr(api_keys, "LAST_USED_INTERVAL", USED_EVERY)
 
     def used_at(moment):
@@ -190,7 +190,7 @@ def test_last_used_time_is_written_at_most_once_a_minute(api, monkeypatch, now):
     assert used_at(now + timedelta(seconds=61)) == now + timedelta(seconds=61)
 
 
-def test_a_key_expires_on_time(api, client, owner, monkeypatch, now):
+def test_api_key_expires_on_time(api, client, owner, monkeypatch, now):
     made = owner.post("api_keys", NEW_KEY | {"expiresTime": (now + timedelta(days=1)).isoformat()}).json()
     headers = {"Authorization": f"Bearer {made['key']}"}
     monkeypatch.setattr("django.utils.timezone.now", lambda: now + timedelta(hours=23))
@@ -221,14 +221,14 @@ def test_a_key_expires_on_time(api, client, owner, monkeypatch, now):
         ({"expiresTime": "0001-01-01T00:00:00+14:00"}, "#/expiresTime", "invalid_value"),
     ],
 )
-def test_a_wrong_key_is_refused_and_not_stored(owner, change, pointer, code):
+def test_invalid_api_key_request_is_rejected_and_not_stored(owner, change, pointer, code):
     answer = owner.post("api_keys", NEW_KEY | change)
     assert answer.status_code == 400, answer.content
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
     assert not ApiKey.objects.exists()
 
 
-def test_permissions_come_once_and_in_the_catalogues_order(owner):
+def test_api_key_permissions_are_deduplicated_in_catalogue_order(owner):
     made = owner.post("api_keys", NEW_KEY | {"permissions": ["company:read", "accounts:read", "company:read"]}).json()
     assert made["permissions"] == ["accounts:read", "company:read"]
 
@@ -237,7 +237,7 @@ ADMINISTRATIVE = [p.value for p in Permission if p.value.endswith(":manage") or 
 
 
 @pytest.mark.parametrize("permission", ADMINISTRATIVE)
-def test_administrative_keys_are_made_by_owners_who_are_people(owner, api, browser_of, acme, permission):
+def test_administrative_api_keys_can_be_created_only_by_signed_in_owners(owner, api, browser_of, acme, permission):
     admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
     body = {"name": "x", "permissions": ["accounts:read", permission]}
     before = ApiKey.objects.count()
@@ -248,7 +248,7 @@ def test_administrative_keys_are_made_by_owners_who_are_people(owner, api, brows
     assert owner.post("api_keys", body).status_code == 201
 
 
-def test_a_person_makes_a_key_soon_after_signing_in_and_a_key_at_any_time(owner, api, monkeypatch):
+def test_api_key_creation_needs_recent_login_for_users_but_not_for_keys(owner, api, monkeypatch):
     assert owner.post("api_keys", NEW_KEY).status_code == 201
     later = datetime.now(tz=UTC) + timedelta(minutes=11)
     monkeypatch.setattr("django.utils.timezone.now", lambda: later)
@@ -260,7 +260,7 @@ def test_a_person_makes_a_key_soon_after_signing_in_and_a_key_at_any_time(owner,
     assert api.post("api_keys", NEW_KEY).status_code == 201
 
 
-def test_revoking_a_key_needs_a_recent_login(owner, acme, age_session):
+def test_api_key_revocation_needs_recent_login(owner, acme, age_session):
     key_id = owner.post("api_keys", NEW_KEY).json()["id"]
     age_session(owner.client)
     refused = owner.delete(f"api_keys/{key_id}")
@@ -271,7 +271,7 @@ def test_revoking_a_key_needs_a_recent_login(owner, acme, age_session):
 
 
 @pytest.mark.parametrize(("days", "status"), [(1, 201), (2, 201), (3, 403), (None, 403)])
-def test_key_with_expiry_cannot_create_one_that_outlives_it(days, status, owner, acme, now):
+def test_api_key_with_expiry_cannot_create_one_that_outlives_it(days, status, owner, acme, now):
     admin_level = {"name": "short", "permissions": ["apiKeys:manage", "accounts:read"]}
     end = (now + timedelta(days=2)).isoformat()
     short = Api(acme, key=owner.post("api_keys", admin_level | {"expiresTime": end}).json()["key"])
@@ -283,7 +283,7 @@ def test_key_with_expiry_cannot_create_one_that_outlives_it(days, status, owner,
     assert status == 201 or answer.json()["code"] == "permission_denied"
 
 
-def test_a_key_never_holds_more_than_its_creator(browser_of, acme, make_api):
+def test_api_key_cannot_have_more_permissions_than_its_creator(browser_of, acme, make_api):
     narrow = ["apiKeys:manage", "accounts:read"]
     person = browser_of(factories.make_member(acme, "n@acme.example", role=Role.EDITOR, permissions=narrow), acme)
     for caller in (person, make_api(acme, *narrow)):
@@ -293,7 +293,7 @@ def test_a_key_never_holds_more_than_its_creator(browser_of, acme, make_api):
         assert "accounts:write" in refused.json()["detail"]
 
 
-def test_a_key_outlives_its_creators_membership(owner, alice, acme, api, client):
+def test_api_key_stays_valid_after_its_creator_leaves(owner, alice, acme, api, client):
     key = owner.post("api_keys", NEW_KEY).json()
     factories.make_member(acme, "second@acme.example", role=Role.OWNER)
     membership = Membership.objects.get(user=alice, company=acme)
@@ -303,7 +303,7 @@ def test_a_key_outlives_its_creators_membership(owner, alice, acme, api, client)
     assert client.get("/companies", headers=headers).json()[0]["permissions"] == ["accounts:read"]
 
 
-def test_a_revoked_key_stays_listed_and_is_revoked_once(owner, client):
+def test_revoked_api_key_stays_listed_and_is_revoked_once(owner, client):
     key = owner.post("api_keys", NEW_KEY).json()
     assert owner.delete(f"api_keys/{key['id']}").json() == {"success": True}
     (listed,) = owner.get("api_keys").json()
@@ -313,19 +313,19 @@ def test_a_revoked_key_stays_listed_and_is_revoked_once(owner, client):
     assert AuditEntry.objects.filter(action="apiKey.revoked").count() == 1
 
 
-def test_a_key_may_revoke_itself(make_api, acme):
+def test_api_key_can_revoke_itself(make_api, acme):
     caller = make_api(acme, "apiKeys:manage")
     assert caller.delete(f"api_keys/{caller.key[4:40]}").json() == {"success": True}
     assert caller.get("/companies").status_code == 401
 
 
-def test_another_companys_key_cannot_be_seen_or_revoked(owner, globex_api):
+def test_api_key_of_another_company_cannot_be_seen_or_revoked(owner, globex_api):
     key = owner.post("api_keys", NEW_KEY).json()
     assert globex_api.delete(f"api_keys/{key['id']}").status_code == 404
     assert key["id"] not in [each["id"] for each in globex_api.get("api_keys").json()]
 
 
-def test_a_key_from_the_command_line_has_no_creator(acme, capsys, client, api):
+def test_api_key_created_on_command_line_has_no_creator(acme, capsys, client, api):
     call_command("create_api_key", company=str(acme.id), permissions="accounts:read,company:read", name="cli")
     text = capsys.readouterr().out.strip()
     assert client.get(f"/companies/{acme.id}", headers={"Authorization": f"Bearer {text}"}).status_code == 200
@@ -334,18 +334,18 @@ def test_a_key_from_the_command_line_has_no_creator(acme, capsys, client, api):
     assert made["permissions"] == ["accounts:read", "company:read"]
 
 
-def test_rows_created_with_a_key_carry_its_name(api):
+def test_rows_created_with_api_key_carry_its_id(api):
     made = api.post("account_groups", {"name": "x"}).json()
     assert made["createdUserId"] == made["lastUpdatedUserId"] == f"apiKey:{api.key[4:40]}"
 
 
-def test_a_key_is_found_at_its_location_without_its_text(owner, globex_api):
+def test_api_key_is_found_at_its_location_without_its_text(owner, globex_api):
     made = owner.post("api_keys", NEW_KEY)
     assert owner.get(made["Location"]).json() == {k: v for k, v in made.json().items() if k != "key"}
     assert globex_api.get(f"api_keys/{made.json()['id']}").status_code == 404
 
 
-def test_a_key_has_a_tag_that_moves_with_its_use_and_its_end(owner, client):
+def test_api_key_etag_changes_with_its_use_and_guards_revocation(owner, client):
     made = owner.post("api_keys", NEW_KEY)
     path = f"api_keys/{made.json()['id']}"
     assert owner.get(path)["ETag"] == made["ETag"]

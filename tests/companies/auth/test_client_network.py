@@ -29,7 +29,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("label", "proxies", "header", "address"), CASES, ids=[case[0] for case in CASES])
-def test_the_address_is_what_the_outermost_proxy_of_ours_saw(label, proxies, header, address, settings, rf):
+def test_client_address_is_the_one_seen_by_outermost_trusted_proxy(label, proxies, header, address, settings, rf):
     settings.TRUSTED_PROXIES = proxies
     request = rf.get("/", REMOTE_ADDR=PROXY, **({} if header is None else {"HTTP_X_FORWARDED_FOR": header}))
     respond = set_request_context(lambda request: HttpResponse(request.META["REMOTE_ADDR"]))
@@ -41,14 +41,14 @@ def fail_sign_in(hops, email):
     return client.post("/app/sign-in", {"username": email, "password": "wrong"}).status_code
 
 
-def test_behind_a_proxy_one_callers_failures_lock_nobody_else_out(settings, alice):
+def test_sign_in_lockout_behind_proxy_affects_only_that_client(settings, alice):
     settings.TRUSTED_PROXIES = 1
     assert [fail_sign_in(CALLER, alice.email) for _ in range(10)][-1] == 429
     assert fail_sign_in("198.51.100.8", alice.email) == 400
 
 
 @pytest.mark.parametrize(("proxies", "hops"), [(0, "192.0.2.{}"), (1, "192.0.2.{}, 198.51.100.9")])
-def test_nobody_passes_a_lock_by_making_up_addresses(proxies, hops, settings, alice):
+def test_sign_in_lockout_cannot_be_bypassed_with_forged_addresses(proxies, hops, settings, alice):
     settings.TRUSTED_PROXIES = proxies
     assert [fail_sign_in(hops.format(n), alice.email) for n in range(10)][-1] == 429
     assert fail_sign_in(hops.format(11), alice.email) == 429

@@ -21,7 +21,7 @@ def close_connection():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dead_connection_is_made_anew_and_the_request_answered(api):
+def test_request_reconnects_after_lost_database_connection(api):
     assert api.get("/companies").status_code == 200
     close_connection()
     close_old_connections()  # as every request begins, but for the test client's
@@ -29,7 +29,7 @@ def test_a_dead_connection_is_made_anew_and_the_request_answered(api):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_living_connection_is_not_asked_whether_it_lives(api):
+def test_usable_database_connection_is_reused_without_check_query(api):
     api.get("/companies")
     close_old_connections()
     with record_statements() as sent:
@@ -38,7 +38,7 @@ def test_a_living_connection_is_not_asked_whether_it_lives(api):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_that_the_server_said_something_over_is_asked_and_kept(api):
+def test_connection_with_pending_notification_is_checked_and_reused(api):
     """As where its settings are read again: that is no farewell."""
     api.get("/companies")
     kept = connection.connection
@@ -57,7 +57,7 @@ def test_one_that_the_server_said_something_over_is_asked_and_kept(api):
 
 
 @pytest.mark.django_db
-def test_the_company_is_the_one_that_the_orm_reads(acme):
+def test_company_from_raw_row_equals_company_from_orm(acme):
     Company.objects.filter(id=acme.id).update(
         system_payment_provider={"customerId": "c"}, computed_committed_mrr_eur="12.30", data_start_date="2024-02-29"
     )

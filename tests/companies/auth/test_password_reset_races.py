@@ -15,7 +15,7 @@ from tests.companies.pages.test_user_pages import submit_form
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_of_two_requests_with_one_link_at_the_same_moment_one_sets_the_password(alice, monkeypatch):
+def test_password_reset_link_used_concurrently_sets_one_password(alice, monkeypatch):
     together, look = Barrier(2), FirstPasswordForm.is_valid
 
     def is_valid(form):

@@ -41,7 +41,7 @@ def try_sign_in(door, email, password=PASSWORD, *, place="192.0.2.1"):
 
 
 @pytest.mark.parametrize("door", SIGN_IN_PATHS)
-def test_a_place_has_so_many_tries_in_five_minutes_whoever_it_names(door, settings, clock):
+def test_sign_in_attempts_are_limited_per_ip_address_for_any_user(door, settings, clock):
     settings.SIGN_IN_LIMIT = 3
     user = factories.UserFactory(is_staff=True)
     for n in range(3):
@@ -58,7 +58,7 @@ def test_a_place_has_so_many_tries_in_five_minutes_whoever_it_names(door, settin
     assert try_sign_in(door, user.email).status_code == 303
 
 
-def test_all_doors_share_the_tries_of_a_place(settings, clock):
+def test_sign_in_limit_is_shared_by_all_login_forms(settings, clock):
     settings.SIGN_IN_LIMIT = 3
     user = factories.UserFactory(is_staff=True)
     browser = Client(REMOTE_ADDR="192.0.2.1")
@@ -70,7 +70,7 @@ def test_all_doors_share_the_tries_of_a_place(settings, clock):
         assert answer.status_code == 429
 
 
-def test_one_address_is_mailed_five_resets_an_hour_wherever_they_are_asked_for(monkeypatch, mailoutbox):
+def test_password_reset_mails_are_limited_to_five_per_hour_and_address(monkeypatch, mailoutbox):
     """Those before hold good. Whoever asks is answered as ever, and learns nothing of the others."""
     clock = SimpleNamespace(now=NOON)
     monkeypatch.setattr(sign_in, "timezone", SimpleNamespace(now=lambda: clock.now))
@@ -91,7 +91,7 @@ def test_one_address_is_mailed_five_resets_an_hour_wherever_they_are_asked_for(m
     assert len(mailoutbox) == 7
 
 
-def test_a_place_of_the_newer_kind_is_the_first_half_of_its_address(settings, clock):
+def test_sign_in_limit_counts_ipv6_addresses_by_64_bit_prefix(settings, clock):
     settings.SIGN_IN_LIMIT = 1
     assert try_sign_in(SIGN_IN_PATHS[0], "a@acme.example", place="2001:db8:1:2::1").status_code == 400
     assert try_sign_in(SIGN_IN_PATHS[0], "a@acme.example", place="2001:db8:1:2:ffff::9").status_code == 429
@@ -100,7 +100,7 @@ def test_a_place_of_the_newer_kind_is_the_first_half_of_its_address(settings, cl
     assert try_sign_in(SIGN_IN_PATHS[0], "a@acme.example", place="192.0.2.1").status_code == 429
 
 
-def test_a_lock_counts_by_the_place_too(settings):
+def test_sign_in_lockout_counts_ipv6_addresses_by_64_bit_prefix(settings):
     person = factories.UserFactory()
     places = [f"2001:db8:1:2::{number:x}" for number in range(9)] + ["2001:db8:1:2:ffff::9"]
     tried = [try_sign_in(SIGN_IN_PATHS[0], person.email, "wrong", place=place).status_code for place in places]
@@ -110,7 +110,7 @@ def test_a_lock_counts_by_the_place_too(settings):
     assert try_sign_in(SIGN_IN_PATHS[0], person.email, place="192.0.2.1").status_code == 303
 
 
-def test_the_tries_and_the_requests_of_a_minute_are_counted_apart():
+def test_rate_counters_with_different_windows_are_separate():
     """A window of another length never passes for the next one."""
     for n in range(1, 4):
         assert throttling.consume_budget("a", now=120.0).used == n
@@ -125,7 +125,7 @@ def argon2(settings):
     settings.PASSWORD_HASHERS = ["companies.auth.passwords.LimitedArgon2Hasher"]
 
 
-def test_passwords_are_kept_as_before(argon2):
+def test_passwords_are_hashed_with_argon2id(argon2):
     kept = make_password(PASSWORD)
     assert kept.startswith("argon2$argon2id$")
     assert check_password(PASSWORD, kept)
@@ -159,7 +159,7 @@ def test_password_checks_leave_threads_free(argon2, monkeypatch):
     assert check_password(PASSWORD, kept)
 
 
-def test_no_more_are_checked_at_once_than_the_settings_say(argon2, monkeypatch, settings):
+def test_concurrent_password_checks_are_limited_by_setting(argon2, monkeypatch, settings):
     assert settings.PASSWORD_CHECKS in (1, 2)
     monkeypatch.setattr(passwords, "CHECK_SLOTS", threading.BoundedSemaphore(2))
     monkeypatch.setattr(passwords, "WAITING_SLOTS", threading.Semaphore(4))

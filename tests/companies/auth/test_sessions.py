@@ -19,7 +19,7 @@ def strict(alice, acme):
     return client
 
 
-def test_an_unsafe_call_needs_the_token_of_the_csrf_cookie(strict, acme):
+def test_session_write_requires_csrf_token(strict, acme):
     strict.cookies["svc-csrf"] = token = "a" * 32
     path = f"/companies/{acme.id}/account_groups"
     refused = strict.post(path, {"name": "x"}, content_type="application/json")
@@ -33,7 +33,7 @@ def test_an_unsafe_call_needs_the_token_of_the_csrf_cookie(strict, acme):
     assert made.status_code == 201
 
 
-def test_over_https_browsers_keep_the_cookies_for_this_host_alone(settings, alice):
+def test_cookies_over_https_have_host_prefix_attributes(settings, alice):
     """What ``__Host-`` asks of a cookie, so that browsers take it: Secure, no domain, the path / (RFC 6265bis)."""
     for name in ("SESSION", "CSRF", "DEVICE"):
         setattr(settings, f"{name}_COOKIE_NAME", f"__Host-svc-{name.lower()}")
@@ -50,7 +50,7 @@ def test_over_https_browsers_keep_the_cookies_for_this_host_alone(settings, alic
     assert 'data-csrf="__Host-svc-csrf"' in visitor.get("/docs", secure=True).content.decode()
 
 
-def test_a_key_needs_no_csrf_token(api):
+def test_api_key_request_needs_no_csrf_token(api):
     client = Client(enforce_csrf_checks=True)
     answer = client.post(
         api.path("account_groups"), {"name": "x"}, content_type="application/json", headers=api.headers
@@ -58,32 +58,32 @@ def test_a_key_needs_no_csrf_token(api):
     assert answer.status_code == 201
 
 
-def test_a_header_that_fails_never_falls_through_to_the_cookie(strict, api):
+def test_invalid_authorization_header_never_falls_back_to_session(strict, api):
     assert strict.get("/companies").status_code == 200
     for value in ("Bearer nonsense", "Basic YTpi", f"Bearer {api.key[:-1]}", "Bearer a.b.c"):
         assert strict.get("/companies", headers={"Authorization": value}).status_code == 401
 
 
-def test_a_key_counts_before_the_cookie(strict, globex, make_api):
+def test_api_key_takes_precedence_over_session(strict, globex, make_api):
     key = make_api(globex).key
     (company,) = strict.get("/companies", headers={"Authorization": f"Bearer {key}"}).json()
     assert company["name"] == "Globex"
 
 
-def test_a_made_up_or_ended_session_is_401(strict, client):
+def test_unknown_or_ended_session_returns_401(strict, client):
     client.cookies["svc-session"] = "nonsense"
     assert client.get("/companies").status_code == 401
     strict.session.flush()
     assert strict.get("/companies").status_code == 401
 
 
-def test_a_deactivated_user_is_401_at_once(strict, alice):
+def test_deactivated_user_session_returns_401_immediately(strict, alice):
     alice.is_active = False
     alice.save()
     assert strict.get("/companies").status_code == 401
 
 
-def test_a_lost_membership_or_permission_counts_at_once(strict, alice, acme):
+def test_lost_membership_or_permission_takes_effect_immediately(strict, alice, acme):
     Membership.objects.filter(user=alice).update(permissions=["accounts:read"])
     assert strict.get(f"/companies/{acme.id}/members").status_code == 403
     assert strict.get(f"/companies/{acme.id}/accounts").status_code == 200
@@ -93,7 +93,7 @@ def test_a_lost_membership_or_permission_counts_at_once(strict, alice, acme):
     assert strict.get("/companies").json() == []
 
 
-def test_a_person_sees_all_their_companies_by_name_with_role_and_permissions(browser_of, bob, acme, globex):
+def test_user_lists_own_companies_by_name_with_role_and_permissions(browser_of, bob, acme, globex):
     factories.make_member(globex, "bob@acme.example", role="admin")
     listed = browser_of(bob, acme).get("/companies").json()
     assert [(c["name"], c["role"]) for c in listed] == [("Acme", "viewer"), ("Globex", "admin")]
@@ -106,12 +106,12 @@ def test_a_person_sees_all_their_companies_by_name_with_role_and_permissions(bro
     ]  # fmt: skip
 
 
-def test_rows_created_in_a_session_carry_the_user_id(browser_of, alice, acme):
+def test_rows_created_in_session_carry_user_id(browser_of, alice, acme):
     made = browser_of(alice, acme).post("account_groups", {"name": "x"}).json()
     assert made["createdUserId"] == str(alice.id)
 
 
-def test_bodies_reach_the_operation_as_they_were_sent(strict, api):
+def test_csrf_check_does_not_consume_request_body(strict, api):
     """Looking for the CSRF token must not read them: an import decodes its own, an upload is parsed as a form."""
     strict.cookies["svc-csrf"] = token = "a" * 32
     headers = {"X-CSRFToken": token}
@@ -130,7 +130,7 @@ def test_bodies_reach_the_operation_as_they_were_sent(strict, api):
     assert strict.post(api.path("files"), {"file": document}, headers=headers).status_code == 201
 
 
-def test_a_broken_body_is_looked_at_after_the_address(strict):
+def test_invalid_body_for_unknown_company_returns_404(strict):
     strict.cookies["svc-csrf"] = token = "a" * 32
     path = "/companies/00000000-0000-7000-8000-000000000000/accounts"
     answer = strict.post(path, b"{", content_type="application/json", headers={"X-CSRFToken": token})

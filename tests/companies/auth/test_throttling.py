@@ -40,7 +40,7 @@ def noon(monkeypatch, now):
     return moment
 
 
-def test_every_answer_tells_the_budget(api, client, settings, noon):
+def test_rate_limit_headers_are_on_every_response(api, client, settings, noon):
     settings.RATE_LIMIT = 100
     first = api.get("")
     assert [first[name] for name in HEADERS] == ["100", "99", "48"]
@@ -57,7 +57,7 @@ def test_every_answer_tells_the_budget(api, client, settings, noon):
     assert api.get("")["RateLimit-Remaining"] == "93"
 
 
-def test_a_spent_budget_is_429_until_the_minute_is_over(api, settings, noon, monkeypatch):
+def test_exceeded_rate_limit_returns_429_until_window_ends(api, settings, noon, monkeypatch):
     settings.RATE_LIMIT = 3
     assert [api.get("").status_code for _ in range(3)] == [200] * 3
     refused = api.post("account_groups", {"name": "x"})
@@ -70,7 +70,7 @@ def test_a_spent_budget_is_429_until_the_minute_is_over(api, settings, noon, mon
     assert api.get("account_groups").json() == []
 
 
-def test_credentials_have_budgets_of_their_own(api, make_api, acme, browser_of, alice, settings, noon):
+def test_rate_limit_is_separate_per_credential(api, make_api, acme, browser_of, alice, settings, noon):
     settings.RATE_LIMIT = 1
     assert api.get("").status_code == 200
     assert api.get("").status_code == 429
@@ -78,7 +78,7 @@ def test_credentials_have_budgets_of_their_own(api, make_api, acme, browser_of, 
     assert browser_of(alice, acme).get("").status_code == 200
 
 
-def test_callers_without_a_credential_share_their_addresss_budget(client, api, settings, noon):
+def test_rate_limit_without_credential_is_shared_per_ip_address(client, api, settings, noon):
     settings.RATE_LIMIT = 2
     statuses = [client.get("/companies", headers={"Authorization": f"Bearer {n}"}).status_code for n in range(3)]
     assert statuses == [401, 401, 429]
@@ -92,13 +92,13 @@ def forget_counts():
     throttling.forget_local_counts()
 
 
-def test_a_small_limit_is_exact_whichever_process_counts():
+def test_small_rate_limit_is_exact_across_processes():
     for used in range(1, 6):
         assert consume_budget("k", now=120.0, limit=150).used == used
         forget_counts()
 
 
-def test_processes_exceed_a_large_limit_by_a_hundredth_each_at_most():
+def test_large_rate_limit_is_exceeded_by_at_most_one_percent_per_process():
     processes, limit, allowed = [{}, {}, {}], 600, 0
     for n in range(3 * limit):
         throttling.LOCAL_COUNTS = processes[n % 3]
@@ -107,13 +107,13 @@ def test_processes_exceed_a_large_limit_by_a_hundredth_each_at_most():
     assert limit <= allowed <= limit + 3 * limit // 100
 
 
-def test_most_requests_of_a_large_budget_ask_the_database_nothing(django_assert_num_queries):
+def test_large_rate_limit_rarely_queries_database(django_assert_num_queries):
     with django_assert_num_queries(1):
         for _ in range(60):
             consume_budget("k", now=120.0, limit=6000)
 
 
-def test_threads_count_without_losing_one():
+def test_rate_counter_is_thread_safe():
     def work():
         for _ in range(500):
             consume_budget("k", now=120.0, limit=1_000_000)
@@ -126,7 +126,7 @@ def test_threads_count_without_losing_one():
     assert consume_budget("k", now=120.0, limit=1_000_000).used == 8 * 500 + 1
 
 
-def test_no_name_displaces_another(monkeypatch):
+def test_rate_counter_is_not_displaced_by_other_names(monkeypatch):
     """Neither in the table, which exact counts are kept in, nor in a process that counts many names."""
     monkeypatch.setattr(throttling, "MAX_LOCAL_NAMES", 10)
     for _ in range(3):
@@ -141,19 +141,19 @@ def test_no_name_displaces_another(monkeypatch):
     assert consume_budget("chosen 1999", now=120.0, limit=6000, exact=True).used == 2
 
 
-def test_a_new_window_starts_at_zero():
+def test_rate_counter_starts_at_zero_in_new_window():
     for exact in (True, False):
         assert [consume_budget(f"k{exact}", now=now, exact=exact).used for now in (120.0, 179.0, 180.0)] == [1, 2, 1]
 
 
-def test_counters_of_windows_that_are_over_are_deleted(now):
+def test_rate_counters_of_past_windows_are_pruned(now):
     consume_budget("old", now=now.timestamp() - 7200, exact=True)
     consume_budget("new", now=now.timestamp(), exact=True)
     assert throttling.prune_rate_counters(now=now) == 1
     assert RateCounter.objects.count() == 1
 
 
-def test_the_table_shows_no_address_and_is_not_logged():
+def test_rate_counter_table_hides_email_addresses_and_is_unlogged():
     consume_budget("reset-of:somebody@example.com", now=120.0, exact=True)
     assert "somebody" not in RateCounter.objects.get().name
     with connection.cursor() as cursor:
@@ -191,7 +191,7 @@ for _ in range(50):
 """
 
 
-def test_machines_share_the_budget_of_a_credential(redis, settings, tmp_path):
+def test_rate_limit_is_shared_between_machines(redis, settings, tmp_path):
     settings.CACHE_URL = build_redis_url(redis, 3)
     processes = []
     for name in "ab":
@@ -206,7 +206,7 @@ def test_machines_share_the_budget_of_a_credential(redis, settings, tmp_path):
     assert consume_budget("k", now=180.0, limit=101).used == 1
 
 
-def test_shared_counts_expire_after_two_minutes(redis, settings):
+def test_shared_rate_counters_expire_after_two_minutes(redis, settings):
     settings.CACHE_URL = build_redis_url(redis)
     consume_budget("k", now=120.0)
     with Redis.from_url(build_redis_url(redis)) as client:
@@ -228,7 +228,7 @@ def list_log_lines(caplog):
     return [record.getMessage() for record in caplog.records if record.name == "companies.auth.throttling"]
 
 
-def test_without_the_shared_counters_the_machines_own_go_on(api, settings, nobody, noon, caplog):
+def test_rate_limit_falls_back_to_local_counts_without_redis(api, settings, nobody, noon, caplog):
     settings.CACHE_URL, settings.RATE_LIMIT = nobody, 3
     answers = [api.get("") for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
@@ -238,7 +238,7 @@ def test_without_the_shared_counters_the_machines_own_go_on(api, settings, nobod
     assert "hunter2" not in line
 
 
-def test_the_log_tells_it_once_a_minute(settings, nobody, caplog):
+def test_redis_failure_is_logged_once_a_minute(settings, nobody, caplog):
     settings.CACHE_URL = nobody
     for now in (120.0, 121.0, 179.0, 180.0, 239.0):
         throttling.RESTING["until"] = 0.0
@@ -246,7 +246,7 @@ def test_the_log_tells_it_once_a_minute(settings, nobody, caplog):
     assert len(list_log_lines(caplog)) == 2
 
 
-def test_a_redis_that_is_silent_holds_up_one_request_for_a_moment(settings, caplog, monkeypatch):
+def test_silent_redis_delays_only_one_request(settings, caplog, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.CACHE_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}/1"
         began = time.monotonic()
@@ -263,7 +263,7 @@ def test_a_redis_that_is_silent_holds_up_one_request_for_a_moment(settings, capl
     assert len(list_log_lines(caplog)) == 1
 
 
-def test_a_redis_that_is_back_is_asked_again_after_a_rest(redis, settings, nobody, monkeypatch):
+def test_redis_is_tried_again_after_a_pause(redis, settings, nobody, monkeypatch):
     settings.CACHE_URL = nobody
     consume_budget("k", now=120.0)
     settings.CACHE_URL = build_redis_url(redis)
@@ -274,7 +274,7 @@ def test_a_redis_that_is_back_is_asked_again_after_a_rest(redis, settings, nobod
     assert consume_budget("k", now=120.0).used == 1
 
 
-def test_a_restarted_redis_is_found_without_a_failure(settings, caplog):
+def test_restarted_redis_is_used_without_failure(settings, caplog):
     with run_server(TcpFakeServer(("127.0.0.1", 0))) as first:
         settings.CACHE_URL = build_redis_url(first)
         assert [consume_budget("k", now=120.0).used for _ in range(2)] == [1, 2]
@@ -310,7 +310,7 @@ def test_broken_counter_falls_back_to_local_counts(settings, caplog, reply):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_where_the_table_cannot_be_written_each_process_counts_for_itself(settings, caplog):
+def test_rate_limit_counts_per_process_if_database_is_read_only(settings, caplog):
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
         try:

@@ -25,7 +25,7 @@ def test_directory_lists_founder_and_api_key(owner, alice, acme):
     assert list_companies(made["id"]) == {acme.id}
 
 
-def test_directory_lists_members_while_they_belong(api, acme, carol, invited, client):
+def test_directory_lists_members_during_membership(api, acme, carol, invited, client):
     before = list_companies(carol.id)
     asked = invited(api, carol.email)
     assert list_companies(carol.id) == before
@@ -48,7 +48,7 @@ def test_directory_drops_removed_members_and_keeps_revoked_keys(api, acme, bob):
     assert list_companies(key) == {acme.id}
 
 
-def test_an_entry_opens_nothing(browser_of, carol, globex, acme):
+def test_directory_entry_alone_grants_no_access(browser_of, carol, globex, acme):
     """What is left over costs a look; it shows no company."""
     DirectoryEntry.objects.create(subject=carol.id, company_id=acme.id)
     assert [each["name"] for each in browser_of(carol, globex).get("/companies").json()] == ["Globex"]
@@ -56,7 +56,7 @@ def test_an_entry_opens_nothing(browser_of, carol, globex, acme):
 
 
 @pytest.mark.parametrize(("model", "column"), [(Membership, "user_id"), (ApiKey, "id")])
-def test_the_database_refuses_who_does_not_stand_in_it(model, column, acme, api, alice):
+def test_database_rejects_rows_without_directory_entry(model, column, acme, api, alice):
     with pytest.raises(IntegrityError, match="_listed"), transaction.atomic():
         DirectoryEntry.objects.filter(company_id=acme.id).delete()
     rows, other = model.objects.for_company(acme.id), factories.UserFactory()

@@ -44,7 +44,7 @@ def list_percentages(text):
 
 
 @pytest.mark.django_db
-def test_at_a_terminal_the_demonstration_tells_how_far_it_is(terminal):
+def test_demo_command_shows_progress_bar_on_terminal(terminal):
     told = io.StringIO()
     call_command("demo", stdout=told, stderr=terminal.end, **DEMO)
     seen = terminal.seen()
@@ -67,7 +67,7 @@ def test_json_output_has_no_progress_bar(terminal):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("command", ["demo", "rebuild_derived", "refresh_metrics", "update_rates"])
-def test_where_nobody_looks_nothing_is_drawn(command, acme):
+def test_commands_show_no_progress_bar_without_terminal(command, acme):
     said = io.StringIO()
     call_command(command, stdout=io.StringIO(), stderr=said, **(DEMO if command == "demo" else {}))
     assert said.getvalue() == ""
@@ -82,7 +82,7 @@ def test_where_nobody_looks_nothing_is_drawn(command, acme):
         ("update_rates", "Loading rates"),
     ],
 )
-def test_other_long_work_does_too(command, doing, terminal, acme, globex):
+def test_long_commands_show_progress_bar_on_terminal(command, doing, terminal, acme, globex):
     call_command(command, stdout=io.StringIO(), stderr=terminal.end)
     assert doing in terminal.seen()
 
@@ -93,7 +93,7 @@ def fail_after_quarter(stream):
         raise ZeroDivisionError
 
 
-def test_the_bar_goes_when_the_work_fails(terminal):
+def test_progress_bar_is_cleared_if_the_command_fails(terminal):
     with pytest.raises(ZeroDivisionError):
         fail_after_quarter(OutputWrapper(terminal.end))
     seen = terminal.seen()
@@ -101,7 +101,7 @@ def test_the_bar_goes_when_the_work_fails(terminal):
     assert seen.endswith(progress_bar.CLEAR_LINE)
 
 
-def test_a_bar_is_as_full_as_the_share():
+def test_progress_bar_is_filled_in_proportion():
     assert doctest.testmod(progress_bar).failed == 0
     assert [progress_bar.format_progress_bar(share).count("█") for share in (-1.0, 0.0, 0.25, 1.0, 2.0)] == [
         0,

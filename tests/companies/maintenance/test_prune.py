@@ -10,7 +10,7 @@ from companies.models import IdempotencyRecord
 pytestmark = pytest.mark.django_db
 
 
-def test_kept_answers_go_after_a_day_and_not_before(capsys):
+def test_prune_deletes_idempotency_records_after_a_day(capsys):
     now = datetime.now(tz=UTC)
     for hours in (23, 25):
         IdempotencyRecord.objects.create(

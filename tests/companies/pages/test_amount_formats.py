@@ -16,7 +16,7 @@ from tests.ledger.conftest import Books
     st.decimals(-(10**15) + 1, 10**15 - 1, places=2),
     st.sampled_from(["en", "de", "fr", "de_CH", "sv", "pl", "it_CH"]),
 )
-def test_an_amount_with_cents_is_read_as_every_locale_writes_it(amount, locale):
+def test_amount_with_cents_is_parsed_as_formatted_by_every_locale(amount, locale):
     assert Decimal(parse_typed_amount(format_decimal(amount, "#,##0.00;-#,##0.00", locale=locale))) == amount
 
 
@@ -30,7 +30,7 @@ def test_an_amount_with_cents_is_read_as_every_locale_writes_it(amount, locale):
         ("1 234", "1234"), ("1.234", "1.234"),
     ],
 )  # fmt: skip
-def test_separators_that_can_mean_one_thing_are_read(text, read):
+def test_unambiguous_separators_are_parsed(text, read):
     assert parse_typed_amount(text) == read
 
 
@@ -55,7 +55,7 @@ def test_invalid_or_ambiguous_amount_shows_an_error(text, said):
 
 
 @pytest.mark.django_db
-def test_every_form_of_an_amount_reads_it_so(browser_of, alice, acme, api):
+def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser_of, alice, acme, api):
     books, client, base = Books(api), browser_of(alice, acme).client, f"/app/companies/{acme.id}"
     bank = books.account()
     sent = {"accountId": bank, "date": "2026-01-10", "fromTo": "x", "description": "y"}
@@ -93,9 +93,7 @@ def test_every_form_of_an_amount_reads_it_so(browser_of, alice, acme, api):
         ("en", "€{}", "This amount is in EUR, not in “$”. Write it in EUR."),
     ],
 )
-def test_every_form_takes_the_sign_of_its_currency_and_refuses_anothers(
-    browser_of, alice, acme, api, language, written, told
-):
+def test_amount_forms_accept_own_currency_sign_and_reject_others(browser_of, alice, acme, api, language, written, told):
     books, client, base = Books(api), browser_of(alice, acme).client, f"/app/companies/{acme.id}"
     bank, office = books.account(), books.category("officeAndAdmin")
     row = books.book(bank, "-100.00")["id"]

@@ -46,7 +46,7 @@ def form(request, acme, api, owner):
     return model, address, values | own | {"once": token}
 
 
-def test_sent_twice_it_makes_one(form, owner):
+def test_form_sent_twice_creates_one_object(form, owner):
     model, address, values = form
     before = model.objects.count()
     first, second = owner.post(address, values), owner.post(address, values)
@@ -56,7 +56,7 @@ def test_sent_twice_it_makes_one(form, owner):
     assert DUPLICATE_MESSAGE in second.content.decode()
 
 
-def test_sent_again_from_the_page_that_says_so_or_with_other_words_it_makes_another(form, owner):
+def test_form_sent_again_on_purpose_or_with_other_values_creates_another(form, owner):
     model, address, values = form
     before = model.objects.count()
     owner.post(address, values)
@@ -83,7 +83,7 @@ def raise_conflict(*_):
 
 
 @pytest.mark.parametrize("spelling", ["{}------", "{{{}}}", "urn:uuid:{}"])
-def test_the_address_of_a_form_has_one_spelling(acme, owner, spelling):
+def test_form_url_has_only_one_accepted_spelling(acme, owner, spelling):
     """Another would be another form, and a long one more than is kept of it."""
     address = f"/app/companies/{spelling.format(acme.id)}/accounts/new"
     assert owner.get(address).status_code == 404
@@ -91,20 +91,20 @@ def test_the_address_of_a_form_has_one_spelling(acme, owner, spelling):
 
 
 @pytest.mark.parametrize("token", ["\0", "7" * 50_000, "\U0001f40d"])
-def test_any_token_makes_it_once(acme, owner, token):
+def test_form_with_any_token_creates_one_object(acme, owner, token):
     address, values = f"/app/companies/{acme.id}/accounts/new", FORMS["accounts/new"][1] | {"once": token}
     assert [owner.post(address, values).status_code for _ in range(2)] == [303, 400]
     assert Account.objects.count() == 1
 
 
-def test_the_token_of_somebody_else_is_ones_own(acme, alice, bob, browser_of):
+def test_form_token_is_separate_per_user(acme, alice, bob, browser_of):
     """Who learns it can make nobody else's form fail."""
     address, values = "/app/companies/new", FORMS[""][1] | {"once": "7"}
     assert [browser_of(each, acme).client.post(address, values).status_code for each in (alice, bob)] == [303, 303]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_at_the_same_moment_it_makes_one(acme, api, alice, browser_of):
+def test_form_sent_concurrently_creates_one_object(acme, api, alice, browser_of):
     account = Books(api).account()
     address = f"/app/companies/{acme.id}/transactions/new"
     values = {"accountId": account, "date": str(TODAY), "amountValue": "-5.00", "once": "7"}

@@ -59,7 +59,7 @@ def test_fragment_is_rendered_again_after_a_change(drawing, other):
     assert [drawing.shown(), drawing.shown()] == ["2", "2"]
 
 
-def test_a_change_of_another_company_is_none(drawing, other, globex):
+def test_fragment_cache_ignores_changes_of_another_company(drawing, other, globex):
     assert drawing.shown() == "1"
     insert_audit_entry(other, globex)
     other.commit()
@@ -70,7 +70,7 @@ def test_fragment_cache_separates_keys(drawing):
     assert [drawing.shown("viewer", 6), drawing.shown("owner", 6), drawing.shown("viewer", 6)] == ["1", "2", "1"]
 
 
-def test_a_change_that_began_before_the_drawing_and_ended_after_it_is_seen(drawing, other):
+def test_fragment_is_rendered_again_after_late_commit_of_earlier_change(drawing, other):
     """However early its time is."""
     insert_audit_entry(other, drawing.company)
     assert [drawing.shown(), drawing.shown()] == ["1", "1"]
@@ -78,7 +78,7 @@ def test_a_change_that_began_before_the_drawing_and_ended_after_it_is_seen(drawi
     assert [drawing.shown(), drawing.shown()] == ["2", "2"]
 
 
-def test_a_change_while_it_is_drawn_is_seen_the_next_time(drawing, other):
+def test_fragment_is_rendered_again_after_change_during_rendering(drawing, other):
     def disturbed() -> str:
         insert_audit_entry(other, drawing.company)
         other.commit()
@@ -88,7 +88,7 @@ def test_a_change_while_it_is_drawn_is_seen_the_next_time(drawing, other):
     assert [drawing.shown(), drawing.shown()] == ["2", "2"]
 
 
-def test_a_change_that_is_undone_is_none(drawing, other):
+def test_fragment_cache_ignores_rolled_back_changes(drawing, other):
     assert drawing.shown() == "1"
     insert_audit_entry(other, drawing.company)
     other.rollback()
@@ -101,7 +101,7 @@ def test_fragment_is_not_cached_inside_an_open_transaction(drawing):
     assert drawing.shown() == "3"
 
 
-def test_nothing_is_kept_for_ever(drawing, monkeypatch):
+def test_fragment_cache_has_a_timeout(drawing, monkeypatch):
     """A change past the service leaves no row in the log."""
     assert 0 < caches["pages"].default_timeout <= 600
     monkeypatch.setattr(caches["pages"], "default_timeout", 0)

@@ -24,14 +24,14 @@ pytestmark = pytest.mark.django_db
 HREF = re.compile(r'<a href="([^"]+)"')
 
 
-def test_every_page_of_docs_is_shown_or_says_why_not():
+def test_every_docs_page_is_shown_or_listed_as_not_shown():
     there = {path.stem for path in (settings.ROOT / "docs").glob("*.md")}
     assert there == {*GUIDES, *NOT_SHOWN}
     assert not {*GUIDES} & {*NOT_SHOWN}
 
 
 @pytest.mark.parametrize("name", GUIDES)
-def test_a_guide_is_shown_to_everybody(name):
+def test_guide_is_public_and_rendered_as_html(name):
     page = Client().get(f"/docs/guides/{name}")
     assert page.status_code == 200
     shown = page.content.decode()
@@ -40,7 +40,7 @@ def test_a_guide_is_shown_to_everybody(name):
     assert ".md" not in "".join(HREF.findall(shown))
 
 
-def test_every_link_in_a_guide_leads_somewhere():
+def test_links_in_guides_have_existing_targets():
     client, pages = Client(), {name: Client().get(f"/docs/guides/{name}").content.decode() for name in GUIDES}
     for name, shown in pages.items():
         for target in HREF.findall(shown):
@@ -64,17 +64,17 @@ def test_every_link_in_a_guide_leads_somewhere():
         ("javascript:alert(1)", None),
     ],
 )
-def test_a_link_to_a_file_that_is_not_shown_is_none(target, leads):
+def test_guide_links_are_resolved_or_removed(target, leads):
     assert resolve_guide_link(target) == leads
 
 
-def test_another_name_is_not_found():
+def test_unknown_guide_returns_404():
     assert Client().get("/docs/guides/operations").status_code == 404
     assert Client().get("/docs/guides/../README").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/docs/guides/operations", "/docs/nothing", "/docs/", "/app/nothing"])
-def test_an_unknown_address_is_a_page_in_a_browser(client, path):
+def test_unknown_url_returns_html_404_in_browser(client, path):
     answer = client.get(path, headers={"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
     assert answer.status_code == 404
     assert answer["Content-Type"].startswith("text/html")
@@ -82,7 +82,7 @@ def test_an_unknown_address_is_a_page_in_a_browser(client, path):
 
 
 @pytest.mark.parametrize("accept", [{}, {"accept": "*/*"}, {"accept": "application/json"}])
-def test_an_unknown_address_of_the_documentation_is_a_problem_to_a_program(client, accept):
+def test_unknown_documentation_url_returns_problem_json_to_programs(client, accept):
     answer = client.get("/docs/nothing", headers=accept)
     assert answer.status_code == 404
     assert answer["Content-Type"] == "application/problem+json"
@@ -90,14 +90,14 @@ def test_an_unknown_address_of_the_documentation_is_a_problem_to_a_program(clien
 
 
 @pytest.mark.parametrize("name", GUIDES)
-def test_what_scrolls_is_reached_by_keyboard_and_every_column_has_a_name(client, name):
+def test_guide_code_blocks_are_focusable_and_table_columns_are_named(client, name):
     html = client.get(f"/docs/guides/{name}").content.decode()
     assert html.count("<pre") == html.count('<pre tabindex="0" role="group" aria-label="Example">')
     assert "<th></th>" not in html
 
 
 @pytest.mark.parametrize(("name", "folds"), [("numbers", True), ("api-keys", False)])
-def test_only_a_long_guide_folds(client, name, folds):
+def test_only_long_guides_have_collapsible_sections(client, name, folds):
     html = client.get(f"/docs/guides/{name}").content.decode()
     assert ('<details class="part">' in html) is folds
     assert html.count("<details") == html.count("</details>")

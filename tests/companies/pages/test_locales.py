@@ -63,7 +63,7 @@ def test_unreadable_amount_error_uses_the_users_locale(tag, said, typed):
         ("en-US", "¥500", "JPY", "500"), ("de", "$ 5", "", "5"), ("", "+1234", None, "1234"),
     ],
 )  # fmt: skip
-def test_a_plus_and_the_sign_of_the_currency_say_nothing_more(tag, typed, currency, read):
+def test_amount_accepts_plus_sign_and_own_currency_sign(tag, typed, currency, read):
     with use_locale(get_locale(tag) if tag else DEFAULT_LOCALE):
         assert parse_typed_amount(typed, currency) == read
 
@@ -82,7 +82,7 @@ def test_a_plus_and_the_sign_of_the_currency_say_nothing_more(tag, typed, curren
         ("en-US", "€", "EUR", "Write an amount such as 1,234.56."),
     ],
 )  # fmt: skip
-def test_another_currency_and_what_is_none_are_refused(tag, typed, currency, said):
+def test_amount_with_other_or_unknown_currency_is_rejected(tag, typed, currency, said):
     with use_locale(get_locale(tag)), pytest.raises(AmountParseError) as refused:
         parse_typed_amount(typed, currency)
     assert str(refused.value) == said
@@ -107,7 +107,7 @@ def test_displayed_amount_is_read_back(amount, tag):
 
 
 @given(st.integers(-(10**9), 10**9), st.sampled_from([*LOCALE_NAMES]))
-def test_whole_thousands_are_read_back_as_they_are_shown(amount, tag):
+def test_displayed_whole_thousands_are_read_back(amount, tag):
     with use_locale(get_locale(tag)):
         shown = get_locale(tag).format_number(abs(amount))
         assert int(parse_typed_amount(shown)) == abs(amount)
@@ -121,13 +121,13 @@ def test_whole_thousands_are_read_back_as_they_are_shown(amount, tag):
         ("nl", "−€\u00a01.234,50", "31-12-2026"), ("sv", "−1\u00a0234,50\u00a0€", "2026-12-31"),
     ],
 )  # fmt: skip
-def test_an_amount_and_a_day_stand_as_the_place_has_them(tag, amount, day):
+def test_amount_and_date_are_formatted_by_locale(tag, amount, day):
     with use_locale(get_locale(tag)):
         assert format_money("-1234.5", "EUR") == amount
         assert get_locale(tag).format_day(date(2026, 12, 31)) == day
 
 
 @pytest.mark.parametrize(("tag", "written"), [("en-GB", "2.2\u00a0KB"), ("de-DE", "2,2\u00a0KB")])
-def test_a_size_has_the_readers_decimal_sign(tag, written):
+def test_file_size_uses_decimal_separator_of_locale(tag, written):
     with use_locale(get_locale(tag)):
         assert format_file_size(2202) == written

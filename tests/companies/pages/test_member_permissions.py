@@ -29,13 +29,13 @@ def get_membership(user, company):
     return Membership.objects.for_company(company.id).get(user=user)
 
 
-def test_the_members_page_says_what_each_may_do(owner, bob, acme):
+def test_members_page_summarizes_permissions_of_each_member(owner, bob, acme):
     seen = get_page_text(owner.get(build_page_path(acme, "members")))
     assert "Sees everything, changes 1 of 10" in seen
     assert "Sees everything, changes everything, administers" in seen
 
 
-def test_a_member_gets_a_list_of_their_own_and_loses_it_again(owner, api, bob, acme):
+def test_member_can_be_given_custom_permissions_and_returned_to_role(owner, api, bob, acme):
     address = build_page_path(acme, f"members/{get_membership(bob, acme).id}/permissions")
     shown = list_checked_permissions(owner.get(address))
     assert ("accounts:read" in shown, "accounts:write" in shown) == (True, False)
@@ -58,7 +58,7 @@ def test_unknown_permission_shows_a_field_error(owner, bob, acme, form):
     assert AuditEntry.objects.for_company(acme.id).count() == entries
 
 
-def test_nobody_gives_what_they_do_not_hold(browser_of, alice, bob, acme):
+def test_member_cannot_grant_permissions_they_lack(browser_of, alice, bob, acme):
     admin = factories.make_member(acme, "dana@acme.example", role=Role.ADMIN)
     client = browser_of(admin, acme).client
     form = {"kind": "own", "permissions": ["company:manage"]}
@@ -69,7 +69,7 @@ def test_nobody_gives_what_they_do_not_hold(browser_of, alice, bob, acme):
     assert (last.status_code, get_membership(alice, acme).permissions) == (400, None)
 
 
-def test_everybody_sees_their_own_access(viewer, browser_of, acme):
+def test_access_page_shows_own_permissions(viewer, browser_of, acme):
     seen = get_page_text(viewer.get(build_page_path(acme, "access")))
     assert "You are viewer of Acme." in seen
     assert "Accounts yes no" in seen
@@ -83,7 +83,7 @@ def test_everybody_sees_their_own_access(viewer, browser_of, acme):
     assert "Read the audit log" in seen
 
 
-def test_ticks_beside_the_role_are_not_passed_over(owner, bob, acme):
+def test_permissions_checked_for_role_member_are_rejected_not_ignored(owner, bob, acme):
     address = build_page_path(acme, f"members/{get_membership(bob, acme).id}/permissions")
     form = {"kind": "role", "permissions": [*list_checked_permissions(owner.get(address)), "transactions:write"]}
     answer = owner.post(address, form)
@@ -91,7 +91,7 @@ def test_ticks_beside_the_role_are_not_passed_over(owner, bob, acme):
     assert get_membership(bob, acme).permissions is None
 
 
-def test_who_gives_permissions_proved_lately_who_they_are(owner, bob, acme):
+def test_permission_change_requires_step_up(owner, bob, acme):
     session = owner.session
     session["auth_time"] = session["seen_time"] = time.time() - 700
     session.save()

@@ -51,7 +51,7 @@ def list_mails_to(box, address):
     return [mail for mail in box if mail.to == [address]]
 
 
-def test_the_name_and_the_locale_are_saved_and_shown(post, desk, alice):
+def test_profile_name_and_locale_are_saved_and_shown(post, desk, alice):
     assert "Profile</a>" in desk.get("/app/").content.decode(), "the header leads there"
     assert post(PAGE, name=" Anna Berg ", locale="de").status_code == 303
     alice.refresh_from_db()
@@ -65,7 +65,7 @@ def test_the_name_and_the_locale_are_saved_and_shown(post, desk, alice):
     assert (alice.name, alice.locale, alice.display_name) == ("", "", alice.email)
 
 
-def test_the_companies_of_a_person_are_told_what_they_see_of_them(post, api, alice, globex, mailoutbox):
+def test_companies_record_visible_profile_changes_in_audit_log(post, api, alice, globex, mailoutbox):
     factories.make_member(globex, alice.email)
 
     def updates():
@@ -104,7 +104,7 @@ def test_invalid_profile_shows_field_errors(post, alice, values, field):
     assert alice.name == before
 
 
-def test_an_address_changes_once_its_holder_opens_the_link(post, desk, alice, mailoutbox):
+def test_email_address_changes_after_confirmation_by_link(post, desk, alice, mailoutbox):
     old = alice.email
     mailoutbox.clear()
     assert post(CHANGE, email=NEW_ADDRESS).status_code == 303
@@ -129,7 +129,7 @@ def test_an_address_changes_once_its_holder_opens_the_link(post, desk, alice, ma
     assert "has ended" in desk.post(link, follow=True).content.decode(), "it works once"
 
 
-def test_a_later_wish_ends_the_one_before_it(post, desk, alice, mailoutbox):
+def test_newer_email_change_request_invalidates_older_one(post, desk, alice, mailoutbox):
     post(CHANGE, email=NEW_ADDRESS)
     first = find_link(list_mails_to(mailoutbox, NEW_ADDRESS)[0])
     post(CHANGE, email="other@new.example")
@@ -140,7 +140,7 @@ def test_a_later_wish_ends_the_one_before_it(post, desk, alice, mailoutbox):
     assert alice.email != NEW_ADDRESS
 
 
-def test_the_link_is_of_no_use_to_anybody_else_and_not_for_long(post, desk, alice, carol, mailoutbox):
+def test_email_change_link_is_bound_to_user_and_expires(post, desk, alice, carol, mailoutbox):
     post(CHANGE, email=NEW_ADDRESS)
     link, other = find_link(list_mails_to(mailoutbox, NEW_ADDRESS)[0]), open_browser(place="198.51.100.9")
     assert other.get(link).headers["Location"].startswith("/app/sign-in")
@@ -153,7 +153,7 @@ def test_the_link_is_of_no_use_to_anybody_else_and_not_for_long(post, desk, alic
         assert user.email != NEW_ADDRESS
 
 
-def test_an_address_that_is_taken_tells_nothing(post, desk, alice, carol, mailoutbox):
+def test_email_change_does_not_reveal_taken_address(post, desk, alice, carol, mailoutbox):
     mailoutbox.clear()
     free = post(CHANGE, email=NEW_ADDRESS)
     taken = post(CHANGE, email=carol.email.upper())
@@ -165,7 +165,7 @@ def test_an_address_that_is_taken_tells_nothing(post, desk, alice, carol, mailou
     assert f"A link was mailed to {sent}" in page, "as of any other"
 
 
-def test_an_address_that_was_taken_meanwhile_stays_theirs(post, alice, mailoutbox):
+def test_email_change_fails_if_address_was_taken_meanwhile(post, alice, mailoutbox):
     old = alice.email
     post(CHANGE, email=NEW_ADDRESS)
     User.objects.create_user(NEW_ADDRESS.upper())
@@ -175,7 +175,7 @@ def test_an_address_that_was_taken_meanwhile_stays_theirs(post, alice, mailoutbo
     assert User.objects.filter(canonical_email=NEW_ADDRESS).count() == 1
 
 
-def test_another_address_needs_a_new_proof(post, alice, monkeypatch, mailoutbox):
+def test_email_change_requires_step_up(post, alice, monkeypatch, mailoutbox):
     mailoutbox.clear()
     move_clock_ahead(monkeypatch, minutes=20)
     answer = post(CHANGE, email=NEW_ADDRESS)
@@ -190,7 +190,7 @@ def test_invalid_email_address_shows_a_field_error(post):
         assert 'id="email-error"' in answer.content.decode()
 
 
-def test_nobody_has_many_addresses_written_to(post, mailoutbox):
+def test_email_change_requests_are_limited_per_hour(post, mailoutbox):
     mailoutbox.clear()
     for number in range(7):
         last = post(CHANGE, email=f"anna{number}@new.example")
@@ -200,7 +200,7 @@ def test_nobody_has_many_addresses_written_to(post, mailoutbox):
     )
 
 
-def test_one_who_is_not_signed_in_sees_no_profile():
+def test_profile_pages_require_sign_in():
     for path in (PAGE, MAILED):
         assert Client().get(path).headers["Location"].startswith("/app/sign-in")
 
@@ -213,11 +213,11 @@ def notify_of_import(company, user):
     notify.notify_import_undone(company_id=company.id, context=audit_context, import_id=company.id, deleted_count=3)
 
 
-def test_every_kind_can_be_chosen():
+def test_every_notification_type_has_an_email_subject():
     assert set(EMAIL_SUBJECTS) == set(NotificationType)
 
 
-def test_notifications_come_by_mail_to_those_who_chose_the_kind(
+def test_notification_emails_go_to_users_who_chose_the_type(
     post, desk, alice, acme, mailoutbox, django_capture_on_commit_callbacks
 ):
     mailoutbox.clear()

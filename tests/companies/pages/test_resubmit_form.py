@@ -89,7 +89,7 @@ def test_pending_form_is_sent_after_step_up(desk, alice, acme, members):
     assert list_invited(acme) == [("dora@acme.example", "editor")]
 
 
-def test_a_key_is_made_once(desk, alice, keys):
+def test_pending_api_key_form_creates_one_key(desk, alice, keys):
     then = post_late_form(desk, keys, KEY | {"once": "a-number-of-its-own"})
     sign_in(desk, alice, then=then)
     page = desk.get(then)
@@ -101,7 +101,7 @@ def test_a_key_is_made_once(desk, alice, keys):
     assert (row.name, row.permissions) == ("Nightly <export>", ["accounts:read"])
 
 
-def test_every_value_of_a_field_is_sent_again(desk, alice, acme, members):
+def test_pending_form_keeps_every_value_of_a_field(desk, alice, acme, members):
     bob = factories.make_member(acme, "bob@acme.example", role=Role.EDITOR)
     address = f"{members}/{Membership.objects.for_company(acme.id).get(user=bob).id}/permissions"
     then = post_late_form(desk, address, {"kind": "own", "permissions": ["accounts:read", "members:manage"]})
@@ -142,7 +142,7 @@ def test_pending_form_is_shown_once_after_step_up(desk, alice, members):
     assert "is kept here any more" in get_text(desk.get(members))
 
 
-def test_after_a_quarter_of_an_hour_it_is_gone_from_the_session(desk, alice, members, monkeypatch):
+def test_pending_form_expires_after_fifteen_minutes(desk, alice, members, monkeypatch):
     then = post_late_form(desk, members, INVITATION)
     assert "waiting" in desk.session
     move_clock_ahead(monkeypatch, minutes=11 + 16)
@@ -152,7 +152,7 @@ def test_after_a_quarter_of_an_hour_it_is_gone_from_the_session(desk, alice, mem
     assert desk.get(then)["Location"] == members
 
 
-def test_nobody_else_sees_it_in_the_same_browser(desk, acme, members):
+def test_pending_form_is_hidden_from_another_user_in_same_browser(desk, acme, members):
     other = factories.make_member(acme, "olga@acme.example", role=Role.OWNER)
     then = post_late_form(desk, members, INVITATION)
     assert sign_in(desk, other, then=then)["Location"] == then
@@ -196,7 +196,7 @@ def test_pending_form_rejects_large_bodies(desk, members):
     assert "waiting" not in desk.session
 
 
-def test_a_form_with_a_file_is_not_kept(desk, members):
+def test_pending_form_does_not_keep_files(desk, members):
     form = INVITATION | {
         "csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile")),
         "file": SimpleUploadedFile("a.txt", b"x"),
@@ -216,7 +216,7 @@ def test_pending_form_needs_a_signed_in_user(visitor, members):
 
 
 @pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
-def test_the_address_decides_neither_what_is_sent_nor_where_to(elsewhere, desk, alice, members):
+def test_pending_form_target_cannot_be_changed_by_query_parameters(elsewhere, desk, alice, members):
     then = post_late_form(desk, members, INVITATION)
     sign_in(desk, alice)
     page = desk.get(f"{NEWEST}?{urlencode({'next': elsewhere, 'address': elsewhere, 'email': 'eve@evil.example'})}")

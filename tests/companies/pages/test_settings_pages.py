@@ -46,7 +46,7 @@ def build_png(size=(8, 8)):
 # ---------------------------------------------------------------------------------------------- starting
 
 
-def test_somebody_without_a_company_is_shown_how_to_start_one_and_owns_it(client, db):
+def test_user_without_company_can_create_one_and_becomes_owner(client, db):
     person = factories.UserFactory(email="new@example.com")
     client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
     assert b'href="/app/companies/new"' in client.get("/app/").content
@@ -63,7 +63,7 @@ def test_somebody_without_a_company_is_shown_how_to_start_one_and_owns_it(client
 @pytest.mark.parametrize(
     ("field", "value"), [("name", ""), ("name", "x" * 201), ("baseCurrency", "XXX"), ("domain", "not a domain")]
 )
-def test_a_company_that_cannot_be_started_is_refused_at_its_field(owner, field, value):
+def test_invalid_company_creation_shows_field_error(owner, field, value):
     answer = owner.post(
         "/app/companies/new", {"name": "Initrode", "baseCurrency": "EUR", "domain": ""} | {field: value}
     )
@@ -75,7 +75,7 @@ def test_a_company_that_cannot_be_started_is_refused_at_its_field(owner, field, 
 # ---------------------------------------------------------------------------------------------- facts
 
 
-def test_the_form_changes_what_it_shows_and_nothing_else(owner, acme):
+def test_company_settings_form_changes_only_shown_fields(owner, acme):
     before = build_company_form(acme)
     answer = owner.post(build_page_path(acme, "settings"), before | {"name": "Acme Corp", "plShowAllCategories": "on"})
     assert (answer.status_code, answer["Location"]) == (303, build_page_path(acme, "settings"))
@@ -95,7 +95,7 @@ def test_the_form_changes_what_it_shows_and_nothing_else(owner, acme):
         ("timeZone", "Mars"),
     ],
 )
-def test_a_wrong_fact_is_refused_at_its_field_and_kept_as_typed(owner, acme, field, value):
+def test_invalid_company_settings_show_field_error_and_are_not_saved(owner, acme, field, value):
     answer = owner.post(build_page_path(acme, "settings"), build_company_form(acme, **{"name": "Other", field: value}))
     text = answer.content.decode()
     assert answer.status_code == 400
@@ -104,7 +104,7 @@ def test_a_wrong_fact_is_refused_at_its_field_and_kept_as_typed(owner, acme, fie
     assert Company.objects.get(id=acme.id).name == "Acme"
 
 
-def test_an_admin_cannot_change_the_currency_even_by_sending_it(browser_of, acme):
+def test_admin_cannot_change_base_currency(browser_of, acme):
     admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
     text = admin.get(build_page_path(acme, "settings")).content.decode()
     assert '<select id="baseCurrency" name="baseCurrency" disabled' in text
@@ -118,7 +118,7 @@ def test_an_admin_cannot_change_the_currency_even_by_sending_it(browser_of, acme
     assert acme.name == "Acme Ltd"
 
 
-def test_a_viewer_reads_the_facts_and_finds_no_button(browser_of, bob, acme):
+def test_viewer_sees_read_only_company_settings(browser_of, bob, acme):
     viewer = browser_of(bob, acme).client
     text = viewer.get(build_page_path(acme, "settings")).content.decode()
     assert '<fieldset disabled class="stack"' in text
@@ -126,7 +126,7 @@ def test_a_viewer_reads_the_facts_and_finds_no_button(browser_of, bob, acme):
     assert viewer.post(build_page_path(acme, "settings"), build_company_form(acme)).status_code == 403
 
 
-def test_a_logo_is_uploaded_and_removed(owner, acme):
+def test_logo_can_be_uploaded_and_removed_on_settings_page(owner, acme):
     upload = SimpleUploadedFile("anything.txt", build_png(), content_type="text/plain")
     assert owner.post(build_page_path(acme, "settings/logo"), {"logo": upload}).status_code == 303
     acme.refresh_from_db()
@@ -137,7 +137,7 @@ def test_a_logo_is_uploaded_and_removed(owner, acme):
 
 
 @pytest.mark.parametrize("content", [b"GIF89a", b"", b"\0" * (512 * 1024 + 1), build_png((5000, 1))])
-def test_a_file_that_is_no_logo_changes_nothing_and_says_why(owner, acme, content):
+def test_invalid_logo_upload_shows_error_and_changes_nothing(owner, acme, content):
     upload = SimpleUploadedFile("logo.png", content, content_type="image/png")
     answer = owner.post(build_page_path(acme, "settings/logo"), {"logo": upload}, follow=True)
     assert "notice error" in answer.content.decode()
@@ -148,7 +148,7 @@ def test_a_file_that_is_no_logo_changes_nothing_and_says_why(owner, acme, conten
 # ---------------------------------------------------------------------------------------------- members
 
 
-def test_somebody_is_invited_changed_and_taken_back(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
+def test_invited_member_can_be_changed_and_removed(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         assert (
             owner.post(
@@ -173,7 +173,7 @@ def test_somebody_is_invited_changed_and_taken_back(owner, acme, mailoutbox, dja
         ({"email": "bob@acme.example", "role": "viewer"}, "This person is a member already."),
     ],
 )
-def test_nobody_is_added_twice_or_as_something_unknown(owner, acme, bob, sent, place):
+def test_duplicate_or_invalid_invitation_is_rejected(owner, acme, bob, sent, place):
     before = Membership.objects.for_company(acme.id).count()
     answer = owner.post(build_page_path(acme, "settings/members"), sent)
     assert answer.status_code == 400
@@ -181,7 +181,7 @@ def test_nobody_is_added_twice_or_as_something_unknown(owner, acme, bob, sent, p
     assert Membership.objects.for_company(acme.id).count() == before
 
 
-def test_the_last_owner_stays(owner, acme, alice):
+def test_last_owner_cannot_be_demoted_or_removed(owner, acme, alice):
     for other in Membership.objects.for_company(acme.id).owners().exclude(user=alice):
         other.delete()
     mine = Membership.objects.for_company(acme.id).get(user=alice)
@@ -192,7 +192,7 @@ def test_the_last_owner_stays(owner, acme, alice):
     assert mine.role == Role.OWNER
 
 
-def test_an_admin_makes_no_owner(browser_of, acme, bob):
+def test_admin_cannot_make_owner(browser_of, acme, bob):
     admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
     member = Membership.objects.for_company(acme.id).get(user=bob)
     admin.post(build_page_path(acme, f"settings/members/{member.id}"), {"role": "owner"})
@@ -200,7 +200,7 @@ def test_an_admin_makes_no_owner(browser_of, acme, bob):
     assert member.role == Role.VIEWER
 
 
-def test_a_list_of_own_permissions_stays_with_the_role_and_goes_with_another_which_is_told(owner, acme):
+def test_custom_permissions_are_replaced_only_by_another_role(owner, acme):
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["accounts:read"])
     member = Membership.objects.for_company(acme.id).get(user=dan)
     assert (
@@ -217,7 +217,7 @@ def test_a_list_of_own_permissions_stays_with_the_role_and_goes_with_another_whi
         assert told in answer.content.decode()
 
 
-def test_another_companys_member_is_not_there(owner, acme, globex, carol):
+def test_member_of_another_company_returns_404(owner, acme, globex, carol):
     foreign = Membership.objects.for_company(globex.id).get(user=carol)
     assert owner.post(build_page_path(acme, f"settings/members/{foreign.id}"), {"role": "viewer"}).status_code == 404
     assert owner.post(build_page_path(acme, f"settings/members/{foreign.id}/remove")).status_code == 404
@@ -228,7 +228,7 @@ def test_another_companys_member_is_not_there(owner, acme, globex, carol):
 # ---------------------------------------------------------------------------------------------- activity
 
 
-def test_the_log_is_told_in_words_and_in_pages(owner, api, acme, django_assert_max_num_queries):
+def test_activity_page_shows_entries_as_sentences_and_is_paginated(owner, api, acme, django_assert_max_num_queries):
     for number in range(60):
         api.post("account_groups", {"name": f"Group {number}"})
     first = owner.get(build_page_path(acme, "settings/activity"))
@@ -243,7 +243,7 @@ def test_the_log_is_told_in_words_and_in_pages(owner, api, acme, django_assert_m
     assert owner.get(f"{build_page_path(acme, 'settings/activity')}?cursor=x").status_code == 404
 
 
-def test_the_log_says_lists_and_truths_as_people_do(owner, api, acme):
+def test_activity_page_shows_lists_and_booleans_as_text(owner, api, acme):
     owner.post(build_page_path(acme, "settings/api-keys/new"), {"name": "Nightly", "preset": "read", "expiry": "90"})
     api.post("categories", {"name": "Books", "plTypes": ["no", "pd"]})
     text = unescape(owner.get(build_page_path(acme, "settings/activity")).content.decode())
@@ -265,20 +265,20 @@ def told(owner, acme, alice):
     return Notification.objects.for_company(acme.id).for_recipient(alice.pk).get()
 
 
-def test_the_bell_counts_what_is_unread(owner, acme, told):
+def test_notification_bell_counts_unread(owner, acme, told):
     assert '<span class="count">1' in owner.get(build_page_path(acme)).content.decode()
     owner.post(build_page_path(acme, "notifications"))
     assert '<span class="count">' not in owner.get(build_page_path(acme)).content.decode()
 
 
-def test_opening_one_marks_it_as_read_and_leads_to_what_it_is_about(owner, acme, told):
+def test_opening_notification_marks_as_read_and_redirects_to_subject(owner, acme, told):
     answer = owner.post(build_page_path(acme, f"notifications/{told.id}/read"))
     assert answer["Location"].endswith("/settings/api-keys")
     told.refresh_from_db()
     assert told.read_time is not None
 
 
-def test_a_link_that_leads_elsewhere_is_not_followed(owner, acme, told):
+def test_notification_link_to_another_site_is_not_followed(owner, acme, told):
     told.payload["link"] = "https://evil.example/app/"
     told.save(update_fields=["payload"])
     assert owner.post(build_page_path(acme, f"notifications/{told.id}/read"))["Location"] == build_page_path(
@@ -286,7 +286,7 @@ def test_a_link_that_leads_elsewhere_is_not_followed(owner, acme, told):
     )
 
 
-def test_nobody_reads_or_deletes_what_somebody_else_was_told(browser_of, acme, told):
+def test_notifications_of_another_user_cannot_be_read_or_deleted(browser_of, acme, told):
     other = browser_of(factories.make_member(acme, "other@acme.example", role=Role.OWNER), acme).client
     assert told.payload["title"] not in other.get(build_page_path(acme, "notifications")).content.decode()
     assert other.post(build_page_path(acme, f"notifications/{told.id}/read")).status_code == 404
@@ -295,7 +295,7 @@ def test_nobody_reads_or_deletes_what_somebody_else_was_told(browser_of, acme, t
     assert told.read_time is None
 
 
-def test_one_can_be_deleted(owner, acme, told):
+def test_notification_can_be_deleted(owner, acme, told):
     assert told.payload["title"] in owner.get(build_page_path(acme, "notifications")).content.decode()
     owner.post(build_page_path(acme, f"notifications/{told.id}/delete"))
     assert not Notification.objects.for_company(acme.id).exists()
@@ -305,7 +305,7 @@ def test_one_can_be_deleted(owner, acme, told):
 # ---------------------------------------------------------------------------------------------- what every change does
 
 
-def test_key_changes_update_the_company_time(owner, acme):
+def test_api_key_changes_update_the_company_time(owner, acme):
     for path in ("new", "roll", "revoke"):
         long_ago = datetime(2020, 1, 1, tzinfo=UTC)
         Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago)
@@ -325,7 +325,7 @@ def raise_deadlock(*_):
     raise OperationalError from psycopg.errors.DeadlockDetected()
 
 
-def test_a_change_that_lost_against_another_is_told_and_not_an_error(owner, acme, monkeypatch):
+def test_settings_change_that_lost_a_race_shows_error_message(owner, acme, monkeypatch):
     monkeypatch.setattr(change, "lock_company", raise_deadlock)
     answer = owner.post(build_page_path(acme, "settings"), build_company_form(acme, name="Other"))
     assert answer.status_code == 400
@@ -333,7 +333,7 @@ def test_a_change_that_lost_against_another_is_told_and_not_an_error(owner, acme
 
 
 @pytest.mark.parametrize("path", ["", "/remove"])
-def test_a_change_of_a_member_that_lost_is_told_too(path, owner, acme, bob, monkeypatch):
+def test_member_change_that_lost_a_race_shows_error_message(path, owner, acme, bob, monkeypatch):
     row = Membership.objects.for_company(acme.id).get(user=bob)
     monkeypatch.setattr(change, "lock_company", raise_deadlock)
     answer = owner.post(build_page_path(acme, f"settings/members/{row.id}{path}"), {"role": "editor"}, follow=True)

@@ -58,7 +58,7 @@ def move_clock_ahead(monkeypatch, **time):
 # ---------------------------------------------------------------------------------------------- signing in and out
 
 
-def test_one_signs_in_with_address_and_password_and_sees_ones_companies(visitor, alice, acme, globex):
+def test_user_signs_in_with_email_and_password_and_sees_own_companies(visitor, alice, acme, globex):
     answer = sign_in(visitor, alice)
     assert (answer.status_code, answer["Location"]) == (303, "/app/")
     page = visitor.get("/app/").content.decode()
@@ -67,7 +67,7 @@ def test_one_signs_in_with_address_and_password_and_sees_ones_companies(visitor,
     assert "owner" in page
 
 
-def test_the_session_has_its_own_name_and_a_new_id(visitor, alice):
+def test_session_cookie_is_protected_and_renewed_at_sign_in(visitor, alice):
     sign_in(visitor, alice)
     first = visitor.cookies["svc-session"]
     assert first["httponly"]
@@ -82,7 +82,7 @@ def test_the_session_has_its_own_name_and_a_new_id(visitor, alice):
     ("name", "password"),
     [("ALICE@acme.example", PASSWORD), (" alice@acme.example ", PASSWORD)],
 )
-def test_case_and_blanks_of_the_address_do_not_matter(name, password, visitor, alice):
+def test_sign_in_ignores_case_and_blanks_of_email_address(name, password, visitor, alice):
     assert sign_in(visitor, name, password=password).status_code == 303
 
 
@@ -90,21 +90,21 @@ def test_case_and_blanks_of_the_address_do_not_matter(name, password, visitor, a
     ("name", "password"),
     [("alice@acme.example", "wrong"), ("nobody@acme.example", PASSWORD), ("", ""), ("alice@acme.example", "")],
 )
-def test_failed_sign_ins_get_the_same_answer(name, password, visitor, alice):
+def test_failed_sign_ins_get_the_same_response(name, password, visitor, alice):
     answer = sign_in(visitor, name, password=password)
     assert answer.status_code == 400
     assert "The e-mail address or the password is wrong." in answer.content.decode()
     assert visitor.get("/app/").status_code == 302
 
 
-def test_a_user_who_is_switched_off_is_out_at_once(visitor, alice):
+def test_deactivated_user_is_signed_out_immediately(visitor, alice):
     sign_in(visitor, alice)
     User.objects.filter(pk=alice.pk).update(is_active=False)
     assert visitor.get("/app/").status_code == 302
     assert sign_in(visitor, alice).status_code == 400
 
 
-def test_the_form_needs_our_token(visitor, alice):
+def test_sign_in_form_requires_csrf_token(visitor, alice):
     answer = visitor.post(SIGN_IN_PATH, {"username": alice.email, "password": PASSWORD})
     assert answer.status_code == 403
     assert answer["Content-Type"].startswith("text/html")
@@ -114,11 +114,11 @@ def test_the_form_needs_our_token(visitor, alice):
     "then",
     ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "", "\t//evil.example"],
 )
-def test_a22_one_goes_on_to_a_path_of_ours_and_nowhere_else(then, visitor, alice):
+def test_a22_sign_in_redirects_only_to_own_paths(then, visitor, alice):
     assert sign_in(visitor, alice, then=then)["Location"] == "/app/"
 
 
-def test_one_goes_on_to_where_one_wanted(visitor, alice, acme):
+def test_sign_in_redirects_to_requested_page(visitor, alice, acme):
     answer = visitor.get(f"/app/companies/{acme.id}?x=1")
     assert answer["Location"] == f"{SIGN_IN_PATH}?next=%2Fapp%2Fcompanies%2F{acme.id}%3Fx%3D1"
     assert sign_in(visitor, alice, then=f"/app/companies/{acme.id}?x=1")["Location"].endswith("?x=1")
@@ -134,7 +134,7 @@ def test_form_after_session_end_leads_to_sign_in_and_back(visitor, alice, acme):
 
 
 @pytest.mark.parametrize("stood", ["https://elsewhere.example/app/", "http://testserver/companies", ""])
-def test_a_form_that_stood_elsewhere_leads_to_the_companies(stood, visitor, acme):
+def test_form_from_foreign_page_after_session_end_redirects_to_home(stood, visitor, acme):
     form = {"csrfmiddlewaretoken": get_csrf_token(visitor.get(SIGN_IN_PATH))}
     sent = visitor.post("/app/password", form, headers={"Referer": stood})
     assert sent["Location"] == f"{SIGN_IN_PATH}?next=%2Fapp%2F&ended=1"
@@ -145,7 +145,7 @@ def test_signed_in_user_skips_the_sign_in_page(visitor, alice):
     assert visitor.get(SIGN_IN_PATH, {"next": "/app/password"})["Location"] == "/app/password"
 
 
-def test_one_signs_out_by_post(visitor, alice):
+def test_sign_out_requires_post(visitor, alice):
     sign_in(visitor, alice)
     assert visitor.get("/app/sign-out").status_code == 405
     answer = submit_form(visitor, "/app/sign-out", {}, page="/app/")
@@ -153,7 +153,7 @@ def test_one_signs_out_by_post(visitor, alice):
     assert visitor.get("/app/").status_code == 302
 
 
-def test_ten_failures_lock_one_address_from_one_place_for_a_while(visitor, alice, bob):
+def test_sign_in_is_locked_after_ten_failures_per_user_and_ip_address(visitor, alice, bob):
     for _ in range(9):
         assert sign_in(visitor, alice, password="wrong").status_code == 400
     assert sign_in(visitor, alice, password="wrong").status_code == 429
@@ -166,7 +166,7 @@ def test_ten_failures_lock_one_address_from_one_place_for_a_while(visitor, alice
     assert sign_in(elsewhere, alice).status_code == 303  # the owner from another place
 
 
-def test_attempts_while_locked_do_not_make_the_lock_longer(visitor, alice):
+def test_sign_in_lockout_is_not_extended_by_further_attempts(visitor, alice):
     def wait(minutes):
         AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=minutes))
 
@@ -179,7 +179,7 @@ def test_attempts_while_locked_do_not_make_the_lock_longer(visitor, alice):
     assert sign_in(visitor, alice).status_code == 303
 
 
-def test_a_lock_cannot_be_passed_by_another_spelling(visitor, alice):
+def test_sign_in_lockout_cannot_be_bypassed_by_another_spelling(visitor, alice):
     for _ in range(10):
         sign_in(visitor, alice, password="wrong")
     assert sign_in(visitor, alice.email.upper()).status_code == 429
@@ -188,7 +188,7 @@ def test_a_lock_cannot_be_passed_by_another_spelling(visitor, alice):
 @pytest.mark.parametrize(
     ("days", "used", "inside"), [(13, False, True), (15, False, False), (29, True, True), (31, True, False)]
 )
-def test_a_session_ends_when_it_lies_idle_and_when_it_is_old(days, used, inside, visitor, alice, monkeypatch):
+def test_session_ends_after_idle_time_and_maximum_age(days, used, inside, visitor, alice, monkeypatch):
     sign_in(visitor, alice)
     for day in range(7, days, 7) if used else ():
         move_clock_ahead(monkeypatch, days=day)
@@ -197,14 +197,14 @@ def test_a_session_ends_when_it_lies_idle_and_when_it_is_old(days, used, inside,
     assert visitor.get("/app/").status_code == (200 if inside else 302)
 
 
-def test_a_session_is_not_written_for_every_request(visitor, alice, django_assert_max_num_queries):
+def test_session_is_not_written_on_every_request(visitor, alice, django_assert_max_num_queries):
     sign_in(visitor, alice)
     with django_assert_max_num_queries(2):  # session, user
         visitor.get("/app/password")
 
 
 @pytest.mark.parametrize("path", ["/app/", "/app/sign-in", "/app/password-reset", "/app/nothing"])
-def test_pages_are_guarded(path, visitor, alice):
+def test_pages_have_security_headers_and_no_inline_code(path, visitor, alice):
     if path == "/app/":
         sign_in(visitor, alice)
     page = visitor.get(path)
@@ -226,7 +226,7 @@ def test_pages_are_guarded(path, visitor, alice):
 # ---------------------------------------------------------------------------------------------- passwords
 
 
-def test_a_password_is_changed_with_the_old_one_and_other_sessions_end(visitor, alice):
+def test_password_change_requires_old_password_and_ends_other_sessions(visitor, alice):
     other = Client()
     sign_in(other, alice)
     sign_in(visitor, alice)
@@ -238,7 +238,7 @@ def test_a_password_is_changed_with_the_old_one_and_other_sessions_end(visitor, 
     assert sign_in(Client(), alice, password="staple battery 9").status_code == 303
 
 
-def test_wrong_old_passwords_count_like_failures_to_sign_in_and_end_the_session(visitor, alice):
+def test_wrong_old_passwords_count_as_sign_in_failures_and_end_session(visitor, alice):
     other = Client(REMOTE_ADDR="192.0.2.7")
     sign_in(other, alice)
     sign_in(visitor, alice)
@@ -253,7 +253,7 @@ def test_wrong_old_passwords_count_like_failures_to_sign_in_and_end_the_session(
     assert other.get("/app/").status_code == 200
 
 
-def test_the_right_old_password_is_of_no_use_while_locked(visitor, alice):
+def test_password_change_is_refused_during_lockout(visitor, alice):
     sign_in(visitor, alice)
     for _ in range(10):
         sign_in(Client(), alice, password="wrong")
@@ -264,13 +264,13 @@ def test_the_right_old_password_is_of_no_use_while_locked(visitor, alice):
 
 
 @pytest.mark.parametrize("weak", ["short", "password123", "1234567890123", "alice@acme.example"])
-def test_a_weak_password_is_refused(weak, visitor, alice):
+def test_weak_password_is_rejected(weak, visitor, alice):
     sign_in(visitor, alice)
     form = {"old_password": PASSWORD, "new_password1": weak, "new_password2": weak}
     assert submit_form(visitor, "/app/password", form).status_code == 400
 
 
-def test_a_forgotten_password_is_set_by_a_mailed_link_that_works_once(visitor, alice):
+def test_password_reset_link_works_once(visitor, alice):
     answer = submit_form(visitor, "/app/password-reset", {"email": alice.email})
     assert answer.status_code == 200
     link = re.search(rf"{re.escape(settings.APP_URL)}(/password-reset/\S+)", mail.outbox[0].body)[1]
@@ -283,7 +283,7 @@ def test_a_forgotten_password_is_set_by_a_mailed_link_that_works_once(visitor, a
     assert "no longer works" in Client().get(f"/app{link}").content.decode()
 
 
-def test_an_invited_member_sets_the_first_password(visitor, acme):
+def test_password_link_sets_first_password_of_user_without_one(visitor, acme):
     user = User.objects.create_user("new@acme.example")
     link = members.build_password_link(user).removeprefix(settings.APP_URL)
     form = {"new_password1": "staple battery 9", "new_password2": "staple battery 9"}
@@ -292,7 +292,7 @@ def test_an_invited_member_sets_the_first_password(visitor, acme):
 
 
 @pytest.mark.parametrize("who", ["nobody@acme.example", "off@acme.example"])
-def test_nobody_learns_whether_there_is_an_account(who, visitor):
+def test_password_reset_does_not_reveal_whether_an_account_exists(who, visitor):
     factories.UserFactory(email="off@acme.example", is_active=False)
     answer = submit_form(visitor, "/app/password-reset", {"email": who})
     assert "If there is an account" in answer.content.decode()
@@ -302,7 +302,7 @@ def test_nobody_learns_whether_there_is_an_account(who, visitor):
 # ---------------------------------------------------------------------------------------------- companies
 
 
-def test_a_company_out_of_reach_is_a_page_that_says_nothing(visitor, alice, globex):
+def test_inaccessible_company_returns_404_page_without_details(visitor, alice, globex):
     sign_in(visitor, alice)
     for company_id in (globex.id, "x", "00000000-0000-7000-8000-000000000000"):
         for tail in ("", "/settings/api-keys", "/settings/api-keys/new"):
@@ -311,7 +311,7 @@ def test_a_company_out_of_reach_is_a_page_that_says_nothing(visitor, alice, glob
             assert "Nothing here" in answer.content.decode()
 
 
-def test_unknown_addresses_are_pages_for_people_and_problems_for_programs(client):
+def test_unknown_url_is_html_under_app_and_problem_json_elsewhere(client):
     assert client.get("/app/nothing")["Content-Type"].startswith("text/html")
     assert client.get("/nothing")["Content-Type"] == "application/problem+json"
 
@@ -320,7 +320,7 @@ def build_figures(*, accesses, now):
     return {access.company.id: [("Cash", "1,234.00 EUR")] for access in accesses}
 
 
-def test_other_apps_add_figures_to_the_home_page(visitor, alice, monkeypatch):
+def test_home_page_shows_figures_from_other_apps(visitor, alice, monkeypatch):
     monkeypatch.setattr(hooks.list_home_figures, "functions", [build_figures])
     sign_in(visitor, alice)
     assert "1,234.00 EUR" in visitor.get("/app/").content.decode()
@@ -342,7 +342,7 @@ def find_new_key(answer):
 FORM = {"name": "ci", "preset": "read", "expiry": "90"}
 
 
-def test_a_key_is_made_shown_once_used_and_revoked(visitor, alice, acme, settings_of, client):
+def test_api_key_is_created_shown_once_used_and_revoked(visitor, alice, acme, settings_of, client):
     sign_in(visitor, alice)
     answer = submit_form(visitor, f"{settings_of}/new", FORM)
     assert answer.status_code == 200
@@ -382,14 +382,14 @@ def test_a_key_is_made_shown_once_used_and_revoked(visitor, alice, acme, setting
         ),
     ],
 )
-def test_permissions_are_chosen_by_preset_or_by_resource(form, permissions, visitor, alice, settings_of):
+def test_api_key_permissions_are_chosen_by_preset_or_resource(form, permissions, visitor, alice, settings_of):
     sign_in(visitor, alice)
     assert submit_form(visitor, f"{settings_of}/new", FORM | form).status_code == 200
     assert set(ApiKey.objects.get().permissions) == permissions
 
 
 @pytest.mark.parametrize(("expiry", "days"), [("30", 30), ("90", 90), ("365", 365), ("never", None)])
-def test_a_key_ends_when_its_maker_said(expiry, days, visitor, alice, settings_of):
+def test_api_key_expires_after_chosen_time(expiry, days, visitor, alice, settings_of):
     sign_in(visitor, alice)
     submit_form(visitor, f"{settings_of}/new", FORM | {"expiry": expiry})
     row = ApiKey.objects.get()
@@ -422,7 +422,7 @@ def test_invalid_key_form_creates_no_key(form, visitor, alice, settings_of):
     assert not ApiKey.objects.exists()
 
 
-def test_a_key_needs_a_recent_sign_in(visitor, alice, settings_of, monkeypatch):
+def test_api_key_creation_page_needs_recent_sign_in(visitor, alice, settings_of, monkeypatch):
     sign_in(visitor, alice)
     page = visitor.get(f"{settings_of}/new")
     move_clock_ahead(monkeypatch, minutes=11)
@@ -436,14 +436,14 @@ def test_a_key_needs_a_recent_sign_in(visitor, alice, settings_of, monkeypatch):
 
 
 @pytest.mark.parametrize(("role", "status"), [(Role.ADMIN, 200), (Role.EDITOR, 403), (Role.VIEWER, 403)])
-def test_owners_and_admins_make_keys(role, status, visitor, acme, settings_of):
+def test_api_key_creation_page_is_open_to_owners_and_admins(role, status, visitor, acme, settings_of):
     user = factories.make_member(acme, "someone@acme.example", role=role)
     sign_in(visitor, user)
     assert visitor.get(settings_of).status_code == 200
     assert visitor.get(f"{settings_of}/new").status_code == status
 
 
-def test_an_admin_cannot_make_an_administrative_key(visitor, acme, settings_of):
+def test_admin_cannot_create_administrative_api_key(visitor, acme, settings_of):
     user = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)
     sign_in(visitor, user)
     assert "Administration" not in visitor.get(f"{settings_of}/new").content.decode()
@@ -452,7 +452,7 @@ def test_an_admin_cannot_make_an_administrative_key(visitor, acme, settings_of):
     assert not ApiKey.objects.exists()
 
 
-def test_keys_of_the_company_are_nobody_elses_to_see(visitor, bob, settings_of, api):
+def test_api_keys_are_hidden_from_members_without_permission(visitor, bob, settings_of, api):
     sign_in(visitor, bob)
     page = visitor.get(settings_of).content.decode()
     assert api.key[-4:] not in page
@@ -460,7 +460,7 @@ def test_keys_of_the_company_are_nobody_elses_to_see(visitor, bob, settings_of, 
 
 
 @pytest.mark.parametrize(("overlap", "alive"), [("0", False), ("24", True)])
-def test_a_rolled_key_lives_on_for_as_long_as_was_chosen(overlap, alive, visitor, alice, settings_of, api, client):
+def test_rolled_api_key_stays_valid_for_chosen_overlap(overlap, alive, visitor, alice, settings_of, api, client):
     sign_in(visitor, alice)
     old = ApiKey.objects.get()
     answer = submit_form(visitor, f"{settings_of}/{old.id}/roll", {"overlap": overlap})
@@ -473,7 +473,7 @@ def test_a_rolled_key_lives_on_for_as_long_as_was_chosen(overlap, alive, visitor
     assert (old.expires_time is not None) is alive
 
 
-def test_a_key_of_another_company_cannot_be_rolled_or_revoked(visitor, alice, settings_of, globex_api):
+def test_api_key_of_another_company_cannot_be_rolled_or_revoked(visitor, alice, settings_of, globex_api):
     sign_in(visitor, alice)
     foreign = ApiKey.objects.get()
     assert visitor.get(f"{settings_of}/{foreign.id}/roll").status_code == 404
@@ -481,7 +481,7 @@ def test_a_key_of_another_company_cannot_be_rolled_or_revoked(visitor, alice, se
     assert globex_api.get("/companies").status_code == 200
 
 
-def test_a_member_who_left_is_out(visitor, alice, acme, settings_of):
+def test_former_member_loses_access_to_settings(visitor, alice, acme, settings_of):
     sign_in(visitor, alice)
     Membership.objects.filter(user=alice).delete()
     assert visitor.get(settings_of).status_code == 404

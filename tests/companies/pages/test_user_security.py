@@ -57,7 +57,7 @@ def list_events(user):
 # ---------------------------------------------------------------------------------------------- sessions
 
 
-def test_one_sees_where_one_is_signed_in_and_which_session_this_is(desk, phone):
+def test_security_page_lists_sessions_and_marks_current_one(desk, phone):
     page = " ".join(get_security_page(desk).split())
     first, second = re.findall(r'<td data-label="Device".*?</td>', page)[:2]
     assert "Firefox on Windows" in first
@@ -69,7 +69,7 @@ def test_one_sees_where_one_is_signed_in_and_which_session_this_is(desk, phone):
     assert desk.get(PAGE)["Cache-Control"] == "private, no-cache"
 
 
-def test_nobody_sees_or_ends_the_sessions_of_somebody_else(desk, phone, carol):
+def test_sessions_of_another_user_cannot_be_seen_or_ended(desk, phone, carol):
     hers = open_browser(place="198.51.100.9")
     sign_in(hers, carol)
     assert "192.0.2.1" not in get_security_page(hers)
@@ -80,7 +80,7 @@ def test_nobody_sees_or_ends_the_sessions_of_somebody_else(desk, phone, carol):
     assert phone.get(PAGE).status_code == desk.get(PAGE).status_code == 200
 
 
-def test_an_ended_session_opens_nothing_at_its_next_request(desk, phone, alice, acme):
+def test_ended_session_is_rejected_at_next_request(desk, phone, alice, acme):
     (handle,) = list_session_handles(desk)
     answer = desk.post(END, {"session": handle}, follow=True)
     assert "Signed out: Safari on iPhone (2001:db8::7)." in answer.content.decode()
@@ -94,13 +94,13 @@ def test_an_ended_session_opens_nothing_at_its_next_request(desk, phone, alice, 
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "0" * 32, "é" * 32, "\x00"])
-def test_a_made_up_session_ends_nothing(wrong, desk, phone):
+def test_unknown_session_handle_ends_no_session(wrong, desk, phone):
     answer = desk.post(END, {"session": wrong}, follow=True)
     assert "had ended already" in answer.content.decode()
     assert phone.get("/app/").status_code == 200
 
 
-def test_all_others_end_at_once(desk, phone, alice):
+def test_all_other_sessions_can_be_ended_at_once(desk, phone, alice):
     third = open_browser(place="192.0.2.3")
     sign_in(third, alice)
     answer = desk.post(END, {"session": "others"}, follow=True)
@@ -118,13 +118,13 @@ def test_ending_sessions_needs_a_recent_sign_in(desk, phone, monkeypatch):
     assert phone.get("/app/").status_code == 200
 
 
-def test_the_session_that_asks_ends_like_by_signing_out(desk, alice):
+def test_ending_current_session_signs_out(desk, alice):
     (row,) = Session.objects.for_user(alice)
     assert desk.post(END, {"session": row.handle})["Location"] == "/app/sign-in"
     assert not Session.objects.for_user(alice).exists()
 
 
-def test_a_session_that_nobody_can_use_any_more_is_not_listed(desk, phone, alice, monkeypatch):
+def test_expired_session_is_not_listed(desk, phone, alice, monkeypatch):
     move_clock_ahead(monkeypatch, days=13)
     assert desk.get("/app/").status_code == 200
     move_clock_ahead(monkeypatch, days=15)
@@ -132,7 +132,7 @@ def test_a_session_that_nobody_can_use_any_more_is_not_listed(desk, phone, alice
     assert "Firefox on Windows" in get_security_page(desk)
 
 
-def test_last_seen_is_written_at_most_every_ten_minutes_and_first_seen_never(desk, alice, monkeypatch):
+def test_session_last_seen_is_updated_at_most_every_ten_minutes(desk, alice, monkeypatch):
     (before,) = Session.objects.for_user(alice)
     move_clock_ahead(monkeypatch, minutes=5)
     with CaptureQueriesContext(connection) as asked:
@@ -146,7 +146,7 @@ def test_last_seen_is_written_at_most_every_ten_minutes_and_first_seen_never(des
     assert after.address == "192.0.2.99"
 
 
-def test_signing_in_again_keeps_when_the_session_began(desk, alice, monkeypatch):
+def test_session_start_time_survives_repeated_sign_in(desk, alice, monkeypatch):
     (before,) = Session.objects.for_user(alice)
     move_clock_ahead(monkeypatch, hours=1)
     sign_in(desk, alice)
@@ -156,7 +156,7 @@ def test_signing_in_again_keeps_when_the_session_began(desk, alice, monkeypatch)
     assert after.auth_time > before.auth_time
 
 
-def test_somebody_has_so_many_sessions_and_the_longest_unused_ends(desk, phone, alice, monkeypatch):
+def test_session_limit_ends_longest_unused_session(desk, phone, alice, monkeypatch):
     monkeypatch.setattr(session_revocation, "MAX_SESSIONS", 2)
     third = open_browser(place="192.0.2.3")
     sign_in(third, alice)
@@ -164,7 +164,7 @@ def test_somebody_has_so_many_sessions_and_the_longest_unused_ends(desk, phone, 
     assert phone.get("/app/").status_code == third.get("/app/").status_code == 200
 
 
-def test_many_sessions_are_folded(desk, alice):
+def test_session_list_is_collapsed_after_ten_sessions(desk, alice):
     for n in range(10):
         sign_in(open_browser(place=f"198.51.100.{n}"), alice)
     page = get_security_page(desk)
@@ -174,7 +174,7 @@ def test_many_sessions_are_folded(desk, alice):
     assert len(list_session_handles(desk)) == 10
 
 
-def test_a_visitor_without_a_session_is_led_to_the_sign_in(client):
+def test_security_page_redirects_visitor_to_sign_in(client):
     assert client.get(PAGE)["Location"] == "/app/sign-in?next=%2Fapp%2Fsecurity"
     assert client.post(END, {"session": "others"}).status_code == 303
     assert client.get(END).status_code == 405
@@ -183,7 +183,7 @@ def test_a_visitor_without_a_session_is_led_to_the_sign_in(client):
 # ---------------------------------------------------------------------------------------------- the log
 
 
-def test_a_failure_stands_in_the_log_of_the_one_whose_address_it_was(desk, alice, bob):
+def test_failed_sign_in_is_recorded_in_log_of_that_user(desk, alice, bob):
     sign_in(open_browser("curl/8.5.0", "203.0.113.5"), alice.email.upper(), password="wrong")
     assert (list_events(alice), list_events(bob)) == ([PersonalEvent.SIGNED_IN, PersonalEvent.SIGN_IN_FAILED], [])
     entry = PersonalEntry.objects.for_user(alice).get(event=PersonalEvent.SIGN_IN_FAILED)
@@ -202,24 +202,24 @@ def try_failed_sign_in(email):
     return answer.status_code, text, [re.sub(r"'[^']*'|\d+", "?", each["sql"]) for each in asked]
 
 
-def test_an_unknown_address_leaves_nothing_and_is_answered_by_the_same_statements(alice):
+def test_failed_sign_in_of_unknown_address_runs_same_queries(alice):
     known, unknown = try_failed_sign_in(alice.email), try_failed_sign_in("nobody@acme.example")
     assert known == unknown
     assert PersonalEntry.objects.count() == 1
 
 
-def test_deactivated_user_gets_the_same_answer(alice, bob):
+def test_failed_sign_in_of_deactivated_user_runs_same_queries(alice, bob):
     User.objects.filter(pk=bob.pk).update(is_active=False)
     assert try_failed_sign_in(bob.email) == try_failed_sign_in(alice.email)
 
 
-def test_wrong_old_passwords_are_failures_too(desk, alice):
+def test_wrong_old_password_is_recorded_as_failed_sign_in(desk, alice):
     form = {"old_password": "wrong", "new_password1": OTHER, "new_password2": OTHER}
     assert submit_form(desk, "/app/password", form).status_code == 400
     assert list_events(alice) == [PersonalEvent.SIGNED_IN, PersonalEvent.SIGN_IN_FAILED]
 
 
-def test_a_lock_and_a_day_bound_what_a_guesser_can_write(alice, monkeypatch):
+def test_security_log_limits_failures_by_lockout_and_per_day(alice, monkeypatch):
     for _ in range(12):
         sign_in(open_browser(), alice, password="wrong")
     assert len(list_events(alice)) == 10
@@ -229,7 +229,7 @@ def test_a_lock_and_a_day_bound_what_a_guesser_can_write(alice, monkeypatch):
     assert len(list_events(alice)) == 11
 
 
-def test_the_log_is_read_in_pages_and_the_latest_come_first(desk, alice):
+def test_security_log_is_paginated_with_latest_first(desk, alice):
     for n in range(25):
         when = timezone.now() + timedelta(seconds=n + 1)
         security_log.record_security_action(
@@ -244,7 +244,7 @@ def test_the_log_is_read_in_pages_and_the_latest_come_first(desk, alice):
     assert desk.get(PAGE, {"cursor": "nonsense"}).status_code == 404
 
 
-def test_entries_are_kept_for_ninety_days(alice, audit_context):
+def test_security_log_entries_are_pruned_after_ninety_days(alice, audit_context):
     for days in (91, 89):
         when = datetime.now(tz=UTC) - timedelta(days=days)
         security_log.record_security_action(
@@ -270,7 +270,7 @@ def told(mailoutbox, django_capture_on_commit_callbacks):
     return told
 
 
-def test_a_new_device_is_told_by_mail_and_is_new_once(told, alice):
+def test_new_device_sign_in_is_mailed_once_per_device(told, alice):
     desk = open_browser()
     (mail,) = told(sign_in, desk, alice)
     assert mail.to == [alice.email]
@@ -283,7 +283,7 @@ def test_a_new_device_is_told_by_mail_and_is_new_once(told, alice):
     assert other.subject == mail.subject
 
 
-def test_the_cookie_of_the_device_is_nothing_that_scripts_or_other_sites_get(alice):
+def test_device_cookie_is_http_only_and_same_site(alice):
     desk = open_browser()
     sign_in(desk, alice)
     cookie = desk.cookies["svc-device"]
@@ -295,7 +295,7 @@ def test_the_cookie_of_the_device_is_nothing_that_scripts_or_other_sites_get(ali
 
 
 @pytest.mark.parametrize("forged", ["", "x", "é" * 32, "x" * 4000])
-def test_a_cookie_that_we_did_not_make_is_a_new_device(forged, told, alice):
+def test_forged_device_cookie_counts_as_new_device(forged, told, alice):
     for _ in range(2):
         desk = open_browser()
         desk.cookies["svc-device"] = forged
@@ -303,7 +303,7 @@ def test_a_cookie_that_we_did_not_make_is_a_new_device(forged, told, alice):
         assert desk.cookies["svc-device"].value != forged
 
 
-def test_a_device_that_two_people_use_is_new_to_each(told, alice, bob):
+def test_shared_device_is_new_for_each_user(told, alice, bob):
     desk = open_browser()
     assert len(told(sign_in, desk, alice)) == 1
     desk.post("/app/sign-out")
@@ -311,20 +311,20 @@ def test_a_device_that_two_people_use_is_new_to_each(told, alice, bob):
     assert mail.to == [bob.email]
 
 
-def test_a_device_that_was_away_for_ninety_days_is_new_again(told, alice):
+def test_device_is_new_again_after_ninety_days(told, alice):
     desk = open_browser()
     told(sign_in, desk, alice)
     PersonalEntry.objects.update(time=datetime.now(tz=UTC) - timedelta(days=91))
     assert len(told(sign_in, desk, alice)) == 1
 
 
-def test_a_strange_user_agent_says_nothing_in_a_mail(told, alice):
+def test_unknown_user_agent_is_not_quoted_in_mail(told, alice):
     (mail,) = told(sign_in, open_browser("Call +1 555 or visit https://evil.example now"), alice)
     assert "Unknown device at the address" in mail.body
     assert "evil" not in mail.body
 
 
-def test_a_new_password_is_told_and_ends_what_was_signed_in(told, desk, phone, alice):
+def test_password_change_is_mailed_and_ends_other_sessions(told, desk, phone, alice):
     form = {"old_password": PASSWORD, "new_password1": OTHER, "new_password2": OTHER}
     (mail,) = told(submit_form, desk, "/app/password", form)
     assert (mail.subject, mail.to) == ("Your password was changed", [alice.email])
@@ -334,7 +334,7 @@ def test_a_new_password_is_told_and_ends_what_was_signed_in(told, desk, phone, a
     assert list_events(alice)[-1] == PersonalEvent.PASSWORD_CHANGED
 
 
-def test_a_password_set_by_the_mailed_link_is_told_and_ends_all_sessions(told, desk, alice):
+def test_password_reset_is_mailed_and_ends_all_sessions(told, desk, alice):
     (asked,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
     link = re.search(r"/app(/password-reset/\S+)", asked.body)[0]
     visitor = open_browser(SAFARI, "192.0.2.8")
@@ -346,7 +346,7 @@ def test_a_password_set_by_the_mailed_link_is_told_and_ends_all_sessions(told, d
     assert not Session.objects.for_user(alice).exists()
 
 
-def test_the_link_opened_in_a_browser_that_is_signed_in_works_too(told, desk, alice):
+def test_password_reset_link_works_in_signed_in_browser(told, desk, alice):
     (asked,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
     moved = desk.get(re.search(r"/app(/password-reset/\S+)", asked.body)[0])["Location"]
     assert submit_form(desk, moved, {"new_password1": OTHER, "new_password2": OTHER}).status_code == 303
@@ -354,7 +354,7 @@ def test_the_link_opened_in_a_browser_that_is_signed_in_works_too(told, desk, al
     assert sign_in(desk, alice, password=OTHER).status_code == 303
 
 
-def test_a_password_set_by_staff_is_told(told, desk, alice):
+def test_password_change_by_staff_is_mailed_and_ends_sessions(told, desk, alice):
     chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
     staff = Client()
     staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
@@ -368,13 +368,13 @@ def test_a_password_set_by_staff_is_told(told, desk, alice):
     assert staff.get("/admin/").status_code == 200
 
 
-def test_a_password_set_on_the_command_line_is_told(told, alice):
+def test_password_set_on_command_line_is_mailed(told, alice):
     line = ["create_company", "--name", "New", "--currency", "EUR", "--owner", alice.email, "--password", OTHER]
     (mail,) = told(call_command, *line)
     assert mail.subject == "Your password was changed"
 
 
-def test_a_key_that_somebody_makes_is_told_with_its_name_leading_nowhere(told, browser_of, alice, acme, api):
+def test_api_key_creation_is_mailed_without_links_from_its_name(told, browser_of, alice, acme, api):
     body = {"name": "see https://evil.example", "permissions": ["accounts:read"]}
     (mail,) = told(browser_of(alice, acme).post, "api_keys", body)
     assert (mail.subject, mail.to) == ("An API key was created", [alice.email])
@@ -384,7 +384,7 @@ def test_a_key_that_somebody_makes_is_told_with_its_name_leading_nowhere(told, b
     assert told(api.post, "api_keys", body | {"name": "by a key"}) == []
 
 
-def test_a_second_factor_that_comes_or_goes_is_told(told, alice, audit_context):
+def test_mfa_change_is_mailed_and_logged(told, alice, audit_context):
     (mail,) = told(emails.send_mfa_changed_email, user=alice, what="A passkey was added", context=audit_context)
     assert (mail.subject, mail.to) == ("Your second factor was changed", [alice.email])
     assert mail.body.startswith("A passkey was added on ")
@@ -395,7 +395,7 @@ def test_a_second_factor_that_comes_or_goes_is_told(told, alice, audit_context):
 # ---------------------------------------------------------------------------------------------- staff
 
 
-def test_sessions_of_somebody_who_was_switched_off_do_not_come_back(desk, alice):
+def test_reactivated_user_does_not_regain_old_sessions(desk, alice):
     chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
     staff = Client()
     staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
@@ -407,7 +407,7 @@ def test_sessions_of_somebody_who_was_switched_off_do_not_come_back(desk, alice)
     assert desk.get("/app/").status_code == 302
 
 
-def test_staff_end_the_sessions_of_one_or_of_all(desk, alice, bob):
+def test_staff_can_end_sessions_of_one_or_all_users(desk, alice, bob):
     chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
     staff, his = Client(), open_browser()
     staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
@@ -421,7 +421,7 @@ def test_staff_end_the_sessions_of_one_or_of_all(desk, alice, bob):
     assert staff.get("/admin/").status_code == 200
 
 
-def test_staff_end_no_sessions_of_a_superuser(desk, alice):
+def test_staff_cannot_end_sessions_of_superuser(desk, alice):
     from django.contrib.auth.models import Permission
 
     User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
@@ -447,7 +447,7 @@ def test_staff_end_no_sessions_of_a_superuser(desk, alice):
         ("correct tidebook horse", True),
     ],
 )
-def test_a_password_is_not_made_of_the_words_that_are_guessed_first(password, taken, alice, globex):
+def test_password_of_commonly_guessed_words_is_rejected(password, taken, alice, globex):
     factories.make_member(globex, alice.email)
     desk = open_browser()
     sign_in(desk, alice)
@@ -457,18 +457,18 @@ def test_a_password_is_not_made_of_the_words_that_are_guessed_first(password, ta
     assert taken or "words that are guessed first" in answer.content.decode()
 
 
-def test_the_words_that_are_refused_are_those_of_the_page():
+def test_documented_forbidden_password_words_match_validator():
     page = " ".join((ROOT / "docs" / "signing-in.md").read_text().split())
     told = re.search(r"once these words are taken out of it: ([a-z, ]+), the words of", page)[1]
     assert tuple(told.split(", ")) == password_validators.PRODUCT_WORDS
 
 
-def test_the_session_knows_when_its_user_last_proved_who_they_are(desk, rf):
+def test_session_is_recently_authenticated_after_sign_in(desk, rf):
     request = rf.get("/")
     request.session = desk.session
     assert sessions.is_recently_authenticated(request, now=timezone.now())
 
 
-def test_a_broken_word_of_where_a_form_stood_is_no_failure():
+def test_malformed_referer_header_redirects_to_sign_in():
     answer = Client().post("/app/security/end", headers={"Referer": "http://["})
     assert answer.headers["Location"].startswith("/app/sign-in")

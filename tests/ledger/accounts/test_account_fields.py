@@ -33,7 +33,7 @@ def group(api):
     return api.post("account_groups", {"name": "Banks"}).json()
 
 
-def test_an_account_has_every_field_and_a_listed_one_its_integration(api, bank):
+def test_account_has_every_field_and_listed_account_its_integration(api, bank):
     assert set(bank) == FIELDS
     (listed,) = api.get("accounts").json()
     assert set(listed) == FIELDS | {"integration"}
@@ -44,7 +44,7 @@ def test_an_account_has_every_field_and_a_listed_one_its_integration(api, bank):
     ("kind", "cash"),
     [("bank", True), ("cash", True), ("creditCard", False), ("loan", False), ("transit", False), ("other", False)],
 )
-def test_banks_and_cash_count_as_cash_unless_told_otherwise(api, kind, cash):
+def test_bank_and_cash_accounts_count_as_cash_by_default(api, kind, cash):
     assert api.post("accounts", {"type": kind, "name": "x"}).json()["includeInCashBalance"] is cash
     told = api.post("accounts", {"type": kind, "name": "x", "includeInCashBalance": not cash}).json()
     assert told["includeInCashBalance"] is not cash
@@ -60,7 +60,7 @@ def test_banks_and_cash_count_as_cash_unless_told_otherwise(api, kind, cash):
         ("defaultCurrency", "CHF"),
     ],
 )  # fmt: skip
-def test_each_writable_field_is_changed_alone_and_maps_keep_their_keys(api, bank, field, value):
+def test_each_writable_account_field_can_be_changed_alone(api, bank, field, value):
     changed = api.put(f"accounts/{bank['id']}", {field: value})
     assert changed.status_code == 200, changed.content
     assert changed.json()[field] == value
@@ -72,13 +72,13 @@ def test_each_writable_field_is_changed_alone_and_maps_keep_their_keys(api, bank
 
 
 @pytest.mark.parametrize("field", ["archived", "bankConnection", "companyId", "id", "createdTime"])
-def test_read_only_fields_do_not_change(api, bank, field):
+def test_read_only_account_fields_do_not_change(api, bank, field):
     answer = api.put(f"accounts/{bank['id']}", {field: {"type": "x"} if field == "bankConnection" else True})
     assert (answer.status_code, answer.json()) == (200, bank)
     assert "Ignored-Fields" not in answer
 
 
-def test_a_bank_connection_is_answered_as_it_was_stored(api, bank):
+def test_bank_connection_is_returned_as_stored(api, bank):
     Account.objects.filter(id=bank["id"]).update(bank_connection=CONNECTION)
     (listed,) = api.get("accounts").json()
     assert listed["bankConnection"] == CONNECTION
@@ -86,7 +86,7 @@ def test_a_bank_connection_is_answered_as_it_was_stored(api, bank):
     assert api.get(f"accounts/{bank['id']}").json()["bankConnection"] == CONNECTION
 
 
-def test_a_group_has_every_field_and_is_renamed_ordered_and_archived(api, bank, group):
+def test_account_group_has_every_field_and_can_be_changed(api, bank, group):
     assert set(group) == {
         "id", "companyId", "name", "archived", "order", "createdTime", "createdUserId", "lastUpdatedTime",
         "lastUpdatedUserId",
@@ -98,7 +98,7 @@ def test_a_group_has_every_field_and_is_renamed_ordered_and_archived(api, bank, 
     assert (account["accountGroupId"], account["archived"]) == (group["id"], False)
 
 
-def test_archived_groups_leave_the_list_and_are_listed_when_asked_for(api, group):
+def test_archived_account_groups_are_listed_only_on_request(api, group):
     old = api.post("account_groups", {"name": "Old", "archived": True}).json()
     told = {
         wanted: {g["name"] for g in api.get("account_groups", {"archived": wanted} if wanted else {}).json()}
@@ -121,7 +121,7 @@ def test_archived_groups_leave_the_list_and_are_listed_when_asked_for(api, group
         ([], "#", "invalid_value"),
     ],
 )
-def test_a_wrong_move_is_refused_and_the_account_stays(api, bank, group, body, pointer, code):
+def test_invalid_group_change_is_rejected_and_account_keeps_its_group(api, bank, group, body, pointer, code):
     path = f"accounts/{bank['id']}/change_group"
     api.put(path, {"accountGroupId": group["id"]})
     answer = api.put(path, body)
@@ -130,7 +130,7 @@ def test_a_wrong_move_is_refused_and_the_account_stays(api, bank, group, body, p
     assert api.get(f"accounts/{bank['id']}").json()["accountGroupId"] == group["id"]
 
 
-def test_another_companys_group_is_unknown_in_every_place(api, bank, globex_api):
+def test_account_group_of_another_company_is_unknown(api, bank, globex_api):
     theirs = globex_api.post("account_groups", {"name": "Theirs"}).json()["id"]
     for answer in (
         api.put(f"accounts/{bank['id']}/change_group", {"accountGroupId": theirs}),
@@ -148,7 +148,7 @@ def test_another_companys_group_is_unknown_in_every_place(api, bank, globex_api)
     assert Account.objects.count() == 1
 
 
-def test_archiving_and_restoring_twice_is_the_same_as_once(api, bank):
+def test_archiving_and_unarchiving_account_is_idempotent(api, bank):
     path = f"accounts/{bank['id']}"
     first = api.put(f"{path}/archive").json()
     assert api.put(f"{path}/archive").json() == first
@@ -157,7 +157,7 @@ def test_archiving_and_restoring_twice_is_the_same_as_once(api, bank):
     assert restored["archived"] is False
 
 
-def test_whether_it_counts_as_cash_follows_the_type_until_somebody_says_it(api):
+def test_include_in_cash_balance_follows_type_until_set_explicitly(api):
     account = api.post("accounts", {"type": "bank", "name": "x"}).json()["id"]
 
     def cash(**values):

@@ -36,7 +36,7 @@ def run_concurrently(api, *calls):
     ("inside", "method", "suffix"),
     [(False, "put", "/change_group"), (False, "put", ""), (True, "put", "/change_group"), (True, "put", "")],
 )
-def test_a_move_into_a_group_and_its_deletion_never_both_win(api, inside, method, suffix):
+def test_account_move_into_group_and_group_deletion_never_both_succeed(api, inside, method, suffix):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     for _ in range(12):
         group = api.post("account_groups", {"name": "Banks"}).json()["id"]
@@ -59,7 +59,7 @@ def test_a_move_into_a_group_and_its_deletion_never_both_win(api, inside, method
         AccountGroup.objects.all().delete()
 
 
-def test_a_move_out_of_a_group_and_its_deletion_end_consistently(api):
+def test_account_move_out_of_group_and_group_deletion_end_consistently(api):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     for _ in range(12):
         group = api.post("account_groups", {"name": "Banks"}).json()["id"]
@@ -75,7 +75,7 @@ def test_a_move_out_of_a_group_and_its_deletion_end_consistently(api):
         AccountGroup.objects.all().delete()
 
 
-def test_two_imports_of_the_same_external_ids_store_each_once(api):
+def test_concurrent_imports_of_same_external_ids_store_each_once(api):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     rows = [
         {"accountId": account, "date": "2024-05-01", "amountValue": "-1.00", "externalId": f"x{n}"} for n in range(300)
@@ -90,7 +90,7 @@ def test_two_imports_of_the_same_external_ids_store_each_once(api):
     assert {float(m.amount) for m in DayMovement.objects.exclude(count=0)} == {-300.0}
 
 
-def test_many_imports_into_one_company_keep_the_movements_exact(api):
+def test_concurrent_imports_keep_account_movements_exact(api):
     accounts = [api.post("accounts", {"type": "bank", "name": f"a{n}"}).json()["id"] for n in range(4)]
 
     def rows(start):
@@ -112,7 +112,7 @@ def test_many_imports_into_one_company_keep_the_movements_exact(api):
     assert sum(m.amount for m in DayMovement.objects.all()) == 1200
 
 
-def test_an_import_into_an_account_that_is_being_deleted_ends_consistently(api):
+def test_import_concurrent_with_account_deletion_ends_consistently(api):
     for _ in range(8):
         account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
         row = {"accountId": account, "date": "2024-05-01", "amountValue": "1.00"}
@@ -130,7 +130,7 @@ def test_an_import_into_an_account_that_is_being_deleted_ends_consistently(api):
         Transaction.objects.all().delete()
 
 
-def test_two_first_initial_balances_at_once_leave_one(api):
+def test_concurrent_first_initial_balances_leave_one(api):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     path = f"accounts/{account}/initial_balance"
     answers = run_concurrently(

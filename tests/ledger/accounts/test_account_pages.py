@@ -38,7 +38,7 @@ def build_account_form(**changes):
 # ---------------------------------------------------------------------------------------------- what they hold
 
 
-def test_accounts_stand_in_their_groups_with_what_they_hold_today(viewer, api, books, acme, one_dollar_is_80_cents):
+def test_account_list_groups_accounts_and_shows_balances(viewer, api, books, acme, one_dollar_is_80_cents):
     group = api.post("account_groups", {"name": "Banks"}).json()["id"]
     main = books.account(accountGroupId=group, accountNumber="DE00 1234")
     dollars = books.account(name="Dollars", defaultCurrency="USD", accountGroupId=group)
@@ -56,20 +56,20 @@ def test_accounts_stand_in_their_groups_with_what_they_hold_today(viewer, api, b
     assert "All active accounts €75.00" in seen
 
 
-def test_a_currency_of_letters_stands_apart_from_its_amount(viewer, books, acme):
+def test_account_list_separates_letter_currency_code_from_amount(viewer, books, acme):
     francs = books.account(name="Francs", defaultCurrency="CHF")
     books.book(francs, "-1234.50", str(TODAY), amountCurrency="CHF")
     assert "Francs Bank cash −CHF 1,234.50 " in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_balances_are_those_of_the_api(viewer, api, books, bank, acme):
+def test_account_list_balances_match_api(viewer, api, books, bank, acme):
     books.book(bank, "12.34", str(TODAY))
     window = {"startDate": str(TODAY), "endDate": str(TODAY)}
     told = api.post("data/accountBalanceByAccount", window).json()[bank]["value"]
     assert f"€{told}" in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_without_the_permission_nobody_sees_what_accounts_hold(browser_of, acme, books, bank):
+def test_account_pages_hide_balances_without_permission(browser_of, acme, books, bank):
     books.book(bank, "12.34", str(TODAY))
     reader = factories.make_member(acme, "r@acme.example", permissions=["accounts:read"])
     client = browser_of(reader, acme).client
@@ -79,7 +79,7 @@ def test_without_the_permission_nobody_sees_what_accounts_hold(browser_of, acme,
         assert "12.34" not in seen
 
 
-def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, books, acme, monkeypatch):
+def test_account_list_without_exchange_rate_shows_notice_and_no_conversion(viewer, books, acme, monkeypatch):
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     books.book(dollars, "5.00", str(TODAY))
     monkeypatch.setattr(account_balances, "get_rate_table", lambda: RateTable([]))
@@ -88,18 +88,20 @@ def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, books, 
     assert "$5.00 –" in seen
 
 
-def test_archived_accounts_are_listed_apart(viewer, api, books, bank, acme):
+def test_archived_accounts_are_listed_separately(viewer, api, books, bank, acme):
     api.put(f"accounts/{bank}/archive")
     assert "No accounts yet" in get_page_text(viewer.get(build_page_path(acme)))
     assert "Main" in get_page_text(viewer.get(build_page_path(acme, "?archived=true")))
 
 
-def test_an_empty_list_says_what_to_do_next_to_those_who_may(owner, viewer, acme):
+def test_empty_account_list_offers_new_account_to_editors_only(owner, viewer, acme):
     assert "New account" in get_page_text(owner.get(build_page_path(acme)))
     assert "New account" not in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_many_accounts_are_asked_for_like_one(viewer, acme, books, audit_context, django_assert_max_num_queries):
+def test_account_list_queries_do_not_grow_with_accounts(
+    viewer, acme, books, audit_context, django_assert_max_num_queries
+):
     books.book(books.account(), "1.00", str(TODAY))
     viewer.get(build_page_path(acme))
     counted = []
@@ -119,7 +121,7 @@ def test_many_accounts_are_asked_for_like_one(viewer, acme, books, audit_context
 # ---------------------------------------------------------------------------------------------- one account
 
 
-def test_an_account_is_opened(owner, api, acme):
+def test_account_can_be_created_with_form(owner, api, acme):
     group_id = api.post("account_groups", {"name": "Banks"}).json()["id"]
     sent = build_account_form(name="Savings", accountNumber="1", accountGroupId=group_id, defaultCurrency="CHF")
     answer = owner.post(build_page_path(acme, "/new"), sent, follow=True)
@@ -153,7 +155,7 @@ def test_invalid_account_form_shows_field_errors(owner, acme, field, value, told
 
 
 @pytest.mark.parametrize(("type_", "cash"), [("bank", True), ("cash", True), ("loan", False), ("creditCard", False)])
-def test_a_new_account_counts_as_cash_as_its_type_says_until_somebody_says_otherwise(owner, acme, type_, cash):
+def test_new_account_cash_flag_follows_type_unless_set(owner, acme, type_, cash):
     for said, counts in (("", cash), ("true", True), ("false", False)):
         owner.post(
             build_page_path(acme, "/new"),
@@ -164,7 +166,7 @@ def test_a_new_account_counts_as_cash_as_its_type_says_until_somebody_says_other
         )
 
 
-def test_cash_flag_follows_the_account_type_by_default(owner, api, acme, bank):
+def test_account_cash_flag_follows_type_by_default(owner, api, acme, bank):
     def changed(**to):
         shown = owner.get(build_page_path(acme, f"/{bank}/edit")).content.decode()
         chosen = re.search(r'<select id="includeInCashBalance".*?<option value="(\w*)" selected>', shown, re.DOTALL)[1]
@@ -182,12 +184,12 @@ def test_cash_flag_follows_the_account_type_by_default(owner, api, acme, bank):
     assert changed(type="cash") is False
 
 
-def test_another_companys_group_is_an_unknown_one(owner, acme, globex_api):
+def test_account_form_rejects_group_of_another_company(owner, acme, globex_api):
     foreign = globex_api.post("account_groups", {"name": "Theirs"}).json()["id"]
     assert owner.post(build_page_path(acme, "/new"), build_account_form(accountGroupId=foreign)).status_code == 400
 
 
-def test_an_account_is_changed_and_what_the_form_does_not_show_stays(owner, api, acme, bank):
+def test_account_form_keeps_fields_that_are_not_shown(owner, api, acme, bank):
     api.put(f"accounts/{bank}", {"importSettings": {"csv": {"flipSign": True}}, "order": 3})
     sent = build_account_form(name="Renamed", type="other", includeInCashBalance="false")
     assert owner.post(build_page_path(acme, f"/{bank}/edit"), sent).status_code == 303
@@ -196,7 +198,7 @@ def test_an_account_is_changed_and_what_the_form_does_not_show_stays(owner, api,
     assert (told["order"], told["importSettings"]) == (3, {"csv": {"flipSign": True}})
 
 
-def test_an_archived_group_is_neither_shown_nor_offered(owner, api, acme, bank):
+def test_archived_account_group_is_neither_shown_nor_offered(owner, api, acme, bank):
     group = api.post("account_groups", {"name": "Past glories"}).json()["id"]
     api.put(f"accounts/{bank}/change_group", {"accountGroupId": group})
     assert "Past glories" in get_page_text(owner.get(build_page_path(acme)))
@@ -207,7 +209,7 @@ def test_an_archived_group_is_neither_shown_nor_offered(owner, api, acme, bank):
         assert "Past glories" not in get_page_text(owner.get(build_page_path(acme, path)))
 
 
-def test_an_account_in_an_archived_group_stays_there_unless_another_is_chosen(owner, api, acme, bank):
+def test_account_keeps_archived_group_unless_another_is_chosen(owner, api, acme, bank):
     group = api.post("account_groups", {"name": "Past glories"}).json()["id"]
     other = api.post("account_groups", {"name": "Banks"}).json()["id"]
     api.put(f"accounts/{bank}/change_group", {"accountGroupId": group})
@@ -221,7 +223,7 @@ def test_an_account_in_an_archived_group_stays_there_unless_another_is_chosen(ow
     assert api.get(f"accounts/{bank}").json()["accountGroupId"] is None
 
 
-def test_the_initial_balance_is_set_and_shown(owner, viewer, acme, bank):
+def test_initial_balance_can_be_set_and_is_shown(owner, viewer, acme, bank):
     answer = owner.post(
         build_page_path(acme, f"/{bank}/initial-balance"), {"date": "2026-01-01", "amountValue": "-5.5"}, follow=True
     )
@@ -230,14 +232,14 @@ def test_the_initial_balance_is_set_and_shown(owner, viewer, acme, bank):
 
 
 @pytest.mark.parametrize(("field", "value"), [("amountValue", "1.234"), ("amountValue", "x"), ("date", "2026-02-30")])
-def test_an_initial_balance_that_is_none_is_refused_at_its_field(owner, acme, bank, field, value):
+def test_invalid_initial_balance_shows_field_error(owner, acme, bank, field, value):
     sent = {"date": "2026-01-01", "amountValue": "1.00"} | {field: value}
     answer = owner.post(build_page_path(acme, f"/{bank}/initial-balance"), sent)
     assert answer.status_code == 400
     assert f'id="{field}-error"' in answer.content.decode()
 
 
-def test_an_account_is_archived_and_restored(owner, acme, bank):
+def test_account_can_be_archived_and_restored(owner, acme, bank):
     assert "Main was archived." in get_page_text(owner.post(build_page_path(acme, f"/{bank}/archive"), follow=True))
     assert Account.objects.for_company(acme.id).get().archived
     assert "Main was restored." in get_page_text(
@@ -246,7 +248,7 @@ def test_an_account_is_archived_and_restored(owner, acme, bank):
     assert not Account.objects.for_company(acme.id).get().archived
 
 
-def test_an_account_with_transactions_is_not_deleted_and_the_refusal_is_told(owner, books, acme, bank):
+def test_account_with_transactions_is_not_deleted_and_shows_reason(owner, books, acme, bank):
     assert "Delete “Main”" in get_page_text(owner.get(build_page_path(acme, f"/{bank}")))
     books.book(bank)
     assert "Delete “Main”" not in get_page_text(owner.get(build_page_path(acme, f"/{bank}")))
@@ -255,13 +257,13 @@ def test_an_account_with_transactions_is_not_deleted_and_the_refusal_is_told(own
     assert Account.objects.for_company(acme.id).exists()
 
 
-def test_an_empty_account_is_deleted(owner, acme, bank):
+def test_empty_account_can_be_deleted(owner, acme, bank):
     answer = owner.post(build_page_path(acme, f"/{bank}/delete"), follow=True)
     assert "Main was deleted." in get_page_text(answer)
     assert not Account.objects.for_company(acme.id).exists()
 
 
-def test_another_companys_account_is_not_there(owner, acme, globex_api):
+def test_account_of_another_company_returns_404(owner, acme, globex_api):
     foreign = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
     assert owner.get(build_page_path(acme, f"/{foreign}")).status_code == 404
     assert owner.get(build_page_path(acme, f"/{foreign}/edit")).status_code == 404
@@ -271,13 +273,13 @@ def test_another_companys_account_is_not_there(owner, acme, globex_api):
     assert Account.objects.filter(id=foreign, archived=False, name="Theirs").exists()
 
 
-def test_readers_see_no_forms(viewer, acme, bank):
+def test_account_page_shows_no_forms_to_readers(viewer, acme, bank):
     html = viewer.get(build_page_path(acme, f"/{bank}")).content.decode()
     assert html.count('<form method="post"') == 1  # to sign out
     assert viewer.post(build_page_path(acme, f"/{bank}/archive")).status_code == 403
 
 
-def test_a_new_account_leads_to_its_first_file_and_later_to_its_own_form(owner, books, acme):
+def test_account_page_highlights_import_first_and_edit_later(owner, books, acme):
     def standing_out():
         html = owner.get(build_page_path(acme, f"/{main}")).content.decode()
         return re.findall(r'class="button primary" href="[^"]*/([^/"]+)"', html)

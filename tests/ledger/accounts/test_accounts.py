@@ -12,7 +12,7 @@ def bank(api):
     return api.post("accounts", {"type": "bank", "name": "Main"}).json()
 
 
-def test_a_new_account_takes_its_defaults_from_company_and_type(api):
+def test_new_account_takes_defaults_from_company_and_type(api):
     made = api.post("accounts", {"type": "bank", "name": "Main"})
     assert made.status_code == 201, made.content
     body = made.json()
@@ -46,7 +46,7 @@ def test_a_new_account_takes_its_defaults_from_company_and_type(api):
         ),
     ],
 )
-def test_a_wrong_account_is_refused_and_not_stored(api, body, pointer, code):
+def test_invalid_account_is_rejected_and_not_stored(api, body, pointer, code):
     answer = api.post("accounts", body)
     assert answer.status_code == 400
     assert answer.json()["code"] == "validation_failed"
@@ -54,13 +54,13 @@ def test_a_wrong_account_is_refused_and_not_stored(api, body, pointer, code):
     assert not Account.objects.exists()
 
 
-def test_a_group_of_another_company_is_an_unknown_id(api, globex_api):
+def test_account_group_of_another_company_is_unknown(api, globex_api):
     foreign = globex_api.post("account_groups", {"name": "Theirs"}).json()["id"]
     answer = api.post("accounts", {"type": "bank", "name": "x", "accountGroupId": foreign})
     assert answer.json()["errors"][0]["code"] == "unknown_id"
 
 
-def test_archived_accounts_leave_the_list_and_come_back(api, bank):
+def test_archived_accounts_leave_the_list_and_can_be_restored(api, bank):
     assert api.put(f"accounts/{bank['id']}/archive").json()["archived"] is True
     assert api.get("accounts").json() == []
     assert [a["id"] for a in api.get("accounts", {"archived": "true"}).json()] == [bank["id"]]
@@ -71,7 +71,7 @@ def test_archived_accounts_leave_the_list_and_come_back(api, bank):
     assert api.get("accounts", {"limit": "5"}).json()["errors"][0]["code"] == "unknown_parameter"
 
 
-def test_a_group_with_accounts_cannot_be_deleted_even_archived_ones(api, bank):
+def test_account_group_with_accounts_cannot_be_deleted(api, bank):
     group = api.post("account_groups", {"name": "Banks"}).json()
     moved = api.put(f"accounts/{bank['id']}/change_group", {"accountGroupId": group["id"]})
     assert moved.json()["accountGroupId"] == group["id"]
@@ -85,20 +85,20 @@ def test_a_group_with_accounts_cannot_be_deleted_even_archived_ones(api, bank):
     assert api.get(f"account_groups/{group['id']}").status_code == 404
 
 
-def test_an_account_as_listed_can_be_sent_back_whole(api, bank):
+def test_listed_account_can_be_sent_back_unchanged(api, bank):
     (listed,) = api.get("accounts").json()
     answer = api.put(f"accounts/{bank['id']}", listed)
     assert answer.status_code == 200
     assert "Ignored-Fields" not in answer
 
 
-def test_an_empty_body_changes_nothing(api, bank):
+def test_empty_update_changes_neither_account_nor_group(api, bank):
     group = api.post("account_groups", {"name": "Banks"}).json()
     assert api.put(f"account_groups/{group['id']}", {}).json() == group
     assert api.put(f"accounts/{bank['id']}", {}).json() == bank
 
 
-def test_the_initial_balance_is_a_transaction_of_the_account(api, bank):
+def test_initial_balance_is_a_transaction_of_the_account(api, bank):
     path = f"accounts/{bank['id']}/initial_balance"
     assert api.get(path).json() == {"transaction": None}
     stored = api.put(path, {"date": "2024-01-01", "amountValue": "100.00"})
@@ -115,7 +115,7 @@ def test_the_initial_balance_is_a_transaction_of_the_account(api, bank):
     assert not Transaction.objects.exists()
 
 
-def test_an_account_with_transactions_cannot_be_deleted(api, bank):
+def test_account_with_transactions_cannot_be_deleted(api, bank):
     item = {"accountId": bank["id"], "date": "2024-01-01", "amountValue": "1.00"}
     assert api.post("transactions/import", {"transactions": [item]}).json()["count"] == 1
     api.put(f"accounts/{bank['id']}/initial_balance", {"date": "2024-01-01", "amountValue": "5"})

@@ -49,7 +49,7 @@ def get_status_and_code(answer):
 # ---------------------------------------------------------------------------------------------- what it is
 
 
-def test_an_initial_balance_is_shown_under_the_category_for_them(opened, books, api, bank):
+def test_initial_balance_is_categorized_as_initial_balance(opened, books, api, bank):
     (part,) = opened["categorizations"].values()
     assert part["categoryId"] == books.category("initialBalance")
     assert (part["plSplit"]["neutral"], part["computedStartDate"]) == (100, "2026-03-01")
@@ -60,7 +60,7 @@ def test_an_initial_balance_is_shown_under_the_category_for_them(opened, books, 
     assert api.get("transactions", {"categoryId": part["categoryId"]}).json() == [changed["transaction"]]
 
 
-def test_the_transaction_as_read_can_be_sent_back(opened, api, bank):
+def test_initial_balance_transaction_can_be_sent_back(opened, api, bank):
     path = f"accounts/{bank}/initial_balance"
     answer = api.put(path, opened)
     assert (answer.status_code, answer.json()["transaction"]) == (200, opened)
@@ -69,7 +69,7 @@ def test_the_transaction_as_read_can_be_sent_back(opened, api, bank):
 
 
 @pytest.mark.parametrize("amount", ["100.00", "-0.01", "0.00"])
-def test_an_initial_balance_is_never_open(amount, api, bank):
+def test_initial_balance_is_never_open(amount, api, bank):
     row = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-03-01", "amountValue": amount}).json()
     ids = [row["transaction"]["id"]]
     assert api.get("transactions", {"open": "true"}).json() == []
@@ -84,7 +84,7 @@ def test_initial_balance_follows_the_account_currency(opened, api, bank):
     assert api.get("transactions", {"open": "true"}).json() == []
 
 
-def test_its_texts_are_changed_and_nothing_else(opened, api, books):
+def test_initial_balance_allows_changes_to_notes_but_not_amount_or_date(opened, api, books):
     path = f"transactions/{opened['id']}"
     assert api.put(path, {**opened, "notes": "counted"}).status_code == 200
     for change in ({"amountValue": "1.00"}, {"date": "2026-01-02"}, {"pending": True}, {"amountCurrency": "USD"}):
@@ -92,7 +92,7 @@ def test_its_texts_are_changed_and_nothing_else(opened, api, books):
     assert books.read(opened["id"])["categorizations"] == opened["categorizations"]
 
 
-def test_the_database_refuses_an_initial_balance_that_is_open(opened):
+def test_database_rejects_open_initial_balance(opened):
     with pytest.raises(IntegrityError, match=COMPLETE_CONSTRAINT), transaction.atomic():
         Transaction.objects.filter(id=opened["id"]).update(categorized_value=0)
 
@@ -100,7 +100,7 @@ def test_the_database_refuses_an_initial_balance_that_is_open(opened):
 # ---------------------------------------------------------------------------------------------- acts
 
 
-def test_a_selection_never_means_an_initial_balance(opened, api, books, bank):
+def test_bulk_selection_excludes_initial_balance(opened, api, books, bank):
     other = books.book(bank, "-10.00")["id"]
     hosting = books.category("hosting")
     for selection in (select_by_ids(opened["id"], other), {"mode": "filter", "filter": {"startDate": "2026-01-01"}},
@@ -114,7 +114,7 @@ def test_a_selection_never_means_an_initial_balance(opened, api, books, bank):
     assert api.post("transactions/categorize", only).json()["affected"] == 0
 
 
-def test_its_categorizations_are_not_replaced(opened, api, books):
+def test_initial_balance_categorizations_cannot_be_replaced(opened, api, books):
     path = f"transactions/{opened['id']}/categorizations"
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": 100}}
     for parts in ({}, {"0": part}, opened["categorizations"]):
@@ -132,21 +132,21 @@ def test_initial_balance_cannot_be_linked_as_a_transfer(opened, books, savings):
     assert books.read(opened["id"]) == opened
 
 
-def test_an_account_that_holds_nothing_else_goes_with_it(opened, api, bank, acme):
+def test_account_with_only_initial_balance_can_be_deleted(opened, api, bank, acme):
     assert api.delete(f"accounts/{bank}").json() == {"success": True}
     assert api.get(f"transactions/{opened['id']}").status_code == 404
     assert not Categorization.objects.for_company(acme.id).exists()
     assert not DayMovement.objects.for_company(acme.id).exclude(count=0).exists()
 
 
-def test_an_account_that_holds_more_stays_with_it(opened, api, books, bank):
+def test_account_with_other_transactions_keeps_initial_balance(opened, api, books, bank):
     books.book(bank)
     assert get_status_and_code(api.delete(f"accounts/{bank}")) == (409, "account_not_empty")
     assert books.read(opened["id"]) == opened
 
 
 @pytest.mark.parametrize("by", ["single", "batch"])
-def test_deleted_by_its_id_it_is_gone_and_can_be_set_again(by, opened, api, bank):
+def test_initial_balance_can_be_deleted_by_id_and_set_again(by, opened, api, bank):
     if by == "single":
         assert api.delete(f"transactions/{opened['id']}").json() == {"success": True}
     else:
@@ -160,13 +160,13 @@ def test_deleted_by_its_id_it_is_gone_and_can_be_set_again(by, opened, api, bank
 # ---------------------------------------------------------------------------------------------- pages
 
 
-def test_the_list_shows_it_under_its_category_and_not_as_open(opened, pages):
+def test_transaction_list_shows_initial_balance_with_category_not_open(opened, pages):
     shown = get_page_text(pages.get("transactions"))
     assert "Initial balances" in shown
     assert "Open" not in shown.split("Initial balances")[-1]
 
 
-def test_a_page_of_it_offers_neither_split_nor_link(opened, pages):
+def test_initial_balance_page_offers_neither_split_nor_link(opened, pages):
     body = pages.get(f"transactions/{opened['id']}").content.decode()
     assert "Initial balances" in body
     assert f"{opened['id']}/split" not in body
@@ -194,14 +194,14 @@ def test_initial_balance_is_no_transfer_candidate(opened, pages, books, savings)
 
 @pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete"])
 @pytest.mark.parametrize("whole", [False, True])
-def test_bulk_acts_of_the_page_pass_it_by(act, whole, opened, pages, books):
+def test_bulk_actions_on_page_skip_initial_balance(act, whole, opened, pages, books):
     form = {"act": act, "category": f"{books.category('hosting')}:cogs", "id": opened["id"]}
     answer = pages.post("transactions", **form, **({"whole": "on"} if whole else {}))
     assert answer.status_code == 303, answer.content
     assert books.read(opened["id"]) == opened
 
 
-def test_the_page_deletes_an_account_with_nothing_else(opened, pages, api, bank):
+def test_account_page_deletes_account_with_only_initial_balance(opened, pages, api, bank):
     assert pages.post(f"accounts/{bank}/delete").status_code == 303
     assert api.get(f"accounts/{bank}").status_code == 404
 
@@ -227,7 +227,7 @@ def run_migration():
         editor.add_constraint(Transaction, complete)
 
 
-def test_one_that_was_open_is_completed(opened, api, books, acme):
+def test_migration_categorizes_open_initial_balance(opened, api, books, acme):
     restore_old_row(opened["id"])
     assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [opened["id"]]
     run_migration()
@@ -237,7 +237,7 @@ def test_one_that_was_open_is_completed(opened, api, books, acme):
     assert api.get("transactions", {"open": "true"}).json() == []
 
 
-def test_one_that_was_linked_and_split_is_freed_and_its_partner_is_open_again(opened, api, books, savings, acme):
+def test_migration_unlinks_initial_balance_and_reopens_its_partner(opened, api, books, savings, acme):
     other = books.book(savings, "-30.00", "2026-03-01")["id"]
     third = books.book(savings, "30.00", "2026-03-01")["id"]
     restore_old_row(opened["id"])

@@ -32,14 +32,14 @@ def qif(*amounts):
         (("-4", "1,234"), ["-4.00", "1234.00"]),
     ],
 )
-def test_decimal_mark_is_one_of_the_whole_file(take, acme, bank, write, amounts, read):
+def test_decimal_mark_is_detected_for_whole_file(take, acme, bank, write, amounts, read):
     take(write(*amounts), accountId=bank)
     assert [row[1] for row in list_stored_rows(acme)] == read
 
 
 @pytest.mark.parametrize("write", [ofx, qif])
 @pytest.mark.parametrize("amounts", [("-4,50", "-1,234"), ("-4,50", "2.25"), ("-1.234,50", "12.50")])
-def test_file_of_mixed_decimal_marks_is_refused(api, acme, bank, write, amounts):
+def test_file_with_mixed_decimal_marks_is_rejected(api, acme, bank, write, amounts):
     assert get_status_and_code(upload_statement(api, write(*amounts), accountId=bank)) == (400, "statement_unreadable")
     assert list_stored_rows(acme) == []
 
@@ -48,15 +48,15 @@ def test_file_of_mixed_decimal_marks_is_refused(api, acme, bank, write, amounts)
     ("texts", "mark"),
     [(["1,234", "5"], ""), (["-0,750"], ","), (["1,234,567"], "."), (["12.3.4", "4,5"], ","), (["1.50", "1,234"], ".")],
 )
-def test_mark_is_told_by_what_can_be_read_in_one_way(texts, mark):
+def test_decimal_mark_is_detected_from_unambiguous_amounts(texts, mark):
     assert find_decimal_mark(texts) == mark
 
 
-def test_mixed_marks_name_the_amounts():
+def test_mixed_decimal_marks_error_lists_amounts():
     with pytest.raises(MixedMarksError) as mixed:
         find_decimal_mark(["1", "4,50", "2.25"])
     assert mixed.value.texts == ("4,50", "2.25")
 
 
-def test_amount_is_read_with_the_mark_of_its_file():
+def test_amount_is_parsed_with_given_decimal_mark():
     assert [parse_written_amount("1,234", mark) for mark in ("", ".", ",")] == ["1234", "1234", "1.234"]

@@ -48,13 +48,13 @@ def read_file(content, most=100_000):
         (QIF, b"Dx", TEXT),
     ],
 )
-def test_a_file_of_endless_small_things_is_refused_early(begin, again, why):
+def test_file_with_endless_tiny_elements_is_rejected_early(begin, again, why):
     with pytest.raises(UnreadableFileError, match=why) as refused:
         read_file(begin + again * (14 * MIB // len(again)))
     assert refused.value.line > 0
 
 
-def test_payments_in_entries_count_as_entries_do():
+def test_payments_within_entries_count_toward_entry_limit():
     batch = ENTRY + b"<NtryDtls>" + b"<TxDtls/>" * 20 + b"</NtryDtls></Ntry>"
     end = b"</Stmt></BkToCstmrStmt></Document>"
     assert len(read_file(CAMT + batch * 10 + end, most=100).statements[0].entries) == 10
@@ -73,13 +73,13 @@ def test_long_but_valid_files_are_read():
 
 
 @pytest.mark.parametrize("time", ["20260131", "20260131000000.000[-5:EST]", "20260131240000", "20260131235959[0:GMT]"])
-def test_an_ofx_time_is_the_day_that_is_written_there(time):
+def test_ofx_time_keeps_its_written_date(time):
     movement = f"<STMTTRN><DTPOSTED>{time}<TRNAMT>1</STMTTRN>\n".encode()
     assert str(read_file(OFX + movement + b"</STMTRS></OFX>").statements[0].entries[0].day) == "2026-01-31"
 
 
 @pytest.mark.parametrize("time", ["2026 1 1", "2026+1+1", "20261301", "20260100", "soon"])
-def test_an_ofx_time_of_no_day_is_refused_with_its_line(time):
+def test_ofx_time_with_invalid_date_is_rejected_with_line_number(time):
     movement = f"<STMTTRN><DTPOSTED>{time}<TRNAMT>1</STMTTRN>\n".encode()
     with pytest.raises(UnreadableFileError, match=r"Line 4: .*is no time"):
         read_file(OFX + movement + b"</STMTRS></OFX>")

@@ -47,7 +47,7 @@ def build_camt_file(*lines):
     ],
 )
 @pytest.mark.parametrize("first", ["csv", "camt"])
-def test_two_payments_of_a_day_and_amount_are_two_where_their_texts_contradict_each_other(
+def test_payments_of_same_day_and_amount_match_unless_texts_conflict(
     api, take, acme, main, in_csv, in_camt, together, first
 ):
     assert api.put(f"accounts/{main}", {"importSettings": COLUMNS}).status_code == 200

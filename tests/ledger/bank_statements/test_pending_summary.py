@@ -37,13 +37,13 @@ def list_counts(told):
     return [told[name] for name in ("count", "duplicates", "booked", "lapsed")]
 
 
-def test_announced_after_the_final_statement_of_their_day_they_are_not_there_already(take, acme, main):
+def test_pending_rows_reported_after_final_statement_are_not_stored(take, acme, main):
     take(FINAL)
     assert list_counts(take(LATE)) == [0, 2, 0, 2]
     assert len(list_stored_rows(acme)) == 1
 
 
-def test_the_page_says_that_they_are_not_stored_and_why(editor, acme, take, main):
+def test_import_page_explains_why_pending_rows_are_not_stored(editor, acme, take, main):
     take(FINAL)
     address, answer = open_check_page(editor, acme, ("late.xml", LATE))
     wanted = "0 new, 0 there already, 2 pending not stored, for the bank's statement of their day does not have them"
@@ -52,7 +52,7 @@ def test_the_page_says_that_they_are_not_stored_and_why(editor, acme, take, main
     assert "2 pending ones were not stored: the bank's statement of their day does not have them." in done
 
 
-def test_a_statement_that_only_books_says_so(editor, api, acme, take, main):
+def test_import_page_shows_statement_that_only_books_pending_rows(editor, api, acme, take, main):
     take(ANNOUNCED)
     both = build_camt(
         build_statement(build_entry("-40.00", ref="R1"), build_entry("-7.00", ref="R2"), opening="100", closing="53")
@@ -67,9 +67,7 @@ def test_a_statement_that_only_books_says_so(editor, api, acme, take, main):
     assert list_counts(take(both)) == [0, 2, 0, 0]
 
 
-def test_what_goes_because_the_final_statement_has_it_not_is_told_with_what_somebody_made_of_it(
-    editor, api, books, acme, take, main
-):
+def test_import_page_reports_removed_pending_rows_and_their_edits(editor, api, books, acme, take, main):
     take(ANNOUNCED)
     row = next(each for each in api.get("transactions").json() if each["amountValue"] == "-7.00")
     books.split(row["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -7}})

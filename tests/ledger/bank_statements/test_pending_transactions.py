@@ -55,7 +55,7 @@ def list_split_values(row):
     ],
     ids=["more", "less", "in proportion", "no cent is lost", "what was open stays open", "turned round", "both"],
 )
-def test_a_booking_of_another_amount_keeps_what_it_was_for(api, take, books, pending, amount, parts, after):
+def test_booking_with_other_amount_keeps_categories(api, take, books, pending, amount, parts, after):
     category = books.category("marketing")
     books.split(pending["id"], *({"categoryId": category, "plSplit": {"cac": value}} for value in parts))
     file = attach_file(api, pending)
@@ -74,7 +74,7 @@ def test_a_booking_of_another_amount_keeps_what_it_was_for(api, take, books, pen
     assert {**again, "lastUpdatedTime": 0} == {**before, "lastUpdatedTime": 0}, "and undoing gives what was before"
 
 
-def test_of_several_with_one_reference_equal_amounts_come_first(api, take, main):
+def test_booking_matches_equal_amount_first_for_shared_reference(api, take, main):
     take(build_report(build_pending_entry("-3.50"), build_pending_entry("-4.00")))
     before = {row["amountValue"]: row["id"] for row in api.get("transactions").json()}
     take(
@@ -88,9 +88,7 @@ def test_of_several_with_one_reference_equal_amounts_come_first(api, take, main)
     assert len(after) == 3
 
 
-def test_a_leg_of_a_transfer_stays_where_there_is_room_and_is_opened_where_there_is_none(
-    api, take, books, pending, savings
-):
+def test_booking_keeps_transfer_leg_only_if_amount_covers_leg(api, take, books, pending, savings):
     other = books.book(savings, "40.00", "2026-01-14")["id"]
     assert books.link(pending["id"], other).status_code == 200
     more = take(build_camt(build_statement(build_booked_entry("-44.00"))))
@@ -101,7 +99,7 @@ def test_a_leg_of_a_transfer_stays_where_there_is_room_and_is_opened_where_there
     assert (books.parts(pending["id"]), books.parts(other)) == ([], [])
 
 
-def test_a_pending_row_without_reference_that_somebody_edited_is_booked_and_keeps_the_edits(api, take, books, main):
+def test_edited_pending_row_without_reference_is_booked_and_keeps_edits(api, take, books, main):
     take(build_report(build_pending_entry(ref=None)))
     (row,) = api.get("transactions").json()
     edited = {"fromTo": "Bistro", "description": "Team dinner", "date": "2026-01-10", "amountValue": "-41.00"}
@@ -121,7 +119,7 @@ def test_lapsed_transaction_returns_with_its_files(api, take, books, pending):
     assert [each["id"] for each in api.get("files", {"transactionId": pending["id"]}).json()] == [file]
 
 
-def test_what_a_rule_gave_a_booking_goes_when_it_is_pending_again(api, take, books, pending):
+def test_booking_undo_removes_categories_assigned_by_rule(api, take, books, pending):
     rule = {"name": "All", "conditions": {"direction": "out"}, "action": {"categoryId": books.category("hosting")}}
     assert api.post("categorization_rules", rule).status_code == 201
     told = take(build_camt(build_statement(build_booked_entry("-40.00"))))
@@ -131,7 +129,7 @@ def test_what_a_rule_gave_a_booking_goes_when_it_is_pending_again(api, take, boo
     assert (again["pending"], again["categorizations"], again["categorizationsAutoAssigned"]) == (True, {}, False)
 
 
-def test_what_somebody_did_after_the_booking_stays_when_it_is_pending_again(api, take, books, pending):
+def test_booking_undo_keeps_edits_made_after_booking(api, take, books, pending):
     told = take(build_camt(build_statement(build_booked_entry("-44.00"))))
     books.split(pending["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -44}})
     api.put(f"transactions/{pending['id']}", {"description": "Team dinner"})
@@ -141,7 +139,7 @@ def test_what_somebody_did_after_the_booking_stays_when_it_is_pending_again(api,
     assert again["description"] == "Team dinner"
 
 
-def test_undoing_counts_what_people_changed_and_not_what_banks_did(api, take, books, pending):
+def test_import_undo_counts_user_changes_but_not_bank_changes(api, take, books, pending):
     told = take(build_camt(build_statement(build_booked_entry("-44.00"), build_booked_entry("-1.00", ref="R2"))))
     first = pending["importId"]
     assert api.delete(f"imports/{told['importId']}").json()["changedCount"] == 0

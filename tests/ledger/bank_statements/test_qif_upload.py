@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
 
 @pytest.mark.parametrize("amount", [["T"], ["T  "], ["T\t"], ["T", "U"], ["T.", "U1.00"]], ids=repr)
-def test_an_entry_without_an_amount_is_told_with_its_line(api, acme, bank, amount):
+def test_qif_entry_without_amount_is_rejected_with_line_number(api, acme, bank, amount):
     answer = upload_statement(
         api, build_qif(["D25/03/2026", "T1.00"], ["D26/03/2026", *amount, "PRent"]), accountId=bank
     )
@@ -18,7 +18,7 @@ def test_an_entry_without_an_amount_is_told_with_its_line(api, acme, bank, amoun
     assert list_stored_rows(acme) == []
 
 
-def test_the_other_letter_for_the_amount_counts_where_the_first_is_empty(take, acme, bank):
+def test_qif_upload_uses_u_amount_if_t_is_empty(take, acme, bank):
     take(build_qif(["D25/03/2026", "T", "U-7.00", "PRent"]), accountId=bank)
     assert list_stored_rows(acme) == [("2026-03-25", "-7.00", "Rent", "")]
 
@@ -34,7 +34,7 @@ def test_the_other_letter_for_the_amount_counts_where_the_first_is_empty(take, a
         (["25/03/2026"], "monthFirst", 3, "“25/03/2026” is no date with the month first. Choose the other order."),
     ],
 )
-def test_a_date_that_is_none_is_told_with_its_own_line_and_what_to_do(api, acme, bank, dates, order, line, said):
+def test_invalid_qif_date_error_names_line_and_expected_format(api, acme, bank, dates, order, line, said):
     records = [["T-1.00", f"D{text}"] for text in dates]
     answer = upload_statement(api, build_qif(*records), accountId=bank, **({"dateOrder": order} if order else {}))
     assert get_status_and_code(answer) == (400, "statement_unreadable")
@@ -42,7 +42,7 @@ def test_a_date_that_is_none_is_told_with_its_own_line_and_what_to_do(api, acme,
     assert list_stored_rows(acme) == []
 
 
-def test_dates_that_begin_with_their_years_need_no_order(api, take, acme, bank):
+def test_year_first_qif_dates_need_no_date_order(api, take, acme, bank):
     take(build_qif(["D2026-02-03", "T-1.00"], ["D2026/3/4", "T-2.00"]), accountId=bank)
     assert [row[0] for row in list_stored_rows(acme)] == ["2026-02-03", "2026-03-04"]
     assert not (api.get(f"accounts/{bank}").json()["importSettings"] or {}).get("qif")

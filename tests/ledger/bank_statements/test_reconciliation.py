@@ -21,12 +21,12 @@ def get_initial_balance(api, account):
     return found and (found["date"], found["amountValue"])
 
 
-def test_the_first_statement_gives_the_initial_balance_on_its_eve(api, take, main):
+def test_first_statement_sets_initial_balance_on_day_before(api, take, main):
     take(build_simple_camt("-40.00"))
     assert get_initial_balance(api, main) == ("2025-12-31", "100.00")
 
 
-def test_an_account_with_transactions_or_an_initial_balance_keeps_what_it_has(api, take, books, main):
+def test_first_statement_keeps_initial_balance_of_account_in_use(api, take, books, main):
     books.book(main, "-1.00", "2025-06-01")
     take(build_simple_camt("-40.00"))
     assert get_initial_balance(api, main) is None
@@ -36,7 +36,7 @@ def test_an_account_with_transactions_or_an_initial_balance_keeps_what_it_has(ap
     assert get_initial_balance(api, other) == ("2025-01-01", "7.00")
 
 
-def test_an_earlier_statement_that_comes_later_moves_the_initial_balance(api, take, main):
+def test_earlier_statement_moves_initial_balance_back(api, take, main):
     february = build_simple_camt("-10.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
     take(february)
     assert get_initial_balance(api, main) == ("2026-01-31", "60.00")
@@ -67,7 +67,7 @@ EMPTY_STATEMENT = build_camt(build_statement(start="2026-03-01", end="2026-03-31
     ids=["in order", "the earlier one later", "one without entries", "the same file twice"],
 )
 @pytest.mark.parametrize("undone", ["first", "second"])
-def test_of_two_statements_the_one_that_is_left_says_what_the_account_opens_with(
+def test_remaining_statement_determines_initial_balance_after_undo(
     api, acme, take, main, first, second, opens_first, opens_second, undone
 ):
     one, other = take(first)["importId"], take(second)["importId"]
@@ -91,7 +91,7 @@ EARLIER = build_camt(
     [*permutations([NOTIFICATION_FILE, EARLIER, JANUARY, FEBRUARY])],
     ids=lambda files: "-".join(map(get_file_name, files)),
 )
-def test_notifications_before_a_statement_leave_it_the_initial_balance(api, take, main, files):
+def test_statement_sets_initial_balance_despite_earlier_notifications(api, take, main, files):
     for content in files:
         told = take(content)
     assert get_initial_balance(api, main) == ("2025-12-19", "107.00")
@@ -100,14 +100,14 @@ def test_notifications_before_a_statement_leave_it_the_initial_balance(api, take
     assert told["importId"]
 
 
-def test_an_initial_balance_that_somebody_changed_is_theirs(api, take, main):
+def test_statement_undo_keeps_edited_initial_balance(api, take, main):
     told = take(build_simple_camt("-40.00"))
     api.put(f"accounts/{main}/initial_balance", {"date": "2025-12-31", "amountValue": "90.00"})
     api.delete(f"imports/{told['importId']}")
     assert get_initial_balance(api, main) == ("2025-12-31", "90.00")
 
 
-def test_undoing_gives_the_ledger_before(api, take, acme, main):
+def test_statement_undo_restores_previous_ledger(api, take, acme, main):
     told = take(build_simple_camt("-40.00", "25.50"))
     undone = api.delete(f"imports/{told['importId']}").json()
     assert undone["deletedCount"] == 2
@@ -123,7 +123,7 @@ def get_bank_connection(api, account):
     return api.get(f"accounts/{account}").json()["bankConnection"]
 
 
-def test_after_a_statement_the_account_is_connected_by_its_files(api, take, main):
+def test_statement_import_sets_bank_connection_of_account(api, take, main):
     take(build_simple_camt("-40.00"))
     found = get_bank_connection(api, main)
     assert (found["type"], found["status"]) == ("statementFile", "active")
@@ -133,7 +133,7 @@ def test_after_a_statement_the_account_is_connected_by_its_files(api, take, main
     assert "balanceMismatchSince" in rest
 
 
-def test_a_difference_is_kept_and_told_once_to_owners_and_admins_until_a_statement_agrees(api, take, main, alice, bob):
+def test_difference_notifies_owners_and_admins_once_until_resolved(api, take, main, alice, bob):
     take(build_simple_camt("-40.00"))
     told = take(build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
     assert told["statements"][0]["difference"] == "-4.45"
@@ -157,7 +157,7 @@ def test_a_difference_is_kept_and_told_once_to_owners_and_admins_until_a_stateme
     assert (payload["date"], payload["reported"], payload["calculated"]) == ("2026-05-31", "61.00", "60.00")
 
 
-def test_the_reconciliation_lists_what_was_reported_latest_first(api, take, main):
+def test_reconciliation_lists_reported_balances_latest_first(api, take, main):
     one = take(build_simple_camt("-40.00"))
     two = take(build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
     take(build_camt(build_statement(build_entry("-1.00", "2026-03-02"), kind="054"), kind="054"))
@@ -183,7 +183,7 @@ def test_the_reconciliation_lists_what_was_reported_latest_first(api, take, main
     assert api.get(page["Link"].split(">")[0][1:]).json() == rows[1:]
 
 
-def test_undoing_the_statement_that_differs_takes_its_row_and_the_mismatch_along(api, take, main):
+def test_statement_undo_removes_reconciliation_row_and_mismatch(api, take, main):
     take(build_simple_camt("-40.00"))
     two = take(build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
     api.delete(f"imports/{two['importId']}")
@@ -191,17 +191,17 @@ def test_undoing_the_statement_that_differs_takes_its_row_and_the_mismatch_along
     assert get_bank_connection(api, main)["balanceMismatchSince"] is None
 
 
-def test_reconciliation_needs_to_see_balances(make_api, acme, main):
+def test_reconciliation_requires_balances_permission(make_api, acme, main):
     assert make_api(acme, "accounts:read").get(f"accounts/{main}/reconciliation").status_code == 403
     assert make_api(acme, "balances:read").get(f"accounts/{main}/reconciliation").status_code == 200
 
 
-def test_a_statement_that_contradicts_itself_is_told_and_not_mended(take, acme, main):
+def test_inconsistent_statement_is_reported_but_not_corrected(take, acme, main):
     told = take(build_simple_camt("-40.00", closing="70.00"))["statements"][0]
     assert (told["difference"], told["ledgerBalance"], told["ledgerDifference"]) == ("10.00", "60.00", "10.00")
 
 
-def test_an_entry_in_another_currency_counts_by_its_amount_in_the_statements(api, take, main):
+def test_foreign_entry_counts_at_its_amount_in_statement_currency(api, take, main):
     own = bank_file_builders.build_tag(
         "AmtDtls", bank_file_builders.build_tag("TxAmt", bank_file_builders.build_amount("-92.00"))
     )
@@ -213,7 +213,7 @@ def test_an_entry_in_another_currency_counts_by_its_amount_in_the_statements(api
     assert (row["amountValue"], row["amountCurrency"], row["notes"]) == ("-92.00", "EUR", "Amount USD -100")
 
 
-def test_without_an_amount_in_the_statements_currency_there_is_no_sum(api, take, main):
+def test_foreign_entry_without_statement_amount_leaves_booked_sum_null(api, take, main):
     told = take(build_camt(build_statement(build_entry("-100.00", currency="USD"), opening="100", closing="8")))[
         "statements"
     ][0]
@@ -222,7 +222,7 @@ def test_without_an_amount_in_the_statements_currency_there_is_no_sum(api, take,
     assert (row["amountValue"], row["amountCurrency"]) == ("-100.00", "USD")
 
 
-def test_balances_are_compared_in_their_own_currency_alone(api, take, main):
+def test_balances_are_compared_in_same_currency_only(api, take, main):
     other = bank_file_builders.build_balance("OPBD", "100", "2026-01-01", "USD") + bank_file_builders.build_balance(
         "CLBD", "60", "2026-01-31", "USD"
     )
@@ -234,14 +234,14 @@ def test_balances_are_compared_in_their_own_currency_alone(api, take, main):
     assert take(build_camt(build_statement(both)))["statements"][0]["closingBalance"] == "7.00"
 
 
-def test_a_difference_in_one_currency_is_not_hidden_by_another_that_agrees(api, take, main):
+def test_mismatch_in_one_currency_is_not_hidden_by_another(api, take, main):
     take(build_camt(build_statement(build_entry("-40.00"), opening="100", closing="70")))
     api.put(f"accounts/{main}", {"defaultCurrency": "USD"})
     take(build_camt(build_statement(build_entry("5.00", currency="USD"), currency="USD", opening="0", closing="5")))
     assert get_bank_connection(api, main)["balanceMismatchReportedBalances"] == [70]
 
 
-def test_a_statement_that_opens_in_one_currency_and_closes_in_another_is_refused(api, main):
+def test_statement_with_mixed_balance_currencies_is_rejected(api, main):
     answer = upload_statement(
         api, bank_file_builders.build_mt940(("2601150115D40,00NTRFNONREF", "Rent"), closing="C260131USD60,00")
     )
@@ -281,9 +281,7 @@ def reconciled(api, take, main):
     [({"amountValue": "-5721.00"}, 4279), ({"date": "2026-02-15"}, 10000), ({"pending": True}, 10000)],
     ids=["amount", "date", "pending"],
 )
-def test_a_change_behind_a_statement_sets_the_mismatch_and_the_change_back_clears_it(
-    api, main, reconciled, values, ours
-):
+def test_edited_reconciled_transaction_sets_mismatch_until_reverted(api, main, reconciled, values, ours):
     answer = api.put(f"transactions/{reconciled['id']}", values)
     assert answer.status_code == 200, answer.content
     assert get_mismatch(api, main) == ([4288], ours)
@@ -295,7 +293,7 @@ def test_a_change_behind_a_statement_sets_the_mismatch_and_the_change_back_clear
     assert get_mismatch(api, main) == NO_MISMATCH
 
 
-def test_a_row_that_moves_to_another_account_sets_the_mismatch_of_both(api, take, books, main, reconciled):
+def test_moved_transaction_sets_mismatch_on_both_accounts(api, take, books, main, reconciled):
     other = books.account(accountNumber="DE02120300000000202051")
     take(build_simple_camt("-1.00", iban="DE02120300000000202051"))
     api.put(f"transactions/{reconciled['id']}", {"accountId": other})
@@ -305,14 +303,14 @@ def test_a_row_that_moves_to_another_account_sets_the_mismatch_of_both(api, take
     assert (get_mismatch(api, main), get_mismatch(api, other)) == (NO_MISMATCH, NO_MISMATCH)
 
 
-def test_zero_and_future_transactions_do_not_change_the_mismatch(api, books, main, reconciled):
+def test_text_edits_and_future_transactions_do_not_change_mismatch(api, books, main, reconciled):
     api.put(f"transactions/{reconciled['id']}", {"notes": "ask Bob", "fromTo": "Landlord"})
     later = books.book(main, "-7.00", "2026-03-01")
     api.delete(f"transactions/{later['id']}")
     assert (get_mismatch(api, main), count_mismatch_notifications()) == (NO_MISMATCH, 0)
 
 
-def test_deleted_and_new_rows_behind_a_statement_set_the_mismatch(api, books, main, reconciled):
+def test_deleted_and_added_transactions_set_mismatch(api, books, main, reconciled):
     first, second = (books.book(main, "-7.00", "2026-01-20")["id"] for _ in range(2))
     assert get_mismatch(api, main) == ([4288], 4274)
     api.post("transactions/batch_delete", {"transactionIds": [first]})
@@ -329,13 +327,13 @@ def test_deleted_and_new_rows_behind_a_statement_set_the_mismatch(api, books, ma
     assert get_mismatch(api, main) == ([4288], -5711)
 
 
-def test_undoing_a_statement_tells_nobody_of_a_mismatch(api, take, main):
+def test_statement_undo_sends_no_mismatch_notification(api, take, main):
     sent = take(build_simple_camt("-40.00"))
     api.delete(f"imports/{sent['importId']}")
     assert count_mismatch_notifications() == 0
 
 
-def test_the_form_of_a_reconciled_row_says_so_before_it_is_changed(api, pages, main, reconciled):
+def test_reconciled_transaction_form_shows_warning(api, pages, main, reconciled):
     said = "This transaction is reconciled with the bank statement up to 31 Jan 2026."
     address = f"/{reconciled['id']}/edit"
     assert said in get_page_text(pages.get(address))
@@ -348,6 +346,6 @@ def test_the_form_of_a_reconciled_row_says_so_before_it_is_changed(api, pages, m
     assert "Main does not agree with its bank" in overview
 
 
-def test_the_form_of_a_row_that_no_statement_covers_says_nothing(books, pages, main, reconciled):
+def test_unreconciled_transaction_form_shows_no_warning(books, pages, main, reconciled):
     later = books.book(main, "-7.00", "2026-03-01")
     assert "is reconciled with" not in get_page_text(pages.get(f"/{later['id']}/edit"))

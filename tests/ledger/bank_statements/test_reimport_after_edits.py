@@ -45,7 +45,7 @@ def test_reimport_after_edits_adds_nothing(api, take, acme, main, made):
     assert list_stored_rows(acme) == []
 
 
-def test_a_row_that_was_moved_to_another_account_is_known(api, take, main, savings):
+def test_reimport_recognizes_row_moved_to_other_account(api, take, main, savings):
     content = build_camt(build_statement(build_entry("-3.50")))
     take(content)
     (row,) = api.get("transactions").json()
@@ -53,14 +53,14 @@ def test_a_row_that_was_moved_to_another_account_is_known(api, take, main, savin
     assert take(content)["count"] == 0
 
 
-def test_what_somebody_corrected_to_what_another_file_says_is_known_too(api, take, main):
+def test_reimport_recognizes_row_corrected_to_values_of_other_file(api, take, main):
     take(build_qif(["D15.01.2026", "T-3.50", "PCofee bar"]), accountId=main)
     (row,) = api.get("transactions").json()
     api.put(f"transactions/{row['id']}", {"fromTo": "Coffee bar", "amountValue": "-3.80"})
     assert take(build_qif(["D15.01.2026", "T-3.80", "PCoffee bar"]), accountId=main)["count"] == 0
 
 
-def test_edited_rows_of_an_import_are_known_when_their_items_come_again(api, bank, acme):
+def test_item_reimport_recognizes_edited_rows(api, bank, acme):
     item = {"accountId": bank, "date": "2026-01-15", "amountValue": "-3.50", "fromTo": "Coffee bar"}
     body = {"duplicates": "skip", "transactions": [item, item, {**item, "fromTo": "Bistro"}]}
     api.post("transactions/import", body)

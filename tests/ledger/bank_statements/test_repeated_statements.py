@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 # ---------------------------------------------------------------------------------- the same again
 
 
-def test_the_same_file_twice_adds_nothing_and_is_an_import_all_the_same(api, take, acme, main):
+def test_reimport_of_same_file_adds_no_rows_but_records_import(api, take, acme, main):
     take(build_simple_camt("-40.00", "25.50"))
     again = take(build_simple_camt("-40.00", "25.50"))
     assert (again["count"], again["duplicates"], again["statements"][0]["duplicates"]) == (0, 2, 2)
@@ -30,7 +30,7 @@ def test_the_same_file_twice_adds_nothing_and_is_an_import_all_the_same(api, tak
     assert len(list_stored_rows(acme)) == 2
 
 
-def test_two_equal_coffees_are_two_and_stay_two(take, acme, main):
+def test_equal_payments_stay_separate_on_reimport(take, acme, main):
     coffees = [build_entry("-3.50", name="Coffee bar", text="") for _ in range(2)]
     assert take(build_camt(build_statement(*coffees)))["count"] == 2
     assert take(build_camt(build_statement(*coffees)))["count"] == 0
@@ -38,7 +38,7 @@ def test_two_equal_coffees_are_two_and_stay_two(take, acme, main):
     assert len(list_stored_rows(acme)) == 3
 
 
-def test_two_payments_that_share_a_reference_are_both_kept(take, acme, main):
+def test_payments_sharing_a_reference_are_all_kept(take, acme, main):
     shared = [
         build_entry("-3.50", ref="R1"),
         build_entry("-4.00", ref="R1"),
@@ -49,7 +49,7 @@ def test_two_payments_that_share_a_reference_are_both_kept(take, acme, main):
     assert take(build_camt(build_statement(build_entry("-3.50", ref="R2"))))["count"] == 1
 
 
-def test_overlapping_files_add_what_is_new(take, acme, main):
+def test_overlapping_files_add_only_new_entries(take, acme, main):
     one = [build_entry("-1.00", "2026-01-10"), build_entry("-2.00", "2026-01-20")]
     two = [build_entry("-2.00", "2026-01-20"), build_entry("-3.00", "2026-02-10")]
     take(build_camt(build_statement(*one)))
@@ -57,14 +57,14 @@ def test_overlapping_files_add_what_is_new(take, acme, main):
     assert (told["count"], told["duplicates"]) == (1, 1)
 
 
-def test_a_report_of_the_day_and_then_its_statement_add_nothing_twice(take, acme, main):
+def test_intraday_report_and_statement_do_not_duplicate_entries(take, acme, main):
     booked = build_entry("-40.00", ref="R1")
     take(build_camt(build_statement(booked, kind="052"), kind="052"))
     told = take(build_camt(build_statement(booked, opening="100", closing="60")))
     assert (told["format"], told["count"], told["duplicates"]) == ("camt.053", 0, 1)
 
 
-def test_the_same_day_in_mt940_and_in_camt_is_the_same(take, acme, main):
+def test_mt940_and_camt_of_same_day_do_not_duplicate_entries(take, acme, main):
     movements = [
         ("2601150115D40,00NTRFNONREF//BANK-1", "177?00UEBERWEISUNG?20EREF+X?21SVWZ+Rechnung 17?32Initech"),
         ("2601150115C25,50NTRFNONREF", "166?00GUTSCHRIFT?20Danke?32Globex"),
@@ -80,7 +80,7 @@ def test_the_same_day_in_mt940_and_in_camt_is_the_same(take, acme, main):
     assert (told["count"], told["duplicates"]) == (1, 3)
 
 
-def test_a_batch_that_comes_as_one_and_then_in_its_payments_is_the_same(take, acme, main):
+def test_batch_stored_whole_is_not_repeated_as_payments(take, acme, main):
     payments = [build_detail("-30.00", name="A", text="a"), build_detail("-70.00", name="B", text="b")]
     content = build_camt(build_statement(build_entry("-100.00", ref="B1", details="".join(payments))))
     assert take(content)["count"] == 1
@@ -88,7 +88,7 @@ def test_a_batch_that_comes_as_one_and_then_in_its_payments_is_the_same(take, ac
     assert [row[1] for row in list_stored_rows(acme)] == ["-100.00"]
 
 
-def test_a_batch_that_came_in_its_payments_is_not_stored_as_one_besides(take, acme, main):
+def test_batch_stored_as_payments_is_not_repeated_whole(take, acme, main):
     payments = [build_detail("-30.00", name="A", text="a"), build_detail("-70.00", name="B", text="b")]
     content = build_camt(build_statement(build_entry("-100.00", ref="B1", details="".join(payments))))
     assert take(content, split="details")["count"] == 2
@@ -122,7 +122,7 @@ MATCHING_VARIANTS = {
 @pytest.mark.parametrize("kind", ["053", "054"])
 @pytest.mark.parametrize("splits", [("entry", "details"), ("details", "entry")], ids=" then ".join)
 @pytest.mark.parametrize("entries", MATCHING_VARIANTS.values(), ids=MATCHING_VARIANTS)
-def test_a_file_that_is_split_otherwise_adds_nothing(take, acme, main, entries, splits, kind):
+def test_reimport_with_other_split_adds_nothing(take, acme, main, entries, splits, kind):
     content = build_camt(build_statement(*entries, kind=kind), kind=kind)
     first, second = splits
     count = take(content, split=first)["count"]
@@ -131,7 +131,7 @@ def test_a_file_that_is_split_otherwise_adds_nothing(take, acme, main, entries, 
     assert take(content, split=first)["count"] == 0
 
 
-def test_payments_that_do_not_add_up_to_their_entry_leave_it_whole(take, acme, main):
+def test_entry_stays_whole_if_payments_do_not_sum_to_its_amount(take, acme, main):
     payments = [build_detail("-30.00", name="A"), build_detail("-60.00", name="B")]
     assert (
         take(build_camt(build_statement(build_entry("-100.00", details="".join(payments)))), split="details")["count"]
@@ -139,7 +139,7 @@ def test_payments_that_do_not_add_up_to_their_entry_leave_it_whole(take, acme, m
     )
 
 
-def test_a_file_that_comes_after_rows_by_hand_knows_them_by_their_text(take, books, acme, main):
+def test_import_matches_manual_rows_by_text(take, books, acme, main):
     books.book(main, "-40.00", "2026-01-15", fromTo="Initech GmbH", description="Invoice 1042")
     assert take(build_simple_camt("-40.00"))["duplicates"] == 1
 
@@ -147,7 +147,7 @@ def test_a_file_that_comes_after_rows_by_hand_knows_them_by_their_text(take, boo
 # ---------------------------------------------------------------------------------- pending
 
 
-def test_the_booking_takes_the_place_of_what_was_pending_and_keeps_what_it_was_for(api, take, books, acme, main):
+def test_booking_replaces_pending_row_and_keeps_categories(api, take, books, acme, main):
     take(
         build_camt(
             build_statement(build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG"), kind="052"), kind="052"
@@ -167,7 +167,7 @@ def test_the_booking_takes_the_place_of_what_was_pending_and_keeps_what_it_was_f
 @pytest.mark.parametrize(
     ("days", "text", "kept"), [(5, "Invoice 1042", 1), (6, "Invoice 1042", 2), (2, "Another", 2)]
 )  # fmt: skip
-def test_without_a_reference_amount_text_and_at_most_five_days_tell(api, take, acme, main, days, text, kept):
+def test_booking_without_reference_matches_amount_text_and_five_days(api, take, acme, main, days, text, kept):
     take(build_camt(build_statement(build_entry("-40.00", "2026-01-10", status="PDNG"), kind="052"), kind="052"))
     take(build_camt(build_statement(build_entry("-40.00", f"2026-01-{10 + days}", text=text), kind="054"), kind="054"))
     assert len(list_stored_rows(acme)) == kept
@@ -183,7 +183,7 @@ def test_pending_transaction_missing_in_the_final_statement_is_removed(api, take
     assert [row[1] for row in list_stored_rows(acme)] == ["-7.00", "1.00", "-8.00"]
 
 
-def test_a_report_that_comes_late_brings_back_nothing_that_was_booked_or_lapsed(take, acme, main):
+def test_late_report_adds_no_booked_or_lapsed_rows(take, acme, main):
     take(build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60")))
     waiting = [
         build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG"),
@@ -193,7 +193,7 @@ def test_a_report_that_comes_late_brings_back_nothing_that_was_booked_or_lapsed(
     assert (told["count"], told["duplicates"]) == (0, 2)
 
 
-def test_what_is_announced_days_after_the_same_was_booked_is_another(take, acme, main):
+def test_pending_entry_days_after_equal_booking_is_new(take, acme, main):
     """Two equal coffees within the week: the first one is booked when the second is announced."""
     january, coffee = {"start": "2026-01-06", "end": "2026-01-06"}, {"name": "Bar", "text": "Coffee"}
     take(build_camt(build_statement(build_entry("-3.50", "2026-01-06", **coffee), kind="052", **january), kind="052"))
@@ -206,7 +206,7 @@ def test_what_is_announced_days_after_the_same_was_booked_is_another(take, acme,
     assert [row[0] for row in list_stored_rows(acme)] == ["2026-01-06", "2026-01-12"]
 
 
-def test_a_report_without_movements_is_an_import_with_none(take, main):
+def test_report_without_entries_creates_empty_import(take, main):
     told = take(bank_file_builders.build_mt942())
     assert (told["format"], told["count"], told["statements"][0]["accountId"]) == ("mt942", 0, main)
 
@@ -217,7 +217,7 @@ def test_all_lines_of_mt942_are_pending(api, take, main):
     assert [row["pending"] for row in api.get("transactions").json()] == [True]
 
 
-def test_undoing_the_booking_makes_it_pending_again(api, take, books, acme, main):
+def test_booking_undo_makes_row_pending_again(api, take, books, acme, main):
     first = take(
         build_camt(
             build_statement(build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG", text="Soon"), kind="052"),
@@ -236,7 +236,7 @@ def test_undoing_the_booking_makes_it_pending_again(api, take, books, acme, main
     assert list_stored_rows(acme) == []
 
 
-def test_undoing_brings_back_what_had_lapsed_with_what_it_was_for(api, take, books, acme, main):
+def test_import_undo_restores_lapsed_row_with_categories(api, take, books, acme, main):
     take(build_camt(build_statement(build_entry("-9.00", "2026-01-14", status="PDNG"), kind="052"), kind="052"))
     (waiting,) = api.get("transactions").json()
     books.split(waiting["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -9}})
@@ -247,7 +247,7 @@ def test_undoing_brings_back_what_had_lapsed_with_what_it_was_for(api, take, boo
     assert (back["pending"], back["amountValue"], len(back["categorizations"])) == (True, "-9.00", 1)
 
 
-def test_of_an_import_that_was_undone_nothing_comes_back(api, take, acme, main):
+def test_import_undo_does_not_restore_rows_of_undone_import(api, take, acme, main):
     first = take(
         build_camt(
             build_statement(
@@ -290,7 +290,7 @@ def test_files_in_any_order_leave_the_same_ledger(api, take, acme, main, order):
 
 
 @pytest.mark.parametrize("last", range(4))
-def test_undoing_the_last_file_gives_the_ledger_before_it(api, take, acme, main, last):
+def test_undo_of_last_file_restores_previous_ledger(api, take, acme, main, last):
     waiting = [
         build_entry("-9.00", "2026-02-09", ref="R9", status="PDNG"),
         build_entry("-8.00", "2026-02-09", status="PDNG"),

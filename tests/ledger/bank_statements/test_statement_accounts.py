@@ -30,7 +30,7 @@ QIF_OF_TWO = (SAMPLES / "qif_two_accounts.qif").read_bytes()
 
 
 @pytest.mark.parametrize("content", TWO_ACCOUNTS.values(), ids=TWO_ACCOUNTS)
-def test_a_file_of_several_accounts_goes_to_each_by_its_number(api, acme, take, books, content):
+def test_multi_account_file_is_routed_by_account_number(api, acme, take, books, content):
     assert get_status_and_code(upload_statement(api, content)) == (400, "account_unknown")
     one, two = books.account(accountNumber=FIRST), books.account(accountNumber=SECOND)
     told = take(content)
@@ -39,7 +39,7 @@ def test_a_file_of_several_accounts_goes_to_each_by_its_number(api, acme, take, 
 
 
 @pytest.mark.parametrize("content", TWO_ACCOUNTS.values(), ids=TWO_ACCOUNTS)
-def test_into_one_account_only_its_own_statements_go(api, acme, take, books, main, content):
+def test_import_into_one_account_takes_only_its_statements(api, acme, take, books, main, content):
     fresh, one = books.account(), books.account(accountNumber=FIRST)
     for other in (main, fresh):
         answer = upload_statement(api, content, accountId=other)
@@ -54,7 +54,7 @@ def test_into_one_account_only_its_own_statements_go(api, acme, take, books, mai
     assert api.get(f"accounts/{fresh}").json()["accountNumber"] is None
 
 
-def test_a_qif_file_of_several_accounts_goes_to_each_by_its_name(api, acme, take, books, bank):
+def test_multi_account_qif_file_is_routed_by_account_name(api, acme, take, books, bank):
     answer = upload_statement(api, QIF_OF_TWO, accountId=bank)
     assert get_status_and_code(answer) == (400, "account_differs")
     assert "One, Two" in answer.json()["detail"]
@@ -66,7 +66,7 @@ def test_a_qif_file_of_several_accounts_goes_to_each_by_its_name(api, acme, take
     assert [(each["accountId"], each["count"]) for each in told["statements"]] == [(one, 1), (two, 0)]
 
 
-def test_a_statement_in_another_currency_than_its_account_is_refused(api, acme, take, books, bank):
+def test_statement_in_other_currency_than_account_is_rejected(api, acme, take, books, bank):
     pounds = (SAMPLES / "ofx_other_currency.ofx").read_bytes()
     answer = upload_statement(api, pounds, accountId=bank)
     assert get_status_and_code(answer) == (400, "currency_differs")
@@ -79,7 +79,7 @@ def test_a_statement_in_another_currency_than_its_account_is_refused(api, acme, 
     assert take(pounds, accountId=sterling)["count"] == 1
 
 
-def test_of_one_number_in_two_currencies_the_named_account_takes_its_own(api, acme, take, books, main):
+def test_named_account_takes_only_statement_in_its_currency(api, acme, take, books, main):
     both = build_camt(
         build_statement(build_entry("1.00")), build_statement(build_entry("2.00", currency="USD"), currency="USD")
     )
@@ -90,7 +90,7 @@ def test_of_one_number_in_two_currencies_the_named_account_takes_its_own(api, ac
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_ofx_that_names_no_currency_is_in_its_accounts(api, acme, take, books, named):
+def test_ofx_without_currency_uses_account_currency(api, acme, take, books, named):
     dollars = books.account(accountNumber=FIRST, defaultCurrency="USD")
     foreign = {"CURRENCY": "<CURRATE>0.5<CURSYM>EUR</CURRENCY>"}
     content = bank_file_builders.build_ofx(
@@ -104,7 +104,7 @@ def test_ofx_that_names_no_currency_is_in_its_accounts(api, acme, take, books, n
 
 @pytest.mark.parametrize("amount", ["12.3.4", "1,2.3", "123 45", "1e3", "5-5"])
 @pytest.mark.parametrize("format_", ["ofx", "qif", "mt940", "camt"])
-def test_a_garbled_amount_refuses_the_file(api, acme, main, amount, format_):
+def test_garbled_amount_rejects_whole_file(api, acme, main, amount, format_):
     content = {
         "ofx": bank_file_builders.build_ofx({"DTPOSTED": "20260115", "TRNAMT": amount}),
         "qif": bank_file_builders.build_qif(["D31/1'26", f"T{amount}"]),

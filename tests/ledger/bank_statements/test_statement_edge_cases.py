@@ -9,7 +9,7 @@ from tests.ledger.statement_upload import get_status_and_code, list_stored_rows,
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
 
-def test_of_two_files_at_once_for_an_account_without_number_the_second_is_anothers(api, acme, bank, monkeypatch):
+def test_concurrent_file_with_other_account_number_is_rejected(api, acme, bank, monkeypatch):
     read = statement_files.read_statements
 
     def read_while_the_other_is_stored(*args, **named):
@@ -23,7 +23,7 @@ def test_of_two_files_at_once_for_an_account_without_number_the_second_is_anothe
     assert list_stored_rows(acme) == []
 
 
-def test_the_booking_leaves_the_words_of_whoever_edited_the_pending_row(api, take, books, main):
+def test_booking_keeps_texts_of_edited_pending_row(api, take, books, main):
     take(
         build_camt(
             build_statement(build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG", name=""), kind="052"),
@@ -39,7 +39,7 @@ def test_the_booking_leaves_the_words_of_whoever_edited_the_pending_row(api, tak
     assert (booked["fromTo"], booked["description"], booked["notes"]) == ("Bistro", "Team dinner", "ask Bob")
 
 
-def test_the_booking_tells_more_of_a_pending_row_that_nobody_touched(api, take, books, main):
+def test_booking_updates_texts_of_unedited_pending_row(api, take, books, main):
     take(
         build_camt(
             build_statement(build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG", text="Soon"), kind="052"),

@@ -74,7 +74,7 @@ def choose_accounts(client, address, answer, *accounts):
     return client.get(urlsplit(address).path, group_values(sent))
 
 
-def test_a_statement_is_shown_with_its_account_balances_and_what_is_new(editor, acme, main):
+def test_check_page_shows_account_balances_and_new_entries(editor, acme, main):
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
     shown = get_page_text(answer)
     assert "january.xml CAMT.053 · 2 new, 0 there already" in shown
@@ -83,7 +83,7 @@ def test_a_statement_is_shown_with_its_account_balances_and_what_is_new(editor, 
     assert list_stored_rows(acme) == []
 
 
-def test_nothing_is_stored_before_it_is_confirmed_and_all_of_it_after(editor, acme, main):
+def test_statement_is_stored_only_after_confirmation(editor, acme, main):
     address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
     assert ImportBatch.objects.for_company(acme.id).count() == 0
     done = confirm_import(editor, address, answer)
@@ -98,7 +98,7 @@ def test_nothing_is_stored_before_it_is_confirmed_and_all_of_it_after(editor, ac
     assert len(list_stored_rows(acme)) == 2
 
 
-def test_several_files_are_looked_at_one_after_the_other(editor, acme, main):
+def test_check_page_detects_duplicates_across_uploaded_files(editor, acme, main):
     february = build_simple_camt("-1.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
     address, answer = open_check_page(
         editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", february), ("3.xml", february)
@@ -110,20 +110,20 @@ def test_several_files_are_looked_at_one_after_the_other(editor, acme, main):
     assert [row[1] for row in list_stored_rows(acme)] == ["-40.00", "-1.00"]
 
 
-def test_a_difference_is_shown_before_it_is_stored(editor, acme, main):
+def test_check_page_shows_balance_difference_before_import(editor, acme, main):
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", closing="70.00")))
     assert re.search(r'<strong\s+class="bad">€10.00</strong>', answer.content.decode())
     assert "the file itself: €10.00" in get_page_text(answer)
 
 
-def test_the_page_of_an_account_says_that_its_bank_disagrees(editor, api, acme, main):
+def test_account_page_shows_bank_balance_mismatch(editor, api, acme, main):
     address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", closing="70.00")))
     confirm_import(editor, address, answer)
     shown = get_page_text(editor.get(f"/app/companies/{acme.id}/accounts/{main}"))
     assert "the bank says €70.00, the transactions come to €60.00." in shown
 
 
-def test_a_file_that_names_no_account_goes_to_the_chosen_one(editor, acme, bank):
+def test_file_without_account_goes_to_chosen_account(editor, acme, bank):
     content = build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"])
     _, answer = open_check_page(editor, acme, ("bank.qif", content))
     assert "It names no account: choose one below." in get_page_text(answer)
@@ -133,7 +133,7 @@ def test_a_file_that_names_no_account_goes_to_the_chosen_one(editor, acme, bank)
     assert list_stored_rows(acme) == [("2026-01-31", "-1.00", "Coffee bar", "")]
 
 
-def test_each_file_that_names_no_account_has_its_own(editor, acme, books, bank, main):
+def test_each_file_without_account_has_its_own_account_choice(editor, acme, books, bank, main):
     savings = books.account(name="Savings")
     files = [
         ("one.qif", build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"])),
@@ -155,7 +155,7 @@ def test_each_file_that_names_no_account_has_its_own(editor, acme, books, bank, 
     assert names == {bank: "Coffee bar", main: "Initech GmbH", savings: "Tea room"}
 
 
-def test_an_account_chosen_for_all_files_can_be_another_for_one(editor, acme, books, bank):
+def test_account_chosen_for_all_files_can_be_overridden_per_file(editor, acme, books, bank):
     savings = books.account(name="Savings")
     files = [(f"{n}.qif", build_qif(["D01/31/2026", f"T-{n}.00", "PCoffee bar"])) for n in (1, 2)]
     address, answer = open_check_page(editor, acme, *files, account=bank)
@@ -168,7 +168,7 @@ def test_an_account_chosen_for_all_files_can_be_another_for_one(editor, acme, bo
     assert found == {bank: -1, savings: -2}
 
 
-def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, books, main):
+def test_statement_account_number_overrides_chosen_account(editor, acme, books, main):
     other = books.account(name="Other")
     address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=other)
     confirm_import(editor, address, answer)
@@ -177,7 +177,7 @@ def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, book
     ]
 
 
-def test_a_number_that_nobody_has_goes_to_no_account_unless_somebody_chose_it(editor, acme, bank):
+def test_unknown_account_number_needs_explicit_account_choice(editor, acme, bank):
     for address in (
         build_page_path(acme, "/new"),
         open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account="")[0],
@@ -194,7 +194,7 @@ def test_a_number_that_nobody_has_goes_to_no_account_unless_somebody_chose_it(ed
     assert len(list_stored_rows(acme)) == 1
 
 
-def test_a_statement_of_an_account_that_nobody_has_leads_to_opening_it(editor, acme, books):
+def test_statement_of_unknown_account_links_to_account_creation(editor, acme, books):
     other = books.account(name="Other", accountNumber="DE02120300000000202051")
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=other)
     assert f"No account has the number {IBAN}." in get_page_text(answer)
@@ -202,7 +202,7 @@ def test_a_statement_of_an_account_that_nobody_has_leads_to_opening_it(editor, a
     assert f'value="{IBAN}"' in editor.get(unescape(link)).content.decode()
 
 
-def test_one_file_that_is_refused_holds_up_the_others_and_says_why(editor, acme, main):
+def test_rejected_file_blocks_import_and_shows_reason(editor, acme, main):
     broken = build_camt(build_statement(build_entry("1.00")))[:-30]
     _, answer = open_check_page(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", broken))
     shown = get_page_text(answer)
@@ -215,7 +215,7 @@ def test_one_file_that_is_refused_holds_up_the_others_and_says_why(editor, acme,
     assert b'type="submit" disabled' not in without.content
 
 
-def test_what_is_no_statement_is_left_out_and_named_and_the_others_are_looked_at(editor, acme, main):
+def test_non_statement_file_is_left_out_and_named(editor, acme, main):
     answer = upload_files(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.pdf", b"%PDF-1.7 %%EOF"))
     assert answer.status_code == 303
     shown = get_page_text(editor.get(answer["Location"]))
@@ -223,7 +223,7 @@ def test_what_is_no_statement_is_left_out_and_named_and_the_others_are_looked_at
     assert "1 new, 0 there already" in shown
 
 
-def test_a_file_without_a_period_has_that_of_its_entries(editor, acme, main):
+def test_statement_without_period_uses_period_of_its_entries(editor, acme, main):
     lines = [("2601150115D40,00NTRFNONREF//B-1", "Rent"), ("2601170117D4,00NTRFNONREF//B-2", "Fee")]
     _, answer = open_check_page(editor, acme, ("day.942", build_mt942(*lines)))
     assert "15 Jan 2026 – 17 Jan 2026 – –" in get_page_text(answer)
@@ -232,7 +232,7 @@ def test_a_file_without_a_period_has_that_of_its_entries(editor, acme, main):
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_a_file_that_is_cut_off_says_so_in_the_readers_language(editor, acme, main, language):
+def test_truncated_file_error_is_localized(editor, acme, main, language):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = language
     said = {
         "en": "Line 2: The file ends here, in its middle: it was cut off. Export or download it again.",
@@ -243,7 +243,7 @@ def test_a_file_that_is_cut_off_says_so_in_the_readers_language(editor, acme, ma
         assert said[language] in get_page_text(answer), cut
 
 
-def test_xml_that_is_broken_says_where_in_german(editor, acme, main):
+def test_broken_xml_error_is_shown_in_german(editor, acme, main):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
     broken = build_simple_camt("-40.00").replace(b"</Ntry>", b"</Other>")
     _, answer = open_check_page(editor, acme, ("broken.xml", broken))
@@ -253,7 +253,7 @@ def test_xml_that_is_broken_says_where_in_german(editor, acme, main):
     assert "mismatched" not in said
 
 
-def test_an_empty_file_alone_or_among_others_is_called_empty(editor, acme, main):
+def test_empty_file_is_reported_as_empty(editor, acme, main):
     said = "“empty.xml” is empty. Export it again, and choose that file."
     alone = upload_files(editor, acme, ("empty.xml", b""))
     assert (alone.status_code, said in get_page_text(alone)) == (400, True)
@@ -261,27 +261,27 @@ def test_an_empty_file_alone_or_among_others_is_called_empty(editor, acme, main)
     assert said in get_page_text(editor.get(answer["Location"]))
 
 
-def test_files_none_of_which_is_a_statement_are_refused_at_the_drop(editor, acme, main):
+def test_upload_without_any_statement_is_rejected(editor, acme, main):
     answer = upload_files(editor, acme, ("1.pdf", b"%PDF-1.7 %%EOF"), ("2.pdf", b"%PDF-1.7 %%EOF"))
     assert answer.status_code == 400
     assert re.search("“1.pdf” is no bank statement.*“2.pdf” is no bank statement", get_page_text(answer))
 
 
-def test_the_uploads_of_another_person_are_not_found(editor, browser_of, carol, globex, acme, main):
+def test_uploads_of_other_users_are_not_found(editor, browser_of, carol, globex, acme, main):
     address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
     query = urlsplit(address).query
     theirs = browser_of(carol, globex).client.get(f"{build_page_path(globex, '/statements')}?{query}", follow=True)
     assert "no longer kept" in get_page_text(theirs)
 
 
-def test_an_address_with_nothing_in_it_leads_to_the_drop(editor, acme):
+def test_statement_page_without_uploads_redirects_to_upload_page(editor, acme):
     for query in ("", "?upload=x", "?upload=00000000-0000-7000-8000-000000000000%20a"):
         assert editor.get(build_page_path(acme, f"/statements{query}"), follow=True).redirect_chain[0][
             0
         ] == build_page_path(acme, "/new")
 
 
-def test_a_script_that_sends_the_files_is_told_where_to_go(editor, acme, main):
+def test_json_upload_returns_location_of_check_page(editor, acme, main):
     sent = {"file": [SimpleUploadedFile("january.xml", build_simple_camt("-40.00"))]}
     answer = editor.post(build_page_path(acme, "/new"), sent, headers={"Accept": "application/json"})
     assert answer.status_code == 200
@@ -291,13 +291,13 @@ def test_a_script_that_sends_the_files_is_told_where_to_go(editor, acme, main):
     assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/html; charset=utf-8")
 
 
-def test_how_many_files_are_taken_is_said_before_they_are_sent(editor, acme, main):
+def test_upload_page_states_file_limit(editor, acme, main):
     page = editor.get(f"/app/companies/{acme.id}/imports/new")
     assert "up to 20 at once" in get_page_text(page)
     assert re.search(r'data-most="20"\s+data-say-many="At most 20 files at once: choose fewer."', page.content.decode())
 
 
-def test_too_many_files_are_refused_before_one_is_looked_at(editor, acme, main, monkeypatch):
+def test_too_many_files_are_rejected_before_reading(editor, acme, main, monkeypatch):
     monkeypatch.setattr(
         "ledger.bank_statements.pages.statement_uploads.detect_upload_kind", lambda file: pytest.fail("It was read.")
     )
@@ -327,9 +327,7 @@ def test_a_repeated_upload_is_refused_before_it_is_read(editor, acme, main, monk
     assert list_stored_rows(acme) == []
 
 
-def test_uploads_that_are_too_large_together_are_refused_before_they_are_read(
-    editor, acme, main, monkeypatch, settings
-):
+def test_uploads_over_total_size_limit_are_rejected_before_reading(editor, acme, main, monkeypatch, settings):
     files = [("january.xml", build_simple_camt("-40.00")), ("february.xml", build_simple_camt("25.50"))]
     address, _ = open_check_page(editor, acme, *files)
     reads = count_reads(monkeypatch)
@@ -340,7 +338,7 @@ def test_uploads_that_are_too_large_together_are_refused_before_they_are_read(
     assert reads == []
 
 
-def test_more_uploads_than_are_taken_at_once_are_refused(editor, acme, main):
+def test_uploads_over_count_limit_are_rejected(editor, acme, main):
     address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
     answer = editor.get(urlsplit(address).path, {"upload": [f"{generate_id()} {n}.xml" for n in range(21)]})
     assert answer.status_code == 400

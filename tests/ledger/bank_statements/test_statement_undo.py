@@ -55,7 +55,7 @@ def get_ledger_state(api, account):
 
 
 @pytest.mark.parametrize("names", [*combinations(FILES, 3)], ids="-".join)
-def test_undone_in_any_order_nothing_is_left(api, take, acme, bank, names):
+def test_undo_in_any_order_leaves_no_rows(api, take, acme, bank, names):
     sent = [take(FILES[name], accountId=bank)["importId"] for name in names]
     for place in (1, 0, 2):
         api.delete(f"imports/{sent[place]}")
@@ -65,7 +65,7 @@ def test_undone_in_any_order_nothing_is_left(api, take, acme, bank, names):
     assert api.get(f"accounts/{bank}/initial_balance").json()["transaction"] is None
 
 
-def test_a_number_goes_with_the_last_file_that_told_it_and_stays_where_somebody_set_it(api, take, bank):
+def test_undo_of_last_file_removes_account_number_unless_edited(api, take, bank):
     one = take(build_simple_camt("-1.00"), accountId=bank)
     two = take(build_simple_camt("-2.00", day="2026-01-16"), accountId=bank)
 
@@ -79,7 +79,7 @@ def test_a_number_goes_with_the_last_file_that_told_it_and_stays_where_somebody_
     assert number() == "DE89 3704 0044 0532 0130 00"
 
 
-def test_rows_that_are_handed_over_are_counted_with_the_file_that_has_them_now(api, take, main):
+def test_undo_counts_reassigned_rows_with_their_current_import(api, take, main):
     one, two = take(build_simple_camt("-1.00", "-2.00")), take(build_simple_camt("-1.00", "-2.00"))
     assert api.delete(f"imports/{one['importId']}").json()["deletedCount"] == 0
     found = [row for row in api.get("transactions").json() if row["source"] == "bank"]
@@ -133,7 +133,7 @@ IMPORT_WAYS = (import_statement, import_csv, import_items)
 
 @pytest.mark.parametrize("door", IMPORT_WAYS)
 @pytest.mark.parametrize("other", IMPORT_WAYS)
-def test_of_two_imports_that_overlap_each_keeps_its_rows_when_the_other_is_undone(api, acme, books, door, other):
+def test_undo_of_overlapping_import_keeps_rows_of_the_other(api, acme, books, door, other):
     for undone, left in ((0, OTHER_LINES), (1, OWN_LINES)):
         account = books.account(importSettings=READING)
         sent = [door(api, account, OWN_LINES), other(api, account, OTHER_LINES)]
@@ -144,7 +144,7 @@ def test_of_two_imports_that_overlap_each_keeps_its_rows_when_the_other_is_undon
         assert list_stored_rows(acme) == []
 
 
-def test_items_of_several_accounts_keep_their_rows_in_each(api, acme, books):
+def test_undo_keeps_rows_of_multi_account_item_import(api, acme, books):
     one, two = books.account(), books.account()
     first = import_items(api, one, OWN_LINES)
     items = [
@@ -156,7 +156,7 @@ def test_items_of_several_accounts_keep_their_rows_in_each(api, acme, books):
     assert sorted(row[1] for row in list_stored_rows(acme)) == ["1.00", "25.50"]
 
 
-def test_an_external_id_that_comes_again_with_something_else_keeps_nothing(api, acme, bank):
+def test_undo_removes_row_whose_external_id_returned_with_other_data(api, acme, bank):
     def sent(*amounts):
         items = [
             {"accountId": bank, "date": "2026-01-16", "amountValue": amount, "externalId": f"e{place}"}

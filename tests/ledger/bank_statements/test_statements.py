@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 # ---------------------------------------------------------------------------------- what is stored
 
 
-def test_a_statement_is_stored_and_told(take, acme, main):
+def test_statement_import_stores_rows_and_returns_summary(take, acme, main):
     told = take(build_simple_camt("-40.00", "25.50"))
     assert {name: told[name] for name in ("format", "count", "duplicates", "skippedBeforeDataStart", "errors")} == {
         "format": "camt.053",
@@ -59,13 +59,13 @@ def test_a_statement_is_stored_and_told(take, acme, main):
     ]
 
 
-def test_its_rows_come_from_the_bank_and_name_their_import(api, take, main):
+def test_statement_rows_have_bank_source_and_import_id(api, take, main):
     told = take(build_simple_camt("-40.00"))
     (row,) = api.get("transactions", {"importId": told["importId"]}).json()
     assert (row["source"], row["pending"], row["importId"]) == ("bank", False, told["importId"])
 
 
-def test_a_dry_run_tells_what_would_be_and_stores_nothing(api, take, acme, main):
+def test_dry_run_returns_result_and_stores_nothing(api, take, acme, main):
     tried = take(build_simple_camt("-40.00", "25.50"), dryRun="true")
     assert (tried["importId"], tried["dryRun"]) == (None, True)
     assert (
@@ -81,7 +81,7 @@ def test_a_dry_run_tells_what_would_be_and_stores_nothing(api, take, acme, main)
     assert tried["statements"] == done["statements"]
 
 
-def test_the_list_of_imports_names_file_format_and_accounts(api, take, main):
+def test_import_list_shows_file_format_and_accounts(api, take, main):
     told = take(build_simple_camt("-40.00"), name="Kontoauszug Mai.xml")
     (listed,) = api.get("imports").json()
     assert (listed["id"], listed["filename"], listed["format"]) == (
@@ -92,14 +92,14 @@ def test_the_list_of_imports_names_file_format_and_accounts(api, take, main):
     assert (listed["accountIds"], listed["source"], listed["count"]) == ([main], "bank", 1)
 
 
-def test_an_import_by_items_names_its_accounts_and_no_file(api, bank):
+def test_item_import_lists_accounts_and_no_file(api, bank):
     item = {"accountId": bank, "date": "2026-01-31", "amountValue": "1.00"}
     api.post("transactions/import", {"transactions": [item]})
     (listed,) = api.get("imports").json()
     assert (listed["filename"], listed["format"], listed["accountIds"]) == (None, None, [bank])
 
 
-def test_what_is_dated_before_the_books_start_is_left_out_and_in_the_initial_balance(api, take, acme, main):
+def test_entries_before_data_start_count_in_initial_balance_only(api, take, acme, main):
     api.put("", {"dataStartDate": "2026-01-10"})
     parts = [build_entry("-40.00", "2026-01-05"), build_entry("25.00", "2026-01-15")]
     told = take(build_camt(build_statement(*parts, opening="100.00", closing="85.00")))
@@ -112,29 +112,29 @@ def test_what_is_dated_before_the_books_start_is_left_out_and_in_the_initial_bal
 # ---------------------------------------------------------------------------------- whose it is
 
 
-def test_the_account_is_found_by_its_number_however_it_is_spelled(take, books):
+def test_account_number_is_matched_regardless_of_spelling(take, books):
     account = books.account(accountNumber="de89 3704 0044 0532 0130 00")
     assert take(build_simple_camt("1.00"))["statements"][0]["accountId"] == account
 
 
 @pytest.mark.parametrize("number", ["37040044/532013000", "37040044/0532013000", f"{IBAN}EUR", f"COBADEFF/{IBAN}"])
-def test_older_ways_to_write_a_number_mean_the_same_account(take, main, number):
+def test_legacy_account_number_formats_match_same_account(take, main, number):
     assert take(build_mt940(account=number))["statements"][0]["accountId"] == main
 
 
-def test_a_number_that_nobody_has_is_told(api, main):
+def test_unknown_account_number_is_rejected_and_named(api, main):
     answer = upload_statement(api, build_simple_camt("1.00", iban="DE02120300000000202051"))
     assert get_status_and_code(answer) == (400, "account_unknown")
     assert "DE02120300000000202051" in answer.json()["detail"]
 
 
-def test_an_archived_account_is_not_found_by_its_number(api, main):
+def test_archived_account_is_not_matched_by_number(api, main):
     api.put(f"accounts/{main}/archive")
     assert get_status_and_code(upload_statement(api, build_simple_camt("1.00"))) == (400, "account_unknown")
     assert upload_statement(api, build_simple_camt("1.00"), accountId=main).status_code == 200
 
 
-def test_a_file_of_another_account_than_the_named_one_is_refused(api, acme, main):
+def test_file_of_other_account_than_named_is_rejected(api, acme, main):
     answer = upload_statement(api, build_simple_camt("1.00", iban="DE02120300000000202051"), accountId=main)
     assert get_status_and_code(answer) == (400, "account_differs")
     assert "DE02120300000000202051" in answer.json()["detail"]
@@ -142,13 +142,13 @@ def test_a_file_of_another_account_than_the_named_one_is_refused(api, acme, main
     assert list_stored_rows(acme) == []
 
 
-def test_an_account_without_a_number_takes_the_statements(api, take, bank):
+def test_account_without_number_takes_number_of_statement(api, take, bank):
     take(build_simple_camt("1.00"), accountId=bank)
     assert api.get(f"accounts/{bank}").json()["accountNumber"] == IBAN
     assert take(build_simple_camt("1.00"))["duplicates"] == 1
 
 
-def test_of_two_accounts_with_one_number_the_one_in_the_statements_currency_is_meant(api, take, books, main):
+def test_shared_account_number_is_resolved_by_currency(api, take, books, main):
     dollars = books.account(accountNumber=IBAN, defaultCurrency="USD")
     assert take(build_simple_camt("1.00"))["statements"][0]["accountId"] == main
     in_dollars = take(build_camt(build_statement(build_entry("1.00", currency="USD"), currency="USD")))
@@ -157,14 +157,14 @@ def test_of_two_accounts_with_one_number_the_one_in_the_statements_currency_is_m
     assert get_status_and_code(upload_statement(api, build_simple_camt("2.00"))) == (400, "account_ambiguous")
 
 
-def test_an_account_of_another_company_is_unknown(api, globex_api):
+def test_account_of_other_company_is_unknown(api, globex_api):
     theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank", "accountNumber": IBAN}).json()["id"]
     assert get_status_and_code(upload_statement(api, build_simple_camt("1.00"))) == (400, "account_unknown")
     answer = upload_statement(api, build_simple_camt("1.00"), accountId=theirs)
     assert get_error_codes(answer) == {"#/accountId": "unknown_id"}
 
 
-def test_several_accounts_in_one_file_go_each_to_its_own_or_all_to_none(api, take, acme, books, main):
+def test_multi_account_file_is_stored_completely_or_not_at_all(api, take, acme, books, main):
     other = books.account(accountNumber="DE02120300000000202051")
     parts = [build_statement(build_entry("1.00")), build_statement(build_entry("2.00"), iban="DE02120300000000202051")]
     assert [each["accountId"] for each in take(build_camt(*parts))["statements"]] == [main, other]
@@ -218,13 +218,13 @@ def test_rejected_statement_has_a_code_and_stores_nothing(api, acme, main, conte
     assert list_stored_rows(acme) == []
 
 
-def test_a_broken_file_is_told_with_its_line(api, main):
+def test_broken_file_error_names_line(api, main):
     assert "Line 2" in upload_statement(api, build_simple_camt("1.00")[:-30]).json()["detail"]
     broken = upload_statement(api, build_mt940(("2601150115D1,00NMSC", "x"), ("garbage", "y"))).json()["detail"]
     assert broken.startswith("Line 7: “garbage”")
 
 
-def test_the_form_is_checked(api, main):
+def test_statement_upload_validates_form_fields(api, main):
     answer = api.client.post(api.path("statements"), {"dryRun": "true"}, headers=api.headers)
     assert get_error_codes(answer) == {"#/file": "required"}
     wrong = upload_statement(api, build_simple_camt("1.00"), dryRun="yes", split="both", dateOrder="iso")
@@ -232,7 +232,7 @@ def test_the_form_is_checked(api, main):
     assert upload_statement(api, build_simple_camt("1.00"), colour="red")["Ignored-Fields"] == "colour"
 
 
-def test_more_entries_than_an_import_takes_are_refused(api, main, monkeypatch):
+def test_statement_over_entry_limit_is_rejected(api, main, monkeypatch):
     monkeypatch.setattr("ledger.bank_statements.queries.statement_files.MAX_IMPORT_ITEMS", 2)
     assert get_status_and_code(upload_statement(api, build_simple_camt("1.00", "2.00", "3.00"))) == (
         413,
@@ -244,7 +244,7 @@ def test_more_entries_than_an_import_takes_are_refused(api, main, monkeypatch):
 # ---------------------------------------------------------------------------------- the formats that need an account
 
 
-def test_csv_is_read_by_the_columns_of_its_account(api, take, acme, bank):
+def test_csv_uses_column_settings_of_account(api, take, acme, bank):
     content = b"Datum;Wer;Text;Betrag\n31.01.2026;Initech;Rechnung;-1.234,50\n"
     columns = {"date": "Datum", "from_to": "Wer", "description": "Text", "amount": "Betrag"}
     reading = {"headings": 1, "columns": columns, "dateOrder": "dayFirst", "decimalSign": "comma", "flipSign": False}
@@ -270,7 +270,7 @@ def test_csv_is_read_by_the_columns_of_its_account(api, take, acme, bank):
     assert refused.json()["detail"].endswith("set importSettings.csv.")
 
 
-def test_a_day_that_its_month_has_not_is_the_months_last_in_csv_too(take, acme, books):
+def test_csv_day_past_month_end_becomes_last_day_of_month(take, acme, books):
     columns = {"date": "Date", "amount": "Amount"}
     for order in ("dayFirst", "iso"):
         reading = {"headings": 1, "columns": columns, "dateOrder": order, "decimalSign": "point", "flipSign": False}
@@ -280,7 +280,7 @@ def test_a_day_that_its_month_has_not_is_the_months_last_in_csv_too(take, acme, 
     assert [row[:2] for row in list_stored_rows(acme)] == [("2024-02-29", "-2.00")] * 2 + [("2026-11-30", "-1.00")] * 2
 
 
-def test_qif_dates_are_read_in_the_order_that_they_tell_or_that_was_last_or_is_asked_for(api, take, acme, bank):
+def test_qif_date_order_comes_from_dates_saved_setting_or_request(api, take, acme, bank):
     unclear = build_qif(["D02/03/2026", "T-5.00", "PCoffee bar"])
     assert get_status_and_code(upload_statement(api, unclear, accountId=bank)) == (400, "date_order_unknown")
     take(build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"]), accountId=bank)
@@ -297,7 +297,7 @@ def test_qif_dates_are_read_in_the_order_that_they_tell_or_that_was_last_or_is_a
 # ---------------------------------------------------------------------------------- who is told
 
 
-def test_an_import_of_a_statement_is_logged_and_told_like_any_other(api, take, acme, alice, main):
+def test_statement_import_is_audited_and_notified(api, take, acme, alice, main):
     told = take(build_simple_camt("-40.00"))
     (logged,) = AuditEntry.objects.for_company(acme.id).filter(action="import.finished")
     assert (logged.entity_id, logged.after["count"]) == (told["importId"], 1)
@@ -312,7 +312,7 @@ def test_statement_import_hides_counts_without_read_permission(make_api, acme, m
     assert upload_statement(make_api(acme, "transactions:read"), build_simple_camt("-40.00")).status_code == 403
 
 
-def test_an_undone_import_leaves_nothing_behind(api, take, acme, main):
+def test_import_undo_removes_statements_and_bank_connection(api, take, acme, main):
     told = take(build_simple_camt("-40.00"))
     api.delete(f"imports/{told['importId']}")
     assert Statement.objects.for_company(acme.id).count() == 0

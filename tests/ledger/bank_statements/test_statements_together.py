@@ -36,7 +36,7 @@ TWICE = {
 
 
 @pytest.mark.parametrize("content", TWICE.values(), ids=TWICE)
-def test_a_statement_that_is_in_its_file_twice_is_stored_once(acme, take, main, content):
+def test_statement_contained_twice_in_file_is_stored_once(acme, take, main, content):
     told = take(content, accountId=main)
     assert [(each["count"], each["duplicates"]) for each in told["statements"]] == [
         (told["count"], 0),
@@ -47,7 +47,7 @@ def test_a_statement_that_is_in_its_file_twice_is_stored_once(acme, take, main, 
 
 
 @pytest.mark.parametrize("first", ["MT940", "CAMT"])
-def test_two_formats_of_one_day_in_an_archive_are_one(acme, take, main, first):
+def test_two_formats_of_same_day_in_archive_are_stored_once(acme, take, main, first):
     both = {
         "a.sta": MT940,
         "b.xml": build_camt(build_statement(build_entry("-10.50", text="Rent", name="", ref="C-1"))),
@@ -58,7 +58,7 @@ def test_two_formats_of_one_day_in_an_archive_are_one(acme, take, main, first):
         assert take(content)["count"] == 0
 
 
-def test_two_formats_of_two_days_in_an_archive_are_known_in_both_formats_later(acme, take, main):
+def test_archive_with_two_formats_is_recognized_in_either_format_later(acme, take, main):
     second = bank_file_builders.build_mt940(
         ("260116D20,00NTRFNONREF", "Coffee"), opening="C260116EUR1,00", closing="C260116EUR0,00"
     )
@@ -69,7 +69,7 @@ def test_two_formats_of_two_days_in_an_archive_are_known_in_both_formats_later(a
         assert take(content)["count"] == 0
 
 
-def test_equal_payments_on_pages_of_one_day_are_two(acme, take, main):
+def test_equal_payments_on_pages_of_one_day_are_both_stored(acme, take, main):
     pages = [
         build_statement(build_entry("-3.50"), end="2026-01-15", opening="100", closing="96.50", number="1"),
         build_statement(build_entry("-3.50"), start="2026-01-15", opening="96.50", closing="93.00", number="2"),
@@ -78,12 +78,12 @@ def test_equal_payments_on_pages_of_one_day_are_two(acme, take, main):
     assert take(build_camt(*pages))["duplicates"] == 2
 
 
-def test_a_copy_of_a_statement_that_adds_up_to_zero_is_no_further_page(acme, take, main):
+def test_copy_of_zero_sum_statement_is_not_a_further_page(acme, take, main):
     zero = build_statement(build_entry("-3.50"), build_entry("3.50"), opening="100", closing="100")
     assert (take(build_camt(zero, zero))["count"], len(list_stored_rows(acme))) == (2, 2)
 
 
-def test_what_is_pending_in_one_file_of_an_archive_is_booked_by_the_next(acme, take, main):
+def test_pending_entry_in_archive_is_booked_by_later_file(acme, take, main):
     pending = build_camt(build_statement(build_entry("-10.50", status="PDNG"), kind="052"), kind="052")
     booked = build_camt(build_statement(build_entry("-10.50", "2026-01-17"), opening="100", closing="89.50"))
     told = take(archive(**{"a.xml": pending, "b.xml": booked}))
@@ -92,7 +92,7 @@ def test_what_is_pending_in_one_file_of_an_archive_is_booked_by_the_next(acme, t
     assert take(booked)["count"] == 0
 
 
-def test_what_is_pending_lapses_where_a_later_file_of_the_archive_has_its_day_without_it(acme, take, main):
+def test_pending_entry_lapses_if_missing_in_later_archive_file(acme, take, main):
     pending = build_camt(build_statement(build_entry("-10.50", status="PDNG"), kind="052"), kind="052")
     final = build_camt(build_statement(build_entry("-7.00", text="Other", name="Other"), opening="100", closing="93"))
     for files in ({"a.xml": pending, "b.xml": final}, {"b.xml": final, "a.xml": pending}):
@@ -102,21 +102,21 @@ def test_what_is_pending_lapses_where_a_later_file_of_the_archive_has_its_day_wi
     assert [row[1] for row in list_stored_rows(acme)] == ["-7.00"]
 
 
-def test_an_archive_is_undone_as_one(api, acme, take, main):
+def test_archive_import_is_undone_as_one_import(api, acme, take, main):
     told = take(TWICE["a ZIP of CSV"], accountId=main)
     assert ImportBatch.objects.for_company(acme.id).count() == 1
     assert api.delete(f"imports/{told['importId']}").json()["deletedCount"] == 2
     assert list_stored_rows(acme) == []
 
 
-def test_many_copies_of_a_statement_are_read_in_linear_time(take, main):
+def test_import_scales_to_many_copies_of_a_statement(take, main):
     values = [f"-{n}.00" for n in range(1, 51)]
     one = build_statement(*(build_entry(value, ref=f"R{value}") for value in values))
     told = take(build_camt(*[one] * 60))
     assert (told["count"], told["duplicates"]) == (50, 59 * 50)
 
 
-def test_statements_that_overlap_too_often_are_refused(api, acme, main, monkeypatch):
+def test_too_many_overlapping_statements_are_rejected(api, acme, main, monkeypatch):
     monkeypatch.setattr(sequence, "MAX_COMPARED", 10)
     one = build_statement(*(build_entry(f"-{n}.00") for n in range(1, 8)))
     answer = upload_statement(api, build_camt(one, one, one))
@@ -128,14 +128,14 @@ def test_statements_that_overlap_too_often_are_refused(api, acme, main, monkeypa
 # ---------------------------------------------------------------------------------------------- archives
 
 
-def test_files_of_every_kind_are_read_from_an_archive(acme, take, main):
+def test_archive_may_contain_every_file_format(acme, take, main):
     book = saved(["Date", "Text", "Amount"], ["2026-01-19", "Book", -4])
     files = {"a.csv": CSV, "b.qif": QIF, "c.xml": build_simple_camt("-1.00", day="2026-01-20"), "d.xlsx": book}
     told = take(archive(**files), accountId=main)
     assert (told["count"], told["format"], told["leftOutFiles"]) == (5, "zip", [])
 
 
-def test_an_archive_gives_an_account_its_own_statements_and_those_of_none(api, acme, take, books, main):
+def test_archive_import_into_account_takes_own_and_unnumbered_statements(api, acme, take, books, main):
     other = build_simple_camt("-1.00", iban="DE02500105170137075030")
     told = take(archive(**{"a.csv": CSV, "b.xml": other}), accountId=main)
     assert (told["count"], told["otherAccountNumbers"]) == (2, ["DE02500105170137075030"])
@@ -143,7 +143,7 @@ def test_an_archive_gives_an_account_its_own_statements_and_those_of_none(api, a
     assert get_status_and_code(upload_statement(api, both, accountId=books.account())) == (400, "account_differs")
 
 
-def test_what_is_plainly_no_statement_is_left_out_and_named(acme, take, main):
+def test_non_statement_files_in_archive_are_left_out_and_named(acme, take, main):
     beside = {
         "README.txt": b"Dear customer,\nhere are your statements, as you wished.\n",
         "__MACOSX/._a.csv": b"\0\1",
@@ -161,7 +161,7 @@ def test_what_is_plainly_no_statement_is_left_out_and_named(acme, take, main):
     assert take(CSV, accountId=main)["leftOutFiles"] == []
 
 
-def test_a_question_of_one_file_is_told_with_its_name_and_answered_for_all(api, acme, take, main):
+def test_question_about_archive_file_names_file_and_is_answered_for_all(api, acme, take, main):
     asks = b"Date,Text,Amount\n02/03/2026,a,-1.00\n03/04/2026,b,-2.00\n"
     content = archive(**{"a.csv": CSV, "b.csv": asks, "c.csv": asks.replace(b"1.00", b"4.00")})
     answer = upload_statement(api, content, accountId=main)
@@ -191,7 +191,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("files", "expected", "name"), BROKEN.values(), ids=BROKEN)
-def test_one_bad_file_refuses_the_archive_and_is_named(api, acme, main, files, expected, name):
+def test_bad_file_rejects_archive_and_is_named(api, acme, main, files, expected, name):
     answer = upload_statement(api, archive(**files), accountId=main)
     assert get_status_and_code(answer)[1] == expected
     assert name in answer.json()["detail"]
@@ -201,7 +201,7 @@ def test_one_bad_file_refuses_the_archive_and_is_named(api, acme, main, files, e
 # ---------------------------------------------------------------------------------------------- unnamed accounts
 
 
-def test_two_sections_of_qif_without_accounts_are_refused(api, acme, main):
+def test_two_qif_sections_without_accounts_are_rejected(api, acme, main):
     two = QIF + bank_file_builders.build_qif(["D1/2'26", "T-7.00"], kind="CCard")
     answer = upload_statement(api, two, accountId=main)
     assert get_status_and_code(answer) == (400, "account_differs")
@@ -213,13 +213,13 @@ def test_two_sections_of_qif_without_accounts_are_refused(api, acme, main):
     ) == (400, "account_differs")
 
 
-def test_sections_of_qif_that_are_no_accounts_or_empty_change_nothing(take, main):
+def test_empty_and_non_account_qif_sections_are_ignored(take, main):
     lists = b"!Type:Cat\nNRent\nE\n^\n!Type:Bank\n" + QIF + b"!Type:Class\nNx\n^\n!Type:CCard\n"
     assert take(lists, accountId=main)["count"] == 1
 
 
 @pytest.mark.parametrize("number", ["", None])
-def test_two_statements_of_ofx_without_numbers_are_refused(api, acme, books, number):
+def test_two_ofx_statements_without_numbers_are_rejected(api, acme, books, number):
     account = books.account()
     first, second = (
         bank_file_builders.build_ofx(
@@ -235,7 +235,7 @@ def test_two_statements_of_ofx_without_numbers_are_refused(api, acme, books, num
     assert list_stored_rows(acme) == []
 
 
-def test_statements_without_numbers_that_go_on_from_one_another_are_of_one_account(take, books):
+def test_consecutive_statements_without_numbers_share_one_account(take, books):
     first = build_statement(
         build_entry("-10.00", "2026-01-10"), iban=None, opening="100", closing="90", end="2026-01-10"
     )

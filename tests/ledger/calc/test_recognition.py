@@ -28,7 +28,7 @@ DAYS = st.dates(min_value=date(2000, 1, 1), max_value=date(2060, 12, 31))
         ("nextMonth", date(2024, 6, 1), date(2024, 6, 30)),
     ],
 )
-def test_a_rule_gives_the_whole_period_around_the_transaction_date(rule, start, end):
+def test_date_rule_yields_whole_period_around_transaction_date(rule, start, end):
     assert compute_service_period(rule, DAY) == (start, end)
 
 
@@ -43,11 +43,11 @@ def test_a_rule_gives_the_whole_period_around_the_transaction_date(rule, start, 
         ("quarter", date(2024, 12, 31), date(2024, 10, 1), date(2024, 12, 31)),
     ],
 )
-def test_periods_at_the_turn_of_months_and_years_are_whole(rule, day, start, end):
+def test_service_periods_at_month_and_year_ends_are_whole(rule, day, start, end):
     assert compute_service_period(rule, day) == (start, end)
 
 
-def test_the_invoice_date_counts_when_it_is_known_and_else_the_transactions_own():
+def test_service_period_uses_invoice_date_or_else_transaction_date():
     assert compute_service_period("invoiceDate", DAY, invoice_date=date(2024, 4, 2)) == (
         date(2024, 4, 2),
         date(2024, 4, 2),
@@ -56,7 +56,7 @@ def test_the_invoice_date_counts_when_it_is_known_and_else_the_transactions_own(
 
 
 @pytest.mark.parametrize("rule", ["servicePeriod", "custom"])
-def test_a_given_period_is_taken_as_given_and_must_be_whole_and_in_order(rule):
+def test_explicit_service_period_needs_start_and_end_in_order(rule):
     assert compute_service_period(rule, DAY, start=date(2024, 1, 5), end=date(2024, 2, 4)) == (
         date(2024, 1, 5),
         date(2024, 2, 4),
@@ -66,12 +66,12 @@ def test_a_given_period_is_taken_as_given_and_must_be_whole_and_in_order(rule):
             compute_service_period(rule, DAY, start=start, end=end)
 
 
-def test_an_unknown_rule_is_refused():
+def test_unknown_date_rule_is_rejected():
     with pytest.raises(ValueError, match="fortnight"):
         compute_service_period("fortnight", DAY)
 
 
-def test_every_rule_knows_its_period():
+def test_every_date_rule_yields_a_service_period():
     for rule in DateRule:
         start, end = compute_service_period(rule, DAY, start=DAY, end=DAY)
         assert start <= end
@@ -80,7 +80,7 @@ def test_every_rule_knows_its_period():
 @pytest.mark.parametrize(
     "example", [example for example in PUBLISHED if "byDay" in example], ids=lambda example: example["source"]
 )
-def test_spreading_reproduces_the_published_tables_by_day(example):
+def test_spread_amounts_match_published_tables(example):
     parts = spread_amount(
         Decimal(example["amount"]),
         currency=example["currency"],
@@ -99,7 +99,7 @@ def test_spreading_reproduces_the_published_tables_by_day(example):
     days=st.integers(0, 1500),
 )
 @settings(max_examples=100)
-def test_months_add_up_to_the_amount_and_running_totals_are_the_days_share_rounded(amount, currency, start, days):
+def test_spread_amounts_sum_to_total_and_running_totals_are_rounded(amount, currency, start, days):
     end = start + timedelta(days=days)
     if currency == "JPY":
         amount = round_half_up(amount, "JPY")
@@ -117,7 +117,7 @@ def test_months_add_up_to_the_amount_and_running_totals_are_the_days_share_round
 
 @given(amount=st.decimals(-(10**9), 10**9, places=4), start=DAYS, days=st.integers(0, 900))
 @settings(max_examples=50)
-def test_a_refund_is_spread_as_the_payment_was(amount, start, days):
+def test_refund_is_spread_like_its_payment(amount, start, days):
     end = start + timedelta(days=days)
     paid = spread_amount(amount, currency="EUR", start=start, end=end)
     refunded = spread_amount(-amount, currency="EUR", start=start, end=end)
@@ -125,7 +125,7 @@ def test_a_refund_is_spread_as_the_payment_was(amount, start, days):
     assert sum(paid.values()) == amount
 
 
-def test_a_period_within_one_month_is_one_part():
+def test_period_within_one_month_yields_one_amount():
     assert spread_amount(Decimal("9.99"), currency="EUR", start=date(2024, 2, 3), end=date(2024, 2, 29)) == {
         date(2024, 2, 1): Decimal("9.99")
     }
@@ -135,12 +135,12 @@ def test_zero_amount_has_no_months():
     assert spread_amount(Decimal("0.00"), currency="EUR", start=date(2024, 1, 1), end=date(2024, 12, 31)) == {}
 
 
-def test_a_cent_over_a_year_is_one_part():
+def test_one_cent_spread_over_a_year_sums_to_one_cent():
     assert sum(
         spread_amount(Decimal("0.01"), currency="EUR", start=date(2024, 1, 1), end=date(2024, 12, 31)).values()
     ) == Decimal("0.01")
 
 
-def test_a_period_must_not_end_before_it_starts():
+def test_service_period_ending_before_start_is_rejected():
     with pytest.raises(ValueError, match="before it starts"):
         spread_amount(Decimal(1), currency="EUR", start=date(2024, 1, 2), end=date(2024, 1, 1))

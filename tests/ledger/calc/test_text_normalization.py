@@ -14,13 +14,13 @@ MARKS = "\u0315\u0300"  # of two classes, and in the wrong order
 
 
 @given(st.text(st.characters() | st.sampled_from(MARKS + "\u0f73\uff9eé각ﬁ№")))
-def test_a_text_is_taken_apart_as_a_whole_one_would_be(text):
+def test_accents_are_stripped_as_in_whole_text_normalization(text):
     whole = unicodedata.normalize("NFKD", text)
     assert strip_accents(text) == "".join(each for each in whole if not unicodedata.combining(each))
 
 
 @pytest.mark.parametrize(("door", "said"), [(fold_text, "cafe"), (fold_heading, "cafe")])
-def test_marks_behind_a_letter_are_never_sorted(door, said, monkeypatch):
+def test_combining_marks_are_normalized_one_at_a_time(door, said, monkeypatch):
     """Sorting them takes time by the square of their number: 64,000 in a heading took six seconds."""
     sorted_at_once, normalize = [], unicodedata.normalize
     monkeypatch.setattr(

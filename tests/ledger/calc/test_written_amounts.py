@@ -30,7 +30,7 @@ GARBLED += [
 
 
 @pytest.mark.parametrize("text", GARBLED)
-def test_a_garbled_amount_is_refused(text):
+def test_garbled_amount_is_rejected(text):
     with pytest.raises(GarbledAmountError):
         parse_written_amount(text)
 
@@ -44,11 +44,11 @@ def test_a_garbled_amount_is_refused(text):
         ("1050,000", "1050.000"), (".5", "0.5"), ("7.", "7"), ("0001", "0001"),
     ],
 )  # fmt: skip
-def test_an_amount_is_read_as_it_is_written(text, amount):
+def test_amount_is_parsed_with_either_decimal_mark(text, amount):
     assert parse_written_amount(text) == amount
 
 
-def test_an_amount_has_at_most_fifteen_digits_before_the_decimals():
+def test_amount_has_at_most_fifteen_integer_digits():
     assert parse_written_amount("9" * 15) == "9" * 15
     with pytest.raises(GarbledAmountError):
         parse_written_amount("1" + "0" * 15)
@@ -57,7 +57,7 @@ def test_an_amount_has_at_most_fifteen_digits_before_the_decimals():
 @given(
     st.decimals(Decimal("-999999999999"), Decimal("999999999999"), places=2), st.sampled_from([",.", ".,", " ,", "'."])
 )
-def test_every_way_to_write_an_amount_means_the_same_amount(value, marks):
+def test_amount_is_same_in_every_number_format(value, marks):
     group, point = marks
     text = f"{value:,.2f}".replace(",", "\0").replace(".", point).replace("\0", group)
     assert Decimal(parse_written_amount(text)) == value

@@ -19,7 +19,7 @@ def select_by_ids(*ids):
     return {"mode": "ids", "ids": list(ids)}
 
 
-def test_many_get_one_category_for_their_whole_amounts(api, books, bank, acme):
+def test_bulk_categorization_assigns_whole_amounts_to_one_category(api, books, bank, acme):
     one, two, three = (books.book(bank, amount) for amount in ("-10.00", "-20.00", "-30.00"))
     books.split(one["id"], {"categoryId": books.category("support"), "plSplit": {"cogs": -1}})
     body = {"selection": select_by_ids(one["id"], two["id"], one["id"]), "categoryId": books.category("hosting")}
@@ -31,7 +31,7 @@ def test_many_get_one_category_for_their_whole_amounts(api, books, bank, acme):
     assert AuditEntry.objects.for_company(acme.id).filter(action="transactions.categorized").count() == 1
 
 
-def test_a_selection_may_be_a_filter_without_some(api, books, bank, acme):
+def test_bulk_selection_may_be_filter_with_excluded_ids(api, books, bank, acme):
     rows = [books.book(bank, "-10.00", description=f"Nimbus {n}") for n in range(3)]
     books.book(bank, "-5.00")
     selection = {"mode": "filter", "filter": {"q": "nimbus", "open": True}, "excludedIds": [rows[0]["id"]]}
@@ -41,7 +41,7 @@ def test_a_selection_may_be_a_filter_without_some(api, books, bank, acme):
     assert books.parts(rows[1]["id"])[0]["passThroughTax"] == -1.5
 
 
-def test_bulk_postings_are_converted_as_single_ones(api, books, rates, acme):
+def test_bulk_postings_are_converted_like_single_ones(api, books, rates, acme):
     """Amounts whose base value has no end of decimals, one of nothing and one that is pending."""
     rates(USD="1.0857", JPY="161.37", GBP="0.83337")
     rows = []
@@ -65,7 +65,7 @@ def test_bulk_postings_are_converted_as_single_ones(api, books, rates, acme):
     assert not find_posting_differences(acme.id)
 
 
-def test_bulk_categorizing_without_a_rate_is_an_error_and_stores_nothing(api, books, rates):
+def test_bulk_categorization_without_rate_fails_and_stores_nothing(api, books, rates):
     row = books.book(books.account(defaultCurrency="GBP"), "-10.00")
     body = {"selection": select_by_ids(row["id"]), "categoryId": books.category("hosting")}
     refused = api.post("transactions/categorize", body)
@@ -79,7 +79,7 @@ def list_postings():
     return sorted((owners[part], *values) for part, *values in rows)
 
 
-def test_a_selection_may_be_all_when_that_is_confirmed(api, books, bank):
+def test_bulk_selection_of_all_needs_confirmation(api, books, bank):
     for _ in range(2):
         books.book(bank)
     body = {"categoryId": books.category("hosting")}
@@ -92,7 +92,7 @@ def test_a_selection_may_be_all_when_that_is_confirmed(api, books, bank):
 
 @pytest.mark.parametrize("act", ["categorize", "uncategorize"])
 @pytest.mark.parametrize("filters", [{}, {"q": ""}])
-def test_a_filter_that_filters_nothing_is_all_and_needs_the_same_confirmation(api, books, bank, act, filters):
+def test_bulk_selection_with_empty_filter_needs_confirmation(api, books, bank, act, filters):
     for _ in range(2):
         books.split(books.book(bank)["id"], {"categoryId": books.category("support"), "plSplit": {"cogs": -1}})
     selection = {"mode": "filter", "filter": filters}
@@ -133,7 +133,7 @@ def test_a_filter_that_filters_nothing_is_all_and_needs_the_same_confirmation(ap
     ],
     ids=str,
 )
-def test_a_wrong_bulk_categorization_is_refused_and_nothing_is_stored(api, books, bank, change, pointer, code):
+def test_invalid_bulk_categorization_is_rejected_and_nothing_is_stored(api, books, bank, change, pointer, code):
     made = books.book(bank)
     body = {"selection": select_by_ids(made["id"]), "categoryId": books.category("hosting")} | change
     answer = api.post("transactions/categorize", body)
@@ -142,7 +142,7 @@ def test_a_wrong_bulk_categorization_is_refused_and_nothing_is_stored(api, books
     assert not Categorization.objects.exists()
 
 
-def test_a_tax_above_one_of_the_amounts_stores_nothing(api, books, bank):
+def test_bulk_tax_above_one_amount_is_rejected_and_nothing_is_stored(api, books, bank):
     ids = [books.book(bank, amount)["id"] for amount in ("-10.00", "-1.00")]
     body = {"selection": select_by_ids(*ids), "categoryId": books.category("hosting"), "passThroughTax": -2}
     answer = api.post("transactions/categorize", body)
@@ -150,7 +150,7 @@ def test_a_tax_above_one_of_the_amounts_stores_nothing(api, books, bank):
     assert not Categorization.objects.exists()
 
 
-def test_a_category_of_several_lines_needs_one_named(api, books, bank, acme):
+def test_bulk_category_with_several_lines_needs_a_line(api, books, bank, acme):
     made = books.book(bank)
     category = api.post("categories", {"name": "People", "plTypes": ["pd", "ga"]}).json()["id"]
     body = {"selection": select_by_ids(made["id"]), "categoryId": category}
@@ -160,7 +160,7 @@ def test_a_category_of_several_lines_needs_one_named(api, books, bank, acme):
     assert list_month_results(acme) == {("2026-03", "pd"): -100}
 
 
-def test_uncategorizing_opens_them_again(api, books, bank, acme):
+def test_uncategorizing_reopens_transactions(api, books, bank, acme):
     ids = [books.book(bank)["id"] for _ in range(3)]
     body = {"selection": select_by_ids(*ids[:2]), "categoryId": books.category("hosting")}
     api.post("transactions/categorize", body)
@@ -172,7 +172,7 @@ def test_uncategorizing_opens_them_again(api, books, bank, acme):
     assert again.json()["affected"] == 0
 
 
-def test_the_status_tells_who_is_open_in_the_order_asked(api, books, bank):
+def test_categorization_status_lists_open_ids_in_requested_order(api, books, bank):
     closed, one, two = (books.book(bank, amount)["id"] for amount in ("-10.00", "-20.00", "30.50"))
     api.post("transactions/categorize", {"selection": select_by_ids(closed), "categoryId": books.category("hosting")})
     unknown = "00000000-0000-7000-8000-000000000000"
@@ -187,7 +187,7 @@ def test_the_status_tells_who_is_open_in_the_order_asked(api, books, bank):
     }
 
 
-def test_the_status_is_a_question_that_readers_may_ask(acme, make_api):
+def test_categorization_status_is_allowed_for_readers(acme, make_api):
     reader = make_api(acme, "transactions:read")
     assert reader.post("transactions/categorization_status", {"transactionIds": []}).status_code == 200
     many = {"transactionIds": [f"00000000-0000-7000-8000-{n:012}" for n in range(10_001)]}
@@ -215,7 +215,7 @@ def count_statements(api, books, bank, count):
     return counts
 
 
-def test_the_number_of_statements_does_not_grow(api, books, bank):
+def test_bulk_categorization_queries_do_not_grow_with_rows(api, books, bank):
     count_statements(api, books, bank, 1)  # rates are in memory from now on
     assert count_statements(api, books, bank, 1) == count_statements(api, books, bank, 10_000)
 

@@ -22,7 +22,7 @@ KEYS = {
 }
 
 
-def test_a_company_starts_with_its_system_categories(api):
+def test_company_starts_with_system_categories(api):
     rows = api.get("categories").json()
     assert [(each["plTypes"], each["systemKey"]) for each in rows] == [
         ([line], key) for line, keys in KEYS.items() for key in keys
@@ -46,7 +46,7 @@ def test_a_company_starts_with_its_system_categories(api):
     }
 
 
-def test_only_equity_and_loans_is_financing_at_first(api):
+def test_only_equity_and_loans_category_is_financing_by_default(api):
     rows = api.get("categories").json()
     assert [(each["name"], each["plTypes"]) for each in rows if each["financing"]] == [
         ("Equity and loans", ["neutral"])
@@ -57,7 +57,7 @@ def test_only_equity_and_loans_is_financing_at_first(api):
     assert refused.json()["errors"][0]["pointer"] == "#/financing"
 
 
-def test_migration_gives_a_company_from_before_the_category_for_financing(api):
+def test_migration_adds_financing_category_to_existing_company(api):
     (new,) = [row for row in api.get("categories").json() if row["systemKey"] == "financing"]
     Category.objects.for_company(api.company.id).filter(system_key="financing").delete()
     with connection.cursor() as cursor:
@@ -69,7 +69,7 @@ def test_migration_gives_a_company_from_before_the_category_for_financing(api):
     }
 
 
-def test_a_category_is_added_read_changed_and_deleted(api):
+def test_category_can_be_created_read_changed_and_deleted(api):
     made = api.post("categories", {"name": "Travel", "emoji": "✈️", "plTypes": ["ga", "cac", "ga"], "order": 50})
     assert made.status_code == 201, made.content
     body = made.json()
@@ -97,7 +97,7 @@ def test_a_category_is_added_read_changed_and_deleted(api):
         ({"name": "x", "plTypes": ["ga"], "order": "1"}, "#/order", "invalid_value"),
     ],
 )
-def test_a_wrong_category_is_refused(api, acme, body, pointer, code):
+def test_invalid_category_is_rejected(api, acme, body, pointer, code):
     before = Category.objects.for_company(acme.id).count()
     answer = api.post("categories", body)
     assert answer.status_code == 400
@@ -105,7 +105,7 @@ def test_a_wrong_category_is_refused(api, acme, body, pointer, code):
     assert Category.objects.for_company(acme.id).count() == before
 
 
-def test_a_system_category_is_renamed_and_reordered_but_not_deleted(api, books):
+def test_system_category_can_be_renamed_and_reordered_but_not_deleted(api, books):
     path = f"categories/{books.category('hosting')}"
     renamed = api.put(path, {"name": "Servers", "order": -5, "plTypes": ["cogs"]})
     assert (renamed.json()["name"], renamed.json()["order"]) == ("Servers", -5)
@@ -121,7 +121,7 @@ def travel(api):
     return api.post("categories", {"name": "Travel", "plTypes": ["ga", "cac"]}).json()["id"]
 
 
-def test_usage_is_counted_in_transactions_with_one_query(api, books, bank, travel, django_assert_num_queries):
+def test_category_usage_counts_transactions_with_one_query(api, books, bank, travel, django_assert_num_queries):
     one = books.book(bank)["id"]
     books.split(one, {"categoryId": travel, "plSplit": {"ga": -10}}, {"categoryId": travel, "plSplit": {"cac": -10}})
     books.split(books.book(bank)["id"], {"categoryId": travel, "plSplit": {"ga": -10}})
@@ -132,7 +132,7 @@ def test_usage_is_counted_in_transactions_with_one_query(api, books, bank, trave
     assert (found["used"], found["usedTransactions"], found["usedPlannedTransactions"]) == (2, 2, 0)
 
 
-def test_a_category_in_use_is_not_deleted_unless_another_takes_its_place(api, books, bank, travel, acme):
+def test_category_in_use_is_deleted_only_with_a_replacement(api, books, bank, travel, acme):
     made = books.book(bank)["id"]
     books.split(made, {"categoryId": travel, "plSplit": {"ga": -10}})
     account = books.account(name="Cards", defaultCategoryId=travel)
@@ -154,7 +154,7 @@ def test_a_category_in_use_is_not_deleted_unless_another_takes_its_place(api, bo
     assert postings.find_posting_differences(acme.id) == []
 
 
-def test_an_account_that_loses_its_default_category_has_changed(api, books, travel):
+def test_deleting_default_category_changes_account_etag(api, books, travel):
     path = f"accounts/{books.account(defaultCategoryId=travel)}"
     etag = api.get(path)["ETag"]
     assert api.delete(f"categories/{travel}").status_code == 200
@@ -162,19 +162,19 @@ def test_an_account_that_loses_its_default_category_has_changed(api, books, trav
     assert (answer.status_code, answer.json()["defaultCategoryId"]) == (200, None)
 
 
-def test_a_line_in_use_stays(api, books, bank, travel):
+def test_category_line_in_use_cannot_be_removed(api, books, bank, travel):
     books.split(books.book(bank)["id"], {"categoryId": travel, "plSplit": {"ga": -10}})
     refused = api.put(f"categories/{travel}", {"plTypes": ["cac"]})
     assert (refused.status_code, refused.json()["code"]) == (409, "pl_type_in_use")
     assert api.put(f"categories/{travel}", {"plTypes": ["ga", "pd"]}).json()["plTypes"] == ["pd", "ga"]
 
 
-def test_the_list_takes_no_parameters(api):
+def test_category_list_takes_no_parameters(api):
     assert get_error_codes(api.get("categories", {"limit": 5})) == {"#/limit": "unknown_parameter"}
     assert get_error_codes(api.get("counterparties", {"limit": 5})) == {"#/limit": "unknown_parameter"}
 
 
-def test_a_viewer_reads_and_does_not_write(browser_of, bob, acme):
+def test_viewer_can_read_but_not_write_categories_and_counterparties(browser_of, bob, acme):
     viewer = browser_of(bob, acme)
     assert viewer.get("categories").status_code == viewer.get("counterparties").status_code == 200
     assert viewer.post("categories", {}).status_code == viewer.post("counterparties", {}).status_code == 403
@@ -183,7 +183,7 @@ def test_a_viewer_reads_and_does_not_write(browser_of, bob, acme):
 # ---------------------------------------------------------------------------------------------- counterparties
 
 
-def test_a_counterparty_is_added_read_changed_and_deleted(api):
+def test_counterparty_can_be_created_read_changed_and_deleted(api):
     made = api.post("counterparties", {"type": "vendor", "name": "Nimbus", "externalId": "v1"})
     assert made.status_code == 201, made.content
     path = f"counterparties/{made.json()['id']}"
@@ -195,7 +195,7 @@ def test_a_counterparty_is_added_read_changed_and_deleted(api):
     assert api.get("counterparties").json() == []
 
 
-def test_an_external_id_is_unique_in_its_type(api):
+def test_counterparty_external_id_is_unique_within_its_type(api):
     body = {"type": "vendor", "name": "A", "externalId": "1"}
     api.post("counterparties", body)
     assert api.post("counterparties", body | {"type": "customer"}).status_code == 201
@@ -213,12 +213,12 @@ def test_an_external_id_is_unique_in_its_type(api):
         ({"type": "vendor", "name": 5}, "#/name", "invalid_value"),
     ],
 )
-def test_a_wrong_counterparty_is_refused(api, body, pointer, code):
+def test_invalid_counterparty_is_rejected(api, body, pointer, code):
     assert get_error_codes(api.post("counterparties", body)) == {pointer: code}
     assert not Counterparty.objects.exists()
 
 
-def test_counterparty_type_change_updates_related_answers(api, books, bank):
+def test_counterparty_type_change_updates_related_resources_and_etags(api, books, bank):
     vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
     made = books.book(bank)["id"]
     books.split(
@@ -241,7 +241,7 @@ def test_counterparty_type_change_updates_related_answers(api, books, bank):
         assert '"employee"' in answer.content.decode()
 
 
-def test_a_counterparty_in_use_is_not_deleted(api, books, bank):
+def test_counterparty_in_use_cannot_be_deleted(api, books, bank):
     vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
     books.split(books.book(bank)["id"], part)
@@ -251,7 +251,7 @@ def test_a_counterparty_in_use_is_not_deleted(api, books, bank):
     assert len(api.get("transactions", {"counterpartyId": vendor}).json()) == 1
 
 
-def test_another_companys_are_not_found(globex_api, books, api):
+def test_categories_and_counterparties_of_other_company_are_not_found(globex_api, books, api):
     vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
     for path in (f"counterparties/{vendor}", f"categories/{books.category('hosting')}"):
         assert globex_api.get(path).status_code == globex_api.delete(path).status_code == 404

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 # ---------------------------------------------------------------------------------------------- one transaction
 
 
-def test_a_split_is_answered_as_sent_and_closes_the_transaction(api, books, bank, acme):
+def test_split_is_returned_as_sent_and_closes_transaction(api, books, bank, acme):
     made = books.book(bank, "-119.00")
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()
     hosting = books.category("hosting")
@@ -52,7 +52,7 @@ def test_a_split_is_answered_as_sent_and_closes_the_transaction(api, books, bank
     assert again.json()["categorizations"] == answer.json()["categorizations"]
 
 
-def test_keys_that_are_no_ids_are_replaced_and_the_order_is_kept(books, bank):
+def test_invalid_categorization_keys_are_replaced_and_order_is_kept(books, bank):
     made = books.book(bank, "-30.00")
     hosting, support = books.category("hosting"), books.category("support")
     answer = books.split(
@@ -66,7 +66,7 @@ def test_keys_that_are_no_ids_are_replaced_and_the_order_is_kept(books, bank):
     assert [list_pl_amounts(part) for part in parts.values()] == [{"cogs": -10}, {"cogs": -5.5}]
 
 
-def test_the_map_is_replaced_as_a_whole(api, books, bank, acme):
+def test_categorizations_are_replaced_as_a_whole(api, books, bank, acme):
     made = books.book(bank, "-30.00")
     hosting = books.category("hosting")
     books.split(made["id"], {"categoryId": hosting, "plSplit": {"cogs": -30}})
@@ -93,7 +93,7 @@ def test_the_map_is_replaced_as_a_whole(api, books, bank, acme):
     ],
     ids=str,
 )
-def test_every_date_rule_has_its_computed_dates(books, bank, rule, start, end):
+def test_every_date_rule_returns_its_computed_dates(books, bank, rule, start, end):
     made = books.book(bank, "-30.00", "2026-05-20")
     answer = books.split(
         made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}, "usingDateRule": rule}
@@ -103,7 +103,7 @@ def test_every_date_rule_has_its_computed_dates(books, bank, rule, start, end):
     assert (part["computedStartDate"], part["computedEndDate"]) == (start, end)
 
 
-def test_a_service_period_is_spread_by_day(books, bank, acme):
+def test_service_period_is_spread_by_day(books, bank, acme):
     made = books.book(bank, "120.00", "2024-06-01")
     books.split(
         made["id"],
@@ -117,7 +117,7 @@ def test_a_service_period_is_spread_by_day(books, bank, acme):
     assert months == {"2024-06": 16, "2024-07": 31, "2024-08": 31, "2024-09": 30, "2024-10": 12}
 
 
-def test_postings_are_converted_at_the_rate_of_the_transactions_day(api, books, rates, acme):
+def test_postings_are_converted_at_rate_of_transaction_date(api, books, rates, acme):
     dollars = books.account(defaultCurrency="USD")
     made = books.book(dollars, "-125.00")
     books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -125}})
@@ -126,7 +126,7 @@ def test_postings_are_converted_at_the_rate_of_the_transactions_day(api, books, 
     assert list_month_results(acme) == {("2026-03", "cogs"): -16000}
 
 
-def test_a_missing_rate_is_an_error_and_nothing_is_stored(books, rates):
+def test_missing_rate_rejects_split_and_stores_nothing(books, rates):
     rates()
     dollars = books.account(defaultCurrency="USD")
     made = books.book(dollars, "-125.00")
@@ -162,7 +162,7 @@ def test_a_missing_rate_is_an_error_and_nothing_is_stored(books, rates):
     ],
     ids=str,
 )
-def test_a_wrong_part_is_named_and_nothing_is_stored(books, bank, part, pointer, code):
+def test_invalid_categorization_is_named_and_nothing_is_stored(books, bank, part, pointer, code):
     made = books.book(bank, "-10.00")
     answer = books.split(made["id"], {"categoryId": books.category("hosting")} | part)
     assert answer.status_code == 400, answer.content
@@ -171,7 +171,7 @@ def test_a_wrong_part_is_named_and_nothing_is_stored(books, bank, part, pointer,
     assert books.read(made["id"]) == made
 
 
-def test_another_companys_category_and_counterparty_are_unknown(api, globex_api, books, bank):
+def test_category_and_counterparty_of_other_company_are_unknown(api, globex_api, books, bank):
     made = books.book(bank, "-10.00")
     theirs = next(each["id"] for each in globex_api.get("categories").json() if each["systemKey"] == "hosting")
     vendor = globex_api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
@@ -184,7 +184,7 @@ def test_another_companys_category_and_counterparty_are_unknown(api, globex_api,
 
 
 @pytest.mark.parametrize("amounts", [(-10.01,), (-6, -4.01), (-1e300,)])
-def test_a_split_above_the_amount_is_refused(books, bank, amounts):
+def test_split_above_transaction_amount_is_rejected(books, bank, amounts):
     made = books.book(bank, "-10.00")
     hosting = books.category("hosting")
     answer = books.split(made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts))
@@ -192,7 +192,7 @@ def test_a_split_above_the_amount_is_refused(books, bank, amounts):
     assert not Categorization.objects.exists()
 
 
-def test_the_id_of_another_transactions_part_is_refused(api, books, bank):
+def test_categorization_id_of_other_transaction_is_rejected(api, books, bank):
     one, two = books.book(bank)["id"], books.book(bank)["id"]
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}}
     (key,) = books.split(one, part).json()["categorizations"]
@@ -201,13 +201,13 @@ def test_the_id_of_another_transactions_part_is_refused(api, books, bank):
     assert books.parts(two) == []
 
 
-def test_unknown_fields_of_a_part_are_named(books, bank):
+def test_unknown_categorization_fields_are_named(books, bank):
     made = books.book(bank)
     answer = books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "color": 1})
     assert answer["Ignored-Fields"] == "categorizations/0/color"
 
 
-def test_pending_ones_and_initial_balances_post_nothing(api, books, bank, acme):
+def test_pending_transactions_and_initial_balances_have_no_postings(api, books, bank, acme):
     pending = books.book(bank, "-10.00", pending=True)
     api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "-10.00"})
     answer = books.split(pending["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
@@ -217,7 +217,7 @@ def test_pending_ones_and_initial_balances_post_nothing(api, books, bank, acme):
     assert list_month_results(acme) == {("2026-03", "cogs"): -10}
 
 
-def test_a_changed_transaction_takes_its_parts_along(api, books, bank, acme):
+def test_changed_transaction_updates_its_categorizations(api, books, bank, acme):
     made = books.book(bank, "-10.00", "2026-03-15")
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}, "usingDateRule": {"type": "nextMonth"}}
     books.split(made["id"], part)
@@ -233,7 +233,7 @@ def test_a_changed_transaction_takes_its_parts_along(api, books, bank, acme):
     assert len(api.get("transactions", {"open": "true"}).json()) == 1
 
 
-def test_a_deleted_transaction_leaves_no_posting(api, books, bank, acme):
+def test_deleted_transaction_leaves_no_postings(api, books, bank, acme):
     made = books.book(bank, "-10.00")
     books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
     api.delete(f"transactions/{made['id']}")
@@ -241,7 +241,7 @@ def test_a_deleted_transaction_leaves_no_posting(api, books, bank, acme):
     assert not Posting.objects.exists()
 
 
-def test_revenue_goes_by_the_invoice_where_the_company_says_so(api, books, bank, acme):
+def test_revenue_is_recognized_by_invoice_date_if_company_says_so(api, books, bank, acme):
     made = books.book(bank, "100.00", "2026-05-10")
     category = api.post("categories", {"name": "Mixed", "plTypes": ["revenue", "no"]}).json()["id"]
     books.split(
@@ -260,7 +260,7 @@ def test_revenue_goes_by_the_invoice_where_the_company_says_so(api, books, bank,
     assert list_month_results(acme) == {("2026-05", "revenue"): 90, ("2026-05", "no"): 10}
 
 
-def test_a_period_of_more_than_thirty_years_is_refused(books, bank):
+def test_service_period_over_thirty_years_is_rejected(books, bank):
     made = books.book(bank)
     rule = {"type": "custom", "startDate": "0001-01-01", "endDate": "9999-12-31"}
     answer = books.split(
@@ -276,7 +276,7 @@ def test_a_period_of_more_than_thirty_years_is_refused(books, bank):
     assert not Categorization.objects.exists()
 
 
-def test_a_note_comes_back_as_it_was_written(books, bank):
+def test_categorization_note_is_returned_as_written(books, bank):
     note = 'He said "no"\n\t\\ and left – 日本 \u2028 {}, </script>'
     made = books.book(bank, "-10.00")["id"]
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "sourceNote": note}
@@ -284,7 +284,7 @@ def test_a_note_comes_back_as_it_was_written(books, bank):
     assert books.parts(made)[0]["sourceNote"] == note
 
 
-def test_decimals_are_exact(books, bank, acme):
+def test_split_amounts_are_exact_decimals(books, bank, acme):
     made = books.book(bank, "-0.30")
     hosting = books.category("hosting")
     for amounts in ((-0.1, -0.2), (-0.1, -0.1, -0.1)):
@@ -293,7 +293,7 @@ def test_decimals_are_exact(books, bank, acme):
         assert list_month_results(acme) == {("2026-03", "cogs"): Decimal("-0.3")}
 
 
-def test_a_split_is_sent_back_as_it_was_read_whatever_lines_its_category_has(api, books, bank):
+def test_split_as_read_can_be_sent_back_unchanged(api, books, bank):
     own = api.post("categories", {"name": "Own", "plTypes": ["cogs", "ga"]}).json()["id"]
     hosting = books.category("hosting")
     made = books.book(bank, "-30.00")
@@ -307,7 +307,7 @@ def test_a_split_is_sent_back_as_it_was_read_whatever_lines_its_category_has(api
     assert again.json()["categorizations"] == answer.json()["categorizations"]
 
 
-def test_a_part_of_nothing_keeps_a_line_of_its_category(api, books, bank):
+def test_zero_categorization_keeps_a_line_of_its_category(api, books, bank):
     made = books.book(bank, "0.00")
     hosting = books.category("hosting")
     answer = books.split(made["id"], {"categoryId": hosting, "plSplit": dict.fromkeys(PlType.values, 0)})

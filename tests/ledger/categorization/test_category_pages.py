@@ -60,7 +60,7 @@ def book_categorized(api, account, category, line, **more):
 # ---------------------------------------------------------------------------------------------- categories
 
 
-def test_categories_are_listed_in_order_with_their_lines_and_uses(viewer, api, acme, account, snacks):
+def test_category_page_lists_categories_in_order_with_lines_and_usage(viewer, api, acme, account, snacks):
     book_categorized(api, account, snacks, "ga")
     seen = get_page_text(viewer.get(build_page_path(acme, "settings/categories")))
     assert "Snacks General and administration · 1 use 1 0" in seen
@@ -68,7 +68,7 @@ def test_categories_are_listed_in_order_with_their_lines_and_uses(viewer, api, a
     assert "New category" not in seen
 
 
-def test_a_category_is_made_changed_and_moved_on_pages(owner, api, acme):
+def test_category_can_be_created_changed_and_moved_on_pages(owner, api, acme):
     form = {"name": " Snacks ", "emoji": "🍏", "plTypes": ["ga", "cogs"], "order": "3"}
     assert owner.post(build_page_path(acme, "settings/categories/new"), form).status_code == 303
     row = Category.objects.for_company(acme.id).get(name="Snacks")
@@ -101,14 +101,14 @@ def test_a_category_is_made_changed_and_moved_on_pages(owner, api, acme):
     assert api.get("categories").json()[0]["id"] == first
 
 
-def test_mistakes_in_a_category_stand_at_their_fields(owner, acme):
+def test_invalid_category_form_shows_field_errors(owner, acme):
     answer = owner.post(build_page_path(acme, "settings/categories/new"), {"name": "", "emoji": "", "order": "soon"})
     assert answer.status_code == 400
     assert re.findall(r'id="(\w+)-error"', answer.content.decode()) == ["name", "order", "plTypes"]
     assert "category.created" not in list_log_entries(acme)
 
 
-def test_a_system_category_keeps_its_line_and_stays(owner, api, acme):
+def test_system_category_page_cannot_change_line_or_delete(owner, api, acme):
     row = next(each for each in api.get("categories").json() if each["systemKey"] == "hosting")
     shown = owner.get(build_page_path(acme, f"settings/categories/{row['id']}"))
     assert "Delete" not in get_page_text(shown)
@@ -121,7 +121,7 @@ def test_a_system_category_keeps_its_line_and_stays(owner, api, acme):
     assert (answer.status_code, "never deleted" in get_page_text(answer)) == (400, True)
 
 
-def test_a_category_in_use_goes_when_another_takes_its_place(owner, api, acme, account, snacks, cloud):
+def test_category_in_use_is_deleted_on_page_with_a_replacement(owner, api, acme, account, snacks, cloud):
     row_id = book_categorized(api, account, snacks, "ga")
     assert api.put(f"accounts/{account}", {"defaultCategoryId": snacks}).status_code == 200
     other = api.post("categories", {"name": "Food", "plTypes": ["ga"]}).json()["id"]
@@ -139,7 +139,7 @@ def test_a_category_in_use_goes_when_another_takes_its_place(owner, api, acme, a
     assert api.get(f"categories/{snacks}").status_code == 404
 
 
-def test_a_category_that_nothing_names_just_goes(owner, api, acme, snacks):
+def test_unused_category_is_deleted_on_page_without_a_replacement(owner, api, acme, snacks):
     address = build_page_path(acme, f"settings/categories/{snacks}/delete")
     assert "Nothing names it" in get_page_text(owner.get(address))
     assert owner.post(address, {}).status_code == 303
@@ -173,7 +173,7 @@ def test_counterparties_are_found_by_name_external_id_and_type(viewer, api, acme
     assert "Nobody matches" in get_page_text(viewer.get(address, {"q": "zzz"}))
 
 
-def test_more_counterparties_than_a_page_holds_are_paged_by_name(viewer, acme, audit_context):
+def test_counterparty_list_is_paged_by_name(viewer, acme, audit_context):
     rows = [
         Counterparty(company=acme, name=f"N{number:03}", type="vendor").mark_created(audit_context)
         for number in range(60)
@@ -189,7 +189,7 @@ def test_more_counterparties_than_a_page_holds_are_paged_by_name(viewer, acme, a
     assert viewer.get(build_page_path(acme, "settings/counterparties?cursor=x")).status_code == 404
 
 
-def test_a_counterparty_is_made_changed_and_deleted_on_pages(owner, api, acme):
+def test_counterparty_can_be_created_changed_and_deleted_on_pages(owner, api, acme):
     form = {"name": "Initech", "type": "vendor", "externalId": ""}
     assert owner.post(build_page_path(acme, "settings/counterparties/new"), form).status_code == 303
     row = Counterparty.objects.for_company(acme.id).get(name="Initech")
@@ -203,7 +203,7 @@ def test_a_counterparty_is_made_changed_and_deleted_on_pages(owner, api, acme):
     assert api.get(f"counterparties/{row.id}").status_code == 404
 
 
-def test_one_that_is_there_twice_is_merged_with_all_that_names_it(owner, api, acme, account, people, cloud):
+def test_merging_counterparties_moves_all_references(owner, api, acme, account, people, cloud):
     row_id = book_categorized(api, account, cloud, "cogs", counterparty={"id": people["old"]})
     tag = api.get(f"transactions/{row_id}")["ETag"]
     plan = {"name": "Prime", "accountId": account, "startDate": "2027-01-01", "amountValue": "-9.00"}
@@ -233,7 +233,7 @@ def test_one_that_is_there_twice_is_merged_with_all_that_names_it(owner, api, ac
         assert not model.objects.for_company(acme.id).filter(**{column: people["old"]}).exists()
 
 
-def test_two_customers_who_are_one_paid_as_one_all_along(owner, api, acme, people):
+def test_merging_customers_combines_their_subscription_metrics(owner, api, acme, people):
     other = api.post("counterparties", {"name": "Hooli Inc", "type": "customer"}).json()["id"]
     for customer, amount in ((people["hooli"], "100.00"), (other, "20.00")):
         subscription = api.post("subscriptions", {"customerId": customer}).json()["id"]
@@ -260,7 +260,7 @@ def test_invalid_merge_target_shows_a_field_error(owner, acme, people, into, sai
     assert Counterparty.objects.for_company(acme.id).count() == 3
 
 
-def test_nobody_is_merged_into_another_companys(owner, acme, globex_api, people):
+def test_counterparty_of_other_company_is_not_a_merge_target(owner, acme, globex_api, people):
     foreign = globex_api.post("counterparties", {"name": "Umbrella", "type": "vendor"}).json()["id"]
     answer = owner.post(build_page_path(acme, f"settings/counterparties/{people['old']}/merge"), {"into": foreign})
     assert (answer.status_code, "No counterparty has this name" in get_page_text(answer)) == (400, True)
@@ -269,7 +269,7 @@ def test_nobody_is_merged_into_another_companys(owner, acme, globex_api, people)
 # ---------------------------------------------------------------------------------------------- account groups
 
 
-def test_groups_are_made_changed_moved_and_deleted_on_pages(owner, api, acme):
+def test_account_groups_can_be_created_changed_moved_and_deleted_on_pages(owner, api, acme):
     for name in ("Banks", "Cards"):
         form = {"name": name, "order": "0"}
         assert owner.post(build_page_path(acme, "accounts/groups/new"), form).status_code == 303
@@ -285,7 +285,7 @@ def test_groups_are_made_changed_moved_and_deleted_on_pages(owner, api, acme):
     assert not AccountGroup.objects.for_company(acme.id).filter(id=banks.id).exists()
 
 
-def test_accounts_are_moved_all_at_once_and_nobodys_move_is_undone(owner, api, acme, account):
+def test_account_group_moves_are_saved_together_and_keep_concurrent_moves(owner, api, acme, account):
     banks = api.post("account_groups", {"name": "Banks"}).json()["id"]
     other = api.post("accounts", {"name": "Card", "type": "creditCard"}).json()["id"]
     seen = owner.get(build_page_path(acme, "accounts/groups")).content.decode()
@@ -302,14 +302,14 @@ def test_accounts_are_moved_all_at_once_and_nobodys_move_is_undone(owner, api, a
 
 
 @pytest.mark.parametrize("wrong", [UNKNOWN_ID, "nothing"])
-def test_a_group_that_is_not_there_moves_nobody(owner, acme, account, wrong):
+def test_unknown_account_group_moves_no_account(owner, acme, account, wrong):
     form = {f"was-{account}": "", f"group-{account}": wrong}
     answer = owner.post(build_page_path(acme, "accounts/groups"), form)
     assert (answer.status_code, 'role="alert"' in answer.content.decode()) == (400, True)
     assert Account.objects.for_company(acme.id).get().account_group_id is None
 
 
-def test_a_counterparty_leads_back_to_the_list_as_it_was_searched(api, owner, acme):
+def test_counterparty_page_links_back_to_searched_list(api, owner, acme):
     api.post("counterparties", {"name": "Nimbus", "type": "vendor"})
     listed = build_page_path(acme, "settings/counterparties?q=nim&type=vendor")
     address = re.search(r'href="([^"]+)"><strong>Nimbus', owner.get(listed).content.decode())[1]

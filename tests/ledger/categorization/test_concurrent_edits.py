@@ -44,7 +44,7 @@ def list_parts(books, transaction_id):
     return [(each["categoryId"], sum(each["plSplit"].values())) for each in books.parts(transaction_id)]
 
 
-def test_accepting_gives_only_what_is_open_and_leaves_a_persons_part(books, bank, site, hosting, office, exact):
+def test_accepting_suggestion_fills_open_amount_and_keeps_existing_split(books, bank, site, hosting, office, exact):
     row = books.book(bank, "-100.00", fromTo="Nimbus Ltd")["id"]
     part = {"categoryId": hosting, "plSplit": {"cogs": -40}, "sourceNote": "mine"}
     assert books.split(row, part).status_code == 200
@@ -55,7 +55,7 @@ def test_accepting_gives_only_what_is_open_and_leaves_a_persons_part(books, bank
     assert books.parts(row)[0]["sourceNote"] == "mine"
 
 
-def test_accepting_leaves_the_leg_of_a_transfer(books, bank, savings, site, office, exact):
+def test_accepting_suggestion_keeps_transfer_leg(books, bank, savings, site, office, exact):
     row, other = books.book(bank, "-100.00")["id"], books.book(savings, "40.00")["id"]
     assert books.split(row, {"categoryId": office, "plSplit": {"ga": -40}}).status_code == 200
     assert books.link(row, other, part=next(iter(books.read(row)["categorizations"]))).status_code == 200
@@ -65,7 +65,7 @@ def test_accepting_leaves_the_leg_of_a_transfer(books, bank, savings, site, offi
     assert list_parts(books, row)[1:] == [(office, -60)]
 
 
-def test_a_colleagues_choice_is_told_and_not_overwritten(books, bank, site, anna, hosting, office):
+def test_accepting_suggestion_shows_and_keeps_concurrent_choice(books, bank, site, anna, hosting, office):
     row = books.book(bank, "-100.00", fromTo="Nimbus Ltd")["id"]
     page = site.get("inbox")
     form = {"act": "accept", "id": row, "category": f"{office}:ga"}
@@ -101,7 +101,7 @@ def test_edit_conflict_names_deleted_rows(api, books, bank, site, office):
 
 
 @pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete"])
-def test_a_list_that_was_drawn_before_loses_no_decision(books, bank, pages, anna, hosting, office, act):
+def test_stale_list_does_not_overwrite_concurrent_categorization(books, bank, pages, anna, hosting, office, act):
     row, other = (books.book(bank, "-100.00", fromTo=name)["id"] for name in ("Nimbus Ltd", "Cumulus"))
     listed = pages.get()
     anna.post(act="categorize", id=row, category=f"{hosting}:cogs")
@@ -124,7 +124,7 @@ def test_edit_conflict_ignores_unselected_rows(books, bank, pages, anna, hosting
     assert list_parts(books, other) == [(office, -100)]
 
 
-def test_several_that_changed_are_counted(books, bank, pages, anna, hosting, office):
+def test_edit_conflict_counts_several_changed_transactions(books, bank, pages, anna, hosting, office):
     rows = [books.book(bank, "-100.00", fromTo=name)["id"] for name in ("Nimbus Ltd", "Cumulus", "Stratus")]
     listed = pages.get()
     anna.post(act="categorize", id=rows[:2], category=f"{hosting}:cogs")
@@ -133,7 +133,7 @@ def test_several_that_changed_are_counted(books, bank, pages, anna, hosting, off
     assert books.parts(rows[2]) == []
 
 
-def test_a_question_that_was_answered_too_late_is_asked_again(books, bank, pages, anna, acme, hosting, office):
+def test_stale_bulk_confirmation_is_asked_again(books, bank, pages, anna, acme, hosting, office):
     rows = [books.book(bank, "-1.00")["id"] for _ in range(51)]
     form = {"act": "categorize", "whole": "on", "category": f"{office}:ga"}
     word = r'name="confirmed" value="([^"]+)"'
@@ -147,7 +147,7 @@ def test_a_question_that_was_answered_too_late_is_asked_again(books, bank, pages
     assert pages.post(**form, confirmed=confirmed).status_code == 303
 
 
-def test_the_parts_of_one_say_what_a_colleague_chose(books, bank, pages, anna, hosting, office):
+def test_split_form_conflict_shows_concurrent_choice(books, bank, pages, anna, hosting, office):
     row = books.book(bank, "-100.00", fromTo="Nimbus Ltd")["id"]
     seen = re.search(r'name="seen" value="([^"]+)"', pages.get(f"/{row}/split").content.decode())[1]
     anna.post(act="categorize", id=row, category=f"{hosting}:cogs")
@@ -157,7 +157,7 @@ def test_the_parts_of_one_say_what_a_colleague_chose(books, bank, pages, anna, h
     assert list_parts(books, row) == [(hosting, -100)]
 
 
-def test_a_pair_that_is_none_any_more_stays_as_a_colleague_left_it(books, bank, savings, site, anna, hosting):
+def test_outdated_transfer_pair_is_not_linked(books, bank, savings, site, anna, hosting):
     day = datetime.now(tz=UTC).date().isoformat()
     source, target = books.book(bank, "-80.00", day)["id"], books.book(savings, "80.00", day)["id"]
     assert "Main → Savings" in get_page_text(site.get("inbox"))
@@ -168,7 +168,7 @@ def test_a_pair_that_is_none_any_more_stays_as_a_colleague_left_it(books, bank, 
     assert books.parts(target) == []
 
 
-def test_a_pair_of_which_a_leg_was_changed_says_by_whom(books, bank, savings, site, api):
+def test_transfer_pair_conflict_names_editor_of_changed_leg(books, bank, savings, site, api):
     day = datetime.now(tz=UTC).date().isoformat()
     out = books.book(bank, "-200.00", day, fromTo="to savings")["id"]
     other = books.book(savings, "200.00", day, fromTo="from giro")["id"]

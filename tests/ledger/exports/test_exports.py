@@ -27,7 +27,7 @@ JOURNALS = ["journal.beancount", "journal.hledger"]
 FORMULAS = ["=1+1", "+49 30", "-1", "@SUM(A1)", "\t=1", "\rx", "\nx", " =1+1", "＝1"]
 
 
-def test_the_database_knows_the_decimals_of_every_currency():
+def test_database_decimals_match_every_currency():
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT c, {build_decimals_sql('c')} FROM unnest(%s::text[]) AS c", [list(CURRENCIES)])
         assert dict(cursor.fetchall()) == {each: get_minor_units(each) for each in CURRENCIES}
@@ -75,7 +75,7 @@ def three(books, bank):
 
 
 @READERS
-def test_a_table_has_the_rows_and_the_amounts_of_the_list(api, three, read):
+def test_table_export_has_rows_and_amounts_of_transaction_list(api, three, read):
     listed = {row["id"]: row for row in api.get("transactions").json()}
     rows = read(api)
     assert [row["Id"] for row in rows] == list(listed)
@@ -87,7 +87,7 @@ def test_a_table_has_the_rows_and_the_amounts_of_the_list(api, three, read):
 
 
 @READERS
-def test_a_table_says_what_transactions_were_for(api, three, read):
+def test_table_export_shows_categories_lines_and_status(api, three, read):
     rows = {row["Id"]: row for row in read(api)}
     assert rows[three["hosting"]]["Categories"].endswith("Hosting")
     assert rows[three["hosting"]]["P&L lines"] == "Cost of revenue"
@@ -95,7 +95,7 @@ def test_a_table_says_what_transactions_were_for(api, three, read):
 
 
 @READERS
-def test_a_table_takes_the_filters_and_the_order_of_the_list(api, three, read):
+def test_table_export_applies_list_filters_and_sort(api, three, read):
     assert [row["Id"] for row in read(api, q="nimbus")] == [three["hosting"]]
     assert [row["Id"] for row in read(api, startDate="2026-01-01", endDate="2026-01-31")] == [three["hosting"]]
     amounts = [Decimal(row["Amount"]) for row in read(api, sort="amount", currency="EUR")]
@@ -105,7 +105,7 @@ def test_a_table_takes_the_filters_and_the_order_of_the_list(api, three, read):
 
 @READERS
 @pytest.mark.parametrize("text", FORMULAS)
-def test_no_spreadsheet_calculates_what_somebody_wrote(api, books, read, text):
+def test_table_export_escapes_formulas(api, books, read, text):
     name = text.strip() or "x"
     bank = books.account(name=name)
     books.book(bank, "-1.00", fromTo=text, description=text, notes=text, externalId=text)
@@ -119,7 +119,7 @@ def test_no_spreadsheet_calculates_what_somebody_wrote(api, books, read, text):
 
 
 @pytest.mark.parametrize("text", ["Shop;=cmd|' /C calc'!A0", 'a;"=1"', "a\t-1", "a\n=1", "a;  +1;@B", "a;'=1"])
-def test_no_spreadsheet_calculates_where_other_signs_than_ours_part_cells(api, books, text):
+def test_table_export_escapes_formulas_behind_other_cell_separators(api, books, text):
     """Excel in German parts at semicolons, and knows quotation marks at the start of a cell alone."""
     bank = books.account()
     books.book(bank, "-1.00", fromTo=text, description=text, notes=text)
@@ -138,20 +138,20 @@ def test_escaped_formulas_are_read_back(text):
 
 
 @pytest.mark.parametrize("strange", ["\x01 \x1f \ufffe \uffff _x0041_ <&> 🙂 \u2028", "<r>&</r>"])
-def test_a_workbook_holds_every_text_that_can_be_stored(api, books, bank, strange):
+def test_workbook_export_holds_every_storable_text(api, books, bank, strange):
     books.book(bank, "-1.00", fromTo=strange)
     (row,) = read_xlsx_export(api)
     assert row["From/to"] == strange
 
 
 @READERS
-def test_an_amount_that_no_spreadsheet_can_keep_keeps_its_cents(api, books, bank, read):
+def test_amount_beyond_spreadsheet_precision_keeps_its_cents(api, books, bank, read):
     books.book(bank, "99999999999999.99")
     (row,) = read(api)
     assert row["Amount"] == "99999999999999.99"
 
 
-def test_a_sheet_ends_where_spreadsheets_do(api, three, monkeypatch):
+def test_workbook_export_over_row_limit_is_rejected(api, three, monkeypatch):
     monkeypatch.setattr(workbooks, "MAX_SHEET_ROWS", 2)
     answer = api.get("exports/transactions.xlsx")
     assert (answer.status_code, answer.json()["code"]) == (400, "too_many_rows")
@@ -159,14 +159,14 @@ def test_a_sheet_ends_where_spreadsheets_do(api, three, monkeypatch):
 
 
 @READERS
-def test_names_are_those_that_the_caller_may_see(acme, make_api, three, read):
+def test_table_export_hides_names_the_caller_may_not_see(acme, make_api, three, read):
     caller = make_api(acme, "transactions:read")
     assert {row["Account"] for row in read(caller)} == {HIDDEN_NAME}
     assert {row["Categories"] for row in read(caller)} == {"", HIDDEN_NAME}
 
 
 @pytest.mark.parametrize("name", TABLES + JOURNALS)
-def test_another_companys_transactions_are_in_no_export(api, globex_api, books, three, name):
+def test_export_excludes_transactions_of_other_companies(api, globex_api, books, three, name):
     plain = globex_api.get(f"exports/{name}")
     said = read_stream(plain)
     if name.endswith("xlsx"):
@@ -177,7 +177,7 @@ def test_another_companys_transactions_are_in_no_export(api, globex_api, books, 
 
 
 @pytest.mark.parametrize("name", TABLES + JOURNALS)
-def test_an_export_is_a_file(api, three, name):
+def test_export_is_sent_as_attachment(api, three, name):
     answer = api.get(f"exports/{name}")
     assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
     assert answer["X-Content-Type-Options"] == "nosniff"
@@ -185,7 +185,7 @@ def test_an_export_is_a_file(api, three, name):
 
 
 @pytest.mark.parametrize("name", TABLES + JOURNALS)
-def test_an_export_is_sent_while_it_is_written(api, three, name):
+def test_export_is_streamed(api, three, name):
     """The first piece goes out before any transaction is read, so no length can be announced."""
     answer = api.get(f"exports/{name}")
     assert "Content-Length" not in answer
@@ -200,7 +200,7 @@ def test_an_export_is_sent_while_it_is_written(api, three, name):
 
 
 @pytest.mark.parametrize("name", TABLES + JOURNALS)
-def test_the_database_does_not_wait_for_who_receives_an_export(api, three, name):
+def test_export_holds_no_database_transaction_while_streaming(api, three, name):
     """However slowly somebody takes the pieces, no transaction of the database is open meanwhile."""
     open_blocks = list(connection.savepoint_ids)
     for _piece in api.get(f"exports/{name}").streaming_content:
@@ -236,7 +236,7 @@ def parse_amount(text):
 
 
 @READERS
-def test_a_table_of_categorizations_has_one_row_each(api, books, bank, two_parts, read):
+def test_categorization_export_has_one_row_per_categorization(api, books, bank, two_parts, read):
     books.book(bank, "-3.50", date="2026-02-03", fromTo="Café")  # has no categorization
     hosting, machines = read(api, rows="categorizations")
     assert list(hosting) == CATEGORIZATION_COLUMNS
@@ -256,7 +256,7 @@ def test_a_table_of_categorizations_has_one_row_each(api, books, bank, two_parts
 
 
 @READERS
-def test_a_table_of_categorizations_is_what_the_api_says_of_them(api, three, two_parts, read):
+def test_categorization_export_matches_api_categorizations(api, three, two_parts, read):
     listed = [
         (row["id"], part) for row in api.get("transactions").json() for part in row["categorizations"].values()
     ]  # fmt: skip
@@ -274,37 +274,37 @@ def test_a_table_of_categorizations_is_what_the_api_says_of_them(api, three, two
 
 
 @READERS
-def test_names_in_a_table_of_categorizations_are_those_that_the_caller_may_see(acme, make_api, two_parts, read):
+def test_categorization_export_hides_names_the_caller_may_not_see(acme, make_api, two_parts, read):
     rows = read(make_api(acme, "transactions:read"), rows="categorizations")
     assert {row["Category"] for row in rows} == {row["Account"] for row in rows} == {str(HIDDEN_NAME)}
     assert [row["Counterparty"] for row in rows] == [str(HIDDEN_NAME), ""]
 
 
-def test_another_companys_categorizations_are_in_no_table(globex_api, two_parts):
+def test_categorization_export_excludes_other_companies(globex_api, two_parts):
     assert read_csv_export(globex_api, rows="categorizations") == []
 
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("rows", ["parts", "", "Categorizations", ["transactions", "categorizations"]])
-def test_unknown_rows_of_a_table_are_refused(api, name, rows):
+def test_unknown_rows_parameter_is_rejected(api, name, rows):
     answer = api.get(f"exports/{name}", {"rows": rows})
     assert (answer.status_code, answer.json()["code"]) == (400, "validation_failed")
     assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [("#/rows", "invalid_filter")]
 
 
 @pytest.mark.parametrize("name", JOURNALS)
-def test_a_journal_has_no_rows_to_choose(api, name):
+def test_journal_export_takes_no_rows_parameter(api, name):
     answer = api.get(f"exports/{name}", {"rows": "categorizations"})
     assert [each["code"] for each in answer.json()["errors"]] == ["unknown_parameter"]
 
 
-def test_a_sheet_of_categorizations_ends_where_spreadsheets_do(api, two_parts, monkeypatch):
+def test_categorization_workbook_over_row_limit_is_rejected(api, two_parts, monkeypatch):
     monkeypatch.setattr(workbooks, "MAX_SHEET_ROWS", 1)
     answer = api.get("exports/transactions.xlsx", {"rows": "categorizations"})
     assert (answer.status_code, answer.json()["code"]) == (400, "too_many_rows")
 
 
-def test_days_and_amounts_of_a_sheet_of_categorizations_are_such(api, two_parts):
+def test_categorization_workbook_has_date_and_number_cells(api, two_parts):
     content = read_stream(api.get("exports/transactions.xlsx", {"rows": "categorizations"}))
     (sheet,) = openpyxl.load_workbook(io.BytesIO(content)).worksheets
     cells = {cell.value: sheet.cell(2, cell.column) for cell in sheet[1]}
@@ -315,7 +315,7 @@ def test_days_and_amounts_of_a_sheet_of_categorizations_are_such(api, two_parts)
     assert {cells[name].number_format for name in amounts} == {"#,##0.00"}
 
 
-def test_the_page_offers_a_row_per_categorization(browser_of, alice, acme, two_parts):
+def test_transaction_page_offers_categorization_exports(browser_of, alice, acme, two_parts):
     browser = browser_of(alice, acme).client
     shown = browser.get(f"/app/companies/{acme.id}/transactions", {"q": "nimbus"}).content.decode()
     addresses = re.findall(r'href="([^"]+rows=categorizations)"', shown)
@@ -349,13 +349,13 @@ def test_invalid_export_parameters_return_an_error_code(api, name, asked, code):
 
 
 @pytest.mark.parametrize("name", ["transactions.pdf", "..%2f", "journal", "transactions.csv/x"])
-def test_an_export_that_there_is_not_is_not_found(api, name):
+def test_unknown_export_is_not_found(api, name):
     answer = api.get(f"exports/{name}")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 @READERS
-def test_as_many_statements_for_a_thousand_rows_as_for_one(api, books, bank, read, django_assert_num_queries):
+def test_export_queries_do_not_grow_with_rows(api, books, bank, read, django_assert_num_queries):
     rows = [{"accountId": bank, "date": "2026-01-01", "amountValue": f"{n}.00"} for n in range(1, 1001)]
     assert api.post("transactions/import", {"transactions": rows}).status_code == 200
     assert len(read(api)) == 1000

@@ -47,7 +47,7 @@ def list_postings(*rows):
 
 
 @given(st.text(max_size=40))
-def test_a_name_is_legal_whatever_people_call_things(text):
+def test_normalized_account_name_is_valid_for_any_text(text):
     name = normalize_account_name(text, fallback="Account-1f")
     assert account.is_valid_leaf(name)
     assert ":" not in name
@@ -65,12 +65,12 @@ def test_a_name_is_legal_whatever_people_call_things(text):
         ("ß", "SS"),
     ],
 )
-def test_a_name_begins_with_a_capital_or_a_digit_and_keeps_what_it_can(text, name):
+def test_account_name_starts_with_capital_or_digit_and_drops_other_signs(text, name):
     assert normalize_account_name(text, fallback="Account") == name
 
 
 @given(st.lists(st.sampled_from(["A", "A-2", "A-2-2", "B"]), max_size=12))
-def test_no_two_things_have_one_name(names):
+def test_account_names_are_made_unique(names):
     taken = set()
     found = [make_name_unique(name, taken) for name in names]
     assert len(set(found)) == len(names)
@@ -84,7 +84,7 @@ def test_hidden_names_are_exported_as_id_suffixes():
     assert found.categories[secret][0] == "Income:Revenue:Category-12345678"
 
 
-def test_every_type_of_account_has_a_place_of_its_own_and_every_category_one_on_each_line():
+def test_chart_has_unique_account_per_type_and_category_on_each_line():
     found = build_chart_of_accounts(
         accounts=[(kind, kind, "Main") for kind in PREFIX_BY_ACCOUNT_TYPE], categories=[("1", "Main"), ("2", "main")]
     )
@@ -97,7 +97,7 @@ def test_every_type_of_account_has_a_place_of_its_own_and_every_category_one_on_
 
 
 @given(AMOUNTS)
-def test_an_amount_turned_is_the_same_with_the_other_sign_and_nothing_has_none(amount):
+def test_reversed_sign_negates_amount_without_negative_zero(amount):
     text = f"{amount or abs(amount)}"
     assert Decimal(reverse_sign(text)) == -amount
     assert reverse_sign(reverse_sign(text)) == text
@@ -148,7 +148,7 @@ def draw_transaction(draw, number):
 
 @given(st.integers(1, 3).flatmap(lambda many: st.tuples(*map(draw_transaction, range(many)))))
 @settings(max_examples=60)
-def test_every_entry_adds_up_to_zero_and_all_of_them_to_what_moved(drawn):
+def test_journal_entries_balance_to_zero_and_sum_to_account_movements(drawn):
     found = build_entries(*[each for rows in drawn for each in rows])
     for entry in found:
         sums = defaultdict(Decimal)
@@ -170,13 +170,13 @@ def test_every_entry_adds_up_to_zero_and_all_of_them_to_what_moved(drawn):
     ("amount", "against"),
     [("10.00", "Income:Uncategorized -10.00 EUR"), ("-10.00", "Expenses:Uncategorized 10.00 EUR")],
 )
-def test_uncategorized_amount_is_posted_to_an_open_account(amount, against):
+def test_uncategorized_amount_is_posted_to_uncategorized_account(amount, against):
     (found,) = build_entries(build_row(amount, uncategorized=amount))
     assert found == JournalEntry("2026-03-15", True, "1", "Initech", "Invoice 7", found.postings)
     assert list_postings(build_row(amount, uncategorized=amount)) == [f"{BANK} {amount} EUR", against]
 
 
-def test_parts_stand_on_their_lines_and_tax_on_its_own_and_nothing_is_open():
+def test_split_is_posted_to_category_lines_and_tax_account():
     one = {"category": "shop", "revenue": "-8.00", "tax": "-1.52"}
     other = {"category": "shop", "cogs": "2.00"}
     assert list_postings(build_row("7.52", **one), build_row("7.52", **other)) == [
@@ -185,7 +185,7 @@ def test_parts_stand_on_their_lines_and_tax_on_its_own_and_nothing_is_open():
     assert [each.is_open for each in build_entries(build_row("7.52", **one), build_row("7.52", **other))] == [False]
 
 
-def test_lines_of_another_chart_are_refused_and_not_cut():
+def test_mismatched_chart_lines_are_rejected():
     with pytest.raises(ValueError, match="zip"):
         list(
             build_journal_entries(
@@ -195,14 +195,14 @@ def test_lines_of_another_chart_are_refused_and_not_cut():
         )
 
 
-def test_an_initial_balance_stands_against_the_opening_balances_alone():
+def test_initial_balance_is_posted_against_opening_balances():
     assert list_postings(build_row("100.00", uncategorized="100.00", is_initial_balance="t")) == [
         f"{BANK} 100.00 EUR",
         f"{OPENING_BALANCES_ACCOUNT} -100.00 EUR",
     ]
 
 
-def test_a_movement_of_nothing_is_an_entry_still():
+def test_zero_transaction_is_still_an_entry():
     assert list_postings(build_row("0.00")) == [f"{BANK} 0.00 EUR"]
 
 
@@ -221,7 +221,7 @@ def build_leg(amount, other, currency="EUR", **more):
         ("10.00", "USD", [f"{TRANSFERS_ACCOUNT} 10.00 EUR", f"{TRANSFERS_ACCOUNT} -10.00 USD"]),
     ],
 )
-def test_a_transfer_is_one_entry_told_by_the_side_that_the_money_left(other, currency, between):
+def test_transfer_is_one_entry_described_by_its_source(other, currency, between):
     away, there = (
         build_leg("-10.00", other, currency),
         build_leg(other, "-10.00", id="2", account="till", currency=currency),
@@ -231,11 +231,11 @@ def test_a_transfer_is_one_entry_told_by_the_side_that_the_money_left(other, cur
     assert found == JournalEntry("2026-03-15", False, "1", "Initech", "Invoice 7", found.postings)
 
 
-def test_a_transfer_that_is_on_its_way_waits_on_an_account_of_its_own():
+def test_transfer_in_transit_is_posted_to_transfers_account():
     assert list_postings(build_leg("-10.00", "")) == [f"{BANK} -10.00 EUR", f"{TRANSFERS_ACCOUNT} 10.00 EUR"]
 
 
-def test_a_transfer_of_a_part_leaves_the_rest_in_an_entry_of_its_own():
+def test_partial_transfer_leaves_the_rest_in_a_separate_entry():
     part = build_leg("-10.00", "10.00")._replace(amount="-12.00", uncategorized="-2.00")
     transfer, rest = build_entries(part)
     assert [amount for _, amount, _ in transfer.postings] == ["-10.00", "10.00"]
@@ -250,7 +250,7 @@ RECEIVED = JournalEntry(
 )
 
 
-def test_beancount_is_told_of_an_entry_with_its_id_payee_text_and_postings():
+def test_beancount_entry_has_id_payee_text_and_postings():
     assert beancount.format_entry(RECEIVED) == (
         f'2026-03-15 * "Initech" "Invoice"\n  id: "7"\n  {BANK}  1.00 EUR\n  {SALES}  -1.00 EUR\n\n'
     )
@@ -258,7 +258,7 @@ def test_beancount_is_told_of_an_entry_with_its_id_payee_text_and_postings():
     assert beancount.format_entry(nameless) == f'2026-03-15 ! "Initech" "Invoice"\n  {BANK}  1.00 EUR\n\n'
 
 
-def test_hledger_is_told_of_an_entry_with_its_id_payee_text_and_postings():
+def test_hledger_entry_has_id_payee_text_and_postings():
     assert hledger.format_entry(RECEIVED) == (
         f"2026-03-15 * (7) Initech | Invoice\n    {BANK}  1.00 EUR\n    {SALES}  -1.00 EUR\n\n"
     )
@@ -267,7 +267,7 @@ def test_hledger_is_told_of_an_entry_with_its_id_payee_text_and_postings():
 
 @given(st.text(max_size=20))
 @settings(max_examples=60)
-def test_beancount_reads_a_text_as_it_was_but_for_control_characters(text):
+def test_beancount_text_round_trips_except_control_characters(text):
     (found,), errors, _ = parser.parse_string(f"2026-03-15 * {beancount.quote_text(text)}\n")
     assert not errors
     assert found.narration == "".join(
@@ -284,7 +284,7 @@ def test_beancount_reads_a_text_as_it_was_but_for_control_characters(text):
         ("a\nb\tc\rd", r'"a\nb\tc d"'),
     ],
 )
-def test_beancount_has_quotation_marks_and_backslashes_escaped(words, written):
+def test_beancount_text_escapes_quotes_and_backslashes(words, written):
     assert beancount.quote_text(words) == written
 
 
@@ -298,23 +298,23 @@ def test_beancount_has_quotation_marks_and_backslashes_escaped(words, written):
         ("  a   b ", "a b"),
     ],
 )
-def test_hledger_has_texts_on_one_line_without_letters_of_its_own(text, written):
+def test_hledger_description_is_one_line_without_special_characters(text, written):
     assert hledger.clean_description(text) == written
 
 
-def test_beancount_is_told_first_whose_books_they_are_and_that_no_cent_is_missing():
+def test_beancount_header_sets_title_currency_and_tolerance():
     assert beancount.format_header(title="Acme", base="EUR") + beancount.format_commodities(["USD"]) == (
         'option "title" "Acme"\noption "operating_currency" "EUR"\noption "tolerance_multiplier" "0.1"\n\n'
     )
 
 
-def test_hledger_is_told_first_how_every_currency_is_written():
+def test_hledger_header_declares_format_of_each_currency():
     assert hledger.format_header(title="A;b", base="EUR") + hledger.format_commodities(["USD", "JPY"]) == (
         "; A,b, in EUR\ndecimal-mark .\ncommodity 1000. JPY\ncommodity 1000.00 USD\n\n"
     )
 
 
-def test_accounts_are_opened_and_rates_told_as_each_program_wants_them():
+def test_account_openings_and_prices_use_syntax_of_each_program():
     assert beancount.format_account_opening(BANK, day=date(2026, 3, 1)) == f"2026-03-01 open {BANK}\n"
     assert hledger.format_account_opening(BANK, day=date(2026, 3, 1)) == f"account {BANK}\n"
     rate = {"currency": "USD", "rate": "0.91", "base": "EUR"}

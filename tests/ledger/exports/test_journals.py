@@ -141,7 +141,7 @@ def change_amount(text, place):
 @CHECKS
 @given(drawn=draw_bookings(first=START, days=100), seed=st.integers(0, 999))
 @checked_settings
-def test_a_journal_of_any_company_has_no_mistake(any_company, name, check, drawn, seed):
+def test_journal_of_any_company_passes_checks(any_company, name, check, drawn, seed):
     api = any_company(drawn, seed)
     for asked in ({}, WINDOW, {"startDate": "2024-02-15"}, {"endDate": "2024-02-15"}):
         assert not check(download_journal(api, name, **asked)), asked
@@ -150,14 +150,14 @@ def test_a_journal_of_any_company_has_no_mistake(any_company, name, check, drawn
 @CHECKS
 @given(drawn=draw_bookings(first=START, days=100), chance=st.randoms(use_true_random=False))
 @checked_settings
-def test_a_journal_in_which_any_amount_is_altered_has_one(any_company, name, check, drawn, chance):
+def test_journal_with_altered_amount_fails_checks(any_company, name, check, drawn, chance):
     text = download_journal(any_company(drawn), name, **WINDOW)
     for place in chance.sample(list_amount_places(text), k=min(8, len(list_amount_places(text)))):
         assert check(change_amount(text, place)), change_amount(text, place)[place[0] - 200 : place[1] + 20]
 
 
 @CHECKS
-def test_every_single_amount_is_checked(api, books, bank, name, check):
+def test_journal_checks_cover_every_amount(api, books, bank, name, check):
     till = books.account(name="Till", type="cash", defaultCurrency="JPY")
     bought = books.book(bank, "-119.00", "2024-02-10")["id"]
     split_in_two(books, bought)
@@ -175,7 +175,7 @@ def test_every_single_amount_is_checked(api, books, bank, name, check):
         assert missed == []
 
 
-def test_bean_check_itself_finds_none_and_finds_one(api, books, bank, tmp_path):
+def test_bean_check_accepts_journal_and_rejects_altered_amount(api, books, bank, tmp_path):
     books.book(bank, "-3.50", "2024-02-10", fromTo=TEXTS[0])
     text = download_journal(api, "beancount", **WINDOW)
     assert run_bean_check(text, tmp_path) == ""
@@ -206,7 +206,7 @@ def test_journal_assertions_equal_account_balances(any_company, drawn):
         assert days >= {date(2024, 2, 29), date(2024, 3, 31)}
 
 
-def test_balances_are_those_of_the_product(api, books, bank):
+def test_journal_balances_equal_reported_balances(api, books, bank):
     for day, amount in (
         ("2024-01-31", "10.00"),
         ("2024-02-01", "-4.00"),
@@ -236,7 +236,7 @@ def map_postings(entry):
     return {each.account: (each.units.number, each.units.currency) for each in entry.postings}
 
 
-def test_an_entry_stands_against_lines_and_categories(api, books, bank):
+def test_journal_entry_posts_to_lines_and_categories(api, books, bank):
     row = books.book(bank, "-119.00", "2024-02-10", fromTo='Nim"bus', description="two\nlines")
     split_in_two(books, row["id"])
     (entry,) = list_journal_transactions(api)
@@ -268,7 +268,7 @@ def test_tax_payments_clear_the_pass_through_tax_account(api, books, bank, name,
     assert sum(map(Decimal, amounts)) == 0
 
 
-def test_a_transfer_is_one_entry(api, books, bank):
+def test_transfer_is_one_journal_entry(api, books, bank):
     till = books.account(name="Till", type="creditCard")
     out, into = books.book(bank, "-50.00", "2024-02-03"), books.book(till, "50.00", "2024-02-05")
     assert books.link(out["id"], into["id"]).status_code == 200
@@ -280,7 +280,7 @@ def test_a_transfer_is_one_entry(api, books, bank):
     }
 
 
-def test_money_on_its_way_at_the_end_of_a_month_is_on_an_account_of_its_own(api, books, bank):
+def test_transfer_in_transit_at_month_end_uses_transfers_account(api, books, bank):
     till = books.account(name="Till", type="cash")
     out, into = books.book(bank, "-50.00", "2024-02-28"), books.book(till, "50.00", "2024-03-01")
     assert books.link(out["id"], into["id"]).status_code == 200
@@ -299,7 +299,7 @@ def test_journal_leaves_out_pending_and_opens_with_earlier_balances(api, books, 
     assert map_postings(entry)["Assets:Bank:Main"] == (Decimal(-2), "EUR")
 
 
-def test_foreign_money_has_its_price_on_each_day_and_at_the_end_of_each_month(api, books, bank):
+def test_journal_prices_foreign_currency_on_its_day_and_at_month_ends(api, books, bank):
     books.book(bank, "10.00", "2024-02-07", amountCurrency="USD")
     entries, _, _ = loader.load_string(download_journal(api, "beancount", **WINDOW))
     told = {each.date: each.amount.number for each in entries if isinstance(each, data.Price)}
@@ -308,13 +308,13 @@ def test_foreign_money_has_its_price_on_each_day_and_at_the_end_of_each_month(ap
         assert round(1 / number, 4) == get_rate_table().get_rate("USD", day)
 
 
-def test_names_that_nobody_may_see_are_ids(acme, make_api, books, bank):
+def test_journal_replaces_hidden_names_with_ids(acme, make_api, books, bank):
     books.book(bank, "-3.50", "2024-02-10")
     (entry,) = list_journal_transactions(make_api(acme, "transactions:read"))
     assert f"Assets:Bank:Account-{bank[-8:]}" in map_postings(entry)
 
 
-def test_a_company_without_transactions_has_a_journal(api):
+def test_company_without_transactions_has_valid_journal(api):
     assert list_journal_transactions(api) == list_journal_transactions(api, **WINDOW) == []
     assert not check_with_hledger(download_journal(api, "hledger", **WINDOW))
 
@@ -324,14 +324,14 @@ def test_a_company_without_transactions_has_a_journal(api):
     "asked",
     [{"endDate": "2023-12-31"}, {"startDate": "2090-01-01"}, {"startDate": "0001-01-01", "endDate": "9999-12-31"}],
 )
-def test_a_window_beside_all_transactions_has_a_journal_too(api, books, bank, name, check, asked):
+def test_window_without_transactions_has_valid_journal(api, books, bank, name, check, asked):
     books.book(bank, "-3.50", "2024-02-10")
     assert not check(download_journal(api, name, **asked))
 
 
 @pytest.mark.parametrize("name", ["beancount", "hledger"])
 @pytest.mark.parametrize("day", ["0026-03-15", "2100-01-01"])
-def test_days_that_no_journal_can_have_are_refused(api, books, bank, name, day):
+def test_journal_with_out_of_range_dates_is_rejected(api, books, bank, name, day):
     books.book(bank, "-3.50", "2024-02-10")
     books.book(bank, "-3.50", day)
     answer = api.get(f"exports/journal.{name}")
@@ -340,7 +340,7 @@ def test_days_that_no_journal_can_have_are_refused(api, books, bank, name, day):
     assert api.get(f"exports/journal.{name}", {"startDate": "2999-01-01"}).status_code == 400
 
 
-def test_money_without_a_rate_is_refused(api, books, bank, monkeypatch):
+def test_journal_without_rate_is_rejected(api, books, bank, monkeypatch):
     from ledger.exports import journals
     from ledger.money.calc.fx import RateTable
 

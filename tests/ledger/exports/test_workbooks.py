@@ -95,28 +95,28 @@ def list_texts(file):
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
-def test_a_text_is_what_xlsxwriter_makes_of_it(text):
+def test_workbook_text_matches_xlsxwriter(text):
     rows = build_row(text), build_row(), build_row(text[:3])
     assert read_sheet(write_workbook(*rows)) == read_sheet(write_with_xlsxwriter(*rows))
 
 
-def test_blanks_at_an_end_are_marked_as_such():
+def test_workbook_preserves_leading_and_trailing_spaces():
     with zipfile.ZipFile(write_workbook(build_row(" a"), build_row("a "), build_row("a b"))) as book:
         marked = book.read(workbooks.SHEET_PATH).decode().count('xml:space="preserve"')
     assert marked == 2 * (len(TEXTS) + 1)  # the currency too: a row is written in one way
 
 
 @pytest.mark.parametrize(("amount", "currency"), AMOUNTS.items())
-def test_an_amount_is_what_xlsxwriter_makes_of_it(amount, currency):
+def test_workbook_amount_matches_xlsxwriter(amount, currency):
     row = build_row(amount=amount, currency=currency)
     assert read_sheet(write_workbook(row)) == read_sheet(write_with_xlsxwriter(row))
 
 
-def test_a_book_without_rows_is_what_xlsxwriter_makes_of_it():
+def test_empty_workbook_matches_xlsxwriter():
     assert read_sheet(write_workbook()) == read_sheet(write_with_xlsxwriter())
 
 
-def test_each_row_has_its_cells_and_those_that_are_empty_are_not_there():
+def test_workbook_rows_omit_empty_cells():
     rows = [build_row("a" * (number % 3), f"2026-01-{number:02}", f"{number}.00") for number in range(1, 32)]
     assert read_sheet(write_workbook(*rows)) == read_sheet(write_with_xlsxwriter(*rows))
     assert (
@@ -125,7 +125,7 @@ def test_each_row_has_its_cells_and_those_that_are_empty_are_not_there():
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "1899-12-31", "1900-01-01", "1900-02-28", "1900-03-01", "9999-12-31"])
-def test_a_day_has_the_number_that_xlsxwriter_gives_it(day):
+def test_workbook_date_number_matches_xlsxwriter(day):
     ours, theirs = (
         [cell[0].text for cell in list_cells(make(build_row(day=day)))]
         for make in (write_workbook, write_with_xlsxwriter)
@@ -148,25 +148,25 @@ def test_workbook_round_trips(texts):
 
 
 @pytest.mark.parametrize("text", ["<r>&</r>", "<r><t>a</t></r>", "_x0041_x0042_"])
-def test_a_text_that_xlsxwriter_takes_for_markup_is_a_text(text):
+def test_workbook_writes_markup_as_plain_text(text):
     assert set(list_texts(write_workbook(build_row(text)))) == {text}
 
 
 @given(st.text(alphabet="_x004aAF&<\x07\uffff", max_size=24))
 @settings(deadline=None)
-def test_no_text_is_taken_for_an_escape(text):
+def test_workbook_text_is_never_read_as_escape_sequence(text):
     assert set(list_texts(write_workbook(build_row(text)))) == {text}
 
 
 @given(st.dates(min_value=date(1900, 3, 1)), st.decimals(min_value=-(10**12), max_value=10**12, places=2))
 @settings(deadline=None)
-def test_a_day_and_an_amount_are_read_as_such(day, amount):
+def test_workbook_dates_and_amounts_are_typed(day, amount):
     (sheet,) = openpyxl.load_workbook(write_workbook(build_row(day=day.isoformat(), amount=f"{amount:f}"))).worksheets
     assert sheet["A2"].value == datetime(day.year, day.month, day.day)
     assert sheet.cell(2, AMOUNT + 1).value == float(amount)
 
 
-def test_programs_that_stream_see_every_row_and_the_file_is_a_plain_archive():
+def test_workbook_streams_every_row_from_a_plain_zip():
     file = write_workbook(*[build_row(str(number)) for number in range(1200)])
     (sheet,) = openpyxl.load_workbook(file, read_only=True).worksheets
     assert [row[1] for row in sheet.iter_rows(min_row=2, values_only=True)] == [str(number) for number in range(1200)]
@@ -177,14 +177,14 @@ def test_programs_that_stream_see_every_row_and_the_file_is_a_plain_archive():
 
 
 @pytest.mark.parametrize(("name", "value"), [("MAX_SHEET_ROWS", 2), ("MAX_SHEET_BYTES", 6000)])
-def test_a_sheet_that_no_spreadsheet_opens_is_refused(monkeypatch, name, value):
+def test_workbook_over_spreadsheet_limits_is_rejected(monkeypatch, name, value):
     monkeypatch.setattr(workbooks, name, value)
     assert write_workbook(build_row(), build_row())
     with pytest.raises(workbooks.TooManyRows):
         write_workbook(*[build_row("a" * 100)] * 3)
 
 
-def test_isa_l_packs_the_rows():
+def test_workbook_rows_are_compressed_with_given_compressor():
     """Python keeps what packs a part where it likes; a change of that would pass without a word, and take longer."""
     given = []
 

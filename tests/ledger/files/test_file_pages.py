@@ -48,7 +48,7 @@ def invoice(owner, acme):
     return str(File.objects.for_company(acme.id).get().id)
 
 
-def test_several_are_dropped_at_once_and_listed(owner, viewer, acme):
+def test_several_documents_can_be_uploaded_at_once(owner, viewer, acme):
     assert owner.post(build_page_path(acme, "documents"), {"file": [build_pdf(), build_png()]}).status_code == 303
     seen = get_page_text(viewer.get(build_page_path(acme, "documents")))
     assert "Invoice 7.pdf" in seen
@@ -61,7 +61,7 @@ def test_several_are_dropped_at_once_and_listed(owner, viewer, acme):
     assert told.json() == {"location": build_page_path(acme, "documents")}
 
 
-def test_one_that_is_no_document_keeps_all_of_them_out(owner, acme):
+def test_one_invalid_document_rejects_the_whole_upload(owner, acme):
     answer = owner.post(
         build_page_path(acme, "documents"), {"file": [build_pdf(), SimpleUploadedFile("run.exe", b"MZ\x00")]}
     )
@@ -77,7 +77,7 @@ def list_folders(folder):
         return []
 
 
-def test_nothing_and_too_much_are_refused_at_the_field(owner, acme, monkeypatch):
+def test_empty_and_oversized_document_uploads_are_rejected(owner, acme, monkeypatch):
     answer = owner.post(build_page_path(acme, "documents"), {})
     assert (answer.status_code, "Choose a file first" in get_page_text(answer)) == (400, True)
     monkeypatch.setattr(pages, "MAX_FILES_PER_UPLOAD", 1)
@@ -85,7 +85,7 @@ def test_nothing_and_too_much_are_refused_at_the_field(owner, acme, monkeypatch)
     assert (answer.status_code, "At most 20 files" in get_page_text(answer)) == (400, True)
 
 
-def test_a_document_is_shown_where_it_does_no_harm_and_saved_elsewhere(owner, viewer, acme):
+def test_safe_documents_are_shown_inline_and_others_downloaded(owner, viewer, acme):
     xml = SimpleUploadedFile("a.xml", b"<a xmlns='http://www.w3.org/1999/xhtml'><script>1</script></a>")
     owner.post(build_page_path(acme, "documents"), {"file": [build_pdf(), build_png(), xml]})
     for row in File.objects.for_company(acme.id):
@@ -101,9 +101,7 @@ def test_a_document_is_shown_where_it_does_no_harm_and_saved_elsewhere(owner, vi
         assert ("<img src=" in shown.partition("</header>")[2].partition("<main")[2]) == (row.file_extension == "png")
 
 
-def test_a_document_is_laid_beside_a_transaction_that_is_found_by_text_or_amount(
-    owner, api, acme, transaction, invoice
-):
+def test_document_can_be_attached_to_transaction_found_by_text_or_amount(owner, api, acme, transaction, invoice):
     address = build_page_path(acme, f"documents/{invoice}")
     assert transaction not in owner.get(address).content.decode()
     for query in ("nimb", "119,00", "-119"):
@@ -121,7 +119,7 @@ def test_a_document_is_laid_beside_a_transaction_that_is_found_by_text_or_amount
     assert api.get(f"files/{invoice}").json()["transactionIds"] == []
 
 
-def test_documents_are_dropped_on_the_page_of_their_transaction(owner, api, acme, transaction, invoice):
+def test_document_can_be_uploaded_and_attached_on_transaction_page(owner, api, acme, transaction, invoice):
     address = build_page_path(acme, f"transactions/{transaction}/documents")
     assert owner.post(address, {"file": [build_png()]}).status_code == 303
     assert owner.post(address, {"document": invoice}).status_code == 303
@@ -133,9 +131,7 @@ def test_documents_are_dropped_on_the_page_of_their_transaction(owner, api, acme
     assert "Choose a file first" in get_page_text(nothing)
 
 
-def test_what_is_done_with_documents_beside_a_transaction_keeps_the_way_back_to_the_list(
-    owner, acme, transaction, invoice
-):
+def test_document_actions_on_transaction_page_keep_link_back_to_list(owner, acme, transaction, invoice):
     there = f"{build_page_path(acme, f'transactions/{transaction}')}?then=q%3Dnimbus"
     owner.post(build_page_path(acme, f"documents/{invoice}/attach"), {"transactionId": transaction})
     actions = re.findall(r'action="(\S+/(?:detach|documents)\S*)"', owner.get(there).content.decode())
@@ -145,7 +141,7 @@ def test_what_is_done_with_documents_beside_a_transaction_keeps_the_way_back_to_
     assert owner.post(actions[1], {"document": invoice})["Location"] == there
 
 
-def test_file_data_is_stored_and_finds_its_transaction(owner, api, acme, transaction, invoice):
+def test_document_data_is_stored_and_finds_its_transaction(owner, api, acme, transaction, invoice):
     address = build_page_path(acme, f"documents/{invoice}")
     form = {"parseStatus": "parsed", "amount": "119,00", "currency": "EUR", "date": "2026-03-01", "kind": "invoice"}
     assert owner.post(address, form).status_code == 303
@@ -163,7 +159,7 @@ def test_file_data_is_stored_and_finds_its_transaction(owner, api, acme, transac
     assert api.get(f"files/{invoice}").json()["parseData"] is None
 
 
-def test_a_deleted_document_is_gone_with_its_bytes(
+def test_deleting_document_deletes_its_content(
     owner, api, acme, transaction, invoice, django_capture_on_commit_callbacks
 ):
     assert len(list_folders(str(acme.id))) == 1
@@ -174,7 +170,7 @@ def test_a_deleted_document_is_gone_with_its_bytes(
     assert api.get(f"transactions/{transaction}").status_code == 200
 
 
-def test_documents_stay_in_their_company(owner, acme, globex_api, invoice):
+def test_document_cannot_be_attached_to_other_company(owner, acme, globex_api, invoice):
     account = globex_api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     row = {"accountId": account, "date": "2026-03-15", "amountValue": "-119.00", "fromTo": "Umbrella"}
     foreign = globex_api.post("transactions", row).json()["id"]
@@ -194,7 +190,7 @@ def test_unlinked_file_cannot_be_unlinked(owner, acme, transaction, invoice):
     assert "no longer" not in get_page_text(answer)
 
 
-def test_the_list_and_what_was_looked_for_are_found_again(owner, acme, invoice, transaction):
+def test_document_page_keeps_list_filters_and_search(owner, acme, invoice, transaction):
     listed = build_page_path(acme, "documents?loose=true&status=open")
     address = re.search(r'href="([^"]+/documents/[0-9a-f-]+\?[^"]+)"', owner.get(listed).content.decode())[1]
     seen = unescape(owner.get(f"{unescape(address)}&q=Nimbus").content.decode())

@@ -33,7 +33,7 @@ def upload_file(api, content, name="invoice.pdf", **fields):
     return api.client.post(api.path("files"), {"file": document} | fields, headers=api.headers)
 
 
-def test_a_document_is_stored_and_answered(api, books, bank, acme):
+def test_file_upload_stores_content_and_returns_metadata(api, books, bank, acme):
     one, two = books.book(bank)["id"], books.book(bank)["id"]
     answer = upload_file(api, PDF, transactionIds=[one, two])
     assert answer.status_code == 201, answer.content
@@ -53,7 +53,7 @@ def test_a_document_is_stored_and_answered(api, books, bank, acme):
     assert read["ETag"] == answer["ETag"]
 
 
-def test_the_content_is_an_attachment_that_nobody_sniffs(api):
+def test_file_content_is_served_as_nosniff_attachment(api):
     made = upload_file(api, PDF, "rechnung März.pdf").json()
     answer = api.get(f"files/{made['id']}/content", accept="application/pdf")
     assert answer.status_code == 200
@@ -78,7 +78,7 @@ def test_the_content_is_an_attachment_that_nobody_sniffs(api):
         ("<a>\n<b>1,2</b>\n</a>".encode("utf-16"), "x.csv", "xml"),
     ],
 )
-def test_the_kind_is_judged_by_the_content(api, content, name, extension):
+def test_file_type_is_detected_from_content(api, content, name, extension):
     answer = upload_file(api, content, name)
     assert answer.status_code == 201, answer.content
     assert answer.json()["fileExtension"] == extension
@@ -116,7 +116,7 @@ def build_forged_png():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_something_else_is_refused_and_nothing_is_kept(api, content, name, tmp_path):
+def test_unsupported_file_type_is_rejected_and_nothing_is_stored(api, content, name, tmp_path):
     answer = upload_file(api, content, name)
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_file_type")
     assert not File.objects.exists()
@@ -132,7 +132,7 @@ def test_what_is_something_else_is_refused_and_nothing_is_kept(api, content, nam
         ("in\nvoice.pdf", "invoice.pdf"),
     ],
 )
-def test_a_name_is_never_a_path(api, acme, name, shown, tmp_path):
+def test_filename_is_never_used_as_a_path(api, acme, name, shown, tmp_path):
     document = io.BytesIO(PDF)
     document.name = "x.pdf"
     boundary = "b0undary"
@@ -150,7 +150,7 @@ def test_a_name_is_never_a_path(api, acme, name, shown, tmp_path):
     assert [str(path) for path in stored] == [answer.json()["storagePath"]] == [f"{acme.id}/{answer.json()['id']}.pdf"]
 
 
-def test_a_file_above_twenty_mebibytes_is_refused(api, tmp_path):
+def test_file_over_20_mib_is_rejected(api, tmp_path):
     answer = upload_file(api, PDF + bytes(20 * 1024 * 1024) + PDF)
     assert (answer.status_code, answer.json()["code"]) == (413, "file_too_large")
     assert not File.objects.exists()
@@ -159,13 +159,13 @@ def test_a_file_above_twenty_mebibytes_is_refused(api, tmp_path):
     assert upload_file(api, padded).status_code == 201
 
 
-def test_a_body_above_the_limit_is_refused_unread(api, settings):
+def test_file_upload_over_body_limit_is_rejected(api, settings):
     settings.MAX_UPLOAD_MB = 0
     answer = upload_file(api, PDF)
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
 
 
-def test_a_document_past_the_companys_room_is_refused_until_another_is_deleted(api, globex_api, settings, tmp_path):
+def test_file_over_company_quota_is_rejected_until_space_is_freed(api, globex_api, settings, tmp_path):
     settings.STORAGE_QUOTA_MB = 1
     large = PDF[:-6] + b" " * 600_000 + b"%%EOF\n"
     first = upload_file(api, large).json()
@@ -185,7 +185,7 @@ def test_non_form_upload_is_rejected(api):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_uploads_at_the_same_moment_do_not_share_the_last_room(api, settings, tmp_path):
+def test_concurrent_uploads_do_not_exceed_quota(api, settings, tmp_path):
     settings.STORAGE_QUOTA_MB = 1
     large = PDF[:-6] + b" " * 300_000 + b"%%EOF\n"
 
@@ -219,7 +219,7 @@ def test_uploads_at_the_same_moment_do_not_share_the_last_room(api, settings, tm
         (XML, "x.settingcontent-ms", "x.settingcontent-ms.xml"),
     ],
 )
-def test_a_document_is_handed_out_with_the_extension_of_what_it_is(api, content, name, handed_out):
+def test_file_is_served_with_extension_of_its_content(api, content, name, handed_out):
     made = upload_file(api, content, name).json()
     assert made["filename"] == name, "what its sender called it"
     extension = handed_out.rpartition(".")[2].lower()
@@ -229,14 +229,14 @@ def test_a_document_is_handed_out_with_the_extension_of_what_it_is(api, content,
     assert answer["Content-Disposition"] == f'attachment; filename="{handed_out}"'
 
 
-def test_only_forms_are_taken(api):
+def test_file_upload_requires_multipart_form_with_file(api):
     assert api.post("files", {"file": "x"}).status_code == 415
     empty = api.client.post(api.path("files"), {"other": "x"}, headers=api.headers)
     assert get_error_codes(empty) == {"#/file": "required"}
     assert not File.objects.exists()
 
 
-def test_transactions_may_be_a_json_array_and_must_be_known(api, globex_api, books, bank):
+def test_file_transactions_accept_json_array_and_must_exist(api, globex_api, books, bank):
     one = books.book(bank)["id"]
     assert upload_file(api, PDF, transactionIds=json.dumps([one])).json()["transactionIds"] == [one]
     account = globex_api.post("accounts", {"name": "G", "type": "bank"}).json()["id"]
@@ -249,7 +249,7 @@ def test_transactions_may_be_a_json_array_and_must_be_known(api, globex_api, boo
     assert File.objects.count() == 1
 
 
-def test_metadata_is_changed_and_the_rest_stays(api, books, bank):
+def test_file_update_changes_only_sent_metadata(api, books, bank):
     one, two = books.book(bank)["id"], books.book(bank)["id"]
     made = upload_file(api, PDF, transactionIds=[one]).json()
     path = f"files/{made['id']}"
@@ -277,7 +277,7 @@ def test_metadata_is_changed_and_the_rest_stays(api, books, bank):
     assert not FileTransaction.objects.exists()
 
 
-def test_the_date_of_an_attached_invoice_dates_the_parts(api, books, bank, exact):
+def test_attached_invoice_date_sets_recognition_date(api, books, bank, exact):
     made = books.book(bank, date="2026-03-15")["id"]
     rule = {"type": "invoiceDate"}
     books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -5}, "usingDateRule": rule})
@@ -300,7 +300,7 @@ def test_the_date_of_an_attached_invoice_dates_the_parts(api, books, bank, exact
     assert api.get(f"transactions/{made}", if_none_match=etag).status_code == 200
 
 
-def test_the_bytes_go_with_the_document(api, django_capture_on_commit_callbacks):
+def test_deleting_file_deletes_its_content(api, django_capture_on_commit_callbacks):
     made = upload_file(api, PDF).json()
     with django_capture_on_commit_callbacks(execute=True):
         assert api.delete(f"files/{made['id']}").json() == {"success": True}
@@ -308,7 +308,7 @@ def test_the_bytes_go_with_the_document(api, django_capture_on_commit_callbacks)
     assert api.get(f"files/{made['id']}").status_code == api.get(f"files/{made['id']}/content").status_code == 404
 
 
-def test_the_list_is_paged_and_filtered_with_one_query(api, books, bank, django_assert_num_queries):
+def test_file_list_is_paged_and_filtered_with_one_query(api, books, bank, django_assert_num_queries):
     one = books.book(bank)["id"]
     ids = [upload_file(api, PDF, transactionIds=[one] if n == 1 else []).json()["id"] for n in range(3)]
     with django_assert_num_queries(2):
@@ -330,7 +330,7 @@ def test_deleting_a_transaction_keeps_its_documents(api, books, bank):
     assert api.get(f"files/{made['id']}").json()["transactionIds"] == []
 
 
-def test_a_retried_upload_stores_one_document(api):
+def test_retried_upload_stores_one_file(api):
     for _ in range(2):
         document = SimpleUploadedFile("a.pdf", PDF)
         answer = api.client.post(api.path("files"), {"file": document}, headers=api.headers | {"Idempotency-Key": "k1"})
@@ -339,7 +339,7 @@ def test_a_retried_upload_stores_one_document(api):
     assert File.objects.count() == 1
 
 
-def test_permissions_and_companies_are_kept_apart(api, acme, make_api, globex_api):
+def test_files_require_permission_and_own_company(api, acme, make_api, globex_api):
     made = upload_file(api, PDF).json()
     reader = make_api(acme, "files:read")
     assert reader.get("files").status_code == 200
@@ -350,7 +350,7 @@ def test_permissions_and_companies_are_kept_apart(api, acme, make_api, globex_ap
     assert File.objects.count() == 1
 
 
-def test_where_revenue_counts_by_invoice_an_invoice_moves_revenue_and_no_cost(api, books, bank):
+def test_invoice_date_moves_revenue_but_not_cost_if_recognized_by_invoice(api, books, bank):
     api.put("", {"plRecognizeRevenueOnInvoice": True})
     sale = books.book(bank, date="2026-03-15", amountValue="100.00")["id"]
     cost = books.book(bank, date="2026-03-15", amountValue="-100.00")["id"]

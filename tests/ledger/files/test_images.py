@@ -59,7 +59,7 @@ def measure_growth(*contents, by=get_accepted_extension):
         return kinds, read_peak_memory() - before
 
 
-def test_fifty_million_pixels_are_looked_at_in_the_memory_of_few():
+def test_large_png_is_checked_with_little_memory():
     largest = build_plain_png(7000, 7000)
     kinds, taken_up = measure_growth(largest, largest, largest)
     assert kinds == ["png"] * 3
@@ -69,7 +69,7 @@ def test_fifty_million_pixels_are_looked_at_in_the_memory_of_few():
     assert taken_up < 16 * MIB
 
 
-def test_a_photograph_is_looked_at_in_a_fraction_of_its_pixels():
+def test_large_jpeg_is_checked_with_limited_memory():
     photograph = save_image("JPEG", (7000, 7000))
     kinds, taken_up = measure_growth(photograph, photograph, photograph)
     assert kinds == ["jpg"] * 3
@@ -81,7 +81,7 @@ def test_a_photograph_is_looked_at_in_a_fraction_of_its_pixels():
     assert measure_growth(beyond)[0] == [None]
 
 
-def test_logos_at_the_same_moment_are_unpacked_one_at_a_time():
+def test_concurrent_logos_are_decoded_one_at_a_time():
     largest = build_plain_png(4096, 4096, mode="LA")
     clean, taken_up = measure_growth(largest, largest, largest, by=clean_png)
     assert {Image.open(io.BytesIO(each)).size for each in clean} == {(4096, 4096)}
@@ -94,7 +94,7 @@ def check_rejected_as_logo(content):
 
 
 @pytest.mark.parametrize("interlaced", [b"\0", b"\1"])
-def test_a_logo_that_is_refused_is_not_unpacked(interlaced):
+def test_rejected_logo_is_not_decoded(interlaced):
     head = struct.pack(">IIBBBB", 4096, 4096, 8, BANDS["RGBA"], 0, 0) + interlaced
     cut = build_plain_png(4096, 4096, rows=4095)
     cut = cut[:8] + build_chunk(b"IHDR", head) + cut[33:]
@@ -104,18 +104,18 @@ def test_a_logo_that_is_refused_is_not_unpacked(interlaced):
 
 
 @pytest.mark.parametrize(("mode", "depth"), [("RGBA", 16), ("RGB", 16)])
-def test_what_unpacks_to_more_bytes_than_fifty_million_plain_pixels_is_refused(mode, depth):
+def test_image_decoding_to_too_many_bytes_is_rejected(mode, depth):
     assert get_accepted_extension(build_plain_png(7000, 7000, mode=mode, depth=depth)) is None
     assert get_accepted_extension(build_plain_png(4000, 4000, mode=mode, depth=depth)) == "png"
 
 
 @pytest.mark.parametrize("part", [b"IHDR", b"tEXt", b"IDAT", b"IEND"])
-def test_a_picture_with_a_wrong_checksum_is_damaged(part):
+def test_image_with_wrong_checksum_is_rejected(part):
     assert get_accepted_extension(build_plain_png(9, 7)) == "png"
     assert get_accepted_extension(build_plain_png(9, 7, broken=part)) is None
 
 
-def test_a_picture_without_all_its_rows_is_damaged():
+def test_image_with_missing_rows_is_rejected():
     assert get_accepted_extension(build_plain_png(9, 700, rows=699)) is None
     whole = build_plain_png(9, 7)
     assert get_accepted_extension(whole[:-4]) is None
@@ -126,12 +126,12 @@ def test_a_picture_without_all_its_rows_is_damaged():
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
 @pytest.mark.parametrize("size", [(1, 1), (9, 7), (300, 200)])
-def test_every_kind_of_png_is_taken(mode, size):
+def test_every_png_color_mode_is_accepted(mode, size):
     assert get_accepted_extension(save_image("PNG", size, mode)) == "png"
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 9), (3, 2), (9, 7), (64, 33)])
-def test_an_interlaced_png_has_its_rows_in_seven_passes(size):
+def test_interlaced_png_needs_all_seven_passes(size):
     """Its rows are those that Pillow reads, with their filters' bytes; one byte less is damaged."""
     width, height = size
     starts = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))

@@ -63,7 +63,7 @@ def documents(store, kept_at):
     client.delete_bucket(Bucket="documents")
 
 
-def test_a_document_is_kept_read_and_deleted(api, documents, django_capture_on_commit_callbacks):
+def test_s3_storage_stores_reads_and_deletes_document(api, documents, django_capture_on_commit_callbacks):
     made = upload_file(api, PDF).json()
     assert documents() == [made["storagePath"]]
     answer = api.get(f"files/{made['id']}/content")
@@ -74,7 +74,7 @@ def test_a_document_is_kept_read_and_deleted(api, documents, django_capture_on_c
     assert documents() == []
 
 
-def test_a_document_whose_bytes_are_gone_is_not_found(api, documents, kept_at, store):
+def test_document_with_missing_content_is_not_found(api, documents, kept_at, store):
     made = upload_file(api, PDF).json()
     s3.BucketStorage(**build_s3_options(store)).delete(made["storagePath"])
     assert api.get(f"files/{made['id']}/content").status_code == 404
@@ -87,7 +87,7 @@ def build_s3_options(store):
     }  # fmt: skip
 
 
-def test_a_file_to_import_waits_there_for_a_day(acme, alice, documents, now):
+def test_import_upload_is_kept_in_storage_for_a_day(acme, alice, documents, now):
     owned = {"company_id": acme.id, "user_id": alice.id}
     upload_id = uploads.store_upload(**owned, file=ContentFile(b"Date;Amount\n"))
     assert uploads.read_upload(**owned, upload_id=upload_id) == b"Date;Amount\n"
@@ -101,7 +101,7 @@ def test_a_file_to_import_waits_there_for_a_day(acme, alice, documents, now):
 
 
 @pytest.mark.parametrize("fault", ["nobody listens", "it never answers", "there is no such bucket"])
-def test_a_store_that_fails_is_told_and_nothing_is_half_kept(api, documents, kept_at, store, monkeypatch, fault):
+def test_storage_failure_returns_503_and_stores_nothing(api, documents, kept_at, store, monkeypatch, fault):
     made = upload_file(api, PDF).json()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         where = {
@@ -141,7 +141,7 @@ class BreakingServer(BaseHTTPRequestHandler):
         """Nobody listens."""
 
 
-def test_a_document_that_does_not_come_whole_is_told_and_not_asked_for_again_and_again(api, documents, kept_at):
+def test_truncated_document_download_returns_503_without_many_retries(api, documents, kept_at):
     made = upload_file(api, PDF).json()
     BreakingServer.asked.clear()
     with ThreadingHTTPServer(("127.0.0.1", 0), BreakingServer) as broken:
@@ -153,9 +153,7 @@ def test_a_document_that_does_not_come_whole_is_told_and_not_asked_for_again_and
     assert len(BreakingServer.asked) <= 2
 
 
-def test_a_page_that_needs_a_store_which_is_away_says_so_and_imports_nothing(
-    api, acme, alice, browser_of, documents, kept_at
-):
+def test_page_shows_storage_outage_and_imports_nothing(api, acme, alice, browser_of, documents, kept_at):
     client = browser_of(alice, acme).client
     client.raise_request_exception = False
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
@@ -175,7 +173,7 @@ def test_a_page_that_needs_a_store_which_is_away_says_so_and_imports_nothing(
     assert api.get("transactions").json() == []
 
 
-def test_a_deletion_stands_even_where_its_bytes_cannot_go(
+def test_document_deletion_succeeds_even_if_storage_is_unavailable(
     api, documents, kept_at, caplog, django_capture_on_commit_callbacks
 ):
     made = upload_file(api, PDF).json()
@@ -186,7 +184,7 @@ def test_a_deletion_stands_even_where_its_bytes_cannot_go(
     assert "the store" in caplog.text
 
 
-def test_a_caller_waits_for_the_store_less_long_than_the_client_would():
+def test_storage_client_has_short_timeouts_and_one_retry():
     options = {"bucket_name": "b", "endpoint_url": "http://127.0.0.1:9", "access_key": "k", "secret_key": "s"}
     patience = s3.BucketStorage(**options).client_config
     assert (patience.connect_timeout, patience.read_timeout, patience.retries) == (3, 15, {"total_max_attempts": 2})

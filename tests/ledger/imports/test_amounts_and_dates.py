@@ -40,7 +40,7 @@ def test_amounts_of_each_country_are_parsed(locale, sign, amount):
 
 
 @given(amounts=st.lists(MONEY.filter(lambda each: each % 1), min_size=1, max_size=5))
-def test_the_decimal_mark_is_found_from_cents(amounts):
+def test_decimal_mark_is_detected_from_cents(amounts):
     for locale, sign in LOCALES:
         assert list(find_decimal_marks(format_decimal(each, format="#,##0.00", locale=locale) for each in amounts)) == [
             sign
@@ -68,7 +68,7 @@ def test_the_decimal_mark_is_found_from_cents(amounts):
         ("1.000", COMMA, "1000"),
     ],
 )
-def test_an_amount_is_read(text, sign, amount):
+def test_amount_is_parsed_with_sign_currency_and_grouping(text, sign, amount):
     assert parse_bank_amount(text, sign) == amount
 
 
@@ -101,19 +101,19 @@ def test_ambiguous_text_is_not_an_amount(text, sign):
     "text",
     ["-" + "9" * 28, "1" * 40 + "-", f"({'9' * 16}.50)", "-1,000,000,000,000,000.00", f"$-{'1' * 56}"],
 )
-def test_an_amount_of_more_than_fifteen_digits_is_told_as_too_large(text):
+def test_amount_over_fifteen_digits_is_rejected_as_too_large(text):
     with pytest.raises(UnreadableValueError) as told:
         parse_bank_amount(text, POINT)
     assert str(told.value) == f"“{text[:40]}” is too large: an amount has up to 15 digits before its decimals."
 
 
-def test_an_amount_of_fifteen_digits_keeps_all_of_them():
+def test_amount_of_fifteen_digits_keeps_all_digits():
     assert parse_bank_amount("-00999999999999999.123456789012345678", POINT) == "-999999999999999.123456789012345678"
     assert parse_bank_amount("999.999.999.999.999,99-", COMMA) == "-999999999999999.99"
 
 
 @given(st.text(max_size=80), st.sampled_from(DecimalMark))
-def test_any_text_is_an_amount_or_is_refused(text, sign):
+def test_any_text_parses_as_amount_or_is_rejected(text, sign):
     try:
         amount = parse_bank_amount(text, sign)
     except UnreadableValueError:
@@ -123,7 +123,7 @@ def test_any_text_is_an_amount_or_is_refused(text, sign):
 
 
 @given(st.dates(min_value=date(1970, 1, 1), max_value=date(2069, 12, 31)))
-def test_a_day_is_read_in_every_order(day):
+def test_date_is_parsed_in_every_order(day):
     assert parse_bank_date(f"{day:%Y-%m-%d}", ISO) == parse_bank_date(f"{day:%Y%m%d}", ISO) == day
     assert (
         parse_bank_date(f"{day:%Y/%m/%d %H:%M}", ISO) == parse_bank_date(f"{day:%Y-%m-%d}T23:59:59-08:00", ISO) == day
@@ -151,7 +151,7 @@ def test_a_day_is_read_in_every_order(day):
         ("2026-01-31" + "0" * 100, ISO),
     ],
 )
-def test_date_outside_the_order_is_rejected(text, order):
+def test_date_not_matching_the_order_is_rejected(text, order):
     with pytest.raises(UnreadableValueError):
         parse_bank_date(text, order)
 
@@ -160,7 +160,7 @@ def test_date_outside_the_order_is_rejected(text, order):
     ("text", "order"),
     [("2026-11-31", ISO), ("20261131", ISO), ("31.11.26", DAY), ("11/31/2026", MONTH), ("31 Nov 2026", DAY)],
 )
-def test_a_day_that_its_month_has_not_is_the_months_last(text, order):
+def test_day_past_month_end_becomes_last_day_of_month(text, order):
     assert parse_bank_date(text, order) == date(2026, 11, 30)
 
 
@@ -174,7 +174,7 @@ def test_a_day_that_its_month_has_not_is_the_months_last(text, order):
         ("Jan 1, 70", date(1970, 1, 1)),
     ],
 )
-def test_two_digits_are_a_year_from_1970_to_2069(text, day):
+def test_two_digit_years_range_from_1970_to_2069(text, day):
     assert parse_bank_date(text, DAY) == day
 
 
@@ -189,7 +189,7 @@ def test_two_digits_are_a_year_from_1970_to_2069(text, day):
         ("x" * 50, COMMA, f"“{'x' * 40}” is no amount with a decimal comma."),
     ],
 )
-def test_a_refused_amount_is_told_with_its_first_forty_letters_and_how_it_was_to_be_written(text, sign, said):
+def test_amount_error_quotes_forty_characters_and_expected_decimal_mark(text, sign, said):
     with pytest.raises(UnreadableValueError) as refused:
         parse_bank_amount(text, sign)
     assert str(refused.value) == said
@@ -197,14 +197,14 @@ def test_a_refused_amount_is_told_with_its_first_forty_letters_and_how_it_was_to
 
 
 @pytest.mark.parametrize("sign", DecimalMark)
-def test_an_amount_has_sixty_characters_at_most(sign):
+def test_amount_has_at_most_sixty_characters(sign):
     assert parse_bank_amount("0" * 59 + "5", sign) == "5"
     with pytest.raises(UnreadableValueError):
         parse_bank_amount("0" * 60 + "5", sign)
 
 
 @given(st.text(max_size=80), st.sampled_from(DateOrder))
-def test_any_text_is_a_day_or_is_refused(text, order):
+def test_any_text_parses_as_date_or_is_rejected(text, order):
     with suppress(UnreadableValueError):
         assert isinstance(parse_bank_date(text, order), date)
 
@@ -223,7 +223,7 @@ def test_any_text_is_a_day_or_is_refused(text, order):
         ([], [ISO]),
     ],
 )
-def test_date_orders_are_those_that_the_data_allows(texts, orders):
+def test_date_orders_are_those_that_fit_the_data(texts, orders):
     assert find_date_orders(texts) == orders
 
 
@@ -238,14 +238,14 @@ def test_date_orders_are_those_that_the_data_allows(texts, orders):
         ("(£7.00)", "-7.00"),
     ],
 )
-def test_words_beside_an_amount_are_its_sign_or_its_currency(text, amount):
+def test_words_beside_amount_are_sign_or_currency(text, amount):
     assert parse_bank_amount(text, POINT) == amount
 
 
 @pytest.mark.parametrize(
     "text", ["VWZ1", "D1042", "R123", "12.3.4", "1,2.3", "123 45", "1e3", "5-5", "-5.00 Dr", "0,750"]
 )
-def test_text_that_only_looks_like_an_amount_is_refused(text):
+def test_text_resembling_an_amount_is_rejected(text):
     with pytest.raises(UnreadableValueError):
         parse_bank_amount(text, POINT)
 
@@ -254,7 +254,7 @@ def test_text_that_only_looks_like_an_amount_is_refused(text):
     "text", [" " * 60, "(" + " " * 58 + "x", "1" + " " * 58 + "x", "+" + " " * 28 + "EUR" + " " * 28]
 )
 @pytest.mark.parametrize("sign", DecimalMark)
-def test_a_cell_of_blanks_is_no_amount_and_takes_no_time(text, sign):
+def test_blank_cell_is_rejected_as_amount_quickly(text, sign):
     begun = time.process_time()
     for _ in range(100):
         with pytest.raises(UnreadableValueError):

@@ -43,7 +43,7 @@ def pointers(answer):
 
 
 @pytest.mark.parametrize(("given", "path", "code"), BAD)
-def test_settings_of_an_account_that_cannot_be_used_are_refused(api, bank, given, path, code):
+def test_invalid_account_settings_are_rejected(api, bank, given, path, code):
     body = {"importSettings": {"csv": given}}
     changed, created = api.put(f"accounts/{bank}", body), api.post("accounts", {"type": "bank", "name": "New", **body})
     for answer in (changed, created):
@@ -56,7 +56,7 @@ def test_account_keeps_settings_of_other_programs(api, bank):
     assert api.get(f"accounts/{bank}").json()["importSettings"] == {"csv": {"delimiter": ";"}}
 
 
-def test_unknown_setting_of_a_request_is_refused(api, acme, bank):
+def test_unknown_request_setting_is_rejected(api, acme, bank):
     content = read_file("12_more_lines_above_than_rows")
     answer = upload_statement(api, content, accountId=bank, importSettings=json.dumps({"csv": {"columnz": {}}}))
     assert (answer.status_code, pointers(answer)) == (400, [("#/importSettings/csv/columnz", "unknown_field")])
@@ -64,7 +64,7 @@ def test_unknown_setting_of_a_request_is_refused(api, acme, bank):
 
 
 @pytest.mark.parametrize(("given", "path", "code"), BAD)
-def test_settings_of_a_request_that_cannot_be_used_are_refused(api, acme, bank, given, path, code):
+def test_invalid_request_settings_are_rejected(api, acme, bank, given, path, code):
     content = read_file("12_more_lines_above_than_rows")
     for body, start in (({"csv": given}, "#/importSettings/csv"), (given, "#/importSettings")):
         answer = upload_statement(api, content, accountId=bank, importSettings=json.dumps(body))
@@ -72,7 +72,7 @@ def test_settings_of_a_request_that_cannot_be_used_are_refused(api, acme, bank, 
     assert list_stored(acme) == []
 
 
-def test_every_fault_of_settings_is_named(api, bank):
+def test_every_settings_error_is_reported(api, bank):
     answer = api.put(f"accounts/{bank}", {"importSettings": {"csv": {"flipSign": 1, "columns": {"x": 1, "date": 1.5}}}})
     assert [pointer for pointer, _ in pointers(answer)] == [
         "#/importSettings/csv/flipSign",
@@ -90,11 +90,11 @@ def test_every_fault_of_settings_is_named(api, bank):
         {"encoding": "Windows-1252", "separator": "\t", "skipAbove": 0, "skipBelow": 2, "signFromBalance": False},
     ],
 )
-def test_settings_that_are_documented_or_were_kept_earlier_are_taken(given):
+def test_documented_and_legacy_settings_are_accepted(given):
     assert list_setting_faults(given) == []
 
 
-def test_settings_that_the_page_keeps_can_be_sent_back(api, editor_of_bank):
+def test_settings_saved_by_page_can_be_sent_back(api, editor_of_bank):
     kept = api.get(f"accounts/{editor_of_bank}").json()["importSettings"]
     assert kept["csv"]["columns"]
     assert api.put(f"accounts/{editor_of_bank}", {"importSettings": kept}).status_code == 200

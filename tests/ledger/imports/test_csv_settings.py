@@ -31,7 +31,7 @@ def save_settings(api, account, **settings):
 # ---------------------------------------------------------------------------------------------- settings
 
 
-def test_settings_name_every_column_and_the_values_that_count(api, take, acme, bank):
+def test_settings_map_every_column_and_included_values(api, take, acme, bank):
     save_settings(
         api,
         bank,
@@ -77,7 +77,7 @@ def test_settings_name_every_column_and_the_values_that_count(api, take, acme, b
     assert row.notes == "mine\nValue date 2026-02-03\nAccount DE1"
 
 
-def test_settings_of_the_earlier_shape_are_read():
+def test_legacy_settings_are_normalized():
     kept = {
         "headings": 3,
         "columns": {"date": "Datum", "from_to": "Name", "external_id": "Id", "amount": "Betrag"},
@@ -94,7 +94,7 @@ def test_settings_of_the_earlier_shape_are_read():
     }
 
 
-def test_settings_in_the_request_win_and_are_not_kept(api, take, acme, bank):
+def test_request_settings_override_and_are_not_saved(api, take, acme, bank):
     settings = json.dumps({"csv": {"flipSign": True}})
     take(read_file("42_card_charges_positive"), accountId=bank, importSettings=settings)
     assert [row[1] for row in list_stored(acme)] == ["-20.00", "-4.00", "24.00"]
@@ -102,16 +102,16 @@ def test_settings_in_the_request_win_and_are_not_kept(api, take, acme, bank):
 
 
 @pytest.mark.parametrize("text", ["x", "[]", "1"])
-def test_settings_that_are_no_object_are_refused(api, bank, text):
+def test_non_object_settings_are_rejected(api, bank, text):
     answer = upload_statement(api, read_file("01_direction_column"), accountId=bank, importSettings=text)
     assert answer.json()["errors"][0]["pointer"] == "#/importSettings"
 
 
-def test_a_file_without_days_or_amounts_is_refused(api, bank):
+def test_csv_without_date_or_amount_column_is_rejected(api, bank):
     assert get_status_and_code(upload_statement(api, b"What,Who\nx,y\n", accountId=bank)) == (400, "columns_unknown")
 
 
-def test_a_row_with_a_day_and_a_garbled_amount_refuses_the_file(api, acme, bank):
+def test_row_with_garbled_amount_rejects_csv_file(api, acme, bank):
     for amount in ("12.3.4", "1,2.3", "123 45", "1e3", "5-5"):
         content = f'Date,Text,Amount\n2026-01-31,a,-1.00\n2026-01-31,b,2.50\n2026-01-31,c,"{amount}"\n'.encode()
         answer = upload_statement(api, content, accountId=bank)
@@ -120,7 +120,7 @@ def test_a_row_with_a_day_and_a_garbled_amount_refuses_the_file(api, acme, bank)
     assert list_stored(acme) == []
 
 
-def test_the_accounts_own_number_chooses_its_rows_and_another_one_is_refused(api, take, acme, books):
+def test_csv_rows_are_selected_by_account_number_or_file_is_rejected(api, take, acme, books):
     account = books.account(accountNumber=IBAN)
     other = "DE02120300000000202051"
     text = f"Account,Date,Text,Amount\n{IBAN},2026-01-31,a,-1.00\n{other},2026-01-31,b,-2.00\n"
@@ -139,7 +139,7 @@ def detect_settings(lines, **answers):
     return to_csv_settings(detection.mapping, detection.table.names, has_headings=True)
 
 
-def test_kept_signs_stay_when_the_lines_above_the_table_change(editor, acme, bank):
+def test_saved_sign_setting_survives_changed_preamble(editor, acme, bank):
     address, _ = open_check_page(editor, acme, bank, read_file("14_kept_flip_a"))
     confirm_import(editor, f"{address}&answer:flipSign=true")
     _, answer = open_check_page(editor, acme, bank, read_file("14_kept_flip_b"))
@@ -148,14 +148,14 @@ def test_kept_signs_stay_when_the_lines_above_the_table_change(editor, acme, ban
     assert "€150.50" in get_page_text(answer)
 
 
-def test_kept_columns_of_a_repeated_heading_are_found_by_position(editor, acme, bank):
+def test_saved_column_of_repeated_heading_is_found_by_position(editor, acme, bank):
     address, _ = open_check_page(editor, acme, bank, read_file("15_heading_twice_a"))
     confirm_import(editor, f"{address}&answer:columns.amount=4")
     _, answer = open_check_page(editor, acme, bank, read_file("15_heading_twice_b"))
     assert "−€46.00" in get_page_text(answer)
 
 
-def test_a_kept_column_that_is_gone_is_asked_and_the_page_says_which(editor, acme, bank):
+def test_missing_saved_column_is_named_and_asked_again(editor, acme, bank):
     confirm_import(
         editor, open_check_page(editor, acme, bank, "Date,Text,Sum\n2026-01-30,a,-1.00\n2026-01-31,b,2.00\n")[0]
     )
@@ -164,7 +164,7 @@ def test_a_kept_column_that_is_gone_is_asked_and_the_page_says_which(editor, acm
     assert b"confirm-row" not in answer.content
 
 
-def test_nothing_is_imported_while_a_question_is_open(editor, acme, bank):
+def test_import_waits_until_open_question_is_answered(editor, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("20_ambiguous_dates"))
     assert b"confirm-row" not in answer.content
     editor.post(address.partition("?")[0], {"account": bank})
@@ -183,7 +183,7 @@ def get_initial_balance(api, account):
     return found and (found["date"], found["amountValue"])
 
 
-def test_the_page_offers_the_opening_balance_on_the_first_import(editor, api, acme, bank):
+def test_import_page_offers_opening_balance_on_first_import(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("11_padded_preamble"))
     assert "Checked against the balance column" in get_page_text(answer)
     assert "Set the opening balance to €2,000.00 on 23 Mar 2024" in get_page_text(answer)
@@ -193,13 +193,13 @@ def test_the_page_offers_the_opening_balance_on_the_first_import(editor, api, ac
     assert "Set the opening balance" not in get_page_text(answer)
 
 
-def test_the_opening_balance_is_left_where_it_is_not_wanted(editor, api, acme, bank):
+def test_opening_balance_is_not_set_unless_chosen(editor, api, acme, bank):
     address, _ = open_check_page(editor, acme, bank, read_file("11_padded_preamble"))
     confirm_import(editor, address)
     assert get_initial_balance(api, bank) is None
 
 
-def test_the_first_csv_by_api_gives_the_account_its_opening_balance(api, take, bank):
+def test_first_csv_import_by_api_sets_opening_balance(api, take, bank):
     (told,) = take(read_file("11_padded_preamble"), accountId=bank)["statements"]
     assert (told["openingBalance"], told["closingBalance"], told["ledgerDifference"]) == ("2000.00", "1619.50", "0.00")
     assert get_initial_balance(api, bank) == ("2024-03-23", "2000.00")
@@ -208,7 +208,7 @@ def test_the_first_csv_by_api_gives_the_account_its_opening_balance(api, take, b
 # ---------------------------------------------------------------------------------------------- once
 
 
-def test_the_same_movement_by_page_and_then_in_camt_is_there_once(editor, acme, books, api):
+def test_csv_page_import_then_camt_does_not_duplicate_entry(editor, acme, books, api):
     account = books.account()
     confirm_import(editor, open_check_page(editor, acme, account, read_file("35_page_then_camt"))[0])
     assert (
@@ -219,7 +219,7 @@ def test_the_same_movement_by_page_and_then_in_camt_is_there_once(editor, acme, 
     )
 
 
-def test_the_same_movement_in_camt_and_then_by_page_is_there_once(editor, acme, books, api):
+def test_camt_then_csv_page_import_does_not_duplicate_entry(editor, acme, books, api):
     account = books.account()
     upload_statement(api, (SAMPLES_FOLDER / "35_page_then_camt.xml").read_bytes(), accountId=account)
     _, answer = open_check_page(editor, acme, account, read_file("35_page_then_camt"))
@@ -228,19 +228,19 @@ def test_the_same_movement_in_camt_and_then_by_page_is_there_once(editor, acme, 
     assert (told["count"], told["duplicates"], told["possibleDuplicates"]) == (0, 1, 0)
 
 
-def test_the_same_file_by_api_and_then_by_page_is_there_once(editor, take, acme, bank):
+def test_api_import_then_page_import_does_not_duplicate_file(editor, take, acme, bank):
     take(read_file("37_blanks_in_texts"), accountId=bank)
     _, answer = open_check_page(editor, acme, bank, read_file("37_blanks_in_texts"))
     assert b"disabled>Import 0 transactions" in answer.content
 
 
-def test_rows_that_share_an_id_are_all_stored_once(editor, acme, bank):
+def test_rows_sharing_an_external_id_are_all_stored_once(editor, acme, bank):
     for _ in range(2):
         confirm_import(editor, open_check_page(editor, acme, bank, read_file("13_shared_id"))[0])
     assert [row[1] for row in list_stored(acme)] == ["-357.38", "-11.35"]
 
 
-def test_a_row_with_other_words_is_counted_as_a_possible_duplicate(editor, take, acme, bank):
+def test_row_with_different_text_is_a_possible_duplicate(editor, take, acme, bank):
     text = "Date,Text,Amount\n2026-01-31,Coffee bar,-3.50\n"
     take(text.encode(), accountId=bank)
     other = text.replace("Coffee bar", "Card payment 4711")
@@ -256,7 +256,7 @@ def test_a_row_with_other_words_is_counted_as_a_possible_duplicate(editor, take,
 # ---------------------------------------------------------------------------------------------- workbooks and archives
 
 
-def test_a_workbook_is_read_as_a_table(take, acme, bank):
+def test_workbook_is_imported_as_table(take, acme, bank):
     book = Workbook()
     book.active.append(["Date", "Text", "Amount"])
     book.active.append(["2026-01-31", "Rent", -500])
@@ -267,7 +267,7 @@ def test_a_workbook_is_read_as_a_table(take, acme, bank):
     assert list_stored(acme) == [("2026-01-31", "-500.00", "EUR"), ("2026-02-01", "120.50", "EUR")]
 
 
-def test_an_archive_of_statements_is_one_import(take, acme, books):
+def test_archive_of_statements_is_imported_at_once(take, acme, books):
     books.account(accountNumber=IBAN)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
@@ -278,7 +278,7 @@ def test_an_archive_of_statements_is_one_import(take, acme, books):
     assert [row[1] for row in list_stored(acme)] == ["-1.00", "-2.00"]
 
 
-def test_an_archive_of_something_else_is_refused(api):
+def test_archive_without_statements_is_rejected(api):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("a.txt", "hello")

@@ -27,7 +27,7 @@ def office(api):
     return api.post("categories", {"name": "Office rent", "plTypes": ["ga"]}).json()["id"]
 
 
-def test_settings_know_the_marks_and_orders_that_are_read():
+def test_settings_schema_lists_supported_decimal_marks_and_date_orders():
     assert (tuple(DecimalMark), tuple(DateOrder)) == (DECIMAL_MARKS, DATE_ORDERS)
 
 
@@ -43,19 +43,19 @@ def notes(acme):
     return list(Transaction.objects.for_company(acme.id).order_by("date").values_list("notes", flat=True))
 
 
-def test_row_is_categorized_by_the_name_of_a_category_of_the_company(take, acme, bank, office):
+def test_row_is_categorized_by_category_name(take, acme, bank, office):
     take(CATEGORIES.encode(), accountId=bank)
     assert categorized(acme) == [(office, "-7.00")]
     assert notes(acme) == [None, "Category Eating out"]
 
 
-def test_row_is_categorized_on_the_page_too(editor, acme, bank, office):
+def test_import_page_categorizes_row_by_category_name(editor, acme, bank, office):
     confirm_import(editor, open_check_page(editor, acme, bank, CATEGORIES)[0])
     assert categorized(acme) == [(office, "-7.00")]
     assert notes(acme) == [None, "Category Eating out"]
 
 
-def test_category_of_several_lines_or_of_a_name_twice_is_kept_in_the_notes(api, take, acme, bank, office):
+def test_ambiguous_category_name_is_kept_in_notes(api, take, acme, bank, office):
     api.post("categories", {"name": "OFFICE rent", "plTypes": ["pd"]})
     api.post("categories", {"name": "Eating out", "plTypes": ["ga", "pd"]})
     take(CATEGORIES.encode(), accountId=bank)
@@ -68,7 +68,7 @@ def test_category_of_several_lines_or_of_a_name_twice_is_kept_in_the_notes(api, 
 UNSURE = "Date,Name,Amount\n2024-03-24,Peña,-1.00\n2024-03-25,Cafe,2.00\n".encode("cp1252")
 
 
-def test_encoding_is_asked_where_several_are_as_plausible(api, take, acme, bank):
+def test_ambiguous_encoding_is_asked(api, take, acme, bank):
     answer = upload_statement(api, UNSURE, accountId=bank)
     assert get_status_and_code(answer) == (400, "mapping_ambiguous")
     (choice,) = answer.json()["choices"]
@@ -78,7 +78,7 @@ def test_encoding_is_asked_where_several_are_as_plausible(api, take, acme, bank)
     assert set(Transaction.objects.for_company(acme.id).values_list("from_to", flat=True)) == {"Peña", "Cafe"}
 
 
-def test_encoding_is_asked_on_the_page_and_kept(editor, api, acme, bank):
+def test_ambiguous_encoding_is_asked_on_page_and_saved(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, UNSURE)
     assert "In which of these are the letters right?" in get_page_text(answer)
     answered = f"{address}&answer:encoding=%22windows-1250%22"
@@ -102,7 +102,7 @@ def test_encoding_is_asked_on_the_page_and_kept(editor, api, acme, bank):
         ("Date,Name,Amount\n2024-03-24,Peña,-1.00\n", "utf-8"),
     ],
 )
-def test_encoding_is_not_asked_where_headings_or_letters_tell_it(take, acme, bank, text, encoding):
+def test_encoding_is_not_asked_if_headings_or_letters_determine_encoding(take, acme, bank, text, encoding):
     take(text.encode(encoding), accountId=bank)
     row = Transaction.objects.for_company(acme.id).get()
     assert text.split("\n")[1].replace(",", ";").split(";")[1] in (row.description, row.from_to)
@@ -111,7 +111,7 @@ def test_encoding_is_not_asked_where_headings_or_letters_tell_it(take, acme, ban
 # ---------------------------------------------------------------------------------------------- pages
 
 
-def test_ambiguous_sign_is_asked_on_the_page_and_its_answer_is_kept(editor, api, acme, bank):
+def test_ambiguous_currency_sign_is_asked_on_page_and_saved(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("72_dollar_of_which_country"))
     assert "Which currency are these amounts in?" in get_page_text(answer)
     confirm_import(editor, f"{address}&answer:currency=%22CAD%22")
@@ -121,7 +121,7 @@ def test_ambiguous_sign_is_asked_on_the_page_and_its_answer_is_kept(editor, api,
     assert "Which currency" not in get_page_text(again)
 
 
-def test_heading_wins_over_a_currency_that_was_chosen_on_the_page(editor, acme, bank):
+def test_currency_in_heading_overrides_currency_chosen_on_page(editor, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("41_currency_in_heading"))
     sent = parse_choices(answer) | {"account": bank, "amount_currency": "USD"}
     editor.post(address.partition("?")[0], sent)
@@ -131,7 +131,7 @@ def test_heading_wins_over_a_currency_that_was_chosen_on_the_page(editor, acme, 
 @pytest.mark.parametrize(
     "name", ["70_thousands_in_heading", "71_mixed_date_orders", "73_currency_above", "74_mixed_decimal_marks"]
 )
-def test_page_says_why_a_file_cannot_be_read_and_imports_nothing(editor, acme, bank, name):
+def test_import_page_shows_why_file_is_unreadable_and_imports_nothing(editor, acme, bank, name):
     address, answer = open_check_page(editor, acme, bank, read_file(name))
     assert b'role="alert"' in answer.content
     assert b"confirm-row" not in answer.content
@@ -139,7 +139,7 @@ def test_page_says_why_a_file_cannot_be_read_and_imports_nothing(editor, acme, b
     assert list_stored(acme) == []
 
 
-def test_amounts_in_cents_are_whole_on_the_page_too(editor, acme, bank):
+def test_amounts_in_cents_are_converted_on_page(editor, acme, bank):
     confirm_import(editor, open_check_page(editor, acme, bank, read_file("70_amount_in_cents"))[0])
     assert [row[1] for row in list_stored(acme)] == ["-500.00", "120.50"]
 
@@ -147,7 +147,7 @@ def test_amounts_in_cents_are_whole_on_the_page_too(editor, acme, bank):
 # ---------------------------------------------------------------------------------------------- dates
 
 
-def test_overlapping_files_of_started_and_completed_dates_add_nothing(take, acme, bank):
+def test_overlapping_files_with_started_and_completed_dates_add_nothing(take, acme, bank):
     pending = read_file("76_revolut_pending")
     take(pending, accountId=bank)
     booked = pending.replace(b"2024-03-27 08:00:00,,", b"2024-03-27 08:00:00,2024-03-28 07:00:00,")
@@ -168,5 +168,5 @@ def test_overlapping_files_of_started_and_completed_dates_add_nothing(take, acme
         (["99-12-31", "99-12-30"], ["iso"]),
     ],
 )
-def test_years_of_two_digits_stand_where_the_file_spans_the_shortest_time(texts, orders):
+def test_two_digit_year_position_gives_shortest_time_span(texts, orders):
     assert find_date_orders(texts) == orders

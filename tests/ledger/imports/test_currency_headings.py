@@ -45,7 +45,7 @@ from ledger.imports.calc.heading_units import find_unit
         ("All", [], "whole"),
     ],
 )
-def test_heading_tells_its_currency_and_its_unit(heading, currencies, unit):
+def test_heading_determines_currency_and_unit(heading, currencies, unit):
     told = find_heading_currencies(heading)
     assert (find_unit(heading), unit == "thousands" or list(told) == currencies) == (unit, True)
 
@@ -62,7 +62,7 @@ def test_heading_tells_its_currency_and_its_unit(heading, currencies, unit):
         ("£", "GBP"),
     ],
 )
-def test_column_of_currencies_may_have_names_and_numbers(text, code):
+def test_currency_column_accepts_names_and_numbers(text, code):
     assert find_named_currencies(text) == (code,)
 
 
@@ -82,7 +82,7 @@ def test_column_of_currencies_may_have_names_and_numbers(text, code):
         ("A million customers trust us", None),
     ],
 )
-def test_lines_above_tell_currency_and_unit_of_all_amounts(above, code):
+def test_preamble_determines_currency_and_unit_of_all_amounts(above, code):
     text = f"{above}\n\nDatum;Text;Betrag\n24.03.2024;Miete;-7,00\n25.03.2024;Verkauf;8,00\n"
     refused = detect_mapping(
         read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), own=AccountFacts("EUR")
@@ -101,7 +101,7 @@ def test_mixed_decimal_marks_are_never_read_together(marks):
     assert (found.refused is not None) == (len(marks.split()) == 2)  # else the odd row is named when rows are read
 
 
-def test_debits_and_credits_in_two_currencies_are_refused():
+def test_debits_and_credits_in_two_currencies_are_rejected():
     text = "Date,Text,Debit (USD),Credit (EUR)\n2024-03-24,a,5.00,\n2024-03-25,b,,7.00\n"
     found = detect_mapping(read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), own=AccountFacts("EUR"))
     assert found.refused.code == "currency_differs"

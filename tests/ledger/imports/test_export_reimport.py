@@ -46,7 +46,7 @@ def download_export(client, company, account):
 @pytest.mark.usefixtures("booked")
 @pytest.mark.parametrize("written", LANGUAGES)
 @pytest.mark.parametrize("read", LANGUAGES)
-def test_an_export_that_is_imported_again_brings_nothing(reader, acme, main, written, read):
+def test_reimported_export_adds_nothing(reader, acme, main, written, read):
     table = download_export(reader(written), acme, main)
     _, answer = open_check_page(reader(read), acme, main, table)
     assert list_sums(answer) == [0, 4, 0, 0]  # the initial balance is a balance
@@ -79,7 +79,7 @@ def save_column_settings(client, company, account, headings, columns):
 
 @pytest.mark.usefixtures("booked")
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_transactions_of_other_accounts_in_our_export_are_left_out(reader, acme, books, main, language):
+def test_export_reimport_leaves_out_transactions_of_other_accounts(reader, acme, books, main, language):
     client = reader(language)
     books.book(books.account(name="=Tax"), "-7.00")
     both = b"".join(client.get(f"/app/companies/{acme.id}/transactions/export/transactions.csv"))

@@ -127,7 +127,7 @@ REJECTED_FILES = {
 
 
 @pytest.mark.parametrize("name", REJECTED_FILES)
-def test_a_bad_file_is_refused_with_a_code_and_nothing_is_stored(api, acme, bank, name):
+def test_bad_file_is_rejected_quickly_with_code_and_nothing_is_stored(api, acme, bank, name):
     content, expected = REJECTED_FILES[name]
     begun = time.process_time()
     answer = upload_statement(api, content, accountId=bank)
@@ -157,7 +157,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize(("detail", "content"), LIMITS.items(), ids=LIMITS)
-def test_the_limit_that_a_file_passes_is_named_with_its_place(api, bank, detail, content):
+def test_file_over_limit_error_names_limit_and_position(api, bank, detail, content):
     assert upload_statement(api, content, accountId=bank).json()["detail"] == detail
 
 
@@ -166,7 +166,7 @@ def test_a_cell_in_column_250_is_read(take, bank):
     assert take(build_workbook(far_cell(b"IP2")), accountId=bank, importSettings=settings)["count"] == 1
 
 
-def test_lines_of_alternating_encodings_keep_their_amounts(take, acme, bank):
+def test_file_with_mixed_line_encodings_keeps_its_amounts(take, acme, bank):
     lines = [f"2026-01-{1 + n:02},Müller {n},-{n}.50\n".encode("utf-8" if n % 2 else "cp1252") for n in range(20)]
     assert take(HEAD + b"".join(lines), accountId=bank)["count"] == 20
     rows = Transaction.objects.for_company(acme.id).without_initial_balances().order_by("date")
@@ -174,7 +174,7 @@ def test_lines_of_alternating_encodings_keep_their_amounts(take, acme, bank):
     assert all(row.description.startswith("M") and row.description.endswith(f" {n}") for n, row in enumerate(rows))
 
 
-def test_formulas_are_stored_as_text_and_exported_so_that_no_spreadsheet_runs_them(api, take, acme, bank):
+def test_formulas_are_stored_as_text_and_escaped_in_exports(api, take, acme, bank):
     formulas = ["=HYPERLINK(1)", "+1+1", "-1+1", "@SUM(A1)", "=cmd|' /C calc'!A0"]
     lines = "".join(f"2026-01-{1 + n:02},{text},-1.00\n" for n, text in enumerate(formulas))
     settings = json.dumps({"csv": {"columns": {"description": "Text"}}})

@@ -33,7 +33,7 @@ def parse_form(shown):
     return sent
 
 
-def test_a_table_asks_for_its_account_where_there_are_several(editor, acme, books, bank):
+def test_table_import_asks_for_account_if_there_are_several(editor, acme, books, bank):
     other = books.account(name="Other", importSettings={"csv": SAVED_SETTINGS})
     address, answer = open_check_page(editor, acme, "", GOOD)
     shown = answer.content.decode()
@@ -47,6 +47,6 @@ def test_a_table_asks_for_its_account_where_there_are_several(editor, acme, book
     assert parse_choices(editor.get(urlsplit(address).path, sent))["description"] == "2"
 
 
-def test_a_table_goes_to_the_only_account(editor, acme, bank):
+def test_table_import_uses_the_only_account(editor, acme, bank):
     _, answer = open_check_page(editor, acme, "", GOOD)
     assert (list_sums(answer), parse_choices(answer)["account"]) == ([2, 0, 0, 0], bank)

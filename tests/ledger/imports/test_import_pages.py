@@ -82,7 +82,7 @@ def get_page_text(answer):
 # ---------------------------------------------------------------------------------------------- checking
 
 
-def test_nothing_is_stored_before_the_confirmation(editor, acme, bank):
+def test_import_stores_nothing_before_confirmation(editor, acme, bank):
     _, answer = open_check_page(editor, acme, bank, GOOD)
     assert list_sums(answer) == [2, 0, 0, 0]
     assert "Initech" in get_page_text(answer)
@@ -91,7 +91,7 @@ def test_nothing_is_stored_before_the_confirmation(editor, acme, bank):
     assert AuditEntry.objects.for_company(acme.id).filter(action="import.finished").count() == 0
 
 
-def test_a_bad_row_is_told_with_its_line_its_column_and_why(editor, acme, bank):
+def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
     _, answer = open_check_page(editor, acme, bank, BAD)
     assert list_sums(answer) == [1, 0, 0, 1]
     assert "3 Date 2026-02-32 “2026-02-32”: there is no such day." in get_page_text(answer)
@@ -111,7 +111,7 @@ def test_a_bad_row_is_told_with_its_line_its_column_and_why(editor, acme, bank):
         ("2026-01-31,x,y,1234567890123456.00", "is too large: an amount has up to 15 digits"),
     ],
 )
-def test_every_kind_of_bad_row_is_told(editor, acme, bank, row, told):
+def test_every_kind_of_bad_row_is_reported(editor, acme, bank, row, told):
     _, answer = open_check_page(editor, acme, bank, f"{GOOD}{row}\n")
     assert list_sums(answer) == [2, 0, 0, 1]
     shown = get_page_text(answer)
@@ -119,7 +119,7 @@ def test_every_kind_of_bad_row_is_told(editor, acme, bank, row, told):
     assert " 4 " in shown.split("Why not")[1][:6]
 
 
-def test_the_corrected_file_takes_the_place_of_the_faulty_one_and_the_choices_stay(editor, acme, bank):
+def test_corrected_file_replaces_faulty_file_and_keeps_choices(editor, acme, bank):
     address, answer = open_check_page(editor, acme, bank, BAD)
     first = urlsplit(address).path.rpartition("/")[2]
     sent = parse_choices(answer) | {"keep_duplicates": "on"}
@@ -132,7 +132,7 @@ def test_the_corrected_file_takes_the_place_of_the_faulty_one_and_the_choices_st
     assert len(default_storage.listdir(uploads.UPLOAD_FOLDER)[1]) == 1
 
 
-def test_other_choices_read_the_file_otherwise(editor, acme, bank):
+def test_changed_import_choices_change_how_file_is_read(editor, acme, bank):
     address, answer = open_check_page(editor, acme, bank, 'Datum,Text,Betrag\n03.01.2026,a,"+1.000,00"\n')
     assert "€1,000.00" in get_page_text(answer)
     sent = parse_choices(answer) | {"date_order": "monthFirst", "flip_sign": "on"}
@@ -152,7 +152,7 @@ def test_other_choices_read_the_file_otherwise(editor, acme, bank):
         ({"account": "00000000-0000-7000-8000-000000000000"}, "is not one of the available choices"),
     ],
 )
-def test_choices_that_cannot_be_are_refused_at_their_field_and_kept(editor, acme, bank, change, told):
+def test_invalid_import_choices_show_field_errors(editor, acme, bank, change, told):
     address, answer = open_check_page(editor, acme, bank, GOOD)
     answer = editor.get(urlsplit(address).path, parse_choices(answer) | change)
     assert answer.status_code == 400
@@ -160,7 +160,7 @@ def test_choices_that_cannot_be_are_refused_at_their_field_and_kept(editor, acme
     assert b'aria-invalid="true"' in answer.content
 
 
-def test_a_file_whose_columns_cannot_be_guessed_asks_for_them(editor, acme, bank):
+def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
     _, answer = open_check_page(editor, acme, bank, "What,Who\nx,y\n")
     assert answer.status_code == 200
     assert "The file begins with" in get_page_text(answer)
@@ -192,12 +192,12 @@ def test_invalid_table_is_rejected_immediately(editor, acme, bank, content, told
     assert b'aria-describedby="file-error' in answer.content
 
 
-def test_a_form_without_a_file_is_refused(editor, acme, bank):
+def test_import_form_without_file_is_rejected(editor, acme, bank):
     answer = editor.post(build_page_path(acme, "/new"), {"account": bank})
     assert (answer.status_code, "Choose a file first." in get_page_text(answer)) == (400, True)
 
 
-def test_a_file_past_the_limit_is_refused_and_not_kept(editor, acme, bank, settings):
+def test_import_file_over_size_limit_is_rejected_and_not_stored(editor, acme, bank, settings):
     settings.MAX_UPLOAD_MB = 1
     answer = upload_csv(editor, acme, bank, b"a,b\n" + b"1,2\n" * 300_000)
     assert answer.status_code == 413
@@ -205,7 +205,7 @@ def test_a_file_past_the_limit_is_refused_and_not_kept(editor, acme, bank, setti
     assert not default_storage.exists(uploads.UPLOAD_FOLDER)
 
 
-def test_files_that_wait_for_their_import_take_room_too(editor, acme, bank, settings):
+def test_waiting_import_files_count_toward_quota(editor, acme, bank, settings):
     settings.STORAGE_QUOTA_MB = 1
     content = b"Date,Amount\n" + b"2026-01-01,1\n" * 50_000
     assert upload_csv(editor, acme, bank, content).status_code == 303
@@ -215,7 +215,7 @@ def test_files_that_wait_for_their_import_take_room_too(editor, acme, bank, sett
     assert len(default_storage.listdir(uploads.UPLOAD_FOLDER)[1]) == 1
 
 
-def test_no_half_of_a_file_stays_where_the_disk_fills_up(acme, alice):
+def test_partial_upload_is_removed_if_disk_is_full(acme, alice):
     class TooMuch(ContentFile):
         def chunks(self, chunk_size=None):
             yield b"Date;Amo"
@@ -226,7 +226,7 @@ def test_no_half_of_a_file_stays_where_the_disk_fills_up(acme, alice):
     assert not default_storage.listdir(uploads.UPLOAD_FOLDER)[1]
 
 
-def test_an_upload_belongs_to_its_sender_and_its_company(editor, browser_of, acme, globex, bank):
+def test_upload_belongs_to_its_user_and_company(editor, browser_of, acme, globex, bank):
     address, _ = open_check_page(editor, acme, bank, GOOD)
     other = factories.make_member(acme, "erin@acme.example", role="editor")
     assert browser_of(other, acme).client.get(address).status_code == 302
@@ -235,7 +235,7 @@ def test_an_upload_belongs_to_its_sender_and_its_company(editor, browser_of, acm
     assert elsewhere.status_code == 302
 
 
-def test_a_file_that_nobody_imports_is_forgotten_after_a_day(editor, acme, bank, capsys):
+def test_unimported_file_is_pruned_after_a_day(editor, acme, bank, capsys):
     old, _ = open_check_page(editor, acme, bank, GOOD)
     new, _ = open_check_page(editor, acme, bank, GOOD)
     (kept,) = [
@@ -268,7 +268,7 @@ def test_confirmed_import_stores_the_checked_rows(editor, acme, bank):
     assert not default_storage.listdir(uploads.UPLOAD_FOLDER)[1]
 
 
-def test_bad_rows_stop_an_import_unless_they_are_left_out(editor, acme, bank):
+def test_bad_rows_block_import_unless_left_out(editor, acme, bank):
     address, _ = open_check_page(editor, acme, bank, BAD)
     refused = confirm_import(editor, address)
     assert refused.status_code == 400
@@ -279,7 +279,7 @@ def test_bad_rows_stop_an_import_unless_they_are_left_out(editor, acme, bank):
     assert len(list_stored(acme)) == 1
 
 
-def test_the_same_file_twice_adds_nothing_unless_it_is_asked_for(editor, acme, bank):
+def test_reimport_of_same_file_adds_nothing_unless_duplicates_are_kept(editor, acme, bank):
     confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
     address, answer = open_check_page(editor, acme, bank, GOOD)
     assert list_sums(answer) == [0, 2, 0, 0]
@@ -288,14 +288,14 @@ def test_the_same_file_twice_adds_nothing_unless_it_is_asked_for(editor, acme, b
     assert len(list_stored(acme)) == 4
 
 
-def test_rows_before_the_books_start_are_skipped_and_counted(editor, api, acme, bank):
+def test_rows_before_data_start_are_skipped_and_counted(editor, api, acme, bank):
     assert api.put("", {"dataStartDate": "2026-01-31"}).status_code == 200
     _, answer = open_check_page(editor, acme, bank, GOOD)
     assert list_sums(answer) == [1, 0, 1, 0]
     assert "Before 31 Jan 2026" in get_page_text(answer)
 
 
-def test_debit_and_credit_columns_make_one_signed_amount(editor, acme, bank):
+def test_debit_and_credit_columns_form_one_signed_amount(editor, acme, bank):
     rows = "2026-01-01,a,10.00,\n2026-01-02,b,,5.00\n2026-01-03,c,-7.00,0.00\n2026-01-04,d,1.00,2.00\n"
     address, answer = open_check_page(editor, acme, bank, f"Date,Details,Debit,Credit\n{rows}")
     assert "Both the debit and the credit column are filled." in get_page_text(answer)
@@ -303,7 +303,7 @@ def test_debit_and_credit_columns_make_one_signed_amount(editor, acme, bank):
     assert [row[3] for row in list_stored(acme)] == ["-10.0000", "5.0000", "7.0000"]
 
 
-def test_a_currency_a_note_and_an_id_of_the_bank_are_stored_too(editor, acme, bank):
+def test_currency_notes_and_external_id_are_imported(editor, acme, bank):
     text = "Date,Amount,Currency,Id,Notes\n2026-01-31,+5.00,usd,tx-1,hello\n2026-01-31,-6.00,XXX,tx-2,\n"
     address, answer = open_check_page(editor, acme, bank, text)
     assert "3 Currency XXX Must be one of EUR, AUD," in get_page_text(answer)
@@ -312,7 +312,7 @@ def test_a_currency_a_note_and_an_id_of_the_bank_are_stored_too(editor, acme, ba
     assert (row.amount_currency, row.external_id, row.notes) == ("USD", "tx-1", "hello")
 
 
-def test_how_a_file_was_read_is_kept_for_the_accounts_next_one(editor, acme, bank, api):
+def test_import_settings_are_saved_for_next_file_of_account(editor, acme, bank, api):
     api.put(f"accounts/{bank}", {"importSettings": {"csv": {"flipSign": False}, "bank": {"x": 1}}})
     text = "Day,One,Two\n02/03/2026,x,1.00\n"
     address, answer = open_check_page(editor, acme, bank, text)
@@ -329,7 +329,7 @@ def test_how_a_file_was_read_is_kept_for_the_accounts_next_one(editor, acme, ban
     assert "−€1.00" in get_page_text(answer)
 
 
-def test_a_file_is_imported_once_however_often_it_is_confirmed(editor, acme, bank):
+def test_repeated_confirmation_imports_file_once(editor, acme, bank):
     address, answer = open_check_page(editor, acme, bank, GOOD)
     sent = parse_choices(answer)
     confirm_import(editor, address)
@@ -338,7 +338,7 @@ def test_a_file_is_imported_once_however_often_it_is_confirmed(editor, acme, ban
     assert len(list_stored(acme)) == 2
 
 
-def test_two_clicks_at_once_import_a_file_once(editor, acme, bank, monkeypatch):
+def test_concurrent_confirmations_import_file_once(editor, acme, bank, monkeypatch):
     address, answer = open_check_page(editor, acme, bank, GOOD)
     sent = parse_choices(answer) | {"keep_duplicates": "on"}
     waits = companies_change.lock_company
@@ -354,7 +354,7 @@ def test_two_clicks_at_once_import_a_file_once(editor, acme, bank, monkeypatch):
     assert "transactions imported" not in told
 
 
-def test_a_check_marks_nothing_as_updated(editor, acme, bank):
+def test_failed_import_does_not_mark_company_as_updated(editor, acme, bank):
     address, _ = open_check_page(editor, acme, bank, BAD)
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago)
@@ -362,7 +362,7 @@ def test_a_check_marks_nothing_as_updated(editor, acme, bank):
     assert Company.objects.get(id=acme.id).last_overall_updated_time == long_ago
 
 
-def test_another_companys_account_is_no_choice(editor, acme, bank, globex_api):
+def test_account_of_other_company_is_not_a_valid_choice(editor, acme, bank, globex_api):
     foreign = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
     address, answer = open_check_page(editor, acme, bank, GOOD)
     refused = editor.post(urlsplit(address).path, parse_choices(answer) | {"account": foreign})
@@ -370,7 +370,7 @@ def test_another_companys_account_is_no_choice(editor, acme, bank, globex_api):
     assert Transaction.objects.count() == 0
 
 
-def test_without_an_account_the_page_leads_to_a_new_one(editor, acme):
+def test_import_page_without_accounts_links_to_account_creation(editor, acme):
     answer = editor.get(build_page_path(acme, "/new"))
     assert f"/app/companies/{acme.id}/accounts/new".encode() in answer.content
 
@@ -378,7 +378,7 @@ def test_without_an_account_the_page_leads_to_a_new_one(editor, acme):
 # ---------------------------------------------------------------------------------------------- history and undo
 
 
-def test_the_history_says_when_who_and_how_many(editor, viewer, api, acme, bank):
+def test_import_history_shows_source_user_and_count(editor, viewer, api, acme, bank):
     confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
     item = {"accountId": bank, "date": "2026-01-01", "amountValue": "1", "externalId": "one"}
     api.post("transactions/import", {"transactions": [item, item]})
@@ -390,7 +390,7 @@ def test_the_history_says_when_who_and_how_many(editor, viewer, api, acme, bank)
     assert "Undo" not in theirs
 
 
-def test_undoing_tells_what_went_and_what_had_been_changed(editor, api, acme, bank):
+def test_import_undo_reports_removed_and_changed_rows(editor, api, acme, bank):
     confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
     row = Transaction.objects.for_company(acme.id).first()
     assert api.put(f"transactions/{row.id}", {"notes": "seen"}).status_code == 200
@@ -402,7 +402,7 @@ def test_undoing_tells_what_went_and_what_had_been_changed(editor, api, acme, ba
     assert "The import was undone before." in get_page_text(again)
 
 
-def test_an_undo_waits_its_turn_before_it_looks_at_the_import(editor, acme, bank, django_assert_max_num_queries):
+def test_import_undo_locks_company_before_reading_import(editor, acme, bank, django_assert_max_num_queries):
     confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
     batch = ImportBatch.objects.for_company(acme.id).get()
     with django_assert_max_num_queries(40) as sent:
@@ -413,9 +413,7 @@ def test_an_undo_waits_its_turn_before_it_looks_at_the_import(editor, acme, bank
     assert turn < look
 
 
-def test_nobody_undoes_what_is_another_companys_or_what_they_may_only_read(
-    editor, viewer, browser_of, carol, globex, acme, bank
-):
+def test_import_undo_requires_write_permission_and_own_company(editor, viewer, browser_of, carol, globex, acme, bank):
     confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
     batch = ImportBatch.objects.for_company(acme.id).get()
     assert viewer.post(build_page_path(acme, f"/{batch.id}/undo")).status_code == 403
@@ -423,9 +421,7 @@ def test_nobody_undoes_what_is_another_companys_or_what_they_may_only_read(
     assert len(list_stored(acme)) == 2
 
 
-def test_the_history_is_paged_and_asks_as_much_for_many_as_for_one(
-    editor, acme, audit_context, django_assert_num_queries
-):
+def test_import_history_is_paged_with_constant_queries(editor, acme, audit_context, django_assert_num_queries):
     def add(count):
         ImportBatch.objects.bulk_create(
             ImportBatch(
@@ -454,7 +450,7 @@ def test_the_history_is_paged_and_asks_as_much_for_many_as_for_one(
     assert editor.get(build_page_path(acme, "?cursor=x")).status_code == 404
 
 
-def test_the_check_asks_as_much_for_many_rows_as_for_one(editor, acme, bank, django_assert_max_num_queries):
+def test_import_check_queries_do_not_grow_with_rows(editor, acme, bank, django_assert_max_num_queries):
     counted = []
     for count in (1, 300):
         text = "Date,Amount\n" + "2026-01-31,1.00\n" * count
@@ -465,7 +461,7 @@ def test_the_check_asks_as_much_for_many_rows_as_for_one(editor, acme, bank, dja
     assert counted[0] == counted[1]
 
 
-def test_a_row_with_two_faults_is_one_bad_row(editor, acme, bank):
+def test_row_with_two_errors_counts_as_one_bad_row(editor, acme, bank):
     text = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,+1190.00\n2026-02-32,Bank,Fee,x\n"
     address, answer = open_check_page(editor, acme, bank, text)
     assert answer.content.decode().count('data-label="Why not"') == 1  # the first of them

@@ -73,7 +73,7 @@ def test_progress_names_file_and_rows(editor, acme, address, every_row, monkeypa
     assert list_stored_rows(acme) == []
 
 
-def test_and_while_they_are_stored(editor, acme, address, every_row, monkeypatch):
+def test_progress_is_shown_while_rows_are_stored(editor, acme, address, every_row, monkeypatch):
     with poll_at_each_row(monkeypatch, lambda: get_progress(editor, address)) as heard:
         parts = urlsplit(address)
         assert editor.post(parts.path, parse_qs(parts.query)).status_code == 303
@@ -96,14 +96,14 @@ def test_short_imports_leave_no_progress(editor, address, monkeypatch):
     assert heard == [{}, {}, {}]
 
 
-def test_a_refused_file_leaves_none_either(editor, acme, main, every_row):
+def test_rejected_file_leaves_no_progress(editor, acme, main, every_row):
     file = SimpleUploadedFile("1.xml", build_simple_camt("-40.00")[:-30])
     address = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": file})["Location"]
     assert "Line" in editor.get(address).content.decode()
     assert get_progress(editor, address) == {}
 
 
-def test_of_a_long_file_it_is_told_how_much_of_it_is_read(monkeypatch):
+def test_long_file_reports_bytes_read_as_progress(monkeypatch):
     heard = []
     content = build_simple_camt("-40.00").replace(b"<Ntry>", b"<!-- " + b"x" * 300_000 + b" --><Ntry>")
     camt.read_camt(content, most=10, on_progress=heard.append)
@@ -112,7 +112,7 @@ def test_of_a_long_file_it_is_told_how_much_of_it_is_read(monkeypatch):
     assert heard[-1] == len(content)
 
 
-def test_rows_of_a_csv_file_are_told_too(editor, acme, bank, every_row, monkeypatch):
+def test_csv_rows_are_reported_as_progress(editor, acme, bank, every_row, monkeypatch):
     file = SimpleUploadedFile("a.csv", b"Date,Amount,Text\n2026-01-05,-4.50,Coffee\n2026-01-06,-3.00,Tea\n")
     address = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": file, "account": bank})["Location"]
     page = editor.get(address).content.decode()
@@ -123,7 +123,7 @@ def test_rows_of_a_csv_file_are_told_too(editor, acme, bank, every_row, monkeypa
     assert summarize_notes(heard) == [(0, 1, "rows", 0, 2), (0, 1, "rows", 1, 2)]
 
 
-def test_a_note_that_cannot_be_written_stops_no_import(editor, acme, address, every_row, monkeypatch):
+def test_progress_write_failure_does_not_stop_import(editor, acme, address, every_row, monkeypatch):
     def full(*_args, **_more):
         raise OSError(28, "No space left on device")
 

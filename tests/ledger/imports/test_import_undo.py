@@ -27,7 +27,7 @@ def list_balances(company):
     return {(str(row.account_id), str(row.date)): (row.amount, row.inflow, row.outflow) for row in rows}
 
 
-def test_imports_are_listed_latest_first_and_read(api, bank):
+def test_imports_are_listed_latest_first(api, bank):
     one, two = import_items(api, bank, "-1.00"), import_items(api, bank, "-2.00", "-3.00")
     rows = api.get("imports").json()
     assert [each["id"] for each in rows] == [two["importId"], one["importId"]]
@@ -48,7 +48,7 @@ def test_imports_are_listed_latest_first_and_read(api, bank):
     }
 
 
-def test_undoing_takes_the_whole_import_back(api, books, bank, acme):
+def test_import_undo_reverts_the_whole_import(api, books, bank, acme):
     books.book(bank, "-7.00", "2026-01-05")
     before = list_balances(acme)
     done = import_items(api, bank, "-1.00", "-2.00", ids=True)
@@ -63,7 +63,7 @@ def test_undoing_takes_the_whole_import_back(api, books, bank, acme):
     assert import_items(api, bank, "-1.00", "-2.00", ids=True)["count"] == 2
 
 
-def test_import_undo_and_import_again_give_the_same_balances(api, bank, acme):
+def test_import_after_undo_gives_same_balances(api, bank, acme):
     amounts = ("-1.00", "-2.00", "30.00")
     first = import_items(api, bank, *amounts)
     expected = list_balances(acme)
@@ -73,7 +73,7 @@ def test_import_undo_and_import_again_give_the_same_balances(api, bank, acme):
     assert list_balances(acme) == expected
 
 
-def test_undoing_unlinks_the_partners_of_removed_rows(api, books, bank, savings):
+def test_import_undo_unlinks_transfer_partners_of_removed_rows(api, books, bank, savings):
     done = import_items(api, bank, "-100.00")
     (row,) = api.get("transactions").json()
     partner = books.book(savings, "100.00")["id"]
@@ -83,7 +83,7 @@ def test_undoing_unlinks_the_partners_of_removed_rows(api, books, bank, savings)
     assert DayMovement.objects.get(account_id=savings).inflow == 100
 
 
-def test_undoing_takes_categorized_rows_and_their_postings(api, books, bank):
+def test_import_undo_removes_categorized_rows_and_postings(api, books, bank):
     rows = [
         {
             "accountId": bank,
@@ -102,13 +102,13 @@ def test_undoing_takes_categorized_rows_and_their_postings(api, books, bank):
     assert not Counterparty.objects.exists()
 
 
-def test_owners_are_told(api, alice, bank, acme):
+def test_import_undo_notifies_owners(api, alice, bank, acme):
     done = import_items(api, bank, "-1.00")
     api.delete(f"imports/{done['importId']}")
     assert Notification.objects.for_company(acme.id).filter(type="import.undone", recipient_id=alice.id).count() == 1
 
 
-def test_unknown_and_foreign_imports_are_not_found(api, globex_api, bank, acme, make_api):
+def test_unknown_imports_and_imports_of_other_companies_are_not_found(api, globex_api, bank, acme, make_api):
     done = import_items(api, bank, "-1.00")
     assert api.delete("imports/x").status_code == 404
     assert globex_api.get(f"imports/{done['importId']}").status_code == 404

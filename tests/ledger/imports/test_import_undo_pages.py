@@ -31,7 +31,7 @@ def build_undo_path(company, told):
     return f"/app/companies/{company.id}/imports/{told['importId']}/undo"
 
 
-def test_the_numbers_are_those_of_what_goes_and_of_what_somebody_changed(editor, api, acme, take, main):
+def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, take, main):
     first, last = take(ANNOUNCED), take(BOOKED)
     api.delete(f"imports/{first['importId']}")
     row = Transaction.objects.for_company(acme.id).get(bank_reference="R1")
@@ -64,7 +64,7 @@ def test_undo_preview_leaves_out_rows_of_other_imports(editor, acme, take, main)
     assert len(list_stored_rows(acme)) == 3
 
 
-def test_looking_leaves_nothing_and_an_undone_import_cannot_be_looked_at(editor, api, acme, take, main):
+def test_undo_preview_changes_nothing_and_is_unavailable_after_undo(editor, api, acme, take, main):
     told = take(BOOKED)
     editor.get(build_undo_path(acme, told))
     assert ImportBatch.objects.for_company(acme.id).get().undone_time is None

@@ -29,7 +29,7 @@ def import_items(api, *items, **options):
     return api.post("transactions/import", {"transactions": list(items), **options})
 
 
-def test_an_import_stores_its_rows_and_says_how_many(api, bank):
+def test_import_stores_rows_and_returns_count(api, bank):
     answer = import_items(
         api, build_item(bank), build_item(bank, amountValue="1000", description="tab\there\\ \n new line")
     )
@@ -57,7 +57,7 @@ def test_rows_before_the_data_start_are_skipped(api, bank):
     assert (body["count"], body["skippedBeforeDataStart"], body["dataStartDate"]) == (1, 1, "2024-03-02")
 
 
-def test_the_same_file_twice_adds_nothing_and_two_equal_coffees_stay_two(api, bank):
+def test_reimport_adds_nothing_and_keeps_equal_rows_separate(api, bank):
     file = [build_item(bank), build_item(bank), build_item(bank, amountValue="-4.00")]
     assert import_items(api, *file, duplicates="skip").json()["count"] == 3
     again = import_items(api, *file, duplicates="skip").json()
@@ -66,7 +66,7 @@ def test_the_same_file_twice_adds_nothing_and_two_equal_coffees_stay_two(api, ba
     assert (third["count"], third["duplicates"]) == (1, 3)
 
 
-def test_a_known_external_id_is_always_a_duplicate_within_and_between_imports(api, bank):
+def test_known_external_id_is_a_duplicate_within_and_between_imports(api, bank):
     body = import_items(
         api, build_item(bank, externalId="a"), build_item(bank, externalId="a"), build_item(bank, externalId="b")
     ).json()
@@ -76,14 +76,14 @@ def test_a_known_external_id_is_always_a_duplicate_within_and_between_imports(ap
     assert import_items(api, build_item(other, externalId="b")).json()["count"] == 1
 
 
-def test_a_dry_run_says_what_would_happen_and_stores_nothing(api, bank):
+def test_dry_run_returns_result_and_stores_nothing(api, bank):
     body = import_items(api, build_item(bank), dryRun=True).json()
     assert (body["count"], body["dryRun"], body["importId"]) == (1, True, None)
     assert not Transaction.objects.exists()
     assert not ImportBatch.objects.exists()
 
 
-def test_an_empty_list_stores_nothing(api):
+def test_empty_import_stores_nothing(api):
     assert import_items(api).json()["count"] == 0
 
 
@@ -117,7 +117,7 @@ INVALID_ITEMS = [
 
 
 @pytest.mark.parametrize(("values", "field", "code"), INVALID_ITEMS)
-def test_a_wrong_row_is_pointed_at_and_nothing_is_stored(api, bank, values, field, code):
+def test_invalid_row_is_pointed_at_and_nothing_is_stored(api, bank, values, field, code):
     answer = import_items(api, build_item(bank), build_item(bank, **values))
     assert answer.status_code == 400
     assert answer.json()["code"] == "validation_failed"
@@ -127,13 +127,13 @@ def test_a_wrong_row_is_pointed_at_and_nothing_is_stored(api, bank, values, fiel
 
 
 @pytest.mark.parametrize(("values", "field", "code"), INVALID_ITEMS)
-def test_with_on_error_skip_the_good_rows_are_stored_and_the_bad_ones_named(api, bank, values, field, code):
+def test_on_error_skip_stores_valid_rows_and_reports_invalid_ones(api, bank, values, field, code):
     body = import_items(api, build_item(bank, **values), build_item(bank), onError="skip").json()
     assert body["count"] == 1
     assert [(e["pointer"], e["code"]) for e in body["errors"]] == [(f"#/transactions/0/{field}", code)]
 
 
-def test_another_companys_account_is_an_unknown_id(api, bank, globex_api):
+def test_account_of_other_company_is_an_unknown_id(api, bank, globex_api):
     theirs = globex_api.post("accounts", {"type": "bank", "name": "Theirs"}).json()["id"]
     answer = import_items(api, build_item(theirs))
     assert answer.json()["errors"][0]["code"] == "unknown_id"
@@ -152,7 +152,7 @@ def test_another_companys_account_is_an_unknown_id(api, bank, globex_api):
         ({"transactions": [{}] * 100_001}, "#/transactions", "too_many_items"),
     ],
 )
-def test_a_wrong_body_is_refused(api, body, pointer, code):
+def test_invalid_import_body_is_rejected(api, body, pointer, code):
     answer = api.post("transactions/import", body)
     assert answer.status_code == 400
     assert (answer.json()["errors"][0]["pointer"], answer.json()["errors"][0]["code"]) == (pointer, code)
@@ -168,14 +168,14 @@ def test_non_json_body_returns_400(api, body):
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_json")
 
 
-def test_another_media_type_is_415_and_a_body_past_the_limit_413(api, settings):
+def test_wrong_media_type_returns_415_and_oversized_body_413(api, settings):
     path = api.path("transactions/import")
     assert api.client.post(path, b"a,b", content_type="text/csv", headers=api.headers).status_code == 415
     settings.MAX_UPLOAD_MB = 0
     assert api.post("transactions/import", {"transactions": []}).status_code == 413
 
 
-def test_an_empty_currency_is_none(api, bank):
+def test_empty_currency_is_rejected_but_null_uses_account_currency(api, bank):
     """To leave it out means the account's; to send an empty one is a mistake, here as in POST transactions."""
     for answer, place in (
         (import_items(api, build_item(bank, amountCurrency="")), "#/transactions/0/amountCurrency"),
@@ -192,7 +192,7 @@ def test_unknown_fields_are_ignored_and_named(api, bank):
     assert answer["Ignored-Fields"] == "shape, transactions/0/colour"
 
 
-def test_up_to_a_thousand_errors_are_told(api, bank):
+def test_import_returns_at_most_a_thousand_errors(api, bank):
     answer = import_items(api, *[build_item(bank, amountValue="x")] * 1500)
     assert len(answer.json()["errors"]) == 1000
 
@@ -202,7 +202,7 @@ def hosting(api):
     return str(Category.objects.for_company(api.company.id).get(system_key="hosting").id)
 
 
-def test_an_item_can_say_what_it_was_for(api, bank, hosting, audit_context):
+def test_import_item_can_carry_its_category(api, bank, hosting, audit_context):
     vendor = Counterparty(company=api.company, type="vendor", name="Cloud").mark_created(audit_context)
     vendor.save(force_insert=True)
     item = build_item(bank, categoryId=hosting, counterparty={"type": "vendor", "id": str(vendor.id)})
@@ -225,7 +225,7 @@ def test_an_item_can_say_what_it_was_for(api, bank, hosting, audit_context):
         ({"categoryId": "several"}, "plType", "pl_type_needed"),
     ],
 )
-def test_a_purpose_that_does_not_fit_is_pointed_at(api, bank, hosting, audit_context, values, field, code):
+def test_invalid_item_category_is_pointed_at(api, bank, hosting, audit_context, values, field, code):
     several = Category(company=api.company, name="Both", pl_types=["cogs", "ga"]).mark_created(audit_context)
     several.save(force_insert=True)
     named = {"hosting": hosting, "several": str(several.id)}
@@ -235,7 +235,7 @@ def test_a_purpose_that_does_not_fit_is_pointed_at(api, bank, hosting, audit_con
     assert not Transaction.objects.exists()
 
 
-def test_the_owners_are_told_of_a_key_s_import(api, bank, alice, browser_of):
+def test_import_by_api_key_notifies_owners(api, bank, alice, browser_of):
     body = import_items(api, build_item(bank)).json()
     (told,) = [n for n in browser_of(alice, api.company).get("notifications").json() if n["type"] == "import.finished"]
     assert told["payload"]["entityId"] == body["importId"]

@@ -46,7 +46,7 @@ def list_amounts(company, account):
     return [f"{row.amount_value:.2f}" for row in rows]
 
 
-def test_each_row_goes_to_the_account_of_its_number_and_balances_are_those_of_its_account(take, acme, ours, other):
+def test_rows_and_balances_are_routed_by_account_number_column(take, acme, ours, other):
     told = take(COLUMN.encode())
     assert (told["count"], told["leftOut"]) == (4, 0)
     names = ("accountId", "count", "openingBalance", "ledgerDifference")
@@ -58,13 +58,13 @@ def test_each_row_goes_to_the_account_of_its_number_and_balances_are_those_of_it
     assert list_amounts(acme, other) == ["2.00", "-4.00"]
 
 
-def test_each_section_goes_to_the_account_whose_number_its_title_has(take, acme, ours, other):
+def test_sections_are_routed_by_account_number_in_their_title(take, acme, ours, other):
     assert take(SECTIONS.encode())["count"] == 3
     assert list_amounts(acme, ours) == ["-500.00", "-50.00"]
     assert list_amounts(acme, other) == ["12.00"]
 
 
-def test_only_the_own_rows_are_stored_in_an_account_that_is_named(take, acme, ours, other):
+def test_import_into_named_account_stores_only_its_rows(take, acme, ours, other):
     told = take(COLUMN.encode(), accountId=other)
     assert (told["count"], told["leftOut"], told["statements"][0]["openingBalance"]) == (2, 2, "500.00")
     assert take(SECTIONS.encode(), accountId=ours)["count"] == 2
@@ -72,14 +72,14 @@ def test_only_the_own_rows_are_stored_in_an_account_that_is_named(take, acme, ou
     assert list_amounts(acme, ours) == ["-500.00", "-50.00"]
 
 
-def test_a_number_of_no_account_is_refused_and_told(api, acme, ours):
+def test_unknown_account_number_is_rejected_and_named(api, acme, ours):
     answer = upload_statement(api, COLUMN.encode())
     assert get_status_and_code(answer) == (400, "account_unknown")
     assert OTHER in answer.json()["detail"]
     assert list_amounts(acme, ours) == []
 
 
-def test_a_row_without_a_number_is_refused_and_a_sum_without_one_is_left_out(api, take, acme, ours, other):
+def test_row_without_account_number_is_rejected_but_total_is_left_out(api, take, acme, ours, other):
     answer = upload_statement(api, (COLUMN + ",2026-02-02,Gift,5.00,\n").encode())
     assert get_status_and_code(answer) == (400, "statement_unreadable")
     assert answer.json()["detail"].startswith("Line 6")
@@ -87,14 +87,14 @@ def test_a_row_without_a_number_is_refused_and_a_sum_without_one_is_left_out(api
     assert take((COLUMN + "Total,,,0.00,\n").encode())["leftOut"] == 1
 
 
-def test_a_file_that_names_no_account_needs_one(api):
+def test_file_without_account_needs_an_account_choice(api):
     assert get_status_and_code(upload_statement(api, b"Date,Text,Amount\n2026-01-31,a,-1.00\n")) == (
         400,
         "account_unknown",
     )
 
 
-def test_numbers_are_the_same_with_and_without_blanks(take, acme, ours, other):
+def test_account_number_matches_with_and_without_spaces(take, acme, ours, other):
     spaced = COLUMN.replace(f"{IBAN},2026-01-31", "DE89 3704 0044 0532 0130 00,2026-01-31")
     assert take(spaced.encode())["count"] == 4
     assert list_amounts(acme, ours) == ["-1.00", "3.00"]
@@ -111,13 +111,13 @@ def test_question_for_a_multi_account_file_is_asked_once(api, take, acme, ours, 
     assert list(map(str, days)) == ["2026-03-02", "2026-04-03"]
 
 
-def test_only_the_accounts_that_the_settings_name_are_read(take, acme, ours, other):
+def test_account_values_setting_limits_imported_accounts(take, acme, ours, other):
     told = take(COLUMN.encode(), importSettings=json.dumps({"csv": {"accountValues": [OTHER]}}))
     assert (told["count"], told["leftOut"]) == (2, 2)
     assert list_amounts(acme, ours) == []
 
 
-def test_many_accounts_are_read_in_linear_time(take, acme, books):
+def test_import_scales_to_many_accounts(take, acme, books):
     numbers = [f"DE{number:020}" for number in range(40)]
     accounts = [books.account(name=number, accountNumber=number) for number in numbers]
     rows = [f"{numbers[n % 40]},2026-01-{1 + n % 28:02},Text {n},-{n}.50\n" for n in range(4000)]

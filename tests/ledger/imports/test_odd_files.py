@@ -104,12 +104,12 @@ def stored(company):
 
 
 @pytest.mark.parametrize(("content", "expected"), READ.values(), ids=READ)
-def test_an_odd_table_is_read_rightly(acme, take, bank, content, expected):
+def test_odd_table_is_read_correctly(acme, take, bank, content, expected):
     take(content, accountId=bank)
     assert stored(acme) == expected
 
 
 @pytest.mark.parametrize(("content", "expected"), REFUSED.values(), ids=REFUSED)
-def test_an_odd_table_that_cannot_be_read_is_refused(api, acme, bank, content, expected):
+def test_unreadable_odd_table_is_rejected(api, acme, bank, content, expected):
     assert get_status_and_code(upload_statement(api, content, accountId=bank))[1] == expected
     assert stored(acme) == []

@@ -18,17 +18,17 @@ def read_lines(text):
     return read_delimited_lines(io.StringIO(text, newline=""), max_lines=1000)
 
 
-def test_an_export_is_known_by_its_headings_in_any_language_and_in_any_order():
+def test_own_export_is_recognized_by_headings_in_any_language_and_order():
     assert find_export_header(read_lines(TABLE), HEADERS) == GERMAN
     assert find_export_header(read_lines("Amount,More,Id,Date,Account,Description\n"), HEADERS) == ENGLISH
 
 
 @pytest.mark.parametrize("text", ["", "Datum;Konto;Betrag;Beschreibung\n", "Date;Konto;Amount;Description;Id\n"])
-def test_a_table_without_all_headings_of_one_language_is_a_banks(text):
+def test_table_without_all_export_headings_is_treated_as_bank_file(text):
     assert build_export_settings(read_lines(text), HEADERS) is None
 
 
-def test_an_export_is_read_as_it_was_written_and_our_id_is_no_reference_of_the_bank():
+def test_own_export_is_read_as_written_and_ignores_its_id_column():
     # 1.234 are a thousand in no export of ours, however few cents the others have
     odd = TABLE.replace("-1234.50", "-1.234").replace("5.00", "7")
     for text in (TABLE, odd):
@@ -37,7 +37,7 @@ def test_an_export_is_read_as_it_was_written_and_our_id_is_no_reference_of_the_b
         assert (mapping.description, mapping.date_order, mapping.decimal_mark) == ((3,), "iso", "point")
 
 
-def test_an_export_that_a_spreadsheet_has_saved_is_read_in_the_spreadsheets_way():
+def test_own_export_saved_by_spreadsheet_is_read_in_spreadsheet_format():
     saved = TABLE.replace("2026-01-31", "31.01.2026").replace("2026-02-01", "01.02.2026")
     saved = saved.replace("-1234.50", "-1234,50").replace("5.00", "5,00")
     mapping = detect_mapping(read_lines(saved), settings=build_export_settings(read_lines(saved), HEADERS)).mapping

@@ -51,7 +51,7 @@ def account(books):
     return opened
 
 
-def test_every_small_file_has_its_right_values():
+def test_every_sample_file_has_expected_values():
     named = {path.stem for path in SAMPLES_FOLDER.glob("*.csv")} - {"14_kept_flip_b", "15_heading_twice_b"}
     assert named == ROWS_OF_FILE.keys() | QUESTIONS_OF_FILE.keys() | REFUSED.keys()
 
@@ -64,7 +64,7 @@ def test_file_with_one_reading_is_stored_without_a_question(api, acme, account, 
 
 
 @pytest.mark.parametrize("name", QUESTIONS_OF_FILE)
-def test_file_with_two_readings_is_asked_about_and_stored_as_answered(api, acme, account, name):
+def test_file_with_two_readings_asks_and_is_stored_as_answered(api, acme, account, name):
     account_id = account(name)
     answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account_id)
     assert get_status_and_code(answer) == (400, "mapping_ambiguous")
@@ -83,7 +83,7 @@ def test_file_with_two_readings_is_asked_about_and_stored_as_answered(api, acme,
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_file_with_no_reading_is_refused_and_nothing_is_stored(api, acme, account, name):
+def test_file_without_any_reading_is_rejected_and_nothing_is_stored(api, acme, account, name):
     status, error_code, named = REFUSED[name]
     answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account(name))
     assert get_status_and_code(answer) == (status, error_code)
@@ -112,11 +112,11 @@ def build_docs_table():
     return "".join(lines)
 
 
-def test_docs_list_every_file_with_how_it_is_read():
+def test_docs_list_every_sample_file_with_its_reading():
     assert build_docs_table() in Path("docs/importing.md").read_text("utf-8")
 
 
-def test_examples_of_a_choice_are_two_rows_as_they_would_be_stored(api, account):
+def test_choice_examples_are_two_rows_as_stored(api, account):
     answer = upload_statement(api, read_file("20_ambiguous_dates"), accountId=account("x"))
     (choice,) = answer.json()["choices"]
     assert (choice["question"], choice["field"]) == ("date_order", "dateOrder")

@@ -28,7 +28,7 @@ EMPTY = 'null value in column "date" of relation "ledger_transaction_102008" vio
 DEADLOCK = "canceling the transaction since it was involved in a distributed deadlock"
 
 
-def test_an_account_that_goes_while_rows_are_copied_to_it_is_a_conflict(api, bank, monkeypatch):
+def test_account_deleted_during_import_returns_conflict(api, bank, monkeypatch):
     """By the database's own words: on a cluster the coordinator's, of what a worker said."""
     copying = imports.copy_lines
 
@@ -75,7 +75,7 @@ def said(db):
     ],
 )
 @pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
-def test_a_refusal_has_the_same_code_as_on_one_machine(api, bank, said, message, own_state, state, code, many):
+def test_shard_error_returns_same_code_as_single_server(api, bank, said, message, own_state, state, code, many):
     said(message, own_state if state == "same" else state)
     row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
     answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
@@ -86,7 +86,7 @@ def test_a_refusal_has_the_same_code_as_on_one_machine(api, bank, said, message,
 @pytest.mark.parametrize(
     "message", [DUPLICATE_MESSAGE, DUPLICATE_MESSAGE.replace("_102008", "")], ids=["shard", "no shard"]
 )
-def test_the_code_that_stands_beside_a_constraint_is_found_with_a_shards_number_too(api, bank, said, message, state):
+def test_constraint_error_code_is_found_with_shard_suffix(api, bank, said, message, state):
     said(message, state)
     row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
     answer = api.post("transactions", row)
@@ -107,7 +107,7 @@ CONNECTION_LOST_MESSAGE = (
     ],
 )
 @pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
-def test_a_machine_that_goes_while_it_is_asked_is_one_that_does_not_answer(api, bank, said, message, many):
+def test_lost_shard_connection_returns_unavailable(api, bank, said, message, many):
     said(message, COPIED)
     row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
     answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
@@ -115,7 +115,7 @@ def test_a_machine_that_goes_while_it_is_asked_is_one_that_does_not_answer(api, 
 
 
 @pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
-def test_a_disk_that_is_full_is_told_as_that(api, bank, said, many):
+def test_full_disk_returns_storage_full(api, bank, said, many):
     if many and cluster.TESTS_RUN_ON_CLUSTER:
         pytest.skip("of what it copies a cluster tells no kind of error")
     said("could not extend file", "53100")
@@ -133,7 +133,7 @@ def test_other_shard_errors_stay_server_errors(api, bank, said, message):
     assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
 
 
-def test_the_name_of_every_constraint_with_a_code_leaves_room_for_a_shards_number():
+def test_constraint_names_leave_room_for_shard_suffix():
     every = [each for model in apps.get_models() for each in model._meta.constraints if each.violation_error_code]
     assert every
     assert [each.name for each in every if len(each.name) + LONGEST_SHARD > 62] == []

@@ -19,7 +19,7 @@ def settings_of(api, account):
     return api.get(f"accounts/{account}").json()["importSettings"]["csv"]
 
 
-def test_meaning_of_a_minus_beside_a_direction_is_asked_once_and_kept(editor, api, acme, bank):
+def test_meaning_of_minus_with_direction_is_asked_once_and_saved(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("72_direction_with_reversal"))
     assert "What does the minus of some amounts mean?" in get_page_text(answer)
     assert b"confirm-row" not in answer.content
@@ -31,7 +31,7 @@ def test_meaning_of_a_minus_beside_a_direction_is_asked_once_and_kept(editor, ap
     assert "€20.50" in get_page_text(answer)
 
 
-def test_sign_of_the_first_row_is_asked_for_each_file(editor, api, acme, bank):
+def test_sign_of_unproven_row_is_asked_for_each_file(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("84_unsigned_balance"))
     assert "The balance does not show the sign of one row." in get_page_text(answer)
     confirm_import(editor, f"{address}&answer:unprovenSign=%22out%22")
@@ -43,18 +43,18 @@ def test_sign_of_the_first_row_is_asked_for_each_file(editor, api, acme, bank):
     assert [choice["field"] for choice in answer.json()["choices"]] == ["unprovenSign"]
 
 
-def test_balances_before_their_rows_give_the_opening_balance(api, take, bank):
+def test_balances_listed_before_rows_determine_opening_balance(api, take, bank):
     (told,) = take(read_file("77_balance_before"), accountId=bank)["statements"]
     assert (told["openingBalance"], told["closingBalance"]) == ("2000.00", "1619.50")
 
 
-def test_column_that_is_given_alone_is_still_asked_for_its_signs(api, bank):
+def test_amount_column_set_without_sign_still_asks_for_sign(api, bank):
     content = b"Date,Text,Amount\n2024-03-24,Rent,500.00\n"
     settings = '{"csv": {"columns": {"amount": "Amount"}}}'
     answer = upload_statement(api, content, accountId=bank, importSettings=settings)
     assert [choice["field"] for choice in answer.json()["choices"]] == ["flipSign"]
 
 
-def test_rows_that_name_balances_are_counted_and_payments_with_such_words_are_not(take, acme, bank):
+def test_balance_rows_are_left_out_but_similar_payments_are_imported(take, acme, bank):
     assert take(read_file("81_named_balances"), accountId=bank)["leftOut"] == 10
     assert take(read_file("81_payments_like_balances"), accountId=bank)["leftOut"] == 0

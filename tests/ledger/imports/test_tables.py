@@ -31,7 +31,7 @@ def read_lines(text, most=1000):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
-def test_a_file_is_read_in_every_encoding_that_spreadsheets_write(encoding):
+def test_file_is_read_in_every_spreadsheet_encoding(encoding):
     assert open_text(TEXT.encode(encoding)).read() == TEXT
 
 
@@ -49,22 +49,22 @@ def test_a_file_is_read_in_every_encoding_that_spreadsheets_write(encoding):
         (b"\0", "utf-8-sig"),
     ],
 )
-def test_zeros_at_one_side_of_most_of_the_first_characters_tell_the_encoding(content, first):
+def test_utf_16_encoding_is_detected_from_zero_bytes(content, first):
     assert guess_encodings(content)[0] == first
 
 
-def test_a_text_keeps_its_ends_of_lines():
+def test_text_keeps_its_line_endings():
     assert open_text(b"a\r\nb\rc\n").read() == "a\r\nb\rc\n"
 
 
-def test_a_line_is_its_number_and_its_cells():
+def test_lines_are_equal_by_number_and_cells():
     line = Line(1, ["a", "b"])
     assert line == Line(1, ["a", "b"])
     assert line not in (Line(2, ["a", "b"]), Line(1, ["a", "c"]), (1, ["a", "b"]))
     assert {line, Line(1, ["a", "b"]), Line(2, ["a", "b"])} == {line, Line(2, ["a", "b"])}
 
 
-def test_bytes_that_are_no_text_are_none():
+def test_binary_content_is_not_text():
     assert open_text(b"\x81\x8d\xff\x00") is None
 
 
@@ -80,22 +80,22 @@ def test_bytes_that_are_no_text_are_none():
         ("Kwota;Żabka", "cp1250"),
     ],
 )
-def test_an_older_encoding_is_found_by_the_letters_beside_each_other(text, encoding):
+def test_legacy_encoding_is_detected_from_letter_pairs(text, encoding):
     assert open_text(text.encode(encoding)).read() == text
 
 
-def test_a_named_encoding_is_taken_and_an_unknown_one_passed_over():
+def test_named_encoding_is_used_and_unknown_one_ignored():
     content = "Größe é".encode("iso8859-15")
     assert open_text(content, "windows-1251").read() == content.decode("cp1251")
     assert open_text(content, "nonsense").read() == "Größe é"
 
 
-def test_single_broken_letters_leave_the_others_as_they_are():
+def test_single_invalid_bytes_are_replaced_only():
     assert open_text("Schröder, Büro Grü".encode()[:-1] + b";").read() == "Schröder, Büro Gr\ufffd;"
 
 
 @pytest.mark.parametrize(("separator", "quoted"), [(",", '"-1,50"'), (";", "-1,50"), ("\t", "-1,50"), ("|", "-1.50")])
-def test_the_separator_is_found(separator, quoted):
+def test_separator_is_detected(separator, quoted):
     text = "".join(separator.join(row) + "\n" for row in (["Date", "Text", "Amount"], ["2026-01-31", "a b", quoted]))
     assert guess_separator(text) == separator
     assert [len(line.cells) for line in read_lines(text)] == [3, 3]
@@ -112,14 +112,14 @@ def test_the_separator_is_found(separator, quoted):
         ("a,b\rc,d\r", 1),
     ],
 )
-def test_a_separator_fits_by_the_share_of_lines_of_one_width_times_their_cuts(sample, fits):
+def test_separator_score_is_share_of_common_width_lines_times_separators(sample, fits):
     assert score_separator(sample, ",") == fits
 
 
 @pytest.mark.parametrize(
     ("widths", "usual"), [([], 0), ([1, 1], 0), ([1, 1, 2], 2), ([2, 2, 3], 2), ([3, 3, 2], 3), ([2, 3], 3)]
 )
-def test_the_usual_width_is_that_of_most_lines_and_of_two_the_greater(widths, usual):
+def test_common_width_is_most_frequent_or_else_greatest(widths, usual):
     assert find_common_width(widths) == usual
 
 
@@ -136,11 +136,11 @@ def test_the_usual_width_is_that_of_most_lines_and_of_two_the_greater(widths, us
     ],
     ids=range(7),
 )
-def test_a_line_that_is_cut_off_does_not_count_unless_there_is_no_other(text, separator):
+def test_truncated_last_line_is_ignored_unless_only_line(text, separator):
     assert guess_separator(text) == separator
 
 
-def test_a_table_looks_as_far_for_its_separator_as_the_separator_is_looked_for():
+def test_table_and_separator_detection_use_the_same_sample():
     assert {len(line.cells) for line in read_lines("a\n" + "x;" * (SAMPLE_CHARACTERS // 2))} == {1}
 
 
@@ -149,29 +149,29 @@ def test_one_ragged_line_does_not_hide_the_separator():
     assert guess_separator(text) == ";"
 
 
-def test_the_first_line_may_name_the_separator():
+def test_first_line_may_name_the_separator():
     assert read_lines("sep=;\na,b;c\n") == [Line(2, ["a,b", "c"])]
 
 
-def test_empty_lines_and_lines_of_empty_cells_are_left_out_and_the_others_keep_their_numbers():
+def test_empty_lines_are_left_out_and_line_numbers_are_kept():
     text = "a,b\r\n\r\n , \r\n1,2\r\n"
     assert read_lines(text) == [Line(1, ["a", "b"]), Line(4, ["1", "2"])]
 
 
-def test_a_quoted_cell_may_stand_behind_a_blank():
+def test_quoted_cell_may_follow_a_space():
     assert read_lines('a, "b,c"\n') == [Line(1, ["a", "b,c"])]
 
 
-def test_a_cell_over_several_lines_counts_them():
+def test_multiline_cell_counts_its_lines():
     assert [line.number for line in read_lines('a,b\n"1\n2\n3",x\n4,5\n')] == [1, 2, 5]
 
 
-def test_a_quotation_mark_that_is_never_closed_is_told_with_its_line():
+def test_unclosed_quotation_mark_is_rejected_with_line_number():
     with pytest.raises(MalformedTable, match="Line 2: a quotation mark"):
         read_lines('a,b\n"x,y\n' + "z,z\n" * 60_000)
 
 
-def test_reading_ends_where_nobody_would_look_any_more():
+def test_reading_stops_at_row_limit():
     assert len(read_lines("a,b\n" * 50, most=10)) == 10
 
 
@@ -200,14 +200,14 @@ def test_every_upload_is_read_or_rejected(content):
     assert all(place < width for place in found.mapping.columns.values())
 
 
-def test_a_text_without_ends_of_lines_is_no_table():
+def test_overlong_line_is_rejected():
     with pytest.raises(MalformedTable, match="Line 2 has more than 1048576 characters"):
         read_lines("a,b\n" + "x," * MAX_ROW_CHARACTERS)
     with pytest.raises(MalformedTable, match="Line 2 has more than 1048576 characters"):
         read_lines("a,b\n" + '"\n",' * MAX_ROW_CHARACTERS)
 
 
-def test_every_row_may_have_all_but_one_of_the_characters_of_the_longest():
+def test_every_row_may_be_just_under_the_length_limit():
     row = ",".join(["x" * 9999] * 104)
     fits = row + "y" * (MAX_ROW_CHARACTERS - 2 - len(row)) + "\n"
     assert len(fits) == MAX_ROW_CHARACTERS - 1
@@ -216,7 +216,7 @@ def test_every_row_may_have_all_but_one_of_the_characters_of_the_longest():
         read_lines(f"{fits}y{fits}")
 
 
-def test_a_hundred_thousand_rows_are_all_there():
+def test_table_of_a_hundred_thousand_rows_is_read_completely():
     text = "Date,Text,Amount\n" + "".join(f"2026-01-31,row {n},-{n}.50\n" for n in range(100_000))
     lines = read_lines(text, most=200_000)
     assert (len(lines), lines[-1]) == (100_001, Line(100_001, ["2026-01-31", "row 99999", "-99999.50"]))
@@ -242,7 +242,7 @@ def test_invalid_account_settings_are_ignored(kept):
     assert normalize_csv_settings(normalize_csv_settings(kept)) == normalize_csv_settings(kept)
 
 
-def test_a_table_has_so_many_columns_and_no_more():
+def test_table_over_column_limit_is_rejected():
     fits = ",".join(["x"] * MAX_COLUMNS)
     assert len(read_lines(fits)[0].cells) == MAX_COLUMNS
     with pytest.raises(MalformedTable, match="Line 2 has 251 columns"):
@@ -250,7 +250,7 @@ def test_a_table_has_so_many_columns_and_no_more():
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r", " , ,\r\n"])
-def test_a_file_of_nothing_is_not_read_to_its_end(ending):
+def test_reading_stops_early_in_endless_empty_lines(ending):
     text = io.StringIO("a,b\n" + ending * 3_000_000, newline="")
     with pytest.raises(MalformedTable, match="empty lines"):
         read_delimited_lines(text, max_lines=100_000)

@@ -32,7 +32,7 @@ def with_part(content, name, change):
     )
 
 
-def test_a_number_is_one_whatever_the_decimal_mark_of_texts(api, acme, take, bank):
+def test_number_cell_is_read_regardless_of_decimal_mark_in_texts(api, acme, take, bank):
     rows = [HEADINGS, [ROW[0], "b", "-1.234,50"], [ROW[0], "c", 2000], [ROW[0], "d", "-7,25"], [ROW[0], "e", -1.25]]
     take(saved(*rows), accountId=bank)
     assert [row[1] for row in stored(acme)] == ["-1234.5", "-7.25", "-1.25", "2E+3"]
@@ -41,18 +41,18 @@ def test_a_number_is_one_whatever_the_decimal_mark_of_texts(api, acme, take, ban
     assert "-1.234" in answer.json()["detail"]
 
 
-def test_numbers_alone_ask_for_no_decimal_mark(acme, take, bank):
+def test_workbook_with_number_cells_needs_no_decimal_mark(acme, take, bank):
     assert take(saved(HEADINGS, [ROW[0], "a", 1.5], [ROW[0], "b", -1234.25]), accountId=bank)["count"] == 2
     assert [row[1] for row in stored(acme)] == ["-1234.25", "1.5"]
 
 
-def test_a_date_is_one_whatever_the_order_of_texts(acme, take, bank):
+def test_date_cell_is_read_regardless_of_date_order_in_texts(acme, take, bank):
     rows = [HEADINGS, [date(2026, 3, 2), "a", -1], ["04/25/2026", "b", -2], [datetime(2026, 5, 6, 14, 30), "c", -3]]
     take(saved(*rows), accountId=bank)
     assert [row[0] for row in stored(acme)] == ["2026-03-02", "2026-04-25", "2026-05-06"]
 
 
-def test_dates_since_1904_are_their_days(acme, take, bank):
+def test_workbook_dates_since_1904_are_converted(acme, take, bank):
     book = Workbook()
     book.epoch = CALENDAR_MAC_1904
     take(saved(HEADINGS, [date(2026, 3, 2), "a", -1], book=book), accountId=bank)
@@ -71,12 +71,12 @@ def test_dates_since_1904_are_their_days(acme, take, bank):
         ('0.00" pcs"', "EUR"),
     ],
 )
-def test_the_currency_of_a_number_format_is_the_amounts(acme, take, bank, code_, currency):
+def test_number_format_currency_is_used_for_amount(acme, take, bank, code_, currency):
     take(saved(HEADINGS, ROW, ["2026-02-01", "b", 2.5], formats={"C2": code_, "C3": code_}), accountId=bank)
     assert stored(acme) == [("2026-01-31", "-1", currency), ("2026-02-01", "2.5", currency)]
 
 
-def test_sign_of_several_currencies_in_a_number_format_is_asked(api, acme, bank):
+def test_ambiguous_currency_sign_in_number_format_is_asked(api, acme, bank):
     content = saved(HEADINGS, ROW, ["2026-02-01", "b", 2.5], formats={"C2": "$#,##0.00", "C3": "$#,##0.00"})
     answer = upload_statement(api, content, accountId=bank)
     assert get_status_and_code(answer) == (400, "mapping_ambiguous")
@@ -87,14 +87,14 @@ def test_sign_of_several_currencies_in_a_number_format_is_asked(api, acme, bank)
     assert stored(acme) == [("2026-01-31", "-1", "USD"), ("2026-02-01", "2.5", "USD")]
 
 
-def test_formats_that_each_country_shows_in_its_own_currency_name_none(acme, take, bank):
+def test_locale_dependent_number_format_sets_no_currency(acme, take, bank):
     content = saved(HEADINGS, ROW, formats={"C2": '"$"#,##0.00_);("$"#,##0.00)'})
     assert b'"$"' not in zipfile.ZipFile(io.BytesIO(content)).read("xl/styles.xml")
     take(content, accountId=bank)
     assert stored(acme) == [("2026-01-31", "-1", "EUR")]
 
 
-def test_long_numbers_are_refused_and_binary_remainders_are_not_kept(api, acme, take, bank):
+def test_long_numbers_are_rejected_and_float_errors_are_rounded(api, acme, take, bank):
     assert get_status_and_code(upload_statement(api, saved(HEADINGS, ROW, [*ROW[:2], 1e17]), accountId=bank)) == (
         400,
         "statement_unreadable",
@@ -108,7 +108,7 @@ DOCTYPE = b'<!DOCTYPE a [<!ENTITY x "-1.00"><!ENTITY y "&x;&x;">]>'
 
 @pytest.mark.parametrize("part", [SHEET, "xl/workbook.xml", "xl/styles.xml", "docProps/core.xml"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_document_type_in_any_part_refuses_the_workbook(api, acme, bank, part, encoding):
+def test_document_type_in_any_workbook_part_is_rejected(api, acme, bank, part, encoding):
     def change(content):
         text = content.decode()
         text = text[text.index("?>") + 2 :] if text.startswith("<?xml") else text
@@ -119,13 +119,13 @@ def test_a_document_type_in_any_part_refuses_the_workbook(api, acme, bank, part,
     assert stored(acme) == []
 
 
-def test_a_formula_without_its_result_says_what_to_do(api, bank):
+def test_formula_without_cached_result_is_rejected_with_advice(api, bank):
     answer = upload_statement(api, saved(HEADINGS, ROW, ["2026-01-30", "b", "=1+1"]), accountId=bank)
     assert get_status_and_code(answer) == (400, "statement_unreadable")
     assert answer.json()["detail"].startswith("Cell C3 has a formula without its result. Open the workbook")
 
 
-def test_a_formula_with_its_result_is_that(acme, take, bank):
+def test_formula_with_cached_result_uses_the_result(acme, take, bank):
     content = saved(HEADINGS, ROW, ["2026-02-01", "b", "=1+1"])
     content = with_part(
         content,
@@ -147,14 +147,14 @@ def with_sheets(**sheets):
     return book
 
 
-def test_the_sheet_with_movements_is_read(acme, take, bank):
+def test_sheet_with_transactions_is_read(acme, take, bank):
     cover = [["Bank", "Northbank"], ["From", "2026-01-01"], ["Balance", "100.00"]]
     book = with_sheets(hidden=[HEADINGS, ["2026-01-01", "old", -99]], Cover=cover, Movements=[HEADINGS, ROW], Empty=[])
     take(saved(book=book), accountId=bank)
     assert stored(acme) == [("2026-01-31", "-1", "EUR")]
 
 
-def test_several_sheets_with_movements_are_refused_by_their_names(api, acme, bank):
+def test_several_sheets_with_transactions_are_rejected_and_named(api, acme, bank):
     content = saved(book=with_sheets(January=[HEADINGS, ROW], February=[HEADINGS, ["2026-02-01", "b", -2]]))
     answer = upload_statement(api, content, accountId=bank)
     assert get_status_and_code(answer) == (400, "several_sheets")
@@ -162,7 +162,7 @@ def test_several_sheets_with_movements_are_refused_by_their_names(api, acme, ban
     assert stored(acme) == []
 
 
-def test_merged_headings_above_the_headings_change_nothing(acme, take, bank):
+def test_merged_cells_above_the_headings_are_ignored(acme, take, bank):
     book = Workbook()
     for row in (["Statement", None, None, None], ["", "", "Money", None], ["Date", "Text", "Debit", "Credit"]):
         book.active.append(row)
@@ -172,7 +172,7 @@ def test_merged_headings_above_the_headings_change_nothing(acme, take, bank):
     assert [row[1] for row in stored(acme)] == ["-1", "2"]
 
 
-def test_rows_that_stand_far_below_are_read(acme, take, bank):
+def test_rows_far_below_the_headings_are_read(acme, take, bank):
     book = Workbook()
     book.active.append(HEADINGS)
     for place, value in enumerate(ROW, 1):
@@ -180,7 +180,7 @@ def test_rows_that_stand_far_below_are_read(acme, take, bank):
     assert take(saved(book=book), accountId=bank)["count"] == 1
 
 
-def test_an_identifier_and_a_text_that_are_numbers_stay_as_they_are_written(acme, take, bank):
+def test_numeric_reference_and_text_are_kept_as_written(acme, take, bank):
     take(saved(["Date", "Text", "Amount", "Reference"], ["2026-01-31", 4711, -1, 1234567]), accountId=bank)
     row = Transaction.objects.for_company(acme.id).without_initial_balances().get()
     assert (row.description, row.bank_reference) == ("4711", "1234567")

@@ -32,7 +32,7 @@ def rent(api, bank):
     return api.post("planned_transactions", plan).json()["id"]
 
 
-def test_a_refused_pair_is_proposed_no_more_and_the_next_that_fits_is(api, books, bank, savings, site):  # noqa: F811
+def test_dismissed_transfer_proposal_is_replaced_by_next_match(api, books, bank, savings, site):  # noqa: F811
     source = books.book(bank, "-80.00", DAY)["id"]
     one, other = (books.book(savings, "80.00", DAY)["id"] for _ in range(2))
     assert list_transfer_proposals(api) == [(source, one)]
@@ -47,7 +47,7 @@ def test_a_refused_pair_is_proposed_no_more_and_the_next_that_fits_is(api, books
     assert books.link(source, one).status_code == 200, "a person may link them still"
 
 
-def test_a_refused_match_with_the_plan_is_proposed_no_more(api, books, bank, rent, site):  # noqa: F811
+def test_dismissed_planned_match_is_not_proposed_again(api, books, bank, rent, site):  # noqa: F811
     near, far = books.book(bank, "-80.00", DAY)["id"], books.book(bank, "-84.00", DAY)["id"]
     assert list_planned_matches(api) == [near]
     dismiss_proposal(site)
@@ -80,6 +80,6 @@ def test_dismissing_a_non_match_is_rejected(books, bank, site, id, other, day): 
     assert 'role="alert"' in page.content.decode()
 
 
-def test_dismissing_needs_own_company_rows(books, bank, site):  # noqa: F811
+def test_dismissing_match_requires_transaction_of_own_company(books, bank, site):  # noqa: F811
     page = site.post("inbox", act="refuse", id="01a20925-25c0-774e-9b7c-b7069283a5f9", other=bank, day="")
     assert (page.status_code, RefusedMatch.objects.count()) == (404, 0)

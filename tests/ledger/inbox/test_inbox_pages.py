@@ -37,7 +37,7 @@ def book_categorized(api, books, bank, category, *, times=1, amount="-100.00", *
     api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": ids}, "categoryId": category})
 
 
-def test_before_anything_came_in_the_inbox_leads_to_the_import(site):
+def test_inbox_without_transactions_links_to_import(site):
     page = site.get("inbox")
     assert "Nothing has come in yet" in get_page_text(page)
     assert f'href="{site.base}/imports/new"' in page.content.decode()
@@ -54,7 +54,7 @@ def list_accept_buttons(page):
     return [(bool(primary), key or None, why) for primary, key, why in re.findall(pattern, shown)]
 
 
-def test_the_account_alone_is_a_plain_choice_without_a_key(api, books, bank, hosting, site):
+def test_suggestion_by_account_alone_has_no_shortcut_key(api, books, bank, hosting, site):
     book_categorized(api, books, bank, hosting, times=20, fromTo="Nimbus Ltd")
     books.book(bank, "-12.00", fromTo="Nimbus Ltd")
     books.book(bank, "-13.00", fromTo="Somebody new")
@@ -65,7 +65,7 @@ def test_the_account_alone_is_a_plain_choice_without_a_key(api, books, bank, hos
     ]
 
 
-def test_a_suggestion_below_even_odds_has_no_key(api, books, bank, hosting, site):
+def test_suggestion_below_even_odds_has_no_primary_shortcut_key(api, books, bank, hosting, site):
     for number, key in enumerate(("hosting", "support", "marketing")):
         book_categorized(api, books, bank, books.category(key), fromTo="Nimbus Ltd", description=f"{number}")
     books.book(bank, "-100.00", fromTo="Nimbus Ltd")
@@ -73,7 +73,7 @@ def test_a_suggestion_below_even_odds_has_no_key(api, books, bank, hosting, site
     assert [(primary, key) for primary, key, _ in found] == [(False, None), (False, "2"), (False, "3")]
 
 
-def test_an_own_transfer_is_the_only_suggestion_and_stands_out(api, books, bank, site):
+def test_own_transfer_is_the_only_and_primary_suggestion(api, books, bank, site):
     book_categorized(api, books, bank, books.category("revenueRecurring"), times=6, fromTo="Customer", amount="500.00")
     row = books.book(bank, "17390.00", fromTo="ACME GmbH")["id"]
     page = site.get("inbox")
@@ -95,7 +95,7 @@ def test_leg_of_a_suggested_pair_is_linked_and_not_categorized(books, bank, savi
     assert page.content.decode().count("Link as transfer") == 1
 
 
-def test_a_suggestion_by_amount_says_so(api, books, bank, hosting, site):
+def test_suggestion_by_similar_amount_names_its_basis(api, books, bank, hosting, site):
     book_categorized(api, books, bank, hosting, times=5, fromTo="Nimbus Ltd", amount="-20.00")
     book_categorized(api, books, bank, books.category("support"), times=2, fromTo="Nimbus Ltd", amount="-750.00")
     books.book(bank, "-750.00", fromTo="Nimbus Ltd")
@@ -104,7 +104,7 @@ def test_a_suggestion_by_amount_says_so(api, books, bank, hosting, site):
     assert second == (False, "2", "5 of 7 from this name")
 
 
-def test_an_empty_inbox_is_a_good_picture(api, books, bank, hosting, site):
+def test_empty_inbox_shows_all_done(api, books, bank, hosting, site):
     book_categorized(api, books, bank, hosting, fromTo="Nimbus Ltd")
     page = site.get("inbox")
     assert page.status_code == 200
@@ -140,7 +140,7 @@ def test_inbox_action_error_is_shown(books, bank, site):
     assert books.parts(row) == []
 
 
-def test_a_pair_is_confirmed_in_one_press(books, bank, savings, site):
+def test_transfer_proposal_is_linked_in_one_step(books, bank, savings, site):
     day = datetime.now(tz=UTC).date().isoformat()
     source, target = books.book(bank, "-80.00", day)["id"], books.book(savings, "80.00", day)["id"]
     page = site.get("inbox")
@@ -150,7 +150,7 @@ def test_a_pair_is_confirmed_in_one_press(books, bank, savings, site):
     assert "All done" in get_page_text(site.get("inbox"))
 
 
-def test_a_balance_that_is_not_the_banks_is_told(bank, site, acme):
+def test_inbox_shows_balance_mismatch(bank, site, acme):
     from ledger.models import Account
 
     Account.objects.for_company(acme.id).filter(id=bank).update(
@@ -187,7 +187,7 @@ def test_inbox_settles_a_planned_match_in_one_step(api, books, bank, site, brows
     assert "Expected payments" not in get_page_text(site.get("inbox"))
 
 
-def test_readers_see_no_buttons(books, bank, browser_of, bob, acme, site):
+def test_readers_see_no_action_buttons(books, bank, browser_of, bob, acme, site):
     row = books.book(bank, fromTo="x")["id"]
     reader = InboxPage(acme, browser_of(bob, acme).client)
     assert 'name="act"' not in reader.get("inbox").content.decode()
@@ -199,7 +199,7 @@ def test_readers_see_no_buttons(books, bank, browser_of, bob, acme, site):
 RULE_FORM = {"name": "Hosting", "textOperator": "contains", "textValue": "nimbus", "direction": "out", "enabled": "on"}
 
 
-def test_a_rule_is_made_tried_applied_and_taken_back(api, books, bank, hosting, site):
+def test_rule_can_be_created_previewed_applied_and_undone(api, books, bank, hosting, site):
     row = books.book(bank, "-119.00", fromTo="Nimbus Ltd")["id"]
     form = RULE_FORM | {"category": f"{hosting}:cogs", "tax": "19", "dateRule": "month"}
     tried = site.post("rules/new", preview="1", **form)
@@ -220,7 +220,7 @@ def test_a_rule_is_made_tried_applied_and_taken_back(api, books, bank, hosting, 
     assert books.parts(row) == []
 
 
-def test_a_rule_is_changed_moved_and_deleted(api, hosting, site):
+def test_rule_can_be_changed_moved_and_deleted(api, hosting, site):
     for name in ("First", "Second"):
         site.post("rules/new", **RULE_FORM | {"name": name, "category": f"{hosting}:cogs"})
     first, second = (each["id"] for each in api.get("categorization_rules").json())
@@ -251,7 +251,7 @@ def test_invalid_rule_shows_field_errors(hosting, site):
         assert find_field_error(page, name) if name else 'role="alert"' in page.content.decode(), wrong
 
 
-def test_a_rule_is_filled_in_from_a_transaction(api, books, bank, hosting, site):
+def test_rule_form_is_prefilled_from_transaction(api, books, bank, hosting, site):
     book_categorized(api, books, bank, hosting, fromTo="Nimbus Ltd")
     row = books.book(bank, fromTo="Nimbus Ltd")["id"]
     page = site.get("rules/new", transaction=row).content.decode()

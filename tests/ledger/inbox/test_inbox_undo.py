@@ -49,7 +49,7 @@ def test_undo_reopens_an_accepted_suggestion(books, bank, site):  # noqa: F811
     assert ">Undo<" not in page.content.decode()
 
 
-def test_of_a_split_transaction_the_rest_alone_is_open_again(books, bank, site):  # noqa: F811
+def test_undo_reopens_only_accepted_rest_of_split_transaction(books, bank, site):  # noqa: F811
     row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
     hosting = books.category("hosting")
     assert books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -5}}).status_code == 200
@@ -86,7 +86,7 @@ def test_undo_restores_an_expected_occurrence(api, books, bank, site):  # noqa: 
 
 
 @pytest.mark.parametrize("asked", ["run=x", "settled=x", "settled=x.2026-01-01", "settled=.", "run="])
-def test_an_address_with_nothing_to_take_back_offers_nothing(books, bank, site, asked):  # noqa: F811
+def test_inbox_without_undoable_action_offers_no_undo(books, bank, site, asked):  # noqa: F811
     books.book(bank)
     page = site.client.get(f"{site.base}/inbox?{asked}")
     assert (page.status_code, ">Undo<" in page.content.decode()) == (200, False)

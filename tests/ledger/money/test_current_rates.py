@@ -36,7 +36,7 @@ def format_day_ago(days_ago):
     return str(timezone.now().date() - timedelta(days=days_ago))
 
 
-def test_the_rates_of_used_currencies_are_listed(api, books, bank, dollars, publish):
+def test_rates_of_used_currencies_are_listed(api, books, bank, dollars, publish):
     publish(USD="1.25", GBP="0.8", CHF="0.95")
     publish(2, JPY="160")
     books.book(bank, "-5.00", "2026-03-01", amountCurrency="GBP")
@@ -48,12 +48,12 @@ def test_the_rates_of_used_currencies_are_listed(api, books, bank, dollars, publ
     ]
 
 
-def test_a_company_in_one_currency_needs_no_rates(api, books, bank):
+def test_single_currency_company_has_no_rates_listed(api, books, bank):
     books.book(bank, "-5.00", "2026-03-01")
     assert api.get("rates").json() == []
 
 
-def test_between_two_other_currencies_the_older_publication_counts(api, acme, dollars, publish):
+def test_cross_rate_has_the_older_publication_date(api, acme, dollars, publish):
     publish(6, USD="1.25")
     publish(1, GBP="0.75")
     Company.objects.filter(id=acme.id).update(base_currency="GBP")
@@ -61,7 +61,7 @@ def test_between_two_other_currencies_the_older_publication_counts(api, acme, do
     assert [each.is_old for each in list_current_rates(company=acme, today=timezone.now().date())] == [True]
 
 
-def test_rates_are_one_statement_however_many_movements_there_are(api, acme, books, bank, dollars):
+def test_rates_are_listed_with_one_query_for_any_number_of_transactions(api, acme, books, bank, dollars):
     today = timezone.now().date()
     for count in (1, 20):
         for _ in range(count):
@@ -71,7 +71,7 @@ def test_rates_are_one_statement_however_many_movements_there_are(api, acme, boo
         assert len(seen) - sum('"ledger_rate"' in each["sql"] for each in seen) == 1
 
 
-def test_the_settings_page_lists_currency_rate_date_and_age(pages, acme, dollars, publish):
+def test_exchange_rate_page_shows_currency_rate_and_age(pages, acme, dollars, publish):
     publish(3, USD="1.25")
     text = get_page_text(pages.client.get(f"/app/companies/{acme.id}/settings/exchange-rates"))
     assert "USD 0.8 " in text.replace("0.80", "0.8")
@@ -82,14 +82,14 @@ CONVERTED = ("", "/accounts", "/planned", "/profit-and-loss", "/recurring-revenu
 
 
 @pytest.mark.parametrize("path", CONVERTED)
-def test_old_rates_are_told_on_pages_with_converted_figures(pages, acme, dollars, publish, path):
+def test_four_day_old_rates_show_no_warning(pages, acme, dollars, publish, path):
     publish(4, USD="1.25")
     address = f"/app/companies/{acme.id}{path}"
     assert "exchange rate of USD" not in get_page_text(pages.client.get(address))
 
 
 @pytest.mark.parametrize("path", CONVERTED)
-def test_rates_of_five_days_are_told_with_their_day(pages, acme, dollars, publish, path, monkeypatch):
+def test_five_day_old_rates_show_a_warning_with_their_date(pages, acme, dollars, publish, path, monkeypatch):
     publish(USD="1.25")
     later = datetime.now(UTC) + timedelta(days=5)
     monkeypatch.setattr("ledger.templatetags.rates.timezone.now", lambda: later)
@@ -99,6 +99,6 @@ def test_rates_of_five_days_are_told_with_their_day(pages, acme, dollars, publis
     assert f"/app/companies/{acme.id}/settings/exchange-rates" in answer.content.decode()
 
 
-def test_pages_without_converted_figures_say_nothing_of_rates(pages, acme, dollars):
+def test_pages_without_converted_amounts_show_no_rate_warning(pages, acme, dollars):
     for path in ("/transactions", "/settings"):
         assert "exchange rate of USD" not in get_page_text(pages.client.get(f"/app/companies/{acme.id}{path}"))

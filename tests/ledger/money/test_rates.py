@@ -34,7 +34,7 @@ def converter():
     )
 
 
-def test_a_thousand_random_days_and_pairs_agree_with_the_packages_own_converter(converter):
+def test_conversion_agrees_with_currency_converter_package(converter):
     """Where it answers for the day itself or a later one: before a currency's first rate our rule differs."""
     chance, rates = Random(7), get_rate_table()
     first = {currency: rates.get_rate_date(currency, date.min) for currency in CURRENCIES if currency != "EUR"}
@@ -50,18 +50,18 @@ def test_a_thousand_random_days_and_pairs_agree_with_the_packages_own_converter(
         compared += 1
 
 
-def test_a_weekend_takes_fridays_rate_and_days_before_the_first_take_the_first():
+def test_weekend_uses_friday_rate_and_earlier_days_use_first_rate():
     rates = get_rate_table()
     assert rates.get_rate("USD", date(2024, 1, 7)) == rates.get_rate("USD", date(2024, 1, 5))
     assert rates.get_rate("INR", date(1999, 1, 1)) == rates.get_rate("INR", date(2009, 1, 1))
 
 
-def test_a_currency_without_rates_is_an_error():
+def test_currency_without_rates_raises_error():
     with pytest.raises(RateLookupError):
         RateTable([]).get_rate("USD", date(2024, 1, 1))
 
 
-def test_loading_the_same_again_changes_nothing():
+def test_loading_same_rates_again_changes_nothing():
     loads = RateLoad.objects.count()
     assert load_packaged_rates(now=NOW) is None
     data = b"Date,USD,JPY,\n2026-11-19,1.10,170.5,\n"
@@ -77,7 +77,7 @@ def test_loading_the_same_again_changes_nothing():
         b"Date, USD, JPY, \n19 November 2026, 1.10, N/A, \n",
     ],
 )
-def test_the_history_and_the_daily_file_are_read_zipped_or_plain(data):
+def test_rate_history_and_daily_file_are_read_zipped_or_plain(data):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("eurofxref.csv", data)
@@ -99,7 +99,7 @@ def test_invalid_rates_file_is_rejected(data, tmp_path):
     assert Rate.objects.count() == before
 
 
-def test_new_rates_convert_results_and_balances_anew(api, tmp_path):
+def test_new_rates_reconvert_results_and_balances(api, tmp_path):
     account = api.post("accounts", {"type": "bank", "name": "Dollars", "defaultCurrency": "USD"}).json()["id"]
     hosting = next(c["id"] for c in api.get("categories").json() if c["systemKey"] == "hosting")
     item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": hosting}
@@ -115,7 +115,7 @@ def test_new_rates_convert_results_and_balances_anew(api, tmp_path):
     assert find_posting_differences(api.company.id) == []
 
 
-def test_results_that_a_killed_update_left_behind_are_converted_by_the_next(api, spent, tmp_path, monkeypatch):
+def test_interrupted_rate_update_is_completed_by_the_next(api, spent, tmp_path, monkeypatch):
     (tmp_path / "rates.csv").write_text("Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n")
     with monkeypatch.context() as killed:
         killed.setattr(rate_updates, "convert_company_postings", raise_interrupt)
@@ -147,14 +147,14 @@ def spent(api):
 RATES_FILE = b"Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n"
 
 
-def test_a_company_that_changes_its_currency_meanwhile_is_converted_into_the_new_one(api, spent):
+def test_concurrent_base_currency_change_converts_to_new_currency(api, spent):
     load_rates(data=RATES_FILE, source="one", now=NOW)
     rate_updates.convert_results_to_new_rates(now=NOW, tell=lambda *_: api.put("", {"baseCurrency": "USD"}))
     assert spent() == -100
     assert find_posting_differences(api.company.id) == []
 
 
-def test_rates_that_a_release_loaded_which_did_not_note_their_days_are_converted_too(api, spent):
+def test_rate_load_without_changed_from_is_still_converted(api, spent):
     """It may still run beside this one, and be stopped as well."""
     load_rates(data=RATES_FILE, source="one", now=NOW)
     RateLoad.objects.update(changed_from=None)
@@ -163,7 +163,7 @@ def test_rates_that_a_release_loaded_which_did_not_note_their_days_are_converted
     assert rate_updates.convert_results_to_new_rates(now=NOW) is None
 
 
-def test_an_arrival_waits_for_the_one_before_it():
+def test_rate_load_waits_for_a_concurrent_load():
     """Of two at once the later number might be there first, and nobody would look for the other any more."""
     with psycopg.connect(**connection.get_connection_params()) as other, connection.cursor() as cursor:
         other.execute("INSERT INTO ledger_rateload (source, loaded_time, rows) VALUES ('other', now(), 1)")
@@ -174,7 +174,7 @@ def test_an_arrival_waits_for_the_one_before_it():
     assert load_rates(data=RATES_FILE, source="one", now=NOW) == date(2026, 11, 18)
 
 
-def test_a_table_that_another_thread_has_replaced_is_still_given(monkeypatch):
+def test_rate_table_is_returned_even_if_another_thread_replaced_cache(monkeypatch):
     class Contended(dict):
         def __setitem__(self, version, table):
             super().__setitem__(version + 1, table)

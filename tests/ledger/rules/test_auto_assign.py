@@ -46,7 +46,7 @@ def get_assignment(transaction):
     return transaction["categorizationsAutoAssigned"], notes
 
 
-def test_a_booking_is_given_to_the_first_rule_that_matches(api, books, bank, acme, rule, hosting):
+def test_transaction_is_assigned_by_first_matching_rule(api, books, bank, acme, rule, hosting):
     later = rule(category=books.category("support"))
     first = rule("NÍMBUS")
     api.put("categorization_rules/order", {"ids": [first, later]})
@@ -64,7 +64,7 @@ def list_rules(api):
     return api.get("categorization_rules").json()
 
 
-def test_a_rule_takes_the_tax_out_of_the_amount_and_gives_the_rest(api, books, bank, rule):
+def test_rule_separates_tax_from_amount(api, books, bank, rule):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
     rule(
         counterparty={"id": vendor},
@@ -89,7 +89,7 @@ def test_import_applies_rules_in_one_pass(api, bank, rule, django_assert_max_num
     assert list_rules(api)[0]["matchedCount"] == 60
 
 
-def test_rules_skip_pending_decided_and_zero_transactions(api, books, bank, rule, hosting):
+def test_rules_skip_pending_categorized_and_zero_transactions(api, books, bank, rule, hosting):
     rule(conditions={"direction": "out"})
     support = books.category("support")
     found = import_items(
@@ -112,7 +112,7 @@ def test_rules_skip_pending_decided_and_zero_transactions(api, books, bank, rule
     assert get_assignment(initial) == (False, [None])
 
 
-def test_an_edit_of_what_rules_look_at_is_looked_at_again(api, books, bank, rule):
+def test_edited_transaction_is_matched_against_rules_again(api, books, bank, rule):
     made = rule(conditions={"text": {"operator": "contains", "value": "nimbus"}, "minAmount": "20"})
     row = books.book(bank, "-10.00", fromTo="x", pending=True)
     path = f"transactions/{row['id']}"
@@ -127,7 +127,7 @@ def test_an_edit_of_what_rules_look_at_is_looked_at_again(api, books, bank, rule
         assert answer["ETag"] == api.get(path)["ETag"]
 
 
-def test_the_part_of_a_rule_follows_the_amount(api, books, bank, acme, rule):
+def test_rule_assignment_follows_amount_changes(api, books, bank, acme, rule):
     rule(passThroughTaxPercent=25)
     row = books.book(bank, "-100.00", fromTo="nimbus")
     for amount, tax in [("-50.00", -10), ("-1000.00", -200), ("10.00", 2)]:
@@ -157,7 +157,7 @@ def test_manual_change_replaces_auto_assignment(api, books, bank, rule, hosting)
     assert get_assignment(books.read(ids[1])) == (False, [None])
 
 
-def test_the_account_says_it_last(api, books, rule, hosting):
+def test_account_default_applies_after_rules(api, books, rule, hosting):
     support = books.category("support")
     bank = books.account(defaultCategoryId=support)
     made = rule()
@@ -178,7 +178,7 @@ def test_uncategorizable_transactions_stay_open(api, books, bank, acme, rule, ra
     assert [get_assignment(each) for each in found.values()] == [(False, [])] * 2
 
 
-def test_an_import_that_is_undone_takes_its_parts_along(api, books, bank, acme, rule):
+def test_import_undo_removes_rule_assignments(api, books, bank, acme, rule):
     rule()
     done = api.post("transactions/import", {"transactions": [build_item(bank)]}).json()
     answer = api.delete(f"imports/{done['importId']}").json()
@@ -186,7 +186,7 @@ def test_an_import_that_is_undone_takes_its_parts_along(api, books, bank, acme, 
     assert list_month_results(acme) == {}
 
 
-def test_the_list_shows_who_assigned(api, books, bank, rule):
+def test_transaction_list_filters_by_assignment_source(api, books, bank, rule):
     made = rule()
     mine, auto = books.book(bank, fromTo="x")["id"], books.book(bank, fromTo="nimbus")["id"]
     for flag, expected in [("true", [auto]), ("false", [mine])]:
@@ -196,7 +196,7 @@ def test_the_list_shows_who_assigned(api, books, bank, rule):
     assert api.get("transactions", {"assignedBy": "history"}).json() == []
 
 
-def test_pages_say_in_words_who_assigned_and_find_by_it(api, books, rule, browser_of, alice, acme):
+def test_transaction_pages_show_and_filter_by_assignment_source(api, books, rule, browser_of, alice, acme):
     bank = books.account(defaultCategoryId=books.category("support"))
     made, gone = rule(), rule("cirrus")
     texts = ("nimbus", "cirrus", "somebody")
@@ -234,7 +234,7 @@ def apply_rules(api, **body):
     return answer.json()
 
 
-def test_a_preview_tells_what_a_rule_would_do_and_stores_nothing(api, books, bank, hosting):
+def test_rule_preview_reports_matches_and_stores_nothing(api, books, bank, hosting):
     support = books.category("support")
     ids = [books.book(bank, fromTo=name)["id"] for name in ("Nimbus", "Nimbus B", "Other")]
     api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [ids[0]]}, "categoryId": support})
@@ -251,7 +251,7 @@ def test_a_preview_tells_what_a_rule_would_do_and_stores_nothing(api, books, ban
     assert [books.read(each)["categorizationsAutoAssigned"] for each in ids] == [False] * 3
 
 
-def test_rules_are_applied_to_what_waits_and_to_what_rules_gave(api, books, bank, acme, rule, hosting):
+def test_applying_rules_changes_open_and_rule_assigned_transactions(api, books, bank, acme, rule, hosting):
     names = ["Nimbus", "Nimbus B", "Nimbus C", "Other"]
     ids = dict(zip(names, [books.book(bank, "-10.00", fromTo=name)["id"] for name in names], strict=True))
     office, sales = books.category("officeAndAdmin"), books.category("sales")
@@ -276,7 +276,7 @@ def test_rules_are_applied_to_what_waits_and_to_what_rules_gave(api, books, bank
     assert list_month_results(acme) == {("2026-03", "cogs"): -20, ("2026-03", "ga"): -10}
 
 
-def test_runs_are_taken_back_one_after_the_other(api, books, bank, acme, rule, hosting):
+def test_rule_runs_can_be_undone_one_after_another(api, books, bank, acme, rule, hosting):
     """What a run gave, and a later one that was taken back, nobody has touched."""
     ids = [books.book(bank, "-10.00", fromTo=name)["id"] for name in ("Nimbus", "Nimbus B")]
     first = rule()
@@ -305,7 +305,7 @@ def test_undo_keeps_categories_of_later_runs(api, books, bank, rule, hosting):
     assert get_assignment(books.read(row)) == (True, [f"rule:{first}"])
 
 
-def test_a_run_is_taken_back_where_nobody_has_touched_it(api, books, bank, acme, rule, hosting):
+def test_rule_run_undo_skips_transactions_recategorized_by_hand(api, books, bank, acme, rule, hosting):
     ids = [books.book(bank, "-10.00", fromTo="Nimbus")["id"] for _ in range(4)]
     rule()
     run = apply_rules(api)
@@ -320,7 +320,7 @@ def test_a_run_is_taken_back_where_nobody_has_touched_it(api, books, bank, acme,
     assert api.delete(f"categorization_runs/{run['runId']}").status_code == 404
 
 
-def test_a_rule_may_ask_for_a_counterparty(api, books, bank, hosting):
+def test_rule_can_match_by_counterparty(api, books, bank, hosting):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Café Nimbus"}).json()["id"]
     known, named = books.book(bank, "-10.00", fromTo="CN 77")["id"], books.book(bank, fromTo="CAFE  NIMBUS")["id"]
     books.split(
@@ -331,7 +331,7 @@ def test_a_rule_may_ask_for_a_counterparty(api, books, bank, hosting):
     assert (found["matched"], [each["transactionId"] for each in found["sample"]]) == (2, [named])
 
 
-def test_all_is_applied_to_only_where_it_is_confirmed(api, rule):
+def test_applying_rules_to_all_needs_confirmation(api, rule):
     rule()
     answer = api.post("categorization_rules/apply", {"selection": {"mode": "all"}})
     assert (answer.status_code, answer.json()["code"]) == (400, "confirmation_required")

@@ -34,7 +34,7 @@ USES = st.builds(build_use, st.integers(1, 5), st.sampled_from([None, 1, 2]), st
 
 
 @given(st.lists(st.tuples(USES, st.integers(1, 4)), max_size=10))
-def test_the_choices_that_were_made_most_often_are_proposed_of_all_that_were_seen(counts):
+def test_most_frequent_categories_are_proposed(counts):
     found = rank_proposals(COUNTERPARTY, counts)
     made = Counter()
     for each, count in counts:
@@ -47,7 +47,7 @@ def test_the_choices_that_were_made_most_often_are_proposed_of_all_that_were_see
     assert {each.kind for each in found} <= {COUNTERPARTY}
 
 
-def test_a_category_counts_as_a_whole_and_brings_its_most_usual_counterparty():
+def test_proposed_category_carries_its_most_used_counterparty():
     counts = [(build_use(1, 7), 2), (build_use(2), 4), (build_use(1, 8), 3), (build_use(1, 9), 3)]
     best, second = rank_proposals(TEXT, counts)
     assert best == CategoryProposal(
@@ -56,7 +56,7 @@ def test_a_category_counts_as_a_whole_and_brings_its_most_usual_counterparty():
     assert second == CategoryProposal(build_use(2), TEXT, seen=12, agreed=4)
 
 
-def test_the_same_category_on_another_line_is_another_choice():
+def test_same_category_on_other_line_is_a_separate_proposal():
     assert [
         each.agreed for each in rank_proposals(TEXT, [(build_use(1, line="ga"), 2), (build_use(1, line="cogs"), 1)])
     ] == [2, 1]
@@ -77,7 +77,7 @@ def test_the_same_category_on_another_line_is_another_choice():
         (TEXT, 5, 1, "0.13", False),  # half up from 0.125
     ],
 )
-def test_little_that_was_seen_is_doubted_and_only_who_it_is_makes_certain(kind, seen, agreed, confidence, certain):
+def test_few_uses_lower_confidence_and_only_counterparty_can_be_certain(kind, seen, agreed, confidence, certain):
     found = CategoryProposal(RENT, kind, seen, agreed)
     assert (found.confidence, found.is_certain) == (Decimal(confidence), certain)
 
@@ -95,7 +95,7 @@ def test_little_that_was_seen_is_doubted_and_only_who_it_is_makes_certain(kind, 
         ("", set()),
     ],
 )
-def test_words_of_a_text_are_those_that_come_again(text, words):
+def test_text_words_exclude_numbers_case_and_accents(text, words):
     assert extract_text_words(text) == words
 
 
@@ -103,20 +103,20 @@ WORDS = st.frozensets(st.sampled_from("abcd"))
 
 
 @given(WORDS, WORDS)
-def test_nearness_is_the_share_of_words_in_common(one, other):
+def test_word_overlap_is_share_of_common_words(one, other):
     both = sum(each in one and each in other for each in "abcd")
     either = sum(each in one or each in other for each in "abcd")
     assert compute_word_overlap(one, other) == (both / either if either else 0)
 
 
 @given(WORDS, st.lists(st.tuples(WORDS, st.sampled_from([RENT, FOOD])), max_size=8))
-def test_only_the_nearest_texts_count_and_whoever_is_as_near(words, others):
+def test_only_nearest_texts_count_including_ties(words, others):
     counted = dict(count_nearest_categorizations(words, others))
     best = max((compute_word_overlap(words, theirs) for theirs, _ in others), default=0)
     assert counted == Counter(each for theirs, each in others if compute_word_overlap(words, theirs) == best)
 
 
-def test_a_text_proposes_what_the_nearest_were_for():
+def test_text_proposes_categories_of_nearest_texts():
     others = [
         (extract_text_words("Hosting March"), FEES),
         (extract_text_words("Hosting April"), FEES),
@@ -130,7 +130,7 @@ def test_a_text_proposes_what_the_nearest_were_for():
     assert propose_by_text("hosting", []) == []
 
 
-def test_a_rare_word_of_a_name_says_more_than_a_common_one():
+def test_rare_word_of_name_outweighs_common_one():
     uses = {
         "services": [("north services", FOOD, 20), ("south services", FOOD, 20), ("east services", FEES, 1)],
         "rail": [("north rail", FUEL, 1)],

@@ -33,7 +33,7 @@ def list_proposals(api, *ids):
     return answer.json()
 
 
-def test_a_counterparty_is_proposed_what_it_was_for(api, books, bank, done, hosting):
+def test_counterparty_is_proposed_its_earlier_categories(api, books, bank, done, hosting):
     support = books.category("support")
     done(hosting, times=3)
     done(support)
@@ -50,7 +50,7 @@ def test_a_counterparty_is_proposed_what_it_was_for(api, books, bank, done, host
     assert 1 > found[0]["confidence"] > found[1]["confidence"] > 0
 
 
-def test_the_counterparty_that_was_chosen_is_proposed_and_known_by_its_name(api, books, bank, hosting):
+def test_chosen_counterparty_is_proposed_and_matched_by_its_name(api, books, bank, hosting):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
     known = books.book(bank, "-10.00", fromTo="NMB 4711")["id"]
     part = {"categoryId": hosting, "plSplit": {"cogs": -10}, "counterparty": {"type": "vendor", "id": vendor}}
@@ -63,7 +63,7 @@ def test_the_counterparty_that_was_chosen_is_proposed_and_known_by_its_name(api,
         assert each[0]["basis"] == {"kind": "counterparty", "seen": 1, "agreed": 1}
 
 
-def test_a_text_tells_nothing_of_movements_the_other_way(api, books, bank, savings):
+def test_text_does_not_propose_category_for_opposite_direction(api, books, bank, savings):
     received = books.book(bank, "100.00", fromTo="Globex", description="Invoice 1042")["id"]
     revenue = books.category("revenueRecurring")
     selection = {"mode": "ids", "ids": [received]}
@@ -117,7 +117,7 @@ def test_history_follows_transaction_changes(api, books, bank, done, hosting):
     assert known("Cumulus") == []
 
 
-def test_of_a_name_the_latest_twenty_count(api, books, bank, done, hosting):
+def test_only_latest_twenty_uses_of_a_name_count(api, books, bank, done, hosting):
     support = books.category("support")
     done(hosting, times=15, date="2026-01-05")
     done(support, times=15, date="2026-02-05")
@@ -130,7 +130,7 @@ def test_of_a_name_the_latest_twenty_count(api, books, bank, done, hosting):
     ]
 
 
-def test_the_same_amount_outweighs_what_the_name_mostly_is_for(api, books, bank, done, hosting):
+def test_same_amount_outweighs_most_frequent_category_of_name(api, books, bank, done, hosting):
     support = books.category("support")
     done(hosting, times=3, amount="-20.00")
     done(support, times=2, amount="-750.00")
@@ -159,7 +159,9 @@ def test_the_same_amount_outweighs_what_the_name_mostly_is_for(api, books, bank,
         pytest.param({"account": "savings"}, {"account": "bank"}, id="the account"),
     ],
 )
-def test_most_similar_text_decides_the_proposal(api, books, bank, savings, done, hosting, like_hosting, like_support):
+def test_most_similar_transaction_decides_the_proposal(
+    api, books, bank, savings, done, hosting, like_hosting, like_support
+):
     accounts = {"bank": bank, "savings": savings}
 
     def known_by(traits):
@@ -175,7 +177,7 @@ def test_most_similar_text_decides_the_proposal(api, books, bank, savings, done,
     assert list_proposals(api, row)[row][0]["categoryId"] == hosting
 
 
-def test_who_is_new_is_suggested_what_names_with_the_same_rare_word_were_for(api, books, bank, done, hosting):
+def test_new_name_is_proposed_categories_of_names_sharing_a_rare_word(api, books, bank, done, hosting):
     support, other = books.category("support"), books.category("marketing")
     done(other, times=5, name="Somebody else Ltd")
     done(hosting, times=2, name="Northern Railways Ltd")
@@ -198,7 +200,7 @@ def test_recent_uses_weigh_more(api, books, bank, done, hosting):
     assert [each["categoryId"] for each in list_proposals(api, row)[row]] == [support, hosting]
 
 
-def test_an_account_alone_is_at_most_even_odds(api, books, bank, done, hosting):
+def test_account_alone_has_at_most_even_odds(api, books, bank, done, hosting):
     for number in range(20):
         done(hosting, name=f"Vendor {number}")
     row = books.book(bank, fromTo="New")["id"]
@@ -223,14 +225,14 @@ def link_as_transfer(books, found):
 
 
 @pytest.mark.parametrize("name", ["Acme", "ACME GMBH", "US 001234567", "Transfer to Acme"])
-def test_a_movement_between_own_accounts_is_suggested_as_a_transfer(api, books, bank, numbered, done, name):
+def test_own_account_transfer_is_proposed_as_transfer(api, books, bank, numbered, done, name):
     done(books.category("revenueRecurring"), times=6, name="Customer", amount="500.00")
     done(books.category("revenueRecurring"), times=6, name=name, amount="500.00")
     row = books.book(bank, "17390.00", fromTo=name)["id"]
     assert link_as_transfer(books, list_proposals(api, row)[row])
 
 
-def test_an_account_holder_is_the_company_too(api, books, bank, acme):
+def test_account_holder_counts_as_own_company(api, books, bank, acme):
     from ledger.models import Account
 
     connected = {
@@ -261,7 +263,7 @@ MOVEMENTS = st.lists(st.tuples(NAMES, TEXTS, st.sampled_from(["-10.00", "500.00"
 
 @given(known=MOVEMENTS, waiting=MOVEMENTS)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_category_is_ever_suggested_for_an_own_transfer(api, books, bank, numbered, hosting, known, waiting):
+def test_own_transfer_is_never_proposed_a_category(api, books, bank, numbered, hosting, known, waiting):
     def item(name, text, amount, **more):
         fields = {"accountId": bank, "date": "2026-04-01", "amountValue": amount, "fromTo": name, "description": text}
         return fields | more
@@ -280,7 +282,7 @@ def test_no_category_is_ever_suggested_for_an_own_transfer(api, books, bank, num
     assert api.delete(f"imports/{sent['importId']}").status_code == 200
 
 
-def test_deleting_and_undoing_take_what_was_known_along(api, books, bank, hosting):
+def test_import_undo_removes_learned_history(api, books, bank, hosting):
     item = {"accountId": bank, "date": "2026-04-01", "amountValue": "-1.00", "fromTo": "Nimbus", "categoryId": hosting}
     sent = api.post("transactions/import", {"transactions": [item, item | {"fromTo": "Cumulus"}]}).json()
     row = books.book(bank, fromTo="Nimbus")["id"]
@@ -289,7 +291,7 @@ def test_deleting_and_undoing_take_what_was_known_along(api, books, bank, hostin
     assert list_proposals(api, row)[row] == []
 
 
-def test_nothing_is_proposed_from_another_company(api, books, bank, globex_api, hosting):
+def test_proposals_do_not_use_other_companies(api, books, bank, globex_api, hosting):
     made = globex_api.post("accounts", {"name": "x", "type": "bank"}).json()["id"]
     body = {"accountId": made, "date": "2026-03-15", "amountValue": "-1.00", "fromTo": "Nimbus"}
     row = globex_api.post("transactions", body).json()["id"]
@@ -305,7 +307,7 @@ def test_nothing_is_proposed_from_another_company(api, books, bank, globex_api, 
     assert answer.json()["errors"][0]["pointer"] == "#/transactionIds/1"
 
 
-def test_as_many_as_a_thousand_are_asked_in_as_many_statements_as_one(api, books, bank, done, hosting):
+def test_proposal_queries_do_not_grow_with_transactions(api, books, bank, done, hosting):
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -346,7 +348,9 @@ def test_certain_proposals_are_assigned_when_enabled(api, books, bank, done, hos
 
 
 @pytest.mark.parametrize(("agreed", "against", "certain"), [(4, 0, False), (5, 0, True), (18, 1, False), (19, 1, True)])
-def test_certain_are_five_and_nineteen_in_twenty(api, books, bank, done, hosting, agreed, against, certain):
+def test_proposal_is_certain_from_five_uses_and_95_percent_agreement(
+    api, books, bank, done, hosting, agreed, against, certain
+):
     set_auto_categorize(api)
     support = books.category("support")
     for category, times in ((support, against), (hosting, agreed)):
@@ -375,7 +379,7 @@ def test_account_defaults_are_not_learned(api, books, hosting):
     assert list_proposals(api, open_one) == {open_one: []}
 
 
-def test_rules_come_before_history_and_history_before_the_account(api, books, done, hosting):
+def test_rules_apply_before_history_and_history_before_account_default(api, books, done, hosting):
     support, sales = books.category("support"), books.category("sales")
     account = books.account(defaultCategoryId=support)
     body = {"selection": {"mode": "all", "confirm": True}, "categoryId": hosting}
@@ -399,7 +403,7 @@ def request_rule_offer(api, transaction_id):
     return api.post("categorization_rules/from_transaction", {"transactionId": transaction_id})
 
 
-def test_a_rule_is_offered_from_what_somebody_did(api, books, bank, hosting):
+def test_rule_is_offered_from_categorized_transaction(api, books, bank, hosting):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
     row = books.book(bank, "-119.00", fromTo="Nimbus  Ltd", description="Invoice 7")["id"]
     waits = books.book(bank, "-50.00", fromTo="nimbus ltd")["id"]
@@ -432,13 +436,13 @@ def test_a_rule_is_offered_from_what_somebody_did(api, books, bank, hosting):
     assert [part["sourceNote"] for part in books.parts(waits)] == [f"rule:{made}"]
 
 
-def test_without_a_name_the_text_counts_up_to_what_differs(api, books, bank, done, hosting):
+def test_rule_offer_without_name_uses_common_start_of_text(api, books, bank, done, hosting):
     (row,) = done(hosting, name="", description="Card payment AMZN 4711 Berlin")
     conditions = request_rule_offer(api, row).json()["rule"]["conditions"]
     assert conditions["description"] == {"operator": "startsWith", "value": "Card payment AMZN"}
 
 
-def test_a_rule_that_contradicts_what_was_done_is_not_offered(api, books, bank, done, hosting):
+def test_rule_offer_contradicting_history_is_rejected(api, books, bank, done, hosting):
     support = books.category("support")
     (row,), (other,) = done(hosting), done(support, name="NIMBUS LTD")
     answer = request_rule_offer(api, row)
@@ -446,7 +450,7 @@ def test_a_rule_that_contradicts_what_was_done_is_not_offered(api, books, bank, 
     assert answer.json()["counterExamples"] == [{"transactionId": other, "categoryId": support}]
 
 
-def test_nothing_is_learned_from_what_is_open_or_split(api, books, bank, hosting):
+def test_open_and_split_transactions_get_no_rule_offer(api, books, bank, hosting):
     row = books.book(bank, "-10.00", fromTo="x")["id"]
     assert (request_rule_offer(api, row).status_code, request_rule_offer(api, row).json()["code"]) == (
         409,

@@ -53,7 +53,7 @@ ACME = CompanyIdentity("Acme GmbH", ACCOUNTS)
         pytest.param("", "", False, id="nothing"),
     ],
 )
-def test_the_other_party_is_the_company_where_nobody_else_is_named(from_to, description, expected):
+def test_own_company_is_the_party_if_no_third_party_is_named(from_to, description, expected):
     assert is_own_party(from_to, description, MAIN, ACME) is expected
 
 
@@ -92,7 +92,7 @@ def test_the_other_party_is_the_company_where_nobody_else_is_named(from_to, desc
         pytest.param("DE02120300000000202051", "", False, ("de02120300000000202051",), id="a stranger's number"),
     ],
 )
-def test_signs_are_names_numbers_and_words_of_own_transfers(from_to, description, own, third_party):
+def test_own_transfer_signs_are_names_numbers_and_transfer_words(from_to, description, own, third_party):
     assert read_party_signs(from_to, description, MAIN, ACME) == PartySigns(own, third_party)
 
 
@@ -105,7 +105,7 @@ def test_signs_are_names_numbers_and_words_of_own_transfers(from_to, description
         ("Söhne Müller", "Müller und Söhne", True),
     ],
 )
-def test_names_are_of_one_party_where_all_words_of_one_are_in_the_other(one, other, expected):
+def test_names_match_if_one_contains_all_words_of_the_other(one, other, expected):
     assert is_same_party(extract_words(one), extract_words(other)) is expected
     assert is_same_party(extract_words(other), extract_words(one)) is expected
 

@@ -66,17 +66,17 @@ def matches_conditions(conditions, of):
 
 
 @given(anything)
-def test_folding_again_changes_nothing(text):
+def test_text_folding_is_idempotent(text):
     assert fold_text(fold_text(text)) == fold_text(text)
 
 
 @given(st.one_of(letters, anything))
-def test_folding_is_what_a_naive_reading_says(text):
+def test_text_folding_equals_naive_implementation(text):
     assert fold_text(text) == fold_naively(text)
 
 
 @given(st.sampled_from(OPERATORS), letters.filter(fold_text), letters, letters)
-def test_texts_compare_as_a_naive_reading_says(operator, value, from_to, description):
+def test_text_conditions_equal_naive_implementation(operator, value, from_to, description):
     condition, of = TextCondition(operator, value), build_movement(from_to, description)
     in_name, in_text = matches_naively(operator, value, from_to), matches_naively(operator, value, description)
     assert matches_conditions(RuleConditions(from_to=condition), of) == in_name
@@ -89,7 +89,7 @@ bounds = st.one_of(st.none(), st.decimals(min_value=0, max_value=50, places=2))
 
 
 @given(amounts, bounds, bounds, st.sampled_from([None, "in", "out"]), st.sampled_from([None, "EUR", "USD"]))
-def test_facts_compare_as_a_naive_reading_says(amount, least, most, direction, currency):
+def test_other_conditions_equal_naive_implementation(amount, least, most, direction, currency):
     asked = RuleConditions(min_amount=least, max_amount=most, direction=direction, currency=currency)
     expected = (
         (least is None or abs(amount) >= least)
@@ -100,14 +100,14 @@ def test_facts_compare_as_a_naive_reading_says(amount, least, most, direction, c
     assert matches_conditions(asked, build_movement(amount=str(amount))) == expected
 
 
-def test_the_first_rule_that_holds_wins():
+def test_first_matching_rule_wins():
     rules = [(name, RuleConditions(text=TextCondition("contains", name))) for name in ("beta", "alpha", "alp")]
     assert RuleMatcher(rules).find_first(build_movement("Alpha", "beta")) == "beta"
     assert RuleMatcher(rules).find_first(build_movement("Alpha")) == "alpha"
     assert RuleMatcher(rules).find_first(build_movement("Gamma")) is None
 
 
-def test_a_rule_that_fails_by_a_fact_leaves_the_way_to_the_next():
+def test_rule_with_failed_condition_falls_through_to_next_rule():
     rules = [
         ("in", RuleConditions(text=TextCondition("contains", "rent"), direction="in")),
         ("any", RuleConditions(currency="EUR")),
@@ -115,7 +115,7 @@ def test_a_rule_that_fails_by_a_fact_leaves_the_way_to_the_next():
     assert RuleMatcher(rules).find_first(build_movement("Rent")) == "any"
 
 
-def test_every_fact_is_asked_where_a_rule_names_them_all():
+def test_all_conditions_of_a_rule_must_hold():
     facts = {
         "account_ids": frozenset([1, 2]), "currency": "EUR", "direction": "out",
         "min_amount": Decimal(5), "max_amount": Decimal(10),
@@ -125,17 +125,17 @@ def test_every_fact_is_asked_where_a_rule_names_them_all():
         assert not matches_conditions(RuleConditions(**facts), build_movement(**other)), other
 
 
-def test_a_movement_of_nothing_goes_neither_in_nor_out():
+def test_zero_amount_has_no_direction():
     assert not matches_conditions(RuleConditions(direction="out"), build_movement(amount="0"))
     assert not matches_conditions(RuleConditions(direction="in"), build_movement(amount="0"))
 
 
-def test_an_operator_that_there_is_not_is_refused_by_its_name():
+def test_unknown_operator_is_rejected():
     with pytest.raises(ValueError, match="matches"):
         RuleMatcher([("rule", RuleConditions(text=TextCondition("matches", "x")))])
 
 
-def test_a_counterparty_is_known_by_its_parts_and_by_its_name():
+def test_counterparty_condition_matches_by_id_or_name():
     asked = RuleConditions(counterparty_id=7, counterparty_name="Café Nimbus")
     assert matches_conditions(asked, build_movement(people=[7]))
     assert matches_conditions(asked, build_movement("CAFE  NIMBUS"))
@@ -143,14 +143,14 @@ def test_a_counterparty_is_known_by_its_parts_and_by_its_name():
     assert not matches_conditions(RuleConditions(counterparty_id=7, counterparty_name=" "), build_movement(""))
 
 
-def test_a_whole_word_may_have_signs_in_it():
+def test_whole_word_condition_may_contain_punctuation():
     assert mark_word_edges("a-b 1").split("\x1f") == ["", "a", "-", "b", " ", "1", ""]
     asked = RuleConditions(text=TextCondition("wholeWord", "no. 7"))
     assert matches_conditions(asked, build_movement("Invoice No. 7/2026"))
     assert not matches_conditions(asked, build_movement("Invoice No. 77"))
 
 
-def test_a_text_that_would_break_a_pattern_takes_no_longer_than_its_length_says():
+def test_repetitive_text_is_matched_quickly():
     """Ten thousand letters that nearly match, at each of their places: a search that starts anew takes their square."""
     text, value = "a" * 10_000, "a" * 199 + "b"
     matcher = RuleMatcher([(operator, RuleConditions(text=TextCondition(operator, value))) for operator in OPERATORS])
@@ -175,7 +175,7 @@ def count_calls(act):
     return calls
 
 
-def test_rules_whose_texts_are_not_there_call_nothing_however_many_they_are():
+def test_rules_with_unmatched_texts_cost_no_extra_calls():
     """A preview asks them of 100,000 transactions."""
     facts = {"direction": "out", "currency": "EUR", "account_ids": frozenset([1]), "max_amount": Decimal(50)}
     calls = []
@@ -191,7 +191,7 @@ def test_rules_whose_texts_are_not_there_call_nothing_however_many_they_are():
     assert calls[0] == calls[1]
 
 
-def test_facts_are_asked_in_one_call_a_rule():
+def test_other_conditions_are_checked_in_one_call_per_rule():
     facts = {"direction": "out", "currency": "EUR", "account_ids": frozenset([1]), "min_amount": Decimal(1)}
     matcher = RuleMatcher([(n, RuleConditions(max_amount=Decimal(5), **facts)) for n in range(500)])
     assert count_calls(lambda: matcher.find_first(build_movement())) < 600

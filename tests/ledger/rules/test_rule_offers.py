@@ -43,7 +43,7 @@ def done(site, row, hosting):
 
 
 @pytest.mark.parametrize("where", ["inbox", "list", "one"])
-def test_a_rule_is_offered_wherever_it_was_said(site, row, hosting, done, where):
+def test_rule_is_offered_after_categorizing_on_every_page(site, row, hosting, done, where):
     page = done(where)
     assert OFFER_TEXT in get_page_text(page)
     form = site.client.get(re.search(r'href="([^"]+rules/new\?transaction=[^"]+)"', page.content.decode())[1])
@@ -52,18 +52,18 @@ def test_a_rule_is_offered_wherever_it_was_said(site, row, hosting, done, where)
 
 
 @pytest.mark.parametrize("where", ["inbox", "list", "one"])
-def test_none_is_offered_that_would_speak_against_what_was_said_of_others(api, books, bank, office, done, where):
+def test_rule_contradicting_earlier_categories_is_not_offered(api, books, bank, office, done, where):
     book_categorized(api, books, bank, office, fromTo="nimbus ltd")
     assert "Always do this" not in get_page_text(done(where))
 
 
-def test_none_is_offered_where_a_rule_says_so_already(site, books, bank, hosting, row, done):
+def test_rule_already_existing_is_not_offered(site, books, bank, hosting, row, done):
     form = {"name": "x", "textOperator": "contains", "textValue": "nimbus", "enabled": "on"}
     assert site.post("rules/new", **form, category=f"{hosting}:cogs").status_code == 303
     assert "Always do this" not in get_page_text(done("inbox"))
 
 
-def test_of_what_has_no_name_the_text_is_compared(api, books, bank, site, hosting, office):
+def test_rule_offer_compares_texts_if_names_are_missing(api, books, bank, site, hosting, office):
     first = books.book(bank, "-1.00", description="Parking 17")["id"]
     site.post("transactions", act="categorize", id=first, category=f"{hosting}:cogs")
     assert "Always do this for “Parking 17”?" in get_page_text(site.get("inbox", said=first))
@@ -71,7 +71,7 @@ def test_of_what_has_no_name_the_text_is_compared(api, books, bank, site, hostin
     assert "Always do this" not in get_page_text(site.get("inbox", said=first))
 
 
-def test_several_of_one_name_are_offered_one_rule_and_those_of_several_none(books, bank, site, row, hosting):
+def test_rule_offer_for_several_transactions_requires_the_same_name(books, bank, site, row, hosting):
     ids = [row, books.book(bank, "-13.00", fromTo="NIMBUS LTD")["id"]]
     answer = site.post("transactions", act="categorize", id=ids, category=f"{hosting}:cogs")
     assert "Always do this for “N" in get_page_text(site.client.get(answer["Location"]))
@@ -85,9 +85,7 @@ def test_readers_get_no_rule_offer(books, site, row, browser_of, bob, acme, done
     assert "Always do this" not in get_page_text(InboxPage(acme, browser_of(bob, acme).client).get("inbox", said=row))
 
 
-def test_one_that_is_too_broad_has_the_category_just_chosen_and_says_what_speaks_against_it(
-    api, books, bank, site, hosting, office, row
-):
+def test_broad_rule_form_selects_chosen_category_and_lists_conflicts(api, books, bank, site, hosting, office, row):
     book_categorized(api, books, bank, office, times=3, fromTo="Nimbus Ltd")
     said_otherwise = "So it would also match what was categorized otherwise"
     site.post("transactions", act="categorize", id=row, category=f"{hosting}:cogs")
@@ -98,7 +96,7 @@ def test_one_that_is_too_broad_has_the_category_just_chosen_and_says_what_speaks
     assert f'href="{site.base}/transactions/{row}"' not in form.content.decode().partition(said_otherwise)[2][:2000]
 
 
-def test_of_what_is_for_several_things_it_says_that_one_is_to_be_chosen(books, site, row, hosting, office):
+def test_rule_form_for_split_transaction_asks_for_a_category(books, site, row, hosting, office):
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -4}}, {"categoryId": office, "plSplit": {"ga": -8}})
     form = site.get("rules/new", transaction=row)
     assert "The transaction is not for one thing alone" in get_page_text(form)

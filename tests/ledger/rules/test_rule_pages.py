@@ -27,7 +27,7 @@ def split(books, bank):
     return row
 
 
-def test_one_that_is_too_broad_is_saved_by_who_says_so(api, books, bank, split, hosting, site, typed):
+def test_too_broad_rule_is_saved_only_after_confirmation(api, books, bank, split, hosting, site, typed):
     row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -12}})
     address = f"{site.base}/rules/new?transaction={row}"
@@ -42,18 +42,18 @@ def test_one_that_is_too_broad_is_saved_by_who_says_so(api, books, bank, split, 
     assert len(api.get("categorization_rules").json()) == 1
 
 
-def test_one_that_was_narrowed_is_saved(api, books, bank, split, site, typed):
+def test_narrowed_rule_is_saved_without_confirmation(api, books, bank, split, site, typed):
     row = books.book(bank, "-20.00", fromTo="Nimbus Ltd")["id"]
     answer = site.client.post(f"{site.base}/rules/new?transaction={row}", typed | {"minAmount": "15"})
     assert (answer.status_code, len(api.get("categorization_rules").json())) == (303, 1)
 
 
-def test_the_list_tells_the_tax(site, typed):
+def test_rule_list_shows_tax(site, typed):
     assert site.client.post(f"{site.base}/rules/new", typed | {"tax": "19"}).status_code == 303
     assert "19 % tax" in get_page_text(site.get("rules"))
 
 
-def test_an_initial_balance_was_assigned_by_nobody(api, books, bank, hosting):
+def test_initial_balance_is_not_listed_as_assigned_by_person(api, books, bank, hosting):
     row = books.book(bank, "-12.00")["id"]
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -12}})
     api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "90.00"})

@@ -34,7 +34,7 @@ def rule(api, hosting):
     return make
 
 
-def test_a_rule_is_answered_whole(api, hosting, acme, rule):
+def test_rule_is_returned_with_all_fields_and_can_be_sent_back(api, hosting, acme, rule):
     made = rule()
     expected = {
         "companyId": str(acme.id),
@@ -61,7 +61,7 @@ def test_a_rule_is_answered_whole(api, hosting, acme, rule):
     assert sent_back["ETag"] == read["ETag"]
 
 
-def test_all_conditions_and_the_whole_action_are_kept(api, books, bank, savings, rule):
+def test_rule_stores_all_conditions_and_action_fields(api, books, bank, savings, rule):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
     conditions = {
         "fromTo": {"operator": "startsWith", "value": "Nim"},
@@ -86,7 +86,7 @@ def test_all_conditions_and_the_whole_action_are_kept(api, books, bank, savings,
     assert api.get("categorization_rules").json()[0]["conditions"] == conditions
 
 
-def test_a_change_leaves_what_is_not_sent(api, bank, rule, hosting):
+def test_rule_update_keeps_fields_not_sent(api, bank, rule, hosting):
     made = rule({"accountIds": [bank], "direction": "out"})
     path = f"categorization_rules/{made['id']}"
     changed = api.put(path, {"name": "Other"}).json()
@@ -99,7 +99,7 @@ def test_a_change_leaves_what_is_not_sent(api, bank, rule, hosting):
     assert (off["enabled"], off["disabledReason"]) == (False, None)
 
 
-def test_rules_are_tried_in_the_order_that_was_given(api, rule):
+def test_rule_order_can_be_changed(api, rule):
     first, second, third = (rule(name=name)["id"] for name in "abc")
     assert [each["id"] for each in api.get("categorization_rules").json()] == [first, second, third]
     assert api.put("categorization_rules/order", {"ids": [third, first, second]}).status_code == 200
@@ -107,7 +107,7 @@ def test_rules_are_tried_in_the_order_that_was_given(api, rule):
     assert [(each["id"], each["order"]) for each in listed] == [(third, 0), (first, 1), (second, 2)]
 
 
-def test_an_order_names_every_rule_once(api, rule):
+def test_rule_order_must_contain_every_rule_once(api, rule):
     first, second = rule()["id"], rule()["id"]
     for ids, expected in [
         ([first], {"#/ids": "required"}),
@@ -152,7 +152,7 @@ INVALID_RULES = [
 
 
 @pytest.mark.parametrize(("given", "code", "expected"), [pytest.param(*row[1:], id=row[0]) for row in INVALID_RULES])
-def test_a_rule_is_checked_as_categorize_checks(api, hosting, given, code, expected):
+def test_invalid_rule_is_rejected_like_invalid_categorization(api, hosting, given, code, expected):
     body = {"name": "x", "conditions": {"text": CONTAINS}, "action": {"categoryId": hosting}} | given
     if body["action"]["categoryId"] == "hosting":
         body["action"] = body["action"] | {"categoryId": hosting}
@@ -160,7 +160,7 @@ def test_a_rule_is_checked_as_categorize_checks(api, hosting, given, code, expec
     assert (answer.status_code, answer.json()["code"], get_error_codes(answer)) == (400, code, expected)
 
 
-def test_a_category_of_several_lines_needs_one(api, rule):
+def test_rule_with_multi_line_category_needs_a_line(api, rule):
     several = api.post("categories", {"name": "Both", "plTypes": ["cogs", "ga"]}).json()["id"]
     body = {"name": "x", "conditions": {"text": CONTAINS}, "action": {"categoryId": several}}
     assert get_error_codes(api.post("categorization_rules", body)) == {"#/action/plType": "pl_type_needed"}
@@ -170,7 +170,7 @@ def test_a_category_of_several_lines_needs_one(api, rule):
     assert (lost["enabled"], lost["disabledReason"]) == (False, "plTypeLost")
 
 
-def test_a_category_that_goes_away_disables_its_rules(api, rule, hosting):
+def test_deleted_category_disables_its_rules(api, rule, hosting):
     own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
     made = rule(action={"categoryId": own})
     path = f"categorization_rules/{made['id']}"
@@ -183,7 +183,7 @@ def test_a_category_that_goes_away_disables_its_rules(api, rule, hosting):
     assert (again["enabled"], again["disabledReason"], again["action"]["plType"]) == (True, None, "cogs")
 
 
-def test_the_replacement_of_a_category_takes_its_rules(api, rule, hosting):
+def test_replacement_category_takes_over_rules(api, rule, hosting):
     own = api.post("categories", {"name": "Own", "plTypes": ["ga", "cogs"]}).json()["id"]
     several = api.post("categories", {"name": "Several", "plTypes": ["pd", "cac"]}).json()["id"]
     made = rule(action={"categoryId": own, "plType": "cogs"})
@@ -197,7 +197,7 @@ def test_the_replacement_of_a_category_takes_its_rules(api, rule, hosting):
     assert (off["disabledReason"], off["action"]["categoryId"]) == ("plTypeLost", several)
 
 
-def test_an_account_that_goes_away_disables_its_rules(api, bank, savings, rule):
+def test_deleted_account_disables_its_rules(api, bank, savings, rule):
     made = rule({"accountIds": [bank, savings]})
     assert api.delete(f"accounts/{savings}").status_code == 200
     off = api.get(f"categorization_rules/{made['id']}").json()
@@ -205,7 +205,7 @@ def test_an_account_that_goes_away_disables_its_rules(api, bank, savings, rule):
     assert off["conditions"]["accountIds"] == [bank]
 
 
-def test_a_counterparty_of_a_rule_stays(api, rule):
+def test_counterparty_of_rule_cannot_be_deleted(api, rule):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
     made = rule({"counterpartyId": vendor})
     assert api.delete(f"counterparties/{vendor}").json()["code"] == "counterparty_in_use"
@@ -213,7 +213,7 @@ def test_a_counterparty_of_a_rule_stays(api, rule):
     assert api.delete(f"counterparties/{vendor}").status_code == 200
 
 
-def test_a_company_has_so_many_rules_at_most(api, rule, monkeypatch):
+def test_rules_over_company_limit_are_rejected(api, rule, monkeypatch):
     monkeypatch.setattr("ledger.rules.actions.categorization_rules.MAX_RULES", 1)
     made = rule()
     answer = api.post("categorization_rules", {name: made[name] for name in ("name", "conditions", "action")})

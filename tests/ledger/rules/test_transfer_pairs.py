@@ -99,7 +99,7 @@ CURRENCIES = st.sampled_from(["EUR", "EUR", "USD", "USD", "AAA", "XXX"])
     st.randoms(use_true_random=False),
 )
 @settings(max_examples=300)
-def test_pairs_are_what_a_naive_reading_says_in_whatever_order_movements_come(out, into, no, chance):
+def test_transfer_pairs_equal_naive_implementation_in_any_order(out, into, no, chance):
     rows = [build_leg(1 + n, *each, currency, name) for n, (each, currency, name) in enumerate(out)]
     rows += [build_leg(10 + n, *each, currency, name) for n, (each, currency, name) in enumerate(into)]
     chance.shuffle(rows)
@@ -118,7 +118,7 @@ def find_pairs(*legs):
 
 
 @pytest.mark.parametrize(("days", "expected"), [(5, [(1, 2, 5, "0")]), (-5, [(1, 2, 5, "0")]), (6, []), (-6, [])])
-def test_five_days_are_the_most_between_two_legs(days, expected):
+def test_transfer_legs_are_at_most_five_days_apart(days, expected):
     assert find_pairs(build_leg(1), build_leg(2, 2, days, "100")) == expected
 
 
@@ -138,7 +138,7 @@ WISE_WITH_SIGN = PartySigns(True, ("wise",))
         pytest.param(GLOBEX, WISE_WITH_SIGN, False, id="two third parties, and a word such as transfer"),
     ],
 )
-def test_equal_amounts_in_one_currency_are_a_pair_unless_two_third_parties_are_named(source, target, expected):
+def test_equal_amounts_form_transfer_unless_two_third_parties_are_named(source, target, expected):
     for one, other in ((source, target), (target, source)):
         assert is_transfer_pair(one, other, same_currency=True, deviation=Decimal(0)) is expected
         assert not is_transfer_pair(one, other, same_currency=True, deviation=Decimal("0.001"))
@@ -158,14 +158,14 @@ def test_equal_amounts_in_one_currency_are_a_pair_unless_two_third_parties_are_n
         pytest.param(GLOBEX, WISE_WITH_SIGN, None, id="two third parties, and a word such as transfer"),
     ],
 )
-def test_across_currencies_the_share_off_depends_on_the_signs(source, target, most):
+def test_allowed_cross_currency_deviation_depends_on_own_company_signs(source, target, most):
     for one, other in ((source, target), (target, source)):
         for share in ("0", "0.03", "0.0301", "0.05", "0.0501"):
             expected = most is not None and Decimal(share) <= Decimal(most)
             assert is_transfer_pair(one, other, same_currency=False, deviation=Decimal(share)) is expected, share
 
 
-def test_the_transfer_with_the_company_on_both_legs_comes_before_a_stranger_of_the_same_amount():
+def test_transfer_with_own_company_on_both_legs_precedes_third_party():
     own = [build_leg(1, from_to="Acme GmbH"), build_leg(3, 2, 2, "100", from_to="ACME")]
     assert find_pairs(*own, build_leg(2, 2, 0, "100", from_to="Globex")) == [(1, 3, 2, "0")]
 
@@ -179,27 +179,27 @@ def test_the_transfer_with_the_company_on_both_legs_comes_before_a_stranger_of_t
         (["194", "206", "203"], "203"),
     ],
 )
-def test_the_nearest_amount_is_taken_and_told_how_far_it_is(amounts, chosen):
+def test_nearest_amount_is_paired_and_difference_is_returned(amounts, chosen):
     legs = [build_leg(2 + n, 2, 0, amount, "USD") for n, amount in enumerate(amounts)]
     assert find_pairs(build_leg(1, description="Umbuchung"), *legs) == [
         (1, 2 + amounts.index(chosen), 0, str(Decimal(chosen) - 200))
     ]
 
 
-def test_of_two_days_as_near_the_later_is_taken_for_money_arrives_after_it_left():
+def test_later_of_two_equally_near_days_is_paired():
     assert find_pairs(build_leg(1), build_leg(2, 2, -2, "100"), build_leg(3, 2, 2, "100")) == [(1, 3, 2, "0")]
 
 
-def test_of_two_sources_as_near_the_earlier_chooses():
+def test_earlier_of_two_equally_near_sources_is_paired():
     assert find_pairs(build_leg(1, day=4), build_leg(2, day=2), build_leg(3, 2, 3, "100")) == [(2, 3, 1, "0")]
 
 
 @pytest.mark.parametrize("amount", ["99.99", "100.01", "101", "99"])
-def test_within_a_currency_nothing_may_be_lost(amount):
+def test_same_currency_transfer_requires_equal_amounts(amount):
     assert find_pairs(build_leg(1), build_leg(2, 2, 0, amount)) == []
 
 
-def test_a_leg_that_somebody_refused_leaves_the_way_to_the_next():
+def test_dismissed_pair_leaves_leg_for_next_match():
     legs = [build_leg(1), build_leg(2, 2, 0, "100"), build_leg(3, 2, 0, "100")]
     (pair,) = find_transfer_pairs(
         legs, convert_amount=convert_amount, identity=ACME, dismissed={(UUID(int=1), UUID(int=2))}
@@ -207,18 +207,18 @@ def test_a_leg_that_somebody_refused_leaves_the_way_to_the_next():
     assert pair.target.id.int == 3
 
 
-def test_money_counts_at_the_rate_of_the_day_on_which_it_left():
+def test_transfer_is_converted_at_rate_of_source_date():
     dollars = [build_leg(2, 2, 0, "200", "USD"), build_leg(3, 2, 0, "400", "USD")]
     assert find_pairs(build_leg(1, day=1, description="Transfer"), *dollars) == [(1, 3, 1, "0")]
 
 
-def test_a_currency_without_a_rate_is_passed_over_for_the_next():
+def test_currency_without_rate_is_skipped():
     legs = [build_leg(1, description="Transfer"), build_leg(2, 2, 0, "100", "AAA"), build_leg(3, 2, 0, "200", "USD")]
     assert find_pairs(*legs) == [(1, 3, 0, "0")]
 
 
 @pytest.mark.parametrize(("edge", "inside"), [(date.min, date(1, 1, 4)), (date.max, date(9999, 12, 28))])
-def test_days_end_with_the_calendar(edge, inside):
+def test_days_are_limited_to_the_calendar(edge, inside):
     assert list_days_apart(edge, 0) == [edge]
     assert edge in list_days_apart(inside, 3)
     assert len(list_days_apart(edge, 3)) == 1

@@ -54,7 +54,7 @@ def is_pair_naively(source, target):
 
 
 @given(legs)
-def test_pairs_fit_are_disjoint_nearest_first_and_none_is_left_out(rows):
+def test_transfer_pairs_are_valid_disjoint_nearest_first_and_complete(rows):
     result = find_transfer_pairs(rows, convert_amount=convert_at_par, identity=CompanyIdentity("Acme"))
     taken = [each.id for pair in result for each in (pair.source, pair.target)]
     assert len(taken) == len(set(taken))
@@ -71,15 +71,15 @@ def test_pairs_fit_are_disjoint_nearest_first_and_none_is_left_out(rows):
         assert not nearer
 
 
-def test_of_two_the_nearer_day_is_taken():
+def test_nearer_of_two_days_is_paired():
     assert find_pairs(build_leg(1), build_leg(2, 2, 3, "10"), build_leg(3, 2, -1, "10")) == [(1, 3, 1)]
 
 
-def test_an_account_is_no_partner_of_itself():
+def test_legs_on_the_same_account_are_not_paired():
     assert find_pairs(build_leg(1), build_leg(2, 1, 0, "10"), build_leg(3, 2, 4, "10")) == [(1, 3, 4)]
 
 
-def test_across_currencies_the_nearest_amount_is_taken():
+def test_nearest_amount_is_paired_across_currencies():
     rows = [
         build_leg(1, amount="-100"),
         build_leg(2, 2, 0, "205", "USD"),
@@ -105,7 +105,7 @@ def list_proposals(api):
 
 
 @pytest.mark.django_db
-def test_pairs_are_proposed_and_confirmed(api, books, bank, savings, dollars, rates):
+def test_transfer_pairs_are_proposed_and_confirmed(api, books, bank, savings, dollars, rates):
     out = books.book(bank, "-100.00", "2026-03-10")["id"]
     into = books.book(savings, "100.00", "2026-03-12")["id"]
     out_b = books.book(bank, "-40.00", "2026-03-10", description="Umbuchung")["id"]
@@ -141,7 +141,7 @@ def test_pairs_are_proposed_and_confirmed(api, books, bank, savings, dollars, ra
         pytest.param({"fromTo": "Globex"}, {"fromTo": "Initech"}, "50.00", False, id="two strangers"),
     ],
 )
-def test_across_currencies_a_sign_of_the_company_is_needed(
+def test_cross_currency_transfer_needs_own_company_sign(
     api, books, bank, dollars, rates, source, target, dollars_in, expected
 ):
     out = books.book(bank, "-40.00", "2026-03-10", **({"fromTo": ""} | source))["id"]
@@ -150,14 +150,14 @@ def test_across_currencies_a_sign_of_the_company_is_needed(
 
 
 @pytest.mark.django_db
-def test_two_strangers_with_the_same_amount_are_no_transfer(api, books, bank, savings):
+def test_third_parties_with_same_amount_are_not_a_transfer(api, books, bank, savings):
     books.book(bank, "-250.00", "2026-03-10", fromTo="Landlord", description="Rent")
     books.book(savings, "250.00", "2026-03-10", fromTo="Globex", description="Invoice 7")
     assert list_proposals(api) == []
 
 
 @pytest.mark.django_db
-def test_the_companys_own_legs_are_paired_and_not_a_stranger_between_them(api, books, bank, savings):
+def test_own_company_legs_are_paired_before_a_third_party(api, books, bank, savings):
     out = books.book(bank, "-250.00", "2026-03-10", fromTo="Acme")["id"]
     books.book(savings, "250.00", "2026-03-10", fromTo="Globex")
     into = books.book(savings, "250.00", "2026-03-12", fromTo="Acme")["id"]

@@ -30,7 +30,7 @@ def count_stored():
     return SubscriptionEvent.objects.count(), Subscription.objects.count(), Counterparty.objects.count()
 
 
-def test_events_are_stored_in_the_order_of_the_file(api, acme, subscription):
+def test_events_are_stored_in_order_of_the_file(api, acme, subscription):
     answer = import_events(
         api,
         build_event("10.00", subscriptionId=subscription, externalId="e1"),
@@ -49,7 +49,7 @@ def test_events_are_stored_in_the_order_of_the_file(api, acme, subscription):
     assert entry.after["count"] == 3
 
 
-def test_missing_references_are_created_once(api, acme):
+def test_missing_customers_subscriptions_and_products_are_created_once(api, acme):
     new = {"customerExternalId": "cus_7", "customerName": "Hooli", "productExternalId": "p_7", "productName": "Box"}
     answer = import_events(
         api,
@@ -78,7 +78,7 @@ def test_missing_references_are_created_once(api, acme):
     assert Product.objects.count() == 1
 
 
-def test_a_known_external_id_is_a_duplicate(api, subscription):
+def test_known_external_id_is_a_duplicate(api, subscription):
     first = build_event(subscriptionId=subscription, externalId="e1")
     assert import_events(api, first, first, build_event(subscriptionId=subscription)).json() | {"errors": None} == {
         "success": True,
@@ -94,7 +94,7 @@ def test_a_known_external_id_is_a_duplicate(api, subscription):
     assert import_events(api, first).json()["count"] == 1
 
 
-def test_a_dry_run_says_what_would_happen_and_stores_nothing(api, subscription):
+def test_dry_run_returns_result_and_stores_nothing(api, subscription):
     before = count_stored()
     answer = import_events(
         api,
@@ -110,7 +110,7 @@ def test_a_dry_run_says_what_would_happen_and_stores_nothing(api, subscription):
     assert count_stored() == before
 
 
-def test_one_wrong_row_stops_all_or_is_skipped(api, subscription):
+def test_invalid_event_rejects_import_or_is_skipped(api, subscription):
     before = count_stored()
     rows = [
         build_event(subscriptionId=subscription),
@@ -169,7 +169,7 @@ def test_one_wrong_row_stops_all_or_is_skipped(api, subscription):
         ({"subscriptionId": UNKNOWN_ID}, "subscriptionId", "unknown_id"),
     ],
 )
-def test_a_row_is_refused_as_a_single_event_is(api, subscription, change, pointer, code):
+def test_imported_event_is_validated_like_a_single_event(api, subscription, change, pointer, code):
     refused = import_events(
         api, build_event(subscriptionId=subscription), build_event(subscriptionId=subscription) | change
     )
@@ -191,7 +191,7 @@ def test_a_row_is_refused_as_a_single_event_is(api, subscription, change, pointe
         ({"events": [1] * 100_001}, "#/events", "too_many_items"),
     ],
 )
-def test_a_wrong_body_is_refused(api, body, pointer, code):
+def test_invalid_import_body_is_rejected(api, body, pointer, code):
     refused = api.post("subscription_events/import", body)
     assert refused.status_code == 400
     assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
@@ -207,7 +207,7 @@ def test_non_json_event_body_is_rejected(api):
     assert wrong.status_code == 415
 
 
-def test_unknown_fields_are_named_and_escapes_survive(api, subscription):
+def test_unknown_fields_are_named_and_escape_sequences_are_kept(api, subscription):
     answer = import_events(api, build_event(subscriptionId=subscription, note="x", externalId="tab\tline\\N"), colour=1)
     assert answer.json()["count"] == 1
     assert answer["Ignored-Fields"] == "colour, events/0/note"
@@ -219,7 +219,7 @@ def test_empty_event_import_creates_nothing(api, acme):
     assert AuditEntry.objects.for_company(acme.id).filter(action="subscriptionEvents.imported").count() == 0
 
 
-def test_a_thousand_errors_are_told_and_the_rest_is_known_to_be_bad(api, subscription):
+def test_import_returns_at_most_a_thousand_errors_and_stores_valid_rows(api, subscription):
     rows = (
         [build_event("x", subscriptionId=subscription)] * 700 + [7] * 700 + [build_event(subscriptionId=subscription)]
     )
@@ -228,14 +228,14 @@ def test_a_thousand_errors_are_told_and_the_rest_is_known_to_be_bad(api, subscri
     assert (answer["count"], len(answer["errors"])) == (1, 1000)
 
 
-def test_another_companys_subscription_is_unknown(globex_api, subscription):
+def test_subscription_of_other_company_is_unknown(globex_api, subscription):
     refused = import_events(globex_api, build_event(subscriptionId=subscription))
     assert refused.json()["errors"][0]["code"] == "unknown_id"
     refused = import_events(globex_api, build_event(subscriptionExternalId="sub_1"))
     assert refused.json()["errors"][0]["code"] == "required"
 
 
-def test_a_retried_import_has_its_effect_once(api, subscription):
+def test_retried_event_import_is_applied_once(api, subscription):
     body = {"events": [build_event(subscriptionId=subscription)]}
     one = api.post("subscription_events/import", body, idempotency_key="k1")
     two = api.post("subscription_events/import", body, idempotency_key="k1")

@@ -19,7 +19,7 @@ def product(api):
     return answer.json()
 
 
-def test_a_product_reads_as_it_was_added(api, acme, product):
+def test_product_is_returned_as_created(api, acme, product):
     assert set(product) == {
         *("id", "companyId", "name", "nameManuallyEdited", "productGroupId", "order", "externalIds"),
         *("createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"),
@@ -33,7 +33,7 @@ def test_a_product_reads_as_it_was_added(api, acme, product):
     assert AuditEntry.objects.for_company(acme.id).filter(action="product.created").count() == 1
 
 
-def test_a_changed_name_counts_as_edited_by_hand(api, product):
+def test_changed_product_name_is_marked_as_manually_edited(api, product):
     changed = api.put(f"products/{product['id']}", {"order": 3})
     assert (changed.json()["order"], changed.json()["nameManuallyEdited"]) == (3, False)
     changed = api.put(f"products/{product['id']}", changed.json() | {"name": "Team plan", "nonsense": 1})
@@ -42,14 +42,14 @@ def test_a_changed_name_counts_as_edited_by_hand(api, product):
     assert changed.json()["externalIds"] == ["prod_1", "prod_2"]
 
 
-def test_a_product_as_listed_can_be_sent_back_whole(api, product):
+def test_listed_product_can_be_sent_back_unchanged(api, product):
     (listed,) = api.get("products").json()
     answer = api.put(f"products/{product['id']}", listed)
     assert (answer.status_code, answer.json()) == (200, product)
     assert "Ignored-Fields" not in answer
 
 
-def test_external_ids_are_replaced_and_name_one_product(api, product):
+def test_external_ids_are_replaced_and_unique(api, product):
     etag = api.get(f"products/{product['id']}")["ETag"]
     changed = api.put(f"products/{product['id']}", {"externalIds": ["prod_3"]}, if_match=etag)
     assert changed.json()["externalIds"] == ["prod_3"]
@@ -59,7 +59,7 @@ def test_external_ids_are_replaced_and_name_one_product(api, product):
     assert Product.objects.count() == 1
 
 
-def test_products_are_listed_with_what_is_committed_and_how_many_events(api, make_api, acme, product):
+def test_product_list_shows_committed_revenue_and_event_count(api, make_api, acme, product):
     customer = str(factories.make_customer(acme).id)
     today = date.today()
     subscription = api.post("subscriptions", {"customerId": customer, "productId": product["id"]}).json()["id"]
@@ -81,20 +81,20 @@ def test_products_are_listed_with_what_is_committed_and_how_many_events(api, mak
     assert "cMRR" not in api.get(f"products/{product['id']}").json()
 
 
-def test_a_product_with_subscriptions_stays(api, acme, product):
+def test_product_with_subscriptions_cannot_be_deleted(api, acme, product):
     api.post("subscriptions", {"customerId": str(factories.make_customer(acme).id), "productId": product["id"]})
     refused = api.delete(f"products/{product['id']}")
     assert (refused.status_code, refused.json()["code"]) == (409, "product_in_use")
     assert api.get(f"products/{product['id']}").status_code == 200
 
 
-def test_a_product_without_subscriptions_goes(api, product):
+def test_product_without_subscriptions_can_be_deleted(api, product):
     assert api.delete(f"products/{product['id']}").json() == {"success": True}
     assert api.get(f"products/{product['id']}").status_code == 404
     assert api.post("products", {"name": "Again", "externalIds": ["prod_1"]}).status_code == 201
 
 
-def test_groups_hold_products(api, product):
+def test_product_group_can_hold_products(api, product):
     group = api.post("product_groups", {"name": "Plans", "order": 1})
     assert group.status_code == 201
     group_id = group.json()["id"]
@@ -131,7 +131,7 @@ def test_invalid_product_is_rejected(api, body, pointer, code):
     assert Product.objects.count() == 0
 
 
-def test_another_companys_group_is_unknown(api, globex_api):
+def test_product_group_of_other_company_is_unknown(api, globex_api):
     group = globex_api.post("product_groups", {"name": "Theirs"}).json()["id"]
     refused = api.post("products", {"name": "x", "productGroupId": group})
     assert refused.json()["errors"][0]["code"] == "unknown_id"
@@ -139,7 +139,7 @@ def test_another_companys_group_is_unknown(api, globex_api):
     assert ProductGroup.objects.count() == 1
 
 
-def test_reading_and_writing_need_their_permissions(api, make_api, acme, product):
+def test_products_require_read_and_write_permissions(api, make_api, acme, product):
     reader = make_api(acme, "products:read")
     assert reader.get("products").status_code == 200
     assert reader.post("products", {"name": "x"}).status_code == 403

@@ -42,7 +42,7 @@ def send(api, subscription):
     return event
 
 
-def test_a_subscription_is_scheduled_then_active_then_ended(api, subscription, send):
+def test_subscription_is_scheduled_then_active_then_ended(api, subscription, send):
     path = f"subscriptions/{subscription['id']}"
     assert subscription["status"] == "scheduled"
     assert subscription["currentAmountValue"] is None
@@ -58,7 +58,7 @@ def test_a_subscription_is_scheduled_then_active_then_ended(api, subscription, s
     assert api.get("subscriptions").json() == [read]
 
 
-def test_what_a_subscription_is_worth_changes_its_tag(api, subscription, send):
+def test_subscription_etag_changes_with_its_value(api, subscription, send):
     path = f"subscriptions/{subscription['id']}"
     etag = api.get(path)["ETag"]
     assert api.get(path, if_none_match=etag).status_code == 304
@@ -66,7 +66,7 @@ def test_what_a_subscription_is_worth_changes_its_tag(api, subscription, send):
     assert api.get(path, if_none_match=etag).status_code == 200
 
 
-def test_an_event_reads_as_it_was_sent(api, subscription, send):
+def test_event_is_returned_as_sent(api, subscription, send):
     sent = send("30.5", TODAY, committedDate="2024-02-29", interval="week", intervalCount=2, externalId="e1")
     assert sent.status_code == 201, sent.content
     event = sent.json()
@@ -78,19 +78,19 @@ def test_an_event_reads_as_it_was_sent(api, subscription, send):
     assert AuditEntry.objects.filter(action="subscriptionEvent.created").count() == 1
 
 
-def test_left_out_and_null_take_the_defaults(send):
+def test_omitted_and_null_event_fields_take_defaults(send):
     event = send(committedDate=None, interval=None, intervalCount=None, externalId=None).json()
     assert event["committedDate"] == event["effectiveDate"]
     assert (event["interval"], event["intervalCount"]) == ("month", 1)
 
 
-def test_of_two_events_on_one_day_the_later_created_counts(api, subscription, send):
+def test_later_created_event_wins_on_the_same_day(api, subscription, send):
     send("10.00")
     send("20.00")
     assert api.get(f"subscriptions/{subscription['id']}").json()["currentAmountValue"] == "20.00"
 
 
-def test_a_retracted_event_stays_listed_and_counts_no_more(api, subscription, send):
+def test_retracted_event_stays_listed_but_no_longer_counts(api, subscription, send):
     first, second = send("10.00").json(), send("20.00", externalId="e1").json()
     assert api.delete(f"subscription_events/{second['id']}").json() == {"success": True}
     read = api.get(f"subscription_events/{second['id']}").json()
@@ -102,7 +102,7 @@ def test_a_retracted_event_stays_listed_and_counts_no_more(api, subscription, se
     assert send("5.00", externalId="e1").status_code == 201  # its id is free for the correction
 
 
-def test_an_external_id_is_taken_once(send, api, customer):
+def test_external_ids_are_unique(send, api, customer):
     assert send(externalId="e1").status_code == 201
     refused = send(externalId="e1")
     assert (refused.status_code, refused.json()["code"]) == (409, "external_id_taken")
@@ -111,7 +111,7 @@ def test_an_external_id_is_taken_once(send, api, customer):
     assert (refused.status_code, refused.json()["code"]) == (409, "external_id_taken")
 
 
-def test_the_companys_metrics_follow_its_events(api, send):
+def test_company_metrics_follow_subscription_events(api, send):
     assert api.get().json()["computedCommittedMrrEur"] is None
     event = send("10.00", amountCurrency="EUR").json()
     read = api.get().json()
@@ -146,7 +146,7 @@ def test_the_companys_metrics_follow_its_events(api, send):
         ({"subscriptionId": "x"}, "#/subscriptionId", "unknown_id"),
     ],
 )
-def test_a_wrong_event_is_refused_and_nothing_stored(send, change, pointer, code):
+def test_invalid_event_is_rejected_and_nothing_is_stored(send, change, pointer, code):
     refused = send(**change)
     assert refused.status_code == 400, refused.content
     assert refused.json()["code"] == "validation_failed"
@@ -154,7 +154,7 @@ def test_a_wrong_event_is_refused_and_nothing_stored(send, change, pointer, code
     assert SubscriptionEvent.objects.count() == 0
 
 
-def test_a_subscription_belongs_to_a_customer_of_the_company(api, acme, globex):
+def test_subscription_requires_customer_and_product_of_own_company(api, acme, globex):
     theirs = factories.make_customer(globex)
     vendor = Counterparty(company=acme, type="vendor", name="V").mark_created(factories.make_audit_context())
     vendor.save(force_insert=True)
@@ -185,7 +185,7 @@ def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send, subscr
         assert (refused.status_code, refused.json()["errors"][0]["code"]) == (400, "invalid_filter")
 
 
-def test_lists_take_as_many_queries_for_many_rows_as_for_one(api, subscription, send):
+def test_list_queries_do_not_grow_with_rows(api, subscription, send):
     def queries(path):
         with CaptureQueriesContext(connection) as captured:
             assert api.get(path).status_code == 200
@@ -209,7 +209,7 @@ def test_lists_take_as_many_queries_for_many_rows_as_for_one(api, subscription, 
     assert [queries(f"{path}?limit=1000" if path != "products" else path) for path in paths] == few
 
 
-def test_other_companies_see_none_of_it(globex_api, subscription, send):
+def test_subscriptions_and_events_are_hidden_from_other_companies(globex_api, subscription, send):
     event = send().json()
     assert globex_api.get("subscriptions").json() == globex_api.get("subscription_events").json() == []
     assert globex_api.get(f"subscriptions/{subscription['id']}").status_code == 404
@@ -219,7 +219,7 @@ def test_other_companies_see_none_of_it(globex_api, subscription, send):
     assert refused.json()["errors"][0]["code"] == "unknown_id"
 
 
-def test_reading_and_writing_need_their_permissions(make_api, acme, customer):
+def test_subscriptions_require_read_and_write_permissions(make_api, acme, customer):
     reader = make_api(acme, "subscriptions:read")
     assert reader.get("subscriptions").status_code == 200
     assert reader.post("subscriptions", {"customerId": str(customer.id)}).status_code == 403
@@ -230,7 +230,7 @@ def test_reading_and_writing_need_their_permissions(make_api, acme, customer):
 # ---------------------------------------------------------------------------------------------- who subscribes
 
 
-def test_a_customer_whose_subscriptions_live_stays_one(api, acme):
+def test_customer_with_live_subscriptions_cannot_change_type(api, acme):
     customer = factories.make_customer(acme)
     path = f"counterparties/{customer.id}"
     subscription = api.post("subscriptions", {"customerId": str(customer.id)}).json()["id"]
@@ -251,7 +251,7 @@ def test_a_customer_whose_subscriptions_live_stays_one(api, acme):
     assert api.put(path, {"type": "vendor"}).json()["type"] == "vendor"
 
 
-def test_a_subscription_gets_another_product_and_external_id(api, subscription, send):
+def test_subscription_can_change_product_and_external_id(api, subscription, send):
     send("10.00")
     path = f"subscriptions/{subscription['id']}"
     product = api.post("products", {"name": "Team"}).json()["id"]
@@ -270,7 +270,7 @@ def test_a_subscription_gets_another_product_and_external_id(api, subscription, 
     assert api.put(path, {"externalId": "taken"}).json()["code"] == "external_id_taken"
 
 
-def test_another_customer_takes_a_subscription_over_with_its_past(api, acme, subscription, send):
+def test_subscription_can_move_to_other_customer_with_its_history(api, acme, subscription, send):
     asked = {"mrrType": "mrr", "startMonth": f"{TODAY:%Y-%m}"}
     path = f"subscriptions/{subscription['id']}"
     other = factories.make_customer(acme, "Hooli")
@@ -285,7 +285,7 @@ def test_another_customer_takes_a_subscription_over_with_its_past(api, acme, sub
     assert api.put(path, {"customerId": vendor}).json()["errors"][0]["code"] == "not_a_customer"
 
 
-def test_a_subscription_made_by_mistake_is_deleted_once_nothing_of_it_counts(api, subscription, send):
+def test_subscription_is_deleted_only_after_its_events_are_retracted(api, subscription, send):
     path = f"subscriptions/{subscription['id']}"
     event = send("10.00").json()["id"]
     refused = api.delete(path)

@@ -32,7 +32,7 @@ def press_undo(pages, answer):
 # ---------------------------------------------------------------------------------------------- before
 
 
-def test_the_list_says_how_many_there_are_and_what_they_come_to_in_each_currency(pages, books, bank, savings):
+def test_list_shows_count_and_total_per_currency(pages, books, bank, savings):
     books.book(bank, "-119.00")
     books.book(bank, "-4.50")
     books.book(savings, "500.00", amountCurrency="USD")
@@ -40,7 +40,7 @@ def test_the_list_says_how_many_there_are_and_what_they_come_to_in_each_currency
     assert "2 transactions · −€123.50" in get_page_text(pages.get(direction="out"))
 
 
-def test_more_than_the_page_shows_is_counted_and_confirmed_first(pages, books, bills, hosting, acme):
+def test_bulk_action_beyond_one_page_is_counted_and_confirmed(pages, books, bills, hosting, acme):
     act = {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}
     asked = pages.post("?q=nimbus", **act)
     assert asked.status_code == 200
@@ -66,13 +66,13 @@ def test_bulk_action_asks_again_after_new_rows(pages, books, bank, bills, acme):
     assert Transaction.objects.for_company(acme.id).count() == 61
 
 
-def test_a_later_page_stands_for_more_than_it_shows(pages, books, bank, bills):
+def test_bulk_action_on_later_page_applies_to_all_pages(pages, books, bank, bills):
     link = next(part for part in pages.get().content.decode().split('"') if part.startswith("?") and "cursor=" in part)
     asked = pages.post(link.replace("&amp;", "&"), act="uncategorize", whole="on")
     assert "Uncategorize 60 transactions?" in get_page_text(asked)
 
 
-def test_ticked_ones_and_whole_lists_of_one_page_need_no_question(pages, books, bank, hosting):
+def test_bulk_action_on_one_page_needs_no_confirmation(pages, books, bank, hosting):
     made = books.book(bank, "-1.00")["id"]
     assert pages.post(act="categorize", id=made, category=hosting).status_code == 303
     assert pages.post(act="uncategorize", whole="on").status_code == 303
@@ -81,7 +81,7 @@ def test_ticked_ones_and_whole_lists_of_one_page_need_no_question(pages, books, 
 # ---------------------------------------------------------------------------------------------- and after
 
 
-def test_categories_come_back_with_their_parts_ids_and_authors(pages, books, bank, api, hosting, acme):
+def test_undo_restores_categorizations_with_ids_and_authors(pages, books, bank, api, hosting, acme):
     support = books.category("support")
     split, auto, bare = (books.book(bank, "-100.00", fromTo=name)["id"] for name in ("Split", "Auto", "Bare"))
     nimbus = factories.make_customer(acme, "Nimbus")
@@ -110,7 +110,7 @@ def test_categories_come_back_with_their_parts_ids_and_authors(pages, books, ban
     assert not TransactionBefore.objects.for_company(acme.id).exists()
 
 
-def test_unlinked_transfers_are_linked_again(pages, books, bank, savings):
+def test_undo_relinks_transfers(pages, books, bank, savings):
     source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
     books.link(source, target)
     before = books.parts(source), books.parts(target)
@@ -120,7 +120,7 @@ def test_unlinked_transfers_are_linked_again(pages, books, bank, savings):
     assert (books.parts(source), books.parts(target)) == before
 
 
-def test_one_that_stays_is_told_as_one(pages, books, bank):
+def test_undo_reports_one_changed_transaction_in_singular(pages, books, bank):
     one = books.book(bank, "-50.00")["id"]
     answer = pages.post(act="categorize", id=one, category=f"{books.category('hosting')}:cogs")
     books.api.put(f"transactions/{one}", {"notes": "mine"})
@@ -129,7 +129,7 @@ def test_one_that_stays_is_told_as_one(pages, books, bank):
     )
 
 
-def test_a_leg_whose_partner_was_touched_stays_open(pages, books, bank, savings):
+def test_undo_does_not_relink_leg_whose_partner_was_changed(pages, books, bank, savings):
     source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
     books.link(source, target)
     answer = pages.post(act="uncategorize", id=source)
@@ -140,7 +140,7 @@ def test_a_leg_whose_partner_was_touched_stays_open(pages, books, bank, savings)
     assert books.parts(source) == books.parts(target) == []
 
 
-def test_deleted_ones_come_back_as_they_were(pages, books, bank, savings, api, acme):
+def test_undo_restores_deleted_transactions(pages, books, bank, savings, api, acme):
     gone = books.book(bank, "-119.00", fromTo="Nimbus", notes="paid", externalId="x-1", pending=False)["id"]
     books.split(gone, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}, "passThroughTax": -19})
     source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
@@ -154,7 +154,7 @@ def test_deleted_ones_come_back_as_they_were(pages, books, bank, savings, api, a
         assert {name for name in was if was[name] != now[name]} <= {"lastUpdatedTime", "lastUpdatedUserId"}
 
 
-def test_a_deleted_one_whose_place_is_taken_stays_away(pages, books, bank, acme):
+def test_undo_does_not_restore_deleted_transaction_if_external_id_is_taken(pages, books, bank, acme):
     taken = books.book(bank, "-1.00", externalId="x-1")["id"]
     free = books.book(bank, "-2.00")["id"]
     answer = pages.post(act="delete", id=[taken, free])
@@ -164,7 +164,7 @@ def test_a_deleted_one_whose_place_is_taken_stays_away(pages, books, bank, acme)
     assert Transaction.objects.for_company(acme.id).filter(id=free).exists()
 
 
-def test_undo_keeps_rows_whose_reference_is_gone(pages, books, bank, api, hosting):
+def test_undo_keeps_rows_whose_category_was_deleted(pages, books, bank, api, hosting):
     own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
     row = books.book(bank, "-10.00")["id"]
     books.split(row, {"categoryId": own, "plSplit": {"ga": -10}})
@@ -196,14 +196,14 @@ def test_bulk_action_is_undone_once_by_its_company(pages, pages_of, books, bank,
     assert 'value="undo"' not in pages.client.get(answer["Location"]).content.decode()
 
 
-def test_an_act_that_changes_nothing_leaves_nothing_to_take_back(pages, books, bank):
+def test_bulk_action_without_effect_offers_no_undo(pages, books, bank):
     row = books.book(bank, "-10.00")["id"]
     answer = pages.post(act="uncategorize", id=row)
     assert answer["Location"] == pages.base
     assert not CategorizationRun.objects.exists()
 
 
-def test_the_endpoint_takes_it_back_too(pages, books, bank, hosting, api):
+def test_bulk_action_can_be_undone_by_api(pages, books, bank, hosting, api):
     row = books.book(bank, "-10.00")["id"]
     pages.post(act="categorize", id=row, category=hosting)
     answer = api.delete(f"categorization_runs/{CategorizationRun.objects.get().id}")
@@ -211,7 +211,7 @@ def test_the_endpoint_takes_it_back_too(pages, books, bank, hosting, api):
     assert books.parts(row) == []
 
 
-def test_statements_do_not_grow_with_the_rows(pages, books, bills, hosting, django_assert_max_num_queries):
+def test_bulk_action_queries_do_not_grow_with_rows(pages, books, bills, hosting, django_assert_max_num_queries):
     for few in (bills[:2], bills[2:50]):
         with django_assert_max_num_queries(60):
             answer = pages.post(act="categorize", id=few, category=hosting)

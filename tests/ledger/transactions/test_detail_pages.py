@@ -31,7 +31,7 @@ def build_split_form(*parts, **more):
 # ---------------------------------------------------------------------------------------------- all that is known
 
 
-def test_the_page_tells_facts_parts_documents_and_history(pages, books, bought, acme, api):
+def test_transaction_page_shows_fields_split_documents_and_history(pages, books, bought, acme, api):
     nimbus = factories.make_customer(acme, "Nimbus")
     net = {
         "categoryId": books.category("hosting"),
@@ -60,7 +60,7 @@ def test_the_page_tells_facts_parts_documents_and_history(pages, books, bought, 
     assert f"?counterpartyId={nimbus.id}" in answer.content.decode()
 
 
-def test_the_viewer_sees_no_forms_and_no_history(pages_of, bob, acme, bought):
+def test_viewer_sees_no_forms_and_no_history(pages_of, bob, acme, bought):
     answer = pages_of(bob, acme).get(f"/{bought}")
     assert "March hosting" in get_page_text(answer)
     assert "History" not in get_page_text(answer)
@@ -71,7 +71,7 @@ def test_the_viewer_sees_no_forms_and_no_history(pages_of, bob, acme, bought):
 
 
 @pytest.mark.parametrize("path", ["", "/edit", "/split", "/link"])
-def test_a_page_of_another_companys_transaction_is_not_there(path, pages_of, carol, globex, acme, bought):
+def test_transaction_page_of_other_company_is_not_found(path, pages_of, carol, globex, acme, bought):
     assert pages_of(carol, globex).get(f"/{bought}{path}").status_code == 404
     assert pages_of(carol, acme).get(f"/{bought}{path}").status_code == 404
     if path:
@@ -97,7 +97,7 @@ def test_queries_do_not_grow_with_parts_and_history(pages, books, bank, acme):
 # ---------------------------------------------------------------------------------------------- its own fields
 
 
-def test_fields_are_changed_as_the_api_changes_them(pages, books, bought, bank, alice):
+def test_edit_form_changes_all_transaction_fields(pages, books, bought, bank, alice):
     form = {"accountId": bank, "date": "2026-03-20", "amountValue": "-120.00", "amountCurrency": "EUR", "fromTo": "N"}
     form |= {"description": "", "notes": "", "externalId": "x-1", "assignedUserId": str(alice.pk), "pending": "on"}
     assert pages.post(f"/{bought}/edit", **form).status_code == 303
@@ -125,7 +125,7 @@ def test_linked_transaction_amount_cannot_be_edited(pages, books, bought, saving
     assert (books.read(bought)["amountValue"], books.read(bought)["fromTo"]) == ("-119.00", "N")
 
 
-def test_of_an_initial_balance_the_texts_are_changed(pages, api, bank, books):
+def test_initial_balance_notes_can_be_edited(pages, api, bank, books):
     api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "10.00"})
     opening = api.get(f"accounts/{bank}/initial_balance").json()["transaction"]["id"]
     assert pages.post(f"/{opening}/edit", notes="from the statement").status_code == 303
@@ -133,7 +133,7 @@ def test_of_an_initial_balance_the_texts_are_changed(pages, api, bank, books):
 
 
 @pytest.mark.parametrize("path", ["edit", "split"])
-def test_nobody_overwrites_what_they_have_not_seen(path, pages, books, bought, api):
+def test_stale_form_does_not_overwrite_concurrent_change(path, pages, books, bought, api):
     body = pages.get(f"/{bought}/{path}").content.decode()
     seen = body.split('name="seen" value="')[1].split('"')[0]
     api.put(f"transactions/{bought}", {"description": "somebody else's"})
@@ -143,7 +143,7 @@ def test_nobody_overwrites_what_they_have_not_seen(path, pages, books, bought, a
     assert books.read(bought)["description"] == "somebody else's"
 
 
-def test_a_transaction_is_deleted_from_its_page(pages, books, bought, savings):
+def test_transaction_can_be_deleted_on_its_page(pages, books, bought, savings):
     target = books.book(savings, "119.00")["id"]
     books.link(bought, target)
     answer = pages.post(f"/{bought}/delete")
@@ -152,7 +152,7 @@ def test_a_transaction_is_deleted_from_its_page(pages, books, bought, savings):
     assert books.parts(target) == []
 
 
-def test_a_deletion_leads_back_to_the_list_as_it_was_and_can_be_taken_back_there(pages, books, bought, savings):
+def test_deletion_returns_to_filtered_list_and_can_be_undone(pages, books, bought, savings):
     target = books.book(savings, "119.00")["id"]
     books.link(bought, target)
     before = books.parts(bought), books.parts(target)
@@ -177,7 +177,7 @@ def test_a_deletion_leads_back_to_the_list_as_it_was_and_can_be_taken_back_there
 # ---------------------------------------------------------------------------------------------- its parts
 
 
-def test_a_transaction_is_split_over_categories(pages, books, bought, acme):
+def test_transaction_can_be_split_over_categories(pages, books, bought, acme):
     factories.make_customer(acme, "Nimbus")
     hosting, support = books.category("hosting"), books.category("support")
     form = build_split_form(
@@ -196,7 +196,7 @@ def test_a_transaction_is_split_over_categories(pages, books, bought, acme):
     assert "Still open" not in get_page_text(pages.get(f"/{bought}"))
 
 
-def test_saving_the_editor_as_it_is_changes_no_part(pages, books, bought, acme, api):
+def test_saving_unchanged_split_form_changes_nothing(pages, books, bought, acme, api):
     both = api.post("categories", {"name": "Rent", "plTypes": ["cogs", "ga"]}).json()["id"]
     who = {"type": "customer", "id": str(factories.make_customer(acme).id)}
     period = {"type": "servicePeriod", "startDate": "2026-03-01", "endDate": "2026-04-30", "invoiceDate": "2026-02-28"}
@@ -224,7 +224,7 @@ def parse_split_form(body):
     return {name: value for name, value in form.items() if name != "csrfmiddlewaretoken"}
 
 
-def test_a_row_is_removed_or_moved_to_another_category(pages, books, bought, api):
+def test_split_row_can_be_removed_or_moved_to_other_category(pages, books, bought, api):
     both = api.post("categories", {"name": "Rent", "plTypes": ["cogs", "ga"]}).json()["id"]
     books.split(bought, {"categoryId": both, "plSplit": {"cogs": -40, "ga": -20}})
     form = parse_split_form(pages.get(f"/{bought}/split").content.decode())
@@ -237,9 +237,7 @@ def test_a_row_is_removed_or_moved_to_another_category(pages, books, bought, api
     assert (left["categoryId"], list_pl_amounts(left)) == (hosting, {"cogs": -20})
 
 
-def test_details_stand_with_the_part_when_its_first_row_goes_and_one_of_two_namesakes_stays(
-    pages, books, bought, acme, api
-):
+def test_split_details_survive_removal_of_first_row_and_duplicate_names(pages, books, bought, acme, api):
     both = api.post("categories", {"name": "Rent", "plTypes": ["cogs", "ga"]}).json()["id"]
     who = {"type": "customer", "id": str(factories.make_customer(acme, "Twin").id)}
     factories.make_customer(acme, "Twin")
@@ -293,7 +291,7 @@ def test_invalid_split_row_shows_field_errors(part, name, pages, books, bought):
         ([("-1.190,00", "")], None),
     ],
 )
-def test_the_form_takes_percentages_and_fills_in_the_remainder(typed, parts, pages, books, bought):
+def test_split_form_accepts_percentages_and_fills_in_remainder(typed, parts, pages, books, bought):
     hosting = f"{books.category('hosting')}:cogs"
     answer = pages.post(
         f"/{bought}/split", **build_split_form(*({"category": hosting, "amount": a, "tax": t} for a, t in typed))
@@ -305,7 +303,7 @@ def test_the_form_takes_percentages_and_fills_in_the_remainder(typed, parts, pag
         assert not Transaction.objects.get(id=bought).is_open
 
 
-def test_one_row_takes_what_is_left_and_there_must_be_something(pages, books, bought):
+def test_only_one_split_row_may_take_a_nonzero_remainder(pages, books, bought):
     empty = {"category": f"{books.category('hosting')}:cogs", "amount": ""}
     answer = pages.post(f"/{bought}/split", **build_split_form(empty, empty))
     assert find_field_error(answer, "amount-1") == "One row alone can take what is left."
@@ -314,7 +312,7 @@ def test_one_row_takes_what_is_left_and_there_must_be_something(pages, books, bo
     assert books.parts(bought) == []
 
 
-def test_the_legs_of_a_transfer_are_no_part_of_what_is_shared(pages, books, bought, savings):
+def test_split_percentages_exclude_transfer_legs(pages, books, bought, savings):
     target = books.book(savings, "19.00")["id"]
     hosting = f"{books.category('hosting')}:cogs"
     pages.post(f"/{bought}/split", **build_split_form({"category": hosting, "amount": "-100"}))
@@ -324,7 +322,7 @@ def test_the_legs_of_a_transfer_are_no_part_of_what_is_shared(pages, books, boug
     assert sorted(sum(list_pl_amounts(each).values()) for each in books.parts(bought)) == [-50, -19]
 
 
-def test_parts_may_not_exceed_the_amount_and_more_rows_can_be_had(pages, books, bought):
+def test_split_above_amount_is_rejected_and_more_rows_can_be_added(pages, books, bought):
     part = {"category": f"{books.category('hosting')}:cogs", "amount": "-100.00"}
     answer = pages.post(f"/{bought}/split", **build_split_form(part, part))
     assert answer.status_code == 400
@@ -337,9 +335,7 @@ def test_parts_may_not_exceed_the_amount_and_more_rows_can_be_had(pages, books, 
 
 @pytest.mark.parametrize("more", [{}, {"more": "1"}])
 @pytest.mark.parametrize("category", ["", "x"])
-def test_a_form_of_two_thousand_rows_is_refused_in_a_sentence_and_nothing_is_stored(
-    pages, books, bought, category, more
-):
+def test_split_form_with_too_many_rows_is_rejected_and_nothing_is_stored(pages, books, bought, category, more):
     books.split(bought, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
     before = books.read(bought)["categorizations"]
     form = parse_split_form(pages.get(f"/{bought}/split").content.decode())
@@ -351,7 +347,7 @@ def test_a_form_of_two_thousand_rows_is_refused_in_a_sentence_and_nothing_is_sto
     assert books.read(bought)["categorizations"] == before
 
 
-def test_a_transaction_with_many_parts_keeps_them_all(pages, books, bought):
+def test_split_form_keeps_all_of_many_categorizations(pages, books, bought):
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -0.1}}
     assert books.split(bought, *[part] * 120).status_code == 200
     before = books.read(bought)["categorizations"]
@@ -360,7 +356,7 @@ def test_a_transaction_with_many_parts_keeps_them_all(pages, books, bought):
     assert books.read(bought)["categorizations"] == before
 
 
-def test_a_leg_stays_when_the_rest_is_split(pages, books, bought, savings):
+def test_split_form_keeps_transfer_leg(pages, books, bought, savings):
     target = books.book(savings, "100.00")["id"]
     assert books.link(bought, target, force=True).status_code == 200
     books.split(bought)  # refused: the leg must stay
@@ -374,7 +370,7 @@ def test_a_leg_stays_when_the_rest_is_split(pages, books, bought, savings):
 # ---------------------------------------------------------------------------------------------- its transfer
 
 
-def test_candidates_are_open_opposite_near_and_of_the_same_size(pages, books, bank, savings, rates):
+def test_transfer_candidates_are_open_opposite_near_and_equal_in_amount(pages, books, bank, savings, rates):
     source = books.book(bank, "-100.00", "2026-03-15")["id"]
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     fits = {
@@ -400,7 +396,7 @@ def test_candidates_are_open_opposite_near_and_of_the_same_size(pages, books, ba
     assert pages.get(f"/{source}/link", days="7").status_code == 404
 
 
-def test_a_transfer_is_linked_and_unlinked(pages, books, bank, savings):
+def test_transfer_can_be_linked_and_unlinked(pages, books, bank, savings):
     source, target = books.book(bank, "-100.00")["id"], books.book(savings, "100.00")["id"]
     answer = pages.post(f"/{source}/link", target=target, part="")
     assert (answer.status_code, answer["Location"]) == (303, f"{pages.base}/{source}")
@@ -415,7 +411,7 @@ def test_a_transfer_is_linked_and_unlinked(pages, books, bank, savings):
     assert "not linked any more" in get_page_text(pages.get(f"/{source}"))
 
 
-def test_a_part_can_be_the_leg(pages, books, bank, savings):
+def test_single_categorization_can_be_a_transfer_leg(pages, books, bank, savings):
     source, target = books.book(bank, "-119.00")["id"], books.book(savings, "100.00")["id"]
     books.split(source, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
     ((part, _),) = books.read(source)["categorizations"].items()
@@ -427,7 +423,7 @@ def test_a_part_can_be_the_leg(pages, books, bank, savings):
 
 
 @pytest.mark.parametrize("target", ["", "nonsense", UNKNOWN_ID])
-def test_no_leg_or_an_unknown_one_is_refused(target, pages, books, bank, savings):
+def test_missing_or_unknown_transfer_target_is_rejected(target, pages, books, bank, savings):
     source = books.book(bank, "-100.00")["id"]
     books.book(savings, "100.00")
     answer = pages.post(f"/{source}/link", target=target)
@@ -435,7 +431,7 @@ def test_no_leg_or_an_unknown_one_is_refused(target, pages, books, bank, savings
     assert 'role="alert"' in answer.content.decode()
 
 
-def test_amounts_that_differ_are_linked_by_force_only(pages, books, bank, savings):
+def test_different_amounts_are_linked_only_with_force(pages, books, bank, savings):
     source, target = books.book(bank, "-101.50")["id"], books.book(savings, "100.00")["id"]
     answer = pages.post(f"/{source}/link?amounts=any", target=target)
     assert answer.status_code == 400
@@ -444,13 +440,13 @@ def test_amounts_that_differ_are_linked_by_force_only(pages, books, bank, saving
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
-def test_candidates_are_looked_for_on_the_first_and_the_last_day_too(day, pages, books, bank, savings):
+def test_transfer_candidates_are_found_at_calendar_ends(day, pages, books, bank, savings):
     source, target = books.book(bank, "-100.00", day)["id"], books.book(savings, "100.00", day)["id"]
     assert target in pages.get(f"/{source}/link", days="90").content.decode()
     assert pages.post(f"/{source}/link", target=target, part="").status_code == 303
 
 
-def test_a_row_that_is_numbered_in_two_ways_counts_once(pages, books, bought):
+def test_split_row_numbered_in_two_ways_counts_once(pages, books, bought):
     sent = {f"{name}-{number}": value for (name, value) in build_single_row(books) for number in ("1", "01")}
     assert pages.post(f"/{bought}/split", **sent).status_code == 303
     assert [list_pl_amounts(part) for part in books.parts(bought)] == [{"cogs": -30}]
@@ -460,7 +456,7 @@ def build_single_row(books):
     return [("category", f"{books.category('hosting')}:cogs"), ("amount", "-30.00")]
 
 
-def test_what_is_done_with_a_transaction_leads_back_to_its_page_and_that_to_the_list_before(pages, books, bought):
+def test_transaction_actions_return_to_its_page_and_filtered_list(pages, books, bought):
     before, then = f"{pages.base}?q=nimbus&amp;direction=out", "?then=q%3Dnimbus%26direction%3Dout"
     shown = pages.get(f"/{bought}", then="q=nimbus&direction=out").content.decode()
     own = f"{pages.base}/{bought}{then}"

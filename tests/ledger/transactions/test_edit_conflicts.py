@@ -17,7 +17,7 @@ def find_seen_value(page):
     return re.search(r'name="seen" value="([^"]+)"', page.content.decode())[1]
 
 
-def test_an_edit_names_who_came_first_and_what_is_there(api, books, bank, site):
+def test_transaction_edit_conflict_names_editor_and_current_values(api, books, bank, site):
     row = books.book(bank, "-12.00", fromTo="Nimbus")["id"]
     seen = find_seen_value(site.get(f"transactions/{row}/edit"))
     assert api.put(f"transactions/{row}", {"fromTo": "Cumulus", "amountValue": "-13.00"}).status_code == 200
@@ -29,7 +29,7 @@ def test_an_edit_names_who_came_first_and_what_is_there(api, books, bank, site):
     assert books.read(row)["fromTo"] == "Cumulus"
 
 
-def test_a_rule_names_who_came_first_and_what_it_says(api, site, hosting):
+def test_rule_edit_conflict_names_editor_and_current_rule(api, site, hosting):
     body = {"name": "Nimbus", "conditions": {"text": {"operator": "contains", "value": "nimbus"}}}
     rule = api.post("categorization_rules", body | {"action": {"categoryId": hosting}}).json()["id"]
     seen = find_seen_value(site.get(f"rules/{rule}"))
@@ -41,7 +41,7 @@ def test_a_rule_names_who_came_first_and_what_it_says(api, site, hosting):
     assert "“cumulus” → " in told
 
 
-def test_the_inbox_leads_to_what_was_overtaken(books, bank, site, hosting):
+def test_inbox_conflict_links_to_changed_transaction(books, bank, site, hosting):
     row = books.book(bank, "-12.00", fromTo="Nimbus")["id"]
     seen = find_seen_value(site.get("inbox"))
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -12}})
@@ -51,7 +51,7 @@ def test_the_inbox_leads_to_what_was_overtaken(books, bank, site, hosting):
     )
 
 
-def test_a_split_in_part_says_what_stays_open(books, bank, site, hosting):
+def test_partial_split_reports_open_amount(books, bank, site, hosting):
     row = books.book(bank, "-250.00", fromTo="Nimbus")["id"]
     page = site.get(f"transactions/{row}/split")
     assert len(re.findall(r"<select[^>]*\sautofocus", page.content.decode())) == 1
@@ -61,7 +61,7 @@ def test_a_split_in_part_says_what_stays_open(books, bank, site, hosting):
     assert "−€12.00 of −€250.00" in get_page_text(answer)
 
 
-def test_a_split_without_any_row_takes_nothing_away(books, bank, site, hosting):
+def test_empty_split_form_is_rejected_and_keeps_categorizations(books, bank, site, hosting):
     row = books.book(bank, "-250.00", fromTo="Nimbus")["id"]
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -250}})
     answer = site.post(f"transactions/{row}/split")

@@ -25,7 +25,7 @@ def chip(pages):
     return chip
 
 
-def test_an_import_is_called_by_its_file_or_its_day(api, books, bank, chip, acme):
+def test_import_chip_shows_file_name_or_day(api, books, bank, chip, acme):
     items = [{"accountId": bank, "date": str(TODAY), "amountValue": "5.00"}]
     batch = api.post("transactions/import", {"transactions": items}).json()["importId"]
     day = f"{TODAY:%-d %b %Y}"

@@ -26,7 +26,7 @@ def rule(api, books):
     assert api.post("categorization_rules", body).status_code == 201
 
 
-def test_a_pending_one_was_brought_by_one_file_and_booked_by_another(api, main, pages, books):
+def test_history_names_file_of_pending_row_and_file_of_booking(api, main, pages, books):
     assert upload_statement(api, PENDING, "notes.xml").status_code == 200
     (row,) = api.get("transactions").json()
     books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -40}})
@@ -49,14 +49,14 @@ def test_history_names_rule_and_category(api, main, pages, books):
     assert told not in get_page_text(pages.get(f"/{row['id']}")), "by then a person has said it"
 
 
-def test_a_link_says_with_which(books, bank, savings, pages):
+def test_history_names_other_leg_of_transfer(books, bank, savings, pages):
     one, other = books.book(bank, "-80.00")["id"], books.book(savings, "80.00")["id"]
     books.link(one, other)
     assert "linked it as a transfer with €80.00 on Savings, 15 Mar 2026." in get_page_text(pages.get(f"/{one}"))
     assert "linked it as a transfer with −€80.00 on Main, 15 Mar 2026." in get_page_text(pages.get(f"/{other}"))
 
 
-def test_settling_and_taking_it_back_are_told(api, books, bank, pages):
+def test_history_shows_settling_and_unsettling(api, books, bank, pages):
     plan = {"accountId": bank, "name": "Rent", "startDate": "2026-03-15", "amountValue": "-80.00", "autoSettle": False}
     rent = api.post("planned_transactions", plan).json()["id"]
     row = books.book(bank, "-80.00")["id"]

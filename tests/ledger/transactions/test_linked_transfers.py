@@ -22,7 +22,7 @@ def find_category_cell(page, row):
     return re.search(r'<td class="why.*?</td>', next(each for each in rows if row in each), re.DOTALL)[0]
 
 
-def test_its_legs_show_the_transfer_and_lead_to_it(legs, pages, books, bank):
+def test_list_shows_linked_legs_as_transfer_with_link(legs, pages, books, bank):
     plain = books.book(bank, "-5.00")["id"]
     page = pages.get()
     for row in legs:
@@ -34,7 +34,7 @@ def test_its_legs_show_the_transfer_and_lead_to_it(legs, pages, books, bank):
     assert "Category…" in find_category_cell(page, plain)
 
 
-def test_partly_linked_transaction_takes_a_category(books, bank, savings, pages):
+def test_partly_linked_transaction_can_be_categorized(books, bank, savings, pages):
     row, other = books.book(bank, "-100.00")["id"], books.book(savings, "80.00")["id"]
     hosting = books.category("hosting")
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -80}})
@@ -42,7 +42,7 @@ def test_partly_linked_transaction_takes_a_category(books, bank, savings, pages)
     assert "/split" in find_category_cell(pages.get(), row)
 
 
-def test_categorizing_a_leg_says_why_it_stays(legs, pages, books, bank):
+def test_categorizing_transfer_leg_explains_why_no_category_is_set(legs, pages, books, bank):
     line = f"{books.category('hosting')}:cogs"
     page = pages.client.get(pages.post(act="categorize", category=line, id=legs[0])["Location"])
     assert (

@@ -28,7 +28,7 @@ def list_transaction_ids(api, **query):
     return {row["id"] for row in answer.json()}
 
 
-def test_a_list_tells_what_all_its_pages_come_to_where_it_is_asked(api, books, bank):
+def test_list_total_covers_all_pages_if_requested(api, books, bank):
     for n in range(3):
         books.book(bank, "100.00", f"2024-01-0{n + 1}")
     books.book(bank, "-50.00", "2024-02-01", amountCurrency="USD")
@@ -43,7 +43,7 @@ def test_a_list_tells_what_all_its_pages_come_to_where_it_is_asked(api, books, b
         assert "X-Total-Count" not in api.get("transactions", query)
 
 
-def test_transactions_are_found_by_the_months_in_which_they_count(api, books, bank):
+def test_transactions_are_filtered_by_recognition_months(api, books, bank):
     year = books.book(bank, "-1200.00", "2024-01-10")["id"]
     rule = {"type": "servicePeriod", "startDate": "2024-02-01", "endDate": "2025-01-31"}
     rent, hosting = books.category("officeAndAdmin"), books.category("hosting")
@@ -81,7 +81,7 @@ SERVICE = ("2024-01-15", "2024-03-14")  # 60 days
         ("2024-02-11", "2024-02-10", None),
     ],
 )
-def test_a_transaction_is_found_by_the_days_on_which_it_is_recognised(api, books, bank, first, last, share):
+def test_transactions_are_filtered_by_recognition_days(api, books, bank, first, last, share):
     row = books.book(bank, "-120.00", "2024-01-10")["id"]
     rule = {"type": "servicePeriod", "startDate": SERVICE[0], "endDate": SERVICE[1]}
     books.split(row, {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -120}, "usingDateRule": rule})
@@ -92,7 +92,7 @@ def test_a_transaction_is_found_by_the_days_on_which_it_is_recognised(api, books
 
 
 @pytest.mark.parametrize("currency", ["EUR", "JPY", "USD"])
-def test_the_days_of_a_month_come_to_the_month(api, books, bank, currency):
+def test_daily_totals_sum_to_the_month(api, books, bank, currency):
     row = books.book(bank, "-1000", "2024-01-10", amountCurrency=currency)["id"]
     rule = {"type": "servicePeriod", "startDate": "2024-01-15", "endDate": "2024-04-02"}
     rent = {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -1000}, "usingDateRule": rule}
@@ -111,7 +111,7 @@ def test_the_days_of_a_month_come_to_the_month(api, books, bank, currency):
         assert amount("2024-02-08", "2024-02-08") == Decimal("12.66")  # 316.46 up to the 8th, 303.80 up to the 7th
 
 
-def test_an_amount_on_one_day_counts_on_that_day(api, books, bank):
+def test_single_day_amount_is_recognized_on_that_day(api, books, bank):
     row = books.book(bank, "-30.00", "2024-03-05")["id"]
     books.split(row, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
     assert list_transaction_ids(api, recognizedFrom="2024-03-05", recognizedTo="2024-03-05") == {row}
@@ -124,7 +124,7 @@ def test_an_amount_on_one_day_counts_on_that_day(api, books, bank):
     assert list_transaction_ids(api, recognizedBy="2024-03-04", recognizedFrom="2024-03-02") == set()
 
 
-def test_a_selection_takes_the_same_filters(api, books, bank):
+def test_bulk_selection_accepts_recognition_filters(api, books, bank):
     made = books.book(bank, "-30.00", "2024-03-05")["id"]
     books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
     for month, affected in (("2024-02", 0), ("2024-03", 1)):
@@ -142,13 +142,13 @@ def test_a_selection_takes_the_same_filters(api, books, bank):
         {"recognizedTo": "2024-02-30"},
     ],
 )  # fmt: skip
-def test_malformed_questions_are_refused(api, query):
+def test_malformed_total_and_recognition_filters_are_rejected(api, query):
     refused = api.get("transactions", query)
     assert refused.status_code == 400
     assert [error["code"] for error in refused.json()["errors"]] == ["invalid_filter"]
 
 
-def test_a_total_is_one_statement_more_however_many_rows_there_are(api, books, bank):
+def test_total_adds_one_query_for_any_number_of_rows(api, books, bank):
     def statements(**query):
         with CaptureQueriesContext(
             connection,
@@ -174,7 +174,7 @@ PARTS = st.lists(
 
 @given(parts=PARTS)
 @settings(max_examples=10)
-def test_the_months_of_a_line_come_to_all_of_it(api, books, bank, parts):
+def test_monthly_totals_of_a_line_sum_to_its_total(api, books, bank, parts):
     category = api.post("categories", {"name": "Any", "plTypes": ["ga", "no"]}).json()["id"]
     for currency, units, start, length, line, incoming in parts:
         value = units if incoming else -units
@@ -197,7 +197,7 @@ def test_the_months_of_a_line_come_to_all_of_it(api, books, bank, parts):
         assert abs(amount - Decimal(worth)) <= 24 * Decimal("0.005"), "each month is rounded"
 
 
-def test_each_row_behind_a_figure_says_what_of_it_counts_and_they_add_up_to_the_cent(api, books, bank, pages):
+def test_counted_amounts_of_listed_rows_sum_to_the_figure(api, books, bank, pages):
     rent, hosting = books.category("officeAndAdmin"), books.category("hosting")
     year = {"type": "servicePeriod", "startDate": "2024-01-01", "endDate": "2024-12-31"}
     for currency in ("EUR", "USD", "GBP", "EUR", "USD"):
@@ -223,7 +223,7 @@ def list_counted_amounts(answer):
     return [Decimal(text.replace("−", "-").replace("€", "").replace(",", "")) for text in found]
 
 
-def test_flows_are_found_as_the_cash_flow_counts_them(api, books, bank):
+def test_flow_filter_matches_cash_flow(api, books, bank):
     other, transit = books.account(name="Other"), books.account(name="Transit", type="transit")
     api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "5000.00"})
     into = books.book(bank, "300.00", "2024-01-02")["id"]

@@ -31,7 +31,7 @@ def trace_files(run: Any) -> set[str]:
 
 
 @pytest.mark.parametrize(("resource", "most"), [("transactions", 18), ("members", 15)])
-def test_a_list_request_runs_through_few_files(api, books, resource, most):
+def test_list_request_runs_through_few_files(api, books, resource, most):
     bank = books.account(currency="EUR")
     books.book(bank, "-10.00", "2026-01-05")
     url = api.path(resource)
@@ -41,7 +41,7 @@ def test_a_list_request_runs_through_few_files(api, books, resource, most):
     assert len(files) <= most, sorted(files)
 
 
-def test_the_page_names_every_file_of_a_list_request(api, books):
+def test_docs_name_every_file_of_a_list_request(api, books):
     books.book(books.account(currency="EUR"), "-10.00", "2026-01-05")
     url = api.path("transactions")
     api.get(url)

@@ -46,14 +46,14 @@ def some(books, bank, acme):
         ("a\0b", []),
     ],
 )
-def test_one_search_finds_what_has_the_words_or_the_amount(text, kinds, search_as, alice, acme, some):
+def test_search_finds_records_by_words_or_amount(text, kinds, search_as, alice, acme, some):
     answer = search_as(alice, acme, text)
     assert answer.status_code == 200
     assert re.findall(r'<h2 id="kind-\d">([^<]+)</h2>', answer.content.decode()) == kinds
     assert ("Nothing is found" in get_page_text(answer)) is not kinds or kinds
 
 
-def test_each_result_leads_where_it_is(search_as, alice, acme, some, pages):
+def test_search_results_link_to_existing_pages(search_as, alice, acme, some, pages):
     body = search_as(alice, acme, "nimbus").content.decode()
     links = re.findall(r'href="([^"]+)"', body.split("data-results")[1])
     assert f"{pages.base}/{some}" in links
@@ -61,7 +61,7 @@ def test_each_result_leads_where_it_is(search_as, alice, acme, some, pages):
         assert pages.client.get(link.replace("&amp;", "&")).status_code == 200
 
 
-def test_the_search_shows_what_the_visitor_may_see(search_as, acme, globex, carol, some):
+def test_search_shows_only_what_the_user_may_see(search_as, acme, globex, carol, some):
     few = factories.make_member(acme, "few@acme.example", permissions=["company:read", "accounts:read"])
     body = search_as(few, acme, "nimbus").content.decode()
     assert re.findall(r'<h2 id="kind-\d">([^<]+)</h2>', body) == ["Accounts"]
@@ -72,7 +72,7 @@ def test_the_search_shows_what_the_visitor_may_see(search_as, acme, globex, caro
 # ---------------------------------------------------------------------------------------------- another company
 
 
-def test_the_companys_name_leads_to_the_same_part_of_the_others(pages, alice, acme, globex):
+def test_company_menu_links_to_same_page_of_other_companies(pages, alice, acme, globex):
     assert "change company" not in pages.get().content.decode()
     second = factories.make_company(name="Umbrella", owner=alice)
     body = pages.get().content.decode()
@@ -80,7 +80,7 @@ def test_the_companys_name_leads_to_the_same_part_of_the_others(pages, alice, ac
     assert str(globex.id) not in body
 
 
-def test_of_a_part_that_one_may_not_see_the_overview_is_shown(pages, alice, acme):
+def test_company_menu_links_to_overview_if_page_is_not_permitted(pages, alice, acme):
     other = factories.make_company(name="Umbrella")
     from companies.models import Membership
 
@@ -91,7 +91,7 @@ def test_of_a_part_that_one_may_not_see_the_overview_is_shown(pages, alice, acme
     assert f'href="/app/companies/{other.id}"' in body
 
 
-def test_the_keys_are_a_page(pages, client):
+def test_keyboard_shortcuts_page_requires_sign_in(pages, client):
     assert "Next, previous row" in get_page_text(pages.client.get("/app/shortcuts"))
     assert client.get("/app/shortcuts").status_code == 302
 
@@ -99,7 +99,7 @@ def test_the_keys_are_a_page(pages, client):
 # ---------------------------------------------------------------------------------------------- pages and rows
 
 
-def test_pages_lead_forth_and_back_over_the_same_rows(pages, books, bank):
+def test_list_pages_go_forward_and_back_over_the_same_rows(pages, books, bank):
     made = [books.book(bank, f"-{number + 1}.00")["id"] for number in range(120)]
 
     def ids(answer):
@@ -124,7 +124,7 @@ def test_pages_lead_forth_and_back_over_the_same_rows(pages, books, bank):
     assert pages.get(before="x").status_code == 400
 
 
-def test_rows_stand_as_close_as_the_visitor_chose_last(pages, books, bank):
+def test_row_density_choice_is_remembered(pages, books, bank):
     books.book(bank)
     assert 'movements listing comfortable"' in pages.get().content.decode()
     assert 'movements listing compact"' in pages.get(density="compact").content.decode()
@@ -136,7 +136,7 @@ def test_rows_stand_as_close_as_the_visitor_chose_last(pages, books, bank):
 # ---------------------------------------------------------------------------------------------- views
 
 
-def test_a_view_keeps_filters_and_order_by_a_name(pages, books, bank, acme):
+def test_saved_view_keeps_filters_and_order(pages, books, bank, acme):
     books.book(bank)
     answer = pages.post("/views", name="  Large bills ", query="open=true&sort=amount&q=&cursor=abc&run=1")
     assert (answer.status_code, answer["Location"]) == (303, f"{pages.base}?open=true&sort=amount")
@@ -169,7 +169,7 @@ def test_invalid_saved_view_is_rejected(form, pages, acme):
     assert not SavedView.objects.exists()
 
 
-def test_views_are_ones_own_or_shared_by_who_may_write(pages, pages_of, alice, bob, acme, carol, globex):
+def test_saved_views_are_private_or_shared_by_writers(pages, pages_of, alice, bob, acme, carol, globex):
     pages.post("/views", name="Mine", query="open=true")
     pages.post("/views", name="Ours", query="open=true", shared="on")
     viewer = pages_of(bob, acme)

@@ -17,7 +17,7 @@ def bought(books, bank):
     return books.book(bank, "-119.00", fromTo="Nimbus Cloud", description="March hosting", notes="paid late")["id"]
 
 
-def test_the_history_tells_in_sentences_who_did_what(pages, books, bought, savings, api, alice):
+def test_history_describes_changes_with_their_authors(pages, books, bought, savings, api, alice):
     pages.post(f"/{bought}/edit", amountValue="-120.00", fromTo="Nimbus", description="March hosting", notes="")
     hosting, support = (f"{books.category(key)}:cogs" for key in ("hosting", "support"))
     form = build_split_form({"category": hosting, "amount": "-100"}, {"category": support, "amount": ""})
@@ -41,7 +41,7 @@ def test_the_history_tells_in_sentences_who_did_what(pages, books, bought, savin
     assert text.index("took its categories") < text.index("linked it") < text.index("booked it"), "latest first"
 
 
-def test_the_history_tells_what_acts_on_many_did_and_what_was_taken_back(pages, books, bought, bank, savings, api):
+def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, savings, api):
     other, target = books.book(bank, "-5.00", fromTo="Nimbus")["id"], books.book(savings, "119.00")["id"]
     hosting, support = books.category("hosting"), books.category("support")
     both = {"mode": "ids", "ids": [bought, other]}
@@ -73,9 +73,7 @@ def test_the_history_tells_what_acts_on_many_did_and_what_was_taken_back(pages, 
     assert places == sorted(places)
 
 
-def test_the_history_tells_of_categories_and_counterparties_that_were_put_in_place_of_others(
-    pages, books, bought, acme, api
-):
+def test_history_names_replaced_categories_and_counterparties(pages, books, bought, acme, api):
     gone, kept = factories.make_customer(acme, "Nimbsu"), factories.make_customer(acme, "Nimbus")
     old = api.post("categories", {"name": "Servers", "plTypes": ["cogs"]}).json()["id"]
     books.split(bought, {"categoryId": old, "plSplit": {"cogs": -119}, "counterparty": {"id": str(gone.id)}})
@@ -87,7 +85,7 @@ def test_the_history_tells_of_categories_and_counterparties_that_were_put_in_pla
     assert re.search(r"moved what it was for to \S* ?Hosting: its category was deleted.", text)
 
 
-def test_the_other_leg_tells_that_an_import_was_undone(pages, books, bank, savings, api):
+def test_history_of_other_leg_shows_undone_import(pages, books, bank, savings, api):
     target = books.book(savings, "7.00")["id"]
     item = {"accountId": bank, "date": "2026-03-15", "amountValue": "-7.00"}
     import_id = api.post("transactions/import", {"transactions": [item]}).json()["importId"]

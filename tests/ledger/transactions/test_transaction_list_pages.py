@@ -40,7 +40,7 @@ def list_shown_names(answer, three):
 # ---------------------------------------------------------------------------------------------- the list
 
 
-def test_the_latest_comes_first_with_all_that_one_wants_to_know(pages, books, three):
+def test_list_shows_latest_transactions_first_with_details(pages, books, three):
     books.split(three["hosting"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -119}})
     answer = pages.get()
     assert answer.status_code == 200
@@ -74,14 +74,14 @@ def test_the_latest_comes_first_with_all_that_one_wants_to_know(pages, books, th
         ({"q": "", "startDate": "", "open": "", "sort": ""}, ["payment", "coffee", "hosting"]),
     ],
 )
-def test_the_filters_are_those_of_the_api(params, found, pages, books, three, acme):
+def test_page_filters_match_api_filters(params, found, pages, books, three, acme):
     nimbus = factories.make_customer(acme, "Nimbus")
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -119}, "counterparty": {"id": str(nimbus.id)}}
     assert books.split(three["hosting"], part).status_code == 200
     assert list_shown_names(pages.get(**params), three) == found
 
 
-def test_accounts_and_categories_are_chosen_from_lists(pages, books, bank, savings, three):
+def test_list_can_be_filtered_by_accounts_and_category(pages, books, bank, savings, three):
     hosting = books.category("hosting")
     books.split(three["hosting"], {"categoryId": hosting, "plSplit": {"cogs": -119}})
     assert list_shown_names(pages.get(accountId=savings), three) == ["payment"]
@@ -107,7 +107,7 @@ def test_accounts_and_categories_are_chosen_from_lists(pages, books, bank, savin
         ("assignedBy", "zz"),
     ],
 )
-def test_a_wrong_filter_is_told_at_its_field_and_shows_nothing(name, value, pages, three):
+def test_invalid_filter_shows_field_error_and_no_rows(name, value, pages, three):
     answer = pages.get(**{name: value})
     assert answer.status_code == 400
     assert find_field_error(answer, name)
@@ -115,21 +115,21 @@ def test_a_wrong_filter_is_told_at_its_field_and_shows_nothing(name, value, page
 
 
 @pytest.mark.parametrize("name", ["colour", "importId", "cursor"])
-def test_a_wrong_filter_without_a_field_is_told_above_them(name, pages, three):
+def test_invalid_filter_without_a_field_shows_error_above_the_form(name, pages, three):
     answer = pages.get(**{name: "x"})
     assert answer.status_code == 400
     assert 'role="alert">' + name in answer.content.decode()
     assert list_shown_names(answer, three) == []
 
 
-def test_filters_without_a_field_stay_and_can_be_removed(pages, three):
+def test_filters_without_a_field_are_kept_and_can_be_removed(pages, three):
     since = "2020-01-01T00:00:00Z"
     answer = pages.get(updatedSince=since, q="nimbus")
     assert f'type="hidden" name="updatedSince" value="{since}"' in answer.content.decode()
     assert 'href="?q=nimbus">Changed since' in answer.content.decode()
 
 
-def test_pages_follow_one_another_and_lead_back_to_the_first(pages, books, bank, acme):
+def test_list_pages_follow_one_another_and_link_to_the_first(pages, books, bank, acme):
     for number in range(60):
         books.book(bank, f"-{number + 1}.00", description=f"no. {number}")
     first = pages.get(sort="-amount")
@@ -141,14 +141,14 @@ def test_pages_follow_one_another_and_lead_back_to_the_first(pages, books, bank,
     assert 'rel="next"' not in second.content.decode()
 
 
-def test_an_empty_list_says_what_to_do_next(pages, pages_of, bob, acme, three):
+def test_empty_list_suggests_next_step(pages, pages_of, bob, acme, three):
     assert "No transaction matches" in get_page_text(pages.get(q="zzz"))
     Transaction.objects.for_company(acme.id).delete()
     assert "New transaction" in get_page_text(pages.get())
     assert "New transaction" not in get_page_text(pages_of(bob, acme).get())
 
 
-def test_without_an_account_the_way_leads_to_one_first(pages, acme):
+def test_list_without_accounts_links_to_account_creation(pages, acme):
     text = pages.get().content.decode()
     assert f'href="/app/companies/{acme.id}/accounts/new"' in text
     assert "open one first" in text
@@ -176,7 +176,7 @@ def test_queries_do_not_grow_with_rows(pages, books, bank, acme):
     assert cost() == one <= 13
 
 
-def test_another_companys_list_is_not_there_and_viewers_get_no_forms(pages_of, acme, globex, alice, bob, carol, three):
+def test_list_of_other_company_is_not_found_and_viewers_get_no_forms(pages_of, acme, globex, alice, bob, carol, three):
     assert pages_of(carol, acme).get().status_code == 404
     viewer = pages_of(bob, acme)
     answer = viewer.get()
@@ -187,7 +187,7 @@ def test_another_companys_list_is_not_there_and_viewers_get_no_forms(pages_of, a
     assert Transaction.objects.for_company(acme.id).count() == 3
 
 
-def test_names_are_shown_as_far_as_the_viewer_may_see_them(pages_of, acme, three):
+def test_list_hides_names_the_viewer_may_not_see(pages_of, acme, three):
     partial = factories.make_member(acme, "dan@acme.example", permissions=["transactions:read", "company:read"])
     text = get_page_text(pages_of(partial, acme).get())
     assert "Nimbus Cloud" in text
@@ -204,7 +204,7 @@ def read_csv_rows(answer):
     return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
 
 
-def test_the_file_has_every_page_of_what_the_filter_finds(pages, books, bank, three):
+def test_export_contains_all_pages_of_filtered_list(pages, books, bank, three):
     books.split(three["hosting"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
     answer = pages.get(CSV)
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
@@ -218,7 +218,7 @@ def test_the_file_has_every_page_of_what_the_filter_finds(pages, books, bank, th
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+49 30", "-1", "@SUM(A1)", "\t=1", "\rx", " =1+1", "＝1"])
-def test_no_spreadsheet_calculates_what_somebody_wrote_into_a_text(text, pages, books, bank):
+def test_export_escapes_formulas_in_texts(text, pages, books, bank):
     books.book(bank, "-1.00", fromTo=text, notes="a - b")
     (row,) = read_csv_rows(pages.get(CSV))
     assert row["From/to"].startswith("'")
@@ -229,7 +229,7 @@ def test_no_spreadsheet_calculates_what_somebody_wrote_into_a_text(text, pages, 
 # ---------------------------------------------------------------------------------------------- many at once
 
 
-def test_ticked_ones_are_categorized_with_line_counterparty_and_period(pages, books, three, acme):
+def test_selected_transactions_take_line_counterparty_and_period(pages, books, three, acme):
     nimbus = factories.make_customer(acme, "Nimbus")
     answer = pages.post(
         "?open=true",
@@ -251,7 +251,7 @@ def test_ticked_ones_are_categorized_with_line_counterparty_and_period(pages, bo
     assert (part["computedStartDate"], part["computedEndDate"]) == ("2026-03-01", "2026-05-31")
 
 
-def test_all_that_match_are_meant_beyond_the_page(pages, books, three, acme):
+def test_bulk_action_on_all_matches_goes_beyond_the_page(pages, books, three, acme):
     pages.post("?direction=out", act="categorize", whole="on", category=f"{books.category('hosting')}:cogs")
     assert list_shown_names(pages.get(open="false"), three) == ["coffee", "hosting"]
     assert "3 transactions deleted." in get_page_text(
@@ -289,13 +289,13 @@ def test_empty_selection_shows_a_message(act, pages, three, acme):
     assert Transaction.objects.for_company(acme.id).count() == 3
 
 
-def test_all_that_match_is_refused_while_the_filter_is_wrong(pages, three, acme):
+def test_bulk_action_on_all_matches_is_rejected_for_invalid_filter(pages, three, acme):
     for query in ("?counterparty=Nobody", "?startDate=x", "?colour=red", "?sort=x"):
         assert pages.post(query, act="delete", whole="on").status_code == 400
     assert Transaction.objects.for_company(acme.id).count() == 3
 
 
-def test_another_companys_transaction_is_an_unknown_one(pages, three, globex_api, acme):
+def test_transaction_of_other_company_is_unknown_in_bulk_actions(pages, three, globex_api, acme):
     theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
     body = {"accountId": theirs, "date": "2026-03-15", "amountValue": "1.00"}
     foreign = globex_api.post("transactions", body).json()["id"]
@@ -307,7 +307,7 @@ def test_another_companys_transaction_is_an_unknown_one(pages, three, globex_api
     assert Transaction.objects.filter(id=foreign).exists()
 
 
-def test_uncategorizing_tells_of_the_other_legs_too(pages, books, bank, savings):
+def test_uncategorizing_reports_reopened_transfer_legs(pages, books, bank, savings):
     source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
     books.link(source, target)
     answer = pages.client.post(pages.base, {"act": "uncategorize", "id": source}, follow=True)
@@ -318,7 +318,7 @@ def test_uncategorizing_tells_of_the_other_legs_too(pages, books, bank, savings)
 # ---------------------------------------------------------------------------------------------- a new one
 
 
-def test_a_transaction_is_booked_by_hand(pages, bank, acme):
+def test_transaction_can_be_created_on_page(pages, bank, acme):
     assert f'value="{bank}"' in pages.get("/new").content.decode()
     answer = pages.post(
         "/new",
@@ -361,7 +361,7 @@ def test_invalid_transaction_form_shows_field_errors(form, name, pages, bank, ac
     assert not Transaction.objects.for_company(acme.id).exists()
 
 
-def test_a_change_marks_the_company_as_updated(pages, books, three, acme):
+def test_bulk_deletion_marks_company_as_updated(pages, books, three, acme):
     type(acme).objects.filter(id=acme.id).update(last_overall_updated_time=LONG_AGO)
     pages.post(act="delete")
     acme.refresh_from_db()
@@ -372,7 +372,7 @@ def test_a_change_marks_the_company_as_updated(pages, books, three, acme):
     assert AuditEntry.objects.for_company(acme.id).filter(action="transactions.deleted").count() == 1
 
 
-def test_a_page_of_a_thousand_choices_is_no_list(pages, acme, bank):
+def test_counterparty_choices_are_limited_to_300(pages, acme, bank):
     from ledger.models import Counterparty
 
     audit_context = AuditContext(time=acme.created_time)
@@ -386,7 +386,7 @@ def test_a_page_of_a_thousand_choices_is_no_list(pages, acme, bank):
     assert pages.get(counterparty="Customer 0399").status_code == 200
 
 
-def test_chips_of_filters_say_days_and_amounts_as_people_write_them(pages, books, bank):
+def test_filter_chips_format_dates_and_amounts(pages, books, bank):
     books.book(bank, "-1234.50")
     text = get_page_text(pages.get(minAmount="-12345.50", recognizedFrom="2026-02", recognizedTo="2026-03"))
     assert "Amount from: -12,345.5" in text

@@ -57,7 +57,7 @@ FIELDS = [
 ]
 
 
-def test_a_transaction_reads_as_booked_with_every_field(books, bank, api):
+def test_transaction_is_returned_as_created_with_every_field(books, bank, api):
     made = books.book(bank, "-12.50", fromTo="Café", description="Two coffees", notes="with Jo", externalId="x1")
     assert sorted(made) == sorted(FIELDS)
     assert made["amountValue"] == "-12.50"
@@ -73,7 +73,7 @@ def test_a_transaction_reads_as_booked_with_every_field(books, bank, api):
     assert books.read(made["id"]) == made
 
 
-def test_one_that_is_deleted_while_it_is_read_is_not_there(books, bank, api, monkeypatch):
+def test_transaction_deleted_during_read_is_not_found(books, bank, api, monkeypatch):
     row, read = books.book(bank)["id"], representation.list_transaction_dicts
 
     def read_late(rows, **more):
@@ -84,7 +84,7 @@ def test_one_that_is_deleted_while_it_is_read_is_not_there(books, bank, api, mon
     assert api.get(f"transactions/{row}").status_code == 404
 
 
-def test_a_created_transaction_tells_where_it_is(api, bank):
+def test_created_transaction_returns_location_and_etag(api, bank):
     answer = api.post("transactions", {"accountId": bank, "date": "2026-01-31", "amountValue": "5"})
     assert answer.status_code == 201
     assert answer["Location"].endswith(f"/transactions/{answer.json()['id']}")
@@ -93,7 +93,7 @@ def test_a_created_transaction_tells_where_it_is(api, bank):
     assert again.status_code == 304
 
 
-def test_a_retried_booking_is_booked_once(api, bank):
+def test_retried_transaction_creation_is_applied_once(api, bank):
     body = {"accountId": bank, "date": "2026-01-31", "amountValue": "5.00"}
     first, again = (api.post("transactions", body, idempotency_key="once") for _ in range(2))
     assert again["Idempotency-Replayed"] == "true"
@@ -101,7 +101,7 @@ def test_a_retried_booking_is_booked_once(api, bank):
     assert Transaction.objects.count() == 1
 
 
-def test_amounts_print_the_decimals_of_their_currency(books):
+def test_amounts_have_the_decimals_of_their_currency(books):
     yen = books.account(defaultCurrency="JPY")
     assert books.book(yen, "-1200")["amountValue"] == "-1200"
     assert books.book(yen, "12.5", amountCurrency="USD")["amountValue"] == "12.50"
@@ -146,14 +146,14 @@ def test_invalid_transaction_names_fields_and_stores_nothing(api, bank, change, 
     assert not Transaction.objects.exists()
 
 
-def test_another_companys_account_is_an_unknown_id(api, globex_api):
+def test_account_of_other_company_is_an_unknown_id(api, globex_api):
     theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
     answer = api.post("transactions", {"accountId": theirs, "date": "2026-03-15", "amountValue": "1"})
     assert get_error_codes(answer) == {"#/accountId": "unknown_id"}
     assert not Transaction.objects.exists()
 
 
-def test_an_external_id_is_unique_in_its_account_and_free_after_a_delete(api, books, bank, savings):
+def test_external_id_is_unique_within_account_and_free_after_deletion(api, books, bank, savings):
     first = books.book(bank, externalId="e1")
     books.book(savings, externalId="e1")
     body = {"accountId": bank, "date": "2026-03-15", "amountValue": "1", "externalId": "e1"}
@@ -164,7 +164,7 @@ def test_an_external_id_is_unique_in_its_account_and_free_after_a_delete(api, bo
     assert api.post("transactions", body).status_code == 201
 
 
-def test_a_change_touches_what_is_sent_and_a_resource_can_be_sent_back_whole(api, books, bank):
+def test_update_changes_only_sent_fields_and_resource_can_be_sent_back(api, books, bank):
     made = books.book(bank, description="Before", notes="kept")
     path = f"transactions/{made['id']}"
     changed = api.put(path, {"description": "After", "pending": True, "nonsense": 1})
@@ -178,7 +178,7 @@ def test_a_change_touches_what_is_sent_and_a_resource_can_be_sent_back_whole(api
     assert api.put(path, {}).json() == changed.json()
 
 
-def test_a_stale_change_is_refused(api, books, bank):
+def test_stale_update_is_rejected(api, books, bank):
     made = books.book(bank)
     path = f"transactions/{made['id']}"
     etag = api.get(path)["ETag"]
@@ -189,7 +189,7 @@ def test_a_stale_change_is_refused(api, books, bank):
     assert api.delete(path, if_match=etag).status_code == 412
 
 
-def test_a_change_moves_the_balances_with_it(api, books, bank, savings, acme):
+def test_update_moves_account_balances(api, books, bank, savings, acme):
     made = books.book(bank, "-100.00")
     path = f"transactions/{made['id']}"
     api.put(path, {"amountValue": "-60.00", "date": "2026-04-01", "accountId": savings})
@@ -199,7 +199,7 @@ def test_a_change_moves_the_balances_with_it(api, books, bank, savings, acme):
     assert not DayMovement.objects.for_company(acme.id).exclude(count=0).exists()
 
 
-def test_a_new_currency_must_fit_the_amount(api, books, bank):
+def test_new_currency_must_fit_the_amount(api, books, bank):
     made = books.book(bank, "-100.50")
     refused = api.put(f"transactions/{made['id']}", {"amountCurrency": "JPY"})
     assert get_error_codes(refused) == {"#/amountValue": "too_many_decimals"}
@@ -207,7 +207,7 @@ def test_a_new_currency_must_fit_the_amount(api, books, bank):
     assert api.put(f"transactions/{made['id']}", {"amountCurrency": "JPY", "amountValue": "-100"}).status_code == 200
 
 
-def test_an_initial_balance_is_changed_through_its_account_and_may_be_deleted(api, books, bank):
+def test_initial_balance_allows_only_text_edits_and_deletion(api, books, bank):
     opened = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "500.00"})
     row = opened.json()["transaction"]
     assert sorted(row) == sorted(FIELDS)
@@ -221,7 +221,7 @@ def test_an_initial_balance_is_changed_through_its_account_and_may_be_deleted(ap
     assert api.get(f"accounts/{bank}/initial_balance").json() == {"transaction": None}
 
 
-def test_unknown_and_foreign_transactions_are_not_found(api, globex_api, books, bank):
+def test_unknown_transactions_and_those_of_other_companies_are_not_found(api, globex_api, books, bank):
     made = books.book(bank)
     for path in ("transactions/x", "transactions/00000000-0000-7000-8000-000000000000"):
         assert api.get(path).status_code == api.put(path, {}).status_code == api.delete(path).status_code == 404
@@ -230,7 +230,7 @@ def test_unknown_and_foreign_transactions_are_not_found(api, globex_api, books, 
     assert Transaction.objects.count() == 1
 
 
-def test_many_are_deleted_at_once_or_none(api, books, bank, acme):
+def test_batch_delete_deletes_all_or_nothing(api, books, bank, acme):
     ids = [books.book(bank)["id"] for _ in range(3)]
     unknown = "00000000-0000-7000-8000-000000000000"
     refused = api.post("transactions/batch_delete", {"transactionIds": [ids[0], unknown, "x"]})
@@ -243,7 +243,7 @@ def test_many_are_deleted_at_once_or_none(api, books, bank, acme):
     assert AuditEntry.objects.for_company(acme.id).filter(action="transactions.deleted").count() == 1
 
 
-def test_at_most_ten_thousand_are_deleted_at_once(api):
+def test_batch_delete_is_limited_to_ten_thousand(api):
     answer = api.post("transactions/batch_delete", {"transactionIds": ["x"] * 10_001})
     assert get_error_codes(answer) == {"#/transactionIds": "too_many_ids"}
 
@@ -252,7 +252,7 @@ def test_at_most_ten_thousand_are_deleted_at_once(api):
     ("permission", "method", "status"),
     [("transactions:read", "get", 200), ("transactions:read", "post", 403), ("transactions:write", "get", 403)],
 )
-def test_reading_and_writing_need_their_permissions(acme, make_api, permission, method, status):
+def test_transactions_require_read_and_write_permissions(acme, make_api, permission, method, status):
     assert getattr(make_api(acme, permission), method)("transactions").status_code == status
 
 
@@ -317,12 +317,12 @@ def list_transactions(api, **params):
     ],
     ids=str,
 )
-def test_the_list_is_sorted_and_filtered(api, many, params, expected):
+def test_transaction_list_is_sorted_and_filtered(api, many, params, expected):
     ids = [each["id"] for each in many]
     assert [ids.index(each["id"]) for each in list_transactions(api, **params)] == expected
 
 
-def test_accounts_and_categories_may_be_several(api, books, many, bank, savings):
+def test_filters_accept_several_accounts_and_categories(api, books, many, bank, savings):
     assert len(list_transactions(api, accountId=savings)) == 3
     assert len(list_transactions(api, accountId=[savings, bank])) == 10
     books.split(many[0]["id"], {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -10}})
@@ -375,7 +375,7 @@ def get_next_params(answer):
     return dict(parse_qsl(urlsplit(link[1:].partition(">")[0]).query)) if link else None
 
 
-def test_a_forged_cursor_is_refused(api, many):
+def test_forged_cursor_is_rejected(api, many):
     for values in (["NaN", "x"], ["Infinity", many[0]["id"]], ["2026-01-01", many[0]["id"]], ["5", 5], {}, "x"):
         cursor = base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
         answer = api.get("transactions", {"cursor": cursor, "sort": "amount"})
@@ -384,7 +384,7 @@ def test_a_forged_cursor_is_refused(api, many):
 
 @pytest.mark.parametrize("sort", ["-date", "date", "-amount", "amount"])
 @pytest.mark.parametrize("limit", [1, 3, 10, 11])
-def test_pages_follow_each_other_without_gap_or_repetition(api, many, sort, limit):
+def test_pages_follow_without_gap_or_repetition(api, many, sort, limit):
     whole = [each["id"] for each in list_transactions(api, sort=sort)]
     seen, params = [], {"sort": sort, "limit": limit}
     while params:
@@ -394,7 +394,7 @@ def test_pages_follow_each_other_without_gap_or_repetition(api, many, sort, limi
     assert seen == whole
 
 
-def test_rows_inserted_while_paging_repeat_and_hide_none(api, books, bank, many):
+def test_rows_inserted_while_paging_are_not_skipped_or_repeated(api, books, bank, many):
     first = api.get("transactions", {"limit": 4})
     books.book(bank, "1.00", "2026-03-31")
     books.book(bank, "1.00", "2026-01-01")
@@ -406,7 +406,7 @@ def test_rows_inserted_while_paging_repeat_and_hide_none(api, books, bank, many)
 
 
 @pytest.mark.parametrize("rows", [1, 40])
-def test_a_page_is_three_statements_whatever_its_size(api, books, bank, rows, django_assert_num_queries):
+def test_list_queries_do_not_grow_with_rows(api, books, bank, rows, django_assert_num_queries):
     for _ in range(rows):
         made = books.book(bank)
     books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
@@ -416,7 +416,7 @@ def test_a_page_is_three_statements_whatever_its_size(api, books, bank, rows, dj
     assert len(json.loads(answer.content)) == rows
 
 
-def test_texts_that_are_not_set_are_null(api, books, bank):
+def test_unset_texts_are_null(api, books, bank):
     plain = books.book(bank)
     assert (plain["fromTo"], plain["description"], plain["notes"]) == (None, None, None)
     named = books.book(bank, fromTo="Café", description="Two coffees")
@@ -424,13 +424,13 @@ def test_texts_that_are_not_set_are_null(api, books, bank):
     assert (unset["fromTo"], unset["description"]) == (None, None)
 
 
-def test_a_sort_that_is_given_twice_is_refused(api):
+def test_repeated_sort_parameter_is_rejected(api):
     answer = api.get("transactions", {"sort": ["date", "amount"]})
     assert answer.status_code == 400
     assert get_error_codes(answer) == {"#/sort": "invalid_filter"}
 
 
-def test_the_next_page_of_as_many_ids_as_a_filter_takes_can_be_asked_for(api, books, bank):
+def test_next_page_link_works_with_maximum_number_of_filter_ids(api, books, bank):
     """Its address, with the cursor, has room in a line of the protocol; one id more is refused."""
     hosting = books.category("hosting")
     for amount in (-1, -2):

@@ -33,7 +33,7 @@ def pair(books, bank, savings):
 
 
 @pytest.mark.django_db
-def test_linked_legs_stay_in_balances_and_leave_every_flow(books, pair, bank, savings, acme, api):
+def test_linked_legs_stay_in_balances_and_leave_cash_flows(books, pair, bank, savings, acme, api):
     source, target = pair
     before = list_balances(acme)
     assert sum_flows(acme) == (100, 100)
@@ -54,7 +54,7 @@ def test_linked_legs_stay_in_balances_and_leave_every_flow(books, pair, bank, sa
 
 
 @pytest.mark.django_db
-def test_the_same_pair_again_is_fine_and_changes_nothing(books, pair):
+def test_linking_same_pair_again_changes_nothing(books, pair):
     source, target = pair
     books.link(source, target)
     before = books.read(source)
@@ -65,7 +65,7 @@ def test_the_same_pair_again_is_fine_and_changes_nothing(books, pair):
 
 
 @pytest.mark.django_db
-def test_a_neutral_part_that_is_not_linked_is_still_a_flow(books, pair, acme):
+def test_unlinked_neutral_categorization_still_counts_in_cash_flow(books, pair, acme):
     source, _ = pair
     books.split(source, {"categoryId": books.category("transfer"), "plSplit": {"neutral": -100}})
     assert sum_flows(acme) == (100, 100)
@@ -73,7 +73,7 @@ def test_a_neutral_part_that_is_not_linked_is_still_a_flow(books, pair, acme):
 
 
 @pytest.mark.django_db
-def test_a_named_part_of_the_source_is_the_leg(books, bank, savings, acme):
+def test_named_categorization_of_source_becomes_the_leg(books, bank, savings, acme):
     source = books.book(bank, "-119.00")["id"]
     target = books.book(savings, "100.00")["id"]
     hosting = books.category("hosting")
@@ -94,7 +94,7 @@ def test_a_named_part_of_the_source_is_the_leg(books, bank, savings, acme):
 
 
 @pytest.mark.django_db
-def test_a_transit_account_makes_it_a_transit_link(books, bank):
+def test_transit_account_creates_a_transit_link(books, bank):
     transit = books.account(name="Card settlement", type="transit")
     source, target = books.book(transit, "-50.00")["id"], books.book(bank, "50.00")["id"]
     assert books.link(source, target).status_code == 200
@@ -114,7 +114,9 @@ def test_a_transit_account_makes_it_a_transit_link(books, bank):
         ("0.00", "100.00", {}, 400, "transfer_same_sign"),
     ],
 )
-def test_legs_are_equal_and_opposite(books, bank, savings, source_amount, target_amount, more, status, code):
+def test_transfer_legs_must_be_equal_and_opposite(
+    books, bank, savings, source_amount, target_amount, more, status, code
+):
     source, target = books.book(bank, source_amount)["id"], books.book(savings, target_amount)["id"]
     answer = books.link(source, target, **more)
     assert (answer.status_code, answer.json().get("code")) == (status, code)
@@ -125,7 +127,7 @@ def test_legs_are_equal_and_opposite(books, bank, savings, source_amount, target
 @pytest.mark.parametrize(
     ("amount", "status"), [("125.00", 200), ("112.50", 200), ("112.49", 400), ("137.50", 200), ("137.51", 400)]
 )
-def test_across_currencies_ten_percent_are_between_the_legs(books, bank, rates, amount, status):
+def test_cross_currency_legs_may_differ_by_ten_percent(books, bank, rates, amount, status):
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     source, target = books.book(bank, "-100.00")["id"], books.book(dollars, amount)["id"]
     answer = books.link(source, target)
@@ -137,7 +139,7 @@ def test_across_currencies_ten_percent_are_between_the_legs(books, bank, rates, 
 
 
 @pytest.mark.django_db
-def test_one_account_cannot_hold_both_legs(books, bank):
+def test_transfer_legs_must_be_on_different_accounts(books, bank):
     source, target = books.book(bank, "-100.00")["id"], books.book(bank, "100.00")["id"]
     for pair in ((source, target), (source, source)):
         answer = books.link(*pair)
@@ -146,7 +148,7 @@ def test_one_account_cannot_hold_both_legs(books, bank):
 
 
 @pytest.mark.django_db
-def test_a_leg_is_linked_once(books, pair, savings):
+def test_transfer_leg_can_be_linked_only_once(books, pair, savings):
     source, target = pair
     books.link(source, target)
     other = books.book(savings, "100.00")["id"]
@@ -170,7 +172,7 @@ def test_fully_categorized_transaction_cannot_be_linked(books, pair):
 
 
 @pytest.mark.django_db
-def test_unknown_malformed_and_foreign_ids_are_404(books, pair, globex_api, api):
+def test_unknown_malformed_and_foreign_ids_return_404(books, pair, globex_api, api):
     source, target = pair
     part = books.split(target, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 1}})
     (key,) = part.json()["categorizations"]
@@ -196,7 +198,7 @@ def test_unknown_malformed_and_foreign_ids_are_404(books, pair, globex_api, api)
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("leg", [0, 1])
-def test_unlinking_by_either_leg_opens_both(books, api, pair, acme, leg):
+def test_unlinking_either_leg_reopens_both(books, api, pair, acme, leg):
     books.link(*pair)
     (key,) = books.read(pair[leg])["categorizations"]
     body = {"transactionId": pair[leg], "categorizationId": key}
@@ -208,7 +210,7 @@ def test_unlinking_by_either_leg_opens_both(books, api, pair, acme, leg):
 
 
 @pytest.mark.django_db
-def test_an_ordinary_part_cannot_be_unlinked(books, api, pair):
+def test_unlinked_categorization_cannot_be_unlinked(books, api, pair):
     (key,) = books.split(pair[0], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}}).json()[
         "categorizations"
     ]
@@ -221,7 +223,7 @@ def test_an_ordinary_part_cannot_be_unlinked(books, api, pair):
     "change",
     [{"amountValue": "-99.00"}, {"amountValue": "100.00"}, {"amountCurrency": "USD"}, {"accountId": "savings"}],
 )
-def test_a_linked_transaction_keeps_account_and_amount(books, api, pair, savings, change):
+def test_linked_transaction_keeps_account_and_amount(books, api, pair, savings, change):
     books.link(*pair)
     before = books.read(pair[0])
     change = {name: savings if value == "savings" else value for name, value in change.items()}
@@ -232,7 +234,7 @@ def test_a_linked_transaction_keeps_account_and_amount(books, api, pair, savings
 
 
 @pytest.mark.django_db
-def test_a_leg_stays_as_it_is_in_a_new_split(books, api, bank, savings):
+def test_new_split_keeps_transfer_leg(books, api, bank, savings):
     source, target = books.book(bank, "-119.00")["id"], books.book(savings, "100.00")["id"]
     hosting = books.category("hosting")
     answer = books.split(source, {"categoryId": hosting, "plSplit": {"cogs": -100}})
@@ -281,7 +283,7 @@ def test_uncategorizing_both_legs_skips_both(books, api, pair, monkeypatch, rows
 
 
 @pytest.mark.django_db
-def test_reopening_leaves_the_partners_other_parts(books, api, bank, savings, acme):
+def test_reopening_leg_keeps_other_categorizations_of_partner(books, api, bank, savings, acme):
     source, target = books.book(bank, "-100.00")["id"], books.book(savings, "130.00")["id"]
     books.split(target, {"categoryId": books.category("interest"), "plSplit": {"no": 30}})
     books.link(source, target)
@@ -291,7 +293,7 @@ def test_reopening_leaves_the_partners_other_parts(books, api, bank, savings, ac
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_that_link_one_leg_at_once_have_one_winner(books, bank, savings, api):
+def test_concurrent_links_of_one_leg_have_one_winner(books, bank, savings, api):
     source = books.book(bank, "-100.00")["id"]
     targets = [books.book(savings, "100.00")["id"] for _ in range(4)]
     barrier, answers = threading.Barrier(len(targets)), []
@@ -315,7 +317,7 @@ def test_two_that_link_one_leg_at_once_have_one_winner(books, bank, savings, api
 
 
 @pytest.mark.django_db
-def test_a_missing_rate_is_never_taken_for_one(books, bank, rates):
+def test_cross_currency_link_without_rate_is_rejected(books, bank, rates):
     rates()
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     source, target = books.book(bank, "-100.00")["id"], books.book(dollars, "100.00")["id"]

@@ -10,13 +10,13 @@ from planning.calc.plan_adjustment import compute_adjustment
 
 
 @given(st.decimals(-9999, 9999, places=2), st.decimals(-9999, 9999, places=7), st.sampled_from(["EUR", "JPY"]))
-def test_a_difference_always_makes_the_cell_read_as_it_was_typed(typed, others, currency):
+def test_adjustment_makes_cell_total_equal_typed_amount(typed, others, currency):
     typed = round_half_up(typed, currency)
     found = compute_adjustment(typed, others=others, currency=currency)
     assert round_half_up(found, currency) == found
     assert round_half_up(others + found, currency) == typed
 
 
-def test_a_difference_does_not_depend_on_the_precision_of_whoever_asks():
+def test_adjustment_does_not_depend_on_decimal_precision():
     with localcontext(prec=2):
         assert compute_adjustment(Decimal("1234.56"), others=Decimal("0.005"), currency="EUR") == Decimal("1234.55")

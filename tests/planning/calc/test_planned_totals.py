@@ -61,11 +61,11 @@ def compute_settled(totals, rows, *, rates=NO_RATES):
         "both directions planned", "nothing planned", "no total",
     ],
 )  # fmt: skip
-def test_booked_money_settles_totals(totals, rows, settled):
+def test_booked_amounts_settle_totals(totals, rows, settled):
     assert compute_settled(totals, rows) == settled
 
 
-def test_other_currencies_are_converted_at_the_days_rate():
+def test_totals_convert_other_currencies_at_rate_of_the_day():
     rates = RateTable([("USD", date(2026, 2, 1), Decimal("1.25"))])
     totals = [build_total(1, 10, 100), build_total(2, 11, 100, currency="USD")]
     assert compute_settled(totals, [build_booked_amount(5, 200, currency="USD")], rates=rates) == ["100.00", "75.00"]
@@ -84,7 +84,7 @@ ROWS = st.lists(
 
 
 @given(drawn=TOTALS, rows=ROWS, sign=st.sampled_from([1, -1]))
-def test_nothing_counts_twice_and_nothing_that_fits_is_left(drawn, rows, sign):
+def test_booked_amount_settles_once_and_completely(drawn, rows, sign):
     totals = [
         build_total(number, day, sign * amount, account=account, counterparty=counterparty)
         for number, (amount, day, account, counterparty) in enumerate(drawn)

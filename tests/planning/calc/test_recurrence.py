@@ -80,24 +80,24 @@ def expand_by_definition(rule, *, window_start, window_end):
     ],
     ids=str,
 )  # fmt: skip
-def test_each_occurrence_counts_from_the_start_and_is_clamped_to_its_month(rule, expected):
+def test_occurrences_count_from_start_and_are_clamped_to_month_end(rule, expected):
     assert occurrences(rule, **LONG_WINDOW) == expected
 
 
-def test_the_end_date_is_included():
+def test_end_date_is_included():
     rule = RecurrenceRule(date(2024, 1, 10), "month", end_date=date(2024, 3, 10))
     assert occurrences(rule, **LONG_WINDOW) == list_days("2024-01-10", "2024-02-10", "2024-03-10")
     assert occurrences(RecurrenceRule(date(2024, 1, 10), end_date=date(2024, 1, 9)), **LONG_WINDOW) == []
 
 
 @pytest.mark.parametrize("frequency", ["day", "week", "month", "year"])
-def test_a_rule_that_ends_on_the_windows_first_day_still_occurs_on_it(frequency):
+def test_rule_ending_on_first_day_of_window_occurs_on_that_day(frequency):
     end = {"day": date(2024, 2, 29), "week": date(2024, 3, 7), "month": date(2024, 2, 29), "year": date(2025, 2, 28)}
     rule = RecurrenceRule(date(2024, 2, 29), frequency, end_date=end[frequency])
     assert occurrences(rule, window_start=end[frequency], window_end=date(2030, 12, 31)) == [end[frequency]]
 
 
-def test_an_end_before_the_last_day_of_the_first_month_leaves_nothing():
+def test_end_before_last_day_of_first_month_yields_no_occurrence():
     assert (
         occurrences(
             RecurrenceRule(date(2024, 1, 10), "month", last_day_of_month=True, end_date=date(2024, 1, 30)),
@@ -109,13 +109,13 @@ def test_an_end_before_the_last_day_of_the_first_month_leaves_nothing():
 
 @given(rule=draw_rule(), window=WINDOWS)
 @settings(max_examples=250)
-def test_jumping_to_a_window_finds_what_counting_from_the_start_finds(rule, window):
+def test_window_expansion_equals_definition(rule, window):
     assert occurrences(rule, **window) == expand_by_definition(rule, **window)
 
 
 @given(rule=draw_rule(), window=WINDOWS, cut=st.integers(0, 1500))
 @settings(max_examples=60)
-def test_two_adjoining_windows_hold_what_one_holds(rule, window, cut):
+def test_adjacent_windows_equal_their_union(rule, window, cut):
     middle = min(window["window_start"] + timedelta(days=cut), window["window_end"])
     before = occurrences(rule, window_start=window["window_start"], window_end=middle)
     after = occurrences(rule, window_start=middle + timedelta(days=1), window_end=window["window_end"])
@@ -124,7 +124,7 @@ def test_two_adjoining_windows_hold_what_one_holds(rule, window, cut):
 
 @given(rule=draw_rule().filter(lambda rule: rule.frequency is not None), window=WINDOWS)
 @settings(max_examples=120)
-def test_dateutil_names_the_same_days(rule, window):
+def test_recurrence_equals_dateutil(rule, window):
     words = {"bymonthday": -1} if rule.last_day_of_month else {}
     if rule.frequency in {"month", "year"} and rule.start.day > 28 and not rule.last_day_of_month:
         words = {"bymonthday": range(28, rule.start.day + 1), "bysetpos": -1}
@@ -144,7 +144,7 @@ def test_dateutil_names_the_same_days(rule, window):
 
 @given(rule=draw_rule(), window=WINDOWS)
 @settings(max_examples=60)
-def test_a_day_is_an_occurrence_when_the_rule_names_it(rule, window):
+def test_is_occurrence_agrees_with_listed_occurrences(rule, window):
     named = occurrences(rule, **window)
     assert all(is_occurrence(rule, day) for day in named)
     day = window["window_start"]
@@ -153,7 +153,7 @@ def test_a_day_is_an_occurrence_when_the_rule_names_it(rule, window):
 
 @pytest.mark.parametrize("start", [date(1, 1, 1), date(1900, 1, 31), date(9999, 12, 31)])
 @pytest.mark.parametrize("frequency", ["day", "week", "month", "year"])
-def test_a_window_far_from_the_start_or_at_the_end_of_time_is_reached(start, frequency):
+def test_windows_far_from_start_or_at_calendar_end_are_expanded(start, frequency):
     rule = RecurrenceRule(start, frequency)
     assert len(occurrences(rule, window_start=date(9999, 1, 1), window_end=date.max)) <= 366
     assert occurrences(rule, window_start=start, window_end=start) == [start]
@@ -171,7 +171,7 @@ def test_a_window_far_from_the_start_or_at_the_end_of_time_is_reached(start, fre
     ],
     ids=str,
 )
-def test_a_rule_that_cannot_be_is_refused(wrong):
+def test_invalid_rule_is_rejected(wrong):
     with pytest.raises(
         ValueError, match=r" day, week|^An interval and a count start at 1\.$|^Only months and years have a last"
     ):
@@ -182,7 +182,7 @@ MONTHLY = RecurrenceRule(date(2024, 1, 31), "month")
 FEBRUARY = {"window_start": date(2024, 2, 1), "window_end": date(2024, 2, 29)}
 
 
-def test_an_occurrence_moved_into_the_window_is_there_and_one_moved_out_is_not():
+def test_occurrences_moved_into_window_appear_and_moved_out_do_not():
     overrides = {
         date(2024, 1, 31): {"date": date(2024, 2, 2)},
         date(2024, 2, 29): {"date": date(2024, 3, 1)},
@@ -193,13 +193,13 @@ def test_an_occurrence_moved_into_the_window_is_there_and_one_moved_out_is_not()
 
 
 @pytest.mark.parametrize("edge", FEBRUARY.values(), ids=str)
-def test_both_ends_of_the_window_hold_what_was_moved_to_them(edge):
+def test_occurrence_moved_to_either_window_end_is_included(edge):
     rule = RecurrenceRule(date(2024, 1, 15), "month", 2)
     [moved] = expand_occurrences(rule, {date(2024, 1, 15): {"date": edge}}, **FEBRUARY)
     assert (moved.original_date, moved.date) == (date(2024, 1, 15), edge)
 
 
-def test_occurrences_stand_by_the_day_they_fall_on_and_then_by_the_day_the_rule_names():
+def test_occurrences_are_sorted_by_date_then_original_date():
     rule = RecurrenceRule(date(2024, 2, 1), "week", count=3)
     overrides = {
         date(2024, 2, 15): {"date": date(2024, 2, 20)},
@@ -210,12 +210,12 @@ def test_occurrences_stand_by_the_day_they_fall_on_and_then_by_the_day_the_rule_
     assert found == [(20, 8), (20, 15), (29, 1)]
 
 
-def test_an_override_for_a_day_the_rule_does_not_name_does_nothing():
+def test_override_for_date_outside_rule_is_ignored():
     stale = {date(2024, 2, 15): {"amount_value": Decimal(1)}, date(2024, 1, 30): {"date": date(2024, 2, 3)}}
     assert expand_occurrences(MONTHLY, stale, **FEBRUARY) == expand_occurrences(MONTHLY, {}, **FEBRUARY)
 
 
-def test_a_skipped_occurrence_is_marked_and_still_counts():
+def test_skipped_occurrence_is_marked_and_still_counts():
     rule = RecurrenceRule(date(2024, 1, 31), "month", count=2)
     found = expand_occurrences(rule, {date(2024, 1, 31): {"skipped": True}}, **LONG_WINDOW)
     assert [(occurrence.date, occurrence.skipped) for occurrence in found] == [
@@ -224,7 +224,7 @@ def test_a_skipped_occurrence_is_marked_and_still_counts():
     ]
 
 
-def test_a_patch_changes_what_it_names_and_nothing_else():
+def test_override_changes_only_named_fields():
     patch = {
         "amount_value": Decimal("-5.00"),
         "account_id": "a",

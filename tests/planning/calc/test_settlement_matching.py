@@ -89,21 +89,21 @@ def test_matching_equals_a_naive_implementation(expected, moved, most_days, tole
     assert pairs == match_naively(rows, came, most_days, Decimal(tolerance), refused)
 
 
-def test_money_of_another_currency_is_compared_at_its_own_days_rate():
+def test_foreign_amount_is_compared_at_rate_of_its_day():
     rent, early, late = build_awaited(1, 2), build_booked(11, 0, "-125", "USD"), build_booked(12, 3, "-200", "USD")
     assert describe_pairs(match_occurrences([rent], [early, late], max_days=3, rates=RATES)) == [(1, 12, 1, "0.00")]
     assert describe_pairs(match_occurrences([rent], [early], max_days=3, rates=RATES)) == [(1, 11, 2, "0.00")]
 
 
 @pytest.mark.parametrize("rates", [None, RateTable([])], ids=["no rates", "none of the currency"])
-def test_money_that_nobody_can_compare_is_no_match_and_never_taken_at_one(rates):
+def test_foreign_amount_without_rate_does_not_match(rates):
     assert match_occurrences([build_awaited(1)], [build_booked(11, 0, "-100", "USD")], max_days=3, rates=rates) == []
     assert describe_pairs(match_occurrences([build_awaited(1)], [build_booked(11)], max_days=3, rates=rates)) == [
         (1, 11, 0, "0.00")
     ]
 
 
-def test_the_last_within_the_tolerance_counts_in_another_currency_too():
+def test_tolerance_limit_is_inclusive_in_other_currency():
     assert describe_pairs(
         match_occurrences(
             [build_awaited(1)], [build_booked(11, 0, "-137.50", "USD")], max_days=0, tolerance=TENTH, rates=RATES
@@ -117,7 +117,7 @@ def test_the_last_within_the_tolerance_counts_in_another_currency_too():
     )
 
 
-def test_a_movement_on_another_account_stands_in_nobodys_way():
+def test_transaction_on_other_account_does_not_block_match():
     elsewhere, here = build_booked(11, 0, "-105", account=2), build_booked(12, 0, "-100", account=1)
     assert describe_pairs(
         match_occurrences([build_awaited(1, account=1)], [elsewhere, here], max_days=0, tolerance=TENTH)
@@ -125,12 +125,12 @@ def test_a_movement_on_another_account_stands_in_nobodys_way():
 
 
 @pytest.mark.parametrize(("amount", "difference"), [("0", "100.00"), ("-200", "-100.00")])
-def test_a_tolerance_of_the_whole_amount_takes_from_nothing_to_twice_as_much(amount, difference):
+def test_full_tolerance_matches_zero_to_double_the_amount(amount, difference):
     found = match_occurrences([build_awaited(1)], [build_booked(11, 0, amount)], max_days=0, tolerance=Decimal(1))
     assert describe_pairs(found) == [(1, 11, 0, difference)]
 
 
-def test_a_difference_is_told_in_cents():
+def test_difference_is_rounded_to_cents():
     third = RateTable([("USD", START, Decimal(3))])
     assert describe_pairs(
         match_occurrences(
@@ -140,7 +140,7 @@ def test_a_difference_is_told_in_cents():
 
 
 @pytest.mark.parametrize("edge", [date.min, date.max])
-def test_what_is_expected_at_an_end_of_the_calendar_is_found_there(edge):
+def test_occurrences_at_calendar_ends_are_matched(edge):
     expected = build_awaited(1)._replace(date=edge)
     assert describe_pairs(match_occurrences([expected], [build_booked(11)._replace(date=edge)], max_days=10)) == [
         (1, 11, 0, "0.00")

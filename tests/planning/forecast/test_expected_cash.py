@@ -42,9 +42,7 @@ def test_forecast_lists_every_occurrence_in_the_window(acme, api, body):
     assert len([*iter_planned_flows(acme, *YEAR)]) == 12
 
 
-def test_settled_and_skipped_ones_are_left_out_and_moved_ones_go_by_their_day(
-    acme, api, body, account, make_transaction
-):
+def test_forecast_omits_settled_and_skipped_and_uses_moved_dates(acme, api, body, account, make_transaction):
     paid = str(make_transaction(account).id)
     overrides = {
         "2026-01-31": {"transactionId": paid},
@@ -61,7 +59,7 @@ def test_settled_and_skipped_ones_are_left_out_and_moved_ones_go_by_their_day(
     assert list_planned_flows(acme, date(2027, 1, 1), date(2027, 1, 30)) == [("2027-01-02", "-2.4E+3")]
 
 
-def test_one_moved_into_a_window_that_its_rule_does_not_reach_is_there(acme, api, body):
+def test_occurrence_moved_beyond_its_rule_appears_in_window(acme, api, body):
     create_planned_transaction(api, body, recurrence=None, overrides={"2026-01-31": {"date": "2027-05-01"}})
     ended = {"frequency": "month", "end": {"type": "date", "date": "2026-02-28"}}
     create_planned_transaction(api, body, recurrence=ended, overrides={"2026-02-28": {"date": "2027-05-02"}})
@@ -73,7 +71,7 @@ def test_one_moved_into_a_window_that_its_rule_does_not_reach_is_there(acme, api
     ]
 
 
-def test_transit_accounts_are_left_out_and_those_without_account_count(acme, api, body, make_account):
+def test_forecast_omits_transit_accounts_and_includes_accountless_plans(acme, api, body, make_account):
     transit = make_account(acme, type=AccountType.TRANSIT)
     create_planned_transaction(api, body, accountId=str(transit.id), recurrence=None)
     create_planned_transaction(api, body, accountId=None, recurrence=None, amountValue="7.00")
@@ -85,13 +83,13 @@ def test_transit_accounts_are_left_out_and_those_without_account_count(acme, api
     assert list_forecast_sums(acme) == {(date(2026, 1, 31), "EUR"): (Decimal(16), Decimal(0))}
 
 
-def test_another_companys_plans_are_not_expected(globex, api, body):
+def test_forecast_excludes_plans_of_other_companies(globex, api, body):
     create_planned_transaction(api, body)
     assert list_planned_flows(globex, *YEAR) == []
     assert list_forecast_sums(globex) == {}
 
 
-def test_the_sums_are_those_of_the_flows(acme, api, body):
+def test_forecast_sums_equal_sums_of_flows(acme, api, body):
     create_planned_transaction(api, body)
     create_planned_transaction(api, body, amountValue="100.00", recurrence={"frequency": "week"})
     create_planned_transaction(api, body, amountValue="5.00", amountCurrency="USD", startDate="2026-03-31")
@@ -104,7 +102,7 @@ def test_the_sums_are_those_of_the_flows(acme, api, body):
     assert list_forecast_sums(acme) == {key: tuple(value) for key, value in added.items()}
 
 
-def test_the_forecast_agrees_with_the_occurrences_of_every_rule(acme, api, body):
+def test_forecast_agrees_with_occurrences_of_every_rule(acme, api, body):
     made = [create_planned_transaction(api, body, startDate=f"2025-{month:02}-28") for month in range(1, 13)]
     api.put(f"planned_transactions/{made[3]['id']}/overrides/2026-02-28", {"date": "2026-02-27"})
     window = {"startDate": "2026-01-01", "endDate": "2026-12-31"}
@@ -116,7 +114,7 @@ def test_the_forecast_agrees_with_the_occurrences_of_every_rule(acme, api, body)
     assert sorted(listed) == sorted((str(flow.date), str(flow.planned_id)) for flow in iter_planned_flows(acme, *YEAR))
 
 
-def test_a_few_statements_suffice_for_any_number_of_rules(acme, api, body, django_assert_num_queries):
+def test_forecast_queries_do_not_grow_with_rules(acme, api, body, django_assert_num_queries):
     for count in (1, 20):
         for _ in range(count):
             create_planned_transaction(api, body, overrides={"2026-01-31": {"skipped": True}})
@@ -136,7 +134,7 @@ def build_money(value: Any, currency: str = "EUR") -> dict[str, Any]:
     return {"value": value, "currency": currency}
 
 
-def test_the_plan_sums_its_items_by_month_line_category_and_currency(acme, api, category):
+def test_plan_is_summed_by_month_line_category_and_currency(acme, api, category):
     create_plan_item(api, category, {"type": "fixed", "amount": build_money(100)}, duration=2)
     create_plan_item(api, category, {"type": "changeByAmount", "amount": build_money(10)}, month="2026-02")
     create_plan_item(
@@ -153,7 +151,7 @@ def test_the_plan_sums_its_items_by_month_line_category_and_currency(acme, api, 
     }
 
 
-def test_a_plan_that_has_ended_or_not_begun_says_nothing(acme, api, category, globex):
+def test_ended_or_not_started_plan_has_no_results(acme, api, category, globex):
     create_plan_item(api, category, {"type": "fixed", "amount": build_money(100)}, duration=2)
     assert sum_planned_results(acme, [date(2026, 3, 1)]) == {}
     assert sum_planned_results(acme, [date(2025, 12, 1)]) == {}
@@ -161,7 +159,7 @@ def test_a_plan_that_has_ended_or_not_begun_says_nothing(acme, api, category, gl
     assert sum_planned_results(globex, [date(2026, 1, 1)]) == {}
 
 
-def test_growth_without_end_stays_within_what_can_be_written(acme, api, category):
+def test_overflowing_plan_growth_is_capped(acme, api, category):
     create_plan_item(
         api, category, {"type": "relative", "amount": build_money(-1), "relativeChange": 10}, month="0001-01"
     )
@@ -170,7 +168,7 @@ def test_growth_without_end_stays_within_what_can_be_written(acme, api, category
     assert amount == 0
 
 
-def test_the_plan_is_read_in_one_statement(acme, api, category, django_assert_num_queries):
+def test_plan_is_read_in_one_query(acme, api, category, django_assert_num_queries):
     for _ in range(5):
         create_plan_item(api, category, {"type": "fixed", "amount": build_money(100)})
     with django_assert_num_queries(1):

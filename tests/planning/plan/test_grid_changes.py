@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 # ---------------------------------------------------------------------------------------------- rows
 
 
-def test_a_row_is_copied_across_from_its_first_change(owner, api, acme, office):
+def test_row_is_copied_across_from_first_changed_cell(owner, api, acme, office):
     fill_cells(owner, acme, {(office, "ga", 0): "10", (office, "ga", 9): "7"})
     fill_cells(owner, acme, {(office, "ga", 4): "25"}, across=f"{office}:ga")
     assert list_planned(api, office) == {"2026-01": 10, **dict.fromkeys(MONTHS[4:], 25)}
@@ -33,9 +33,7 @@ def test_a_row_is_copied_across_from_its_first_change(owner, api, acme, office):
     assert list_planned(api, office) == dict.fromkeys(MONTHS, 10), "without a change from the first amount on"
 
 
-def test_a_cleared_row_has_nothing_planned_in_the_months_that_are_shown_and_the_rest_stays(
-    owner, api, acme, office, hosting
-):
+def test_clearing_a_row_affects_only_the_months_shown(owner, api, acme, office, hosting):
     create_growth_rule(api, office, 100, month="2025-07")
     create_growth_rule(api, office, 5, month="2026-03", frequency=5, duration=17)
     create_growth_rule(api, office, 1, month="2025-12", frequency=0)
@@ -78,7 +76,7 @@ def test_clearing_an_empty_row_changes_nothing_and_offers_no_undo(owner, api, ac
     assert list_plan_items(api) == [("2027-01", 100, 1, None)]
 
 
-def test_undo_is_found_afterwards_for_as_long_as_it_can_be_undone(owner, viewer, api, acme, office):
+def test_undo_is_offered_while_last_change_can_be_undone(owner, viewer, api, acme, office):
     fill_cells(owner, acme, {(office, "ga", 1): "30"})
     for path in ("?startMonth=2026-01", "?startMonth=2030-01", ""):
         assert 'name="changed"' in owner.get(build_page_path(acme, path)).content.decode()
@@ -88,7 +86,7 @@ def test_undo_is_found_afterwards_for_as_long_as_it_can_be_undone(owner, viewer,
     assert 'name="changed"' not in owner.get(build_page_path(acme)).content.decode(), "somebody else changed it since"
 
 
-def test_copying_a_mistake_across_is_refused_at_that_cell_alone(owner, api, acme, office):
+def test_copying_invalid_amount_across_is_rejected_at_that_cell_only(owner, api, acme, office):
     answer = fill_cells(owner, acme, {(office, "ga", 3): "much"}, across=f"{office}:ga")
     assert answer.status_code == 400
     html = answer.content.decode()
@@ -111,14 +109,14 @@ RULE = {"month": "2026-02", "amount": "100", "currency": "EUR", "frequency": "3"
         ({"frequency": "1", "duration": "2"}, {"2026-02": 100, "2026-03": 100}),
     ],
 )
-def test_a_row_is_filled_by_a_rule(owner, api, acme, office, more, found):
+def test_row_can_be_filled_by_a_rule(owner, api, acme, office, more, found):
     sent = RULE | {"row": f"{office}:ga", "percent": ""} | more
     assert owner.post(build_page_path(acme, "/fill"), sent).status_code == 303
     assert list_planned(api, office) == found
     assert "What is planned in this row" in get_page_text(owner.get(build_page_path(acme, f"/fill?row={office}:ga")))
 
 
-def test_a_rule_may_take_the_place_of_what_is_planned(owner, api, acme, office):
+def test_fill_rule_may_replace_planned_amounts(owner, api, acme, office):
     create_growth_rule(api, office, 40)
     sent = RULE | {"row": f"{office}:ga", "percent": "", "replaces": "on", "frequency": "1", "duration": ""}
     answer = owner.post(build_page_path(acme, "/fill"), sent)
@@ -145,14 +143,14 @@ def test_a_rule_may_take_the_place_of_what_is_planned(owner, api, acme, office):
         ({"row": f"{UNKNOWN_ID}:ga"}, "row"),
     ],
 )
-def test_a_rule_that_cannot_be_is_told_at_its_field(owner, acme, office, wrong, field):
+def test_invalid_fill_rule_shows_field_errors(owner, acme, office, wrong, field):
     answer = owner.post(build_page_path(acme, "/fill"), RULE | {"row": f"{office}:ga", "percent": ""} | wrong)
     assert answer.status_code == 400
     assert f'id="{field}-error"' in answer.content.decode()
     assert not PlanItem.objects.exists()
 
 
-def test_an_item_is_changed_and_deleted_on_its_own_page(owner, api, acme, office):
+def test_plan_item_can_be_changed_and_deleted_on_its_page(owner, api, acme, office):
     price = {"type": "relative", "amount": {"value": 99.5, "currency": "USD"}, "relativeChange": 0.025}
     made = create_growth_rule(api, office, 0, amount=price, duration=6, frequency=2)
     place = build_page_path(acme, f"/items/{made}")
@@ -181,7 +179,7 @@ def test_an_item_is_changed_and_deleted_on_its_own_page(owner, api, acme, office
 # ---------------------------------------------------------------------------------------------- taking back
 
 
-def test_undo_takes_back_exactly_the_last_change(owner, api, acme, office, hosting):
+def test_undo_reverts_exactly_the_last_change(owner, api, acme, office, hosting):
     create_growth_rule(api, office, 100)
     fill_cells(owner, acme, {(office, "ga", 1): "30", (office, "ga", 2): "60"})
     before, stood = list_plan_items(api), api.get("plan_items").json()
@@ -193,7 +191,7 @@ def test_undo_takes_back_exactly_the_last_change(owner, api, acme, office, hosti
     assert {each["id"] for each in api.get("plan_items").json()} == {each["id"] for each in stood}
 
 
-def test_a_cleared_row_comes_back(owner, api, acme, office):
+def test_undo_restores_a_cleared_row(owner, api, acme, office):
     create_growth_rule(api, office, 100, month="2025-07")
     create_growth_rule(api, office, 5, month="2026-03", frequency=3, duration=12)
     before = list_plan_items(api)
@@ -214,7 +212,7 @@ def test_grid_undo_keeps_later_changes(owner, api, acme, office):
     assert "nothing was taken back" in get_page_text(owner.post(build_page_path(acme, "/undo"), undo, follow=True))
 
 
-def test_undo_is_for_ones_own_changes_and_once(owner, browser_of, api, acme, office):
+def test_undo_applies_once_and_only_to_own_changes(owner, browser_of, api, acme, office):
     undo = parse_undo_form(owner, fill_cells(owner, acme, {(office, "ga", 1): "30"}))
     other = browser_of(factories.make_member(acme, "erin@acme.example"), acme).client
     assert 'name="changed"' not in other.get(build_page_path(acme)).content.decode()

@@ -95,7 +95,7 @@ def test_grid_cell_plans_one_month(owner, api, acme, office):
     assert [shown[f"c{row}-{number}"] for number in (1, 2, 3)] == ["", "1200.50", "-5.00"]
 
 
-def test_only_what_differs_is_stored_and_each_item_leaves_its_row_in_the_log(owner, api, acme, office):
+def test_only_changed_cells_are_stored_and_audited(owner, api, acme, office):
     fill_cells(owner, acme, {(office, "ga", 2): "100", (office, "ga", 5): "50"})
     before = AuditEntry.objects.for_company(acme.id).count()
     assert fill_cells(owner, acme, {(office, "ga", 2): "100.00", (office, "ga", 5): "60"}).status_code == 303
@@ -108,7 +108,7 @@ def test_only_what_differs_is_stored_and_each_item_leaves_its_row_in_the_log(own
     assert "Nothing was typed differently" in get_page_text(owner.get(fill_cells(owner, acme, {})["Location"]))
 
 
-def test_a_cell_makes_up_the_difference_to_what_rules_bring(owner, api, acme, office):
+def test_cell_stores_difference_to_amounts_from_rules(owner, api, acme, office):
     create_growth_rule(api, office, 100)
     fill_cells(owner, acme, {(office, "ga", 2): "150"})
     assert list_planned(api, office)["2026-03"] == 150
@@ -119,7 +119,7 @@ def test_a_cell_makes_up_the_difference_to_what_rules_bring(owner, api, acme, of
     assert list_planned(api, office)["2026-03"] == 0
 
 
-def test_amounts_in_other_currencies_and_growing_ones_are_met_to_the_cent(owner, api, acme, office):
+def test_cell_totals_are_exact_with_other_currencies_and_growth(owner, api, acme, office):
     price = {"type": "relative", "amount": {"value": 99.99, "currency": "USD"}, "relativeChange": 0.0123}
     create_growth_rule(api, office, 0, amount=price)
     fill_cells(owner, acme, {(office, "ga", 4): "123.45", (office, "ga", 5): "1.00"})
@@ -168,7 +168,7 @@ def test_grid_undo_restores_earlier_values(db, browser_of, make_api, first, seco
         ("1,234", "“1,234” could be 1234 or 1.234."),
     ],
 )
-def test_a_bad_amount_is_told_at_its_cell_and_nothing_is_half_stored(owner, api, acme, office, hosting, text, said):
+def test_invalid_amount_shows_cell_error_and_nothing_is_stored(owner, api, acme, office, hosting, text, said):
     answer = fill_cells(owner, acme, {(office, "ga", 2): "100", (hosting, "cogs", 3): text})
     assert answer.status_code == 400
     assert list_plan_items(api) == []
@@ -183,13 +183,13 @@ def test_a_bad_amount_is_told_at_its_cell_and_nothing_is_half_stored(owner, api,
     assert len(list_plan_items(api)) == 2
 
 
-def test_a_difference_that_cannot_be_kept_is_refused(owner, api, acme, office):
+def test_difference_beyond_amount_limit_is_rejected(owner, api, acme, office):
     create_growth_rule(api, office, -999999999999999)
     answer = fill_cells(owner, acme, {(office, "ga", 2): "999999999999999"})
     assert (answer.status_code, "too far from" in get_page_text(answer)) == (400, True)
 
 
-def test_a_cell_that_somebody_changed_meanwhile_is_told_and_nothing_unseen_is_overwritten(owner, api, acme, office):
+def test_concurrently_changed_cell_is_reported_and_not_overwritten(owner, api, acme, office):
     form, rows = parse_grid_form(owner.get(build_page_path(acme)))
     row = rows[f"{office}:ga"]
     create_growth_rule(api, office, 40, frequency=0, month="2026-02")
@@ -210,9 +210,7 @@ def test_grid_keeps_other_users_cells(owner, api, acme, office):
     assert list_planned(api, office) == {"2026-02": 40, "2026-03": 80}
 
 
-def test_rows_of_other_companies_and_lines_that_a_category_does_not_have_are_refused(
-    owner, api, globex_api, acme, office
-):
+def test_rows_of_other_companies_and_invalid_lines_are_rejected(owner, api, globex_api, acme, office):
     foreign = globex_api.get("categories").json()[0]["id"]
     for key in (f"{foreign}:revenue", f"{UNKNOWN_ID}:ga", f"{office}:cogs"):
         answer = owner.post(build_page_path(acme), {"row0": key, "was0": "", "c0-1": "5"})
@@ -222,7 +220,7 @@ def test_rows_of_other_companies_and_lines_that_a_category_does_not_have_are_ref
     assert not PlanItem.objects.exists()
 
 
-def test_a_form_that_is_sent_twice_has_its_effect_once(owner, api, acme, office):
+def test_grid_form_sent_twice_is_applied_once(owner, api, acme, office):
     form, rows = parse_grid_form(owner.get(build_page_path(acme)))
     form[f"c{rows[f'{office}:ga']}-2"] = "80"
     assert owner.post(build_page_path(acme), form).status_code == 303
@@ -231,7 +229,7 @@ def test_a_form_that_is_sent_twice_has_its_effect_once(owner, api, acme, office)
     assert len(list_plan_items(api)) == 1
 
 
-def test_the_form_of_a_full_page_is_within_what_a_form_may_have(owner, api, acme, settings):
+def test_full_grid_page_stays_within_form_size_limit(owner, api, acme, settings):
     for number in range(70):
         api.post("categories", {"name": f"Category {number:02}", "plTypes": ["ga"]})
     form, rows = parse_grid_form(owner.get(build_page_path(acme)))
@@ -256,7 +254,7 @@ def test_grid_is_read_only_without_write_permission(viewer, api, acme, office):
     assert viewer.post(build_page_path(acme), {}).status_code == 403
 
 
-def test_a_wrong_month_gives_way_to_the_running_year_with_a_sentence(viewer, owner, acme):
+def test_invalid_month_shows_current_year_with_a_message(viewer, owner, acme):
     last = date.today().year + 50
     for month, said in (
         ("soon", "“soon” is no month."),
@@ -275,13 +273,13 @@ def test_a_wrong_month_gives_way_to_the_running_year_with_a_sentence(viewer, own
         assert viewer.get(build_page_path(acme, f"?page={number}")).status_code == 404
 
 
-def test_without_a_rate_the_page_says_so_and_nothing_is_typed(owner, api, acme, office, monkeypatch):
+def test_missing_rate_shows_a_message(owner, api, acme, office, monkeypatch):
     create_growth_rule(api, office, 0, amount={"type": "fixed", "amount": {"value": 5, "currency": "USD"}})
     monkeypatch.setattr(plan_grid, "get_rate_table", lambda: RateTable([]))
     assert "There is no exchange rate for USD" in get_page_text(owner.get(build_page_path(acme)))
 
 
-def test_the_grid_takes_as_many_statements_for_many_items(owner, api, acme, office, django_assert_max_num_queries):
+def test_grid_queries_do_not_grow_with_items(owner, api, acme, office, django_assert_max_num_queries):
     for number in range(30):
         create_growth_rule(api, office, number, month=MONTHS[number % 12])
     owner.get(build_page_path(acme))
@@ -290,6 +288,6 @@ def test_the_grid_takes_as_many_statements_for_many_items(owner, api, acme, offi
 
 
 @pytest.mark.parametrize("changed", ["9999-12-31T23:59:59.999999-23:59", "0001-01-01T00:00:00+23:59", "2026", ""])
-def test_a_moment_that_is_none_takes_nothing_back(owner, acme, changed):
+def test_invalid_undo_timestamp_undoes_nothing(owner, acme, changed):
     answer = owner.post(f"/app/companies/{acme.id}/plan/undo", {"changed": changed, "startMonth": "2026-01"})
     assert answer.status_code in (303, 409)

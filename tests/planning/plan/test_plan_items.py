@@ -33,7 +33,7 @@ def build_path(item: dict[str, Any]) -> str:
     return f"plan_items/{item['id']}"
 
 
-def test_a_plan_item_reads_as_it_was_made(api, line, acme):
+def test_plan_item_is_returned_as_created(api, line, acme):
     made = api.post("plan_items", line)
     assert made.status_code == 201, made.content
     answer = made.json()
@@ -59,7 +59,7 @@ def test_a_plan_item_reads_as_it_was_made(api, line, acme):
         {"type": "relative", "amount": {"value": 12.34, "currency": "EUR"}, "relativeChange": 0.1},
     ],
 )
-def test_every_type_of_amount_is_kept_as_sent(api, line, amount):
+def test_every_amount_type_is_stored_as_sent(api, line, amount):
     made = api.post("plan_items", line | {"amount": amount, "duration": 12, "frequency": 0})
     assert made.status_code == 201, made.content
     assert made.json()["amount"] == amount
@@ -117,20 +117,20 @@ def test_invalid_plan_is_rejected(api, line, change, pointer, code):
 
 
 @pytest.mark.parametrize(("change", "pointer", "code"), [row for row in INVALID_BODIES if ... not in row[0].values()])
-def test_the_same_is_refused_in_a_change_and_nothing_moves(api, item, change, pointer, code):
+def test_invalid_update_is_rejected_and_changes_nothing(api, item, change, pointer, code):
     answer = api.put(build_path(item), change)
     assert answer.status_code == 400, answer.content
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
     assert api.get(build_path(item)).json() == item
 
 
-def test_a_category_of_another_company_is_unknown(api, line, globex, make_category):
+def test_category_of_other_company_is_unknown(api, line, globex, make_category):
     answer = api.post("plan_items", line | {"categoryId": str(make_category(globex).id)})
     assert [e["code"] for e in answer.json()["errors"]] == ["unknown_id"]
     assert not PlanItem.objects.exists()
 
 
-def test_a_change_keeps_what_is_not_sent_and_is_logged(api, item):
+def test_update_keeps_fields_not_sent_and_is_audited(api, item):
     answer = api.put(build_path(item), {"duration": 6})
     assert answer.json() == item | {"duration": 6, "lastUpdatedTime": answer.json()["lastUpdatedTime"]}
     entry = AuditEntry.objects.get(action="planItem.updated")
@@ -138,18 +138,18 @@ def test_a_change_keeps_what_is_not_sent_and_is_logged(api, item):
     assert api.put(build_path(item), {"duration": None}).json()["duration"] is None
 
 
-def test_the_first_months_of_the_calendar_read_as_they_were_sent(api, line):
+def test_earliest_calendar_month_is_returned_as_sent(api, line):
     assert api.post("plan_items", line | {"month": "0001-02"}).json()["month"] == "0001-02"
 
 
-def test_an_item_as_read_can_be_sent_back_whole(api, item):
+def test_plan_item_as_read_can_be_sent_back(api, item):
     read = api.get(build_path(item))
     again = api.put(build_path(item), read.json(), if_match=read["ETag"])
     assert (again.status_code, again.json(), again["ETag"]) == (200, item, read["ETag"])
     assert "Ignored-Fields" not in again
 
 
-def test_a_stale_change_is_refused(api, item):
+def test_stale_update_is_rejected(api, item):
     etag = api.get(build_path(item))["ETag"]
     api.put(build_path(item), {"duration": 6})
     assert api.put(build_path(item), {"duration": 7}, if_match=etag).status_code == 412
@@ -157,12 +157,12 @@ def test_a_stale_change_is_refused(api, item):
     assert api.get(build_path(item)).json()["duration"] == 6
 
 
-def test_a_deleted_item_is_gone(api, item):
+def test_deleted_plan_item_is_not_found(api, item):
     assert api.delete(build_path(item)).json() == {"success": True}
     assert api.get(build_path(item)).status_code == 404
 
 
-def test_another_companys_item_is_unknown(globex_api, api, item):
+def test_plan_item_of_other_company_is_not_found(globex_api, api, item):
     for answer in (
         globex_api.get(build_path(item)),
         globex_api.put(build_path(item), {"duration": 1}),
@@ -182,14 +182,14 @@ def test_another_companys_item_is_unknown(globex_api, api, item):
         ("delete", True, "planning:write"),
     ],
 )
-def test_each_act_needs_its_permission(make_api, acme, item, method, one, needed):
+def test_each_operation_requires_its_permission(make_api, acme, item, method, one, needed):
     other = "planning:read" if needed == "planning:write" else "planning:write"
     answer = getattr(make_api(acme, other), method)(build_path(item) if one else "plan_items")
     assert answer.status_code == 403
     assert needed in answer.json()["detail"]
 
 
-def test_the_list_is_paged_in_two_statements(api, line, django_assert_max_num_queries):
+def test_plan_item_list_is_paged_with_two_queries(api, line, django_assert_max_num_queries):
     made = [api.post("plan_items", line | {"duration": i + 1}).json() for i in range(4)]
     first = api.get("plan_items", {"limit": 3})
     rest = api.get(first["Link"].split(";")[0].strip("<>"))

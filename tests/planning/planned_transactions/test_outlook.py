@@ -29,7 +29,7 @@ def plan_daily(company, audit_context, count, *, start):
     return PlannedTransaction.objects.bulk_create(rows)
 
 
-def test_of_many_daily_rules_only_what_is_shown_is_built(owner, acme, audit_context, monkeypatch):
+def test_outlook_builds_only_the_shown_occurrences_of_many_rules(owner, acme, audit_context, monkeypatch):
     plan_daily(acme, audit_context, 100, start=TODAY - timedelta(days=100))
     built = []
     build = occurrences.build_planned_occurrence
@@ -40,7 +40,7 @@ def test_of_many_daily_rules_only_what_is_shown_is_built(owner, acme, audit_cont
     assert len(built) < 1000
 
 
-def test_the_first_of_many_rules_are_shown_by_date_whatever_differs_about_single_ones(owner, acme, api, audit_context):
+def test_outlook_sorts_occurrences_by_date_including_overrides(owner, acme, api, audit_context):
     rows = plan_daily(acme, audit_context, 3, start=TODAY - timedelta(days=5))
     rule = f"planned_transactions/{rows[0].id}/overrides"
     api.put(f"{rule}/{TODAY - timedelta(days=5)}", {"skipped": True})

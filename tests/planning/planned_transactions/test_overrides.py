@@ -37,7 +37,7 @@ def put_override(api: Any, planned: dict[str, Any], day: str, **patch: Any) -> A
     return api.put(build_path(planned, f"/overrides/{day}"), patch)
 
 
-def test_the_end_of_the_month_is_never_lost(api, rent):
+def test_monthly_rule_keeps_month_end_after_short_month(api, rent):
     assert list_occurrence_dates(api, rent, "2026-01-01", "2026-04-30") == [
         "2026-01-31",
         "2026-02-28",
@@ -46,7 +46,7 @@ def test_the_end_of_the_month_is_never_lost(api, rent):
     ]
 
 
-def test_a_leap_day_recurs_on_the_28th(api, body):
+def test_leap_day_recurs_on_february_28_in_other_years(api, body):
     born = api.post("planned_transactions", body | {"startDate": "2024-02-29", "recurrence": {"frequency": "year"}})
     assert list_occurrence_dates(api, born.json(), "2024-01-01", "2028-12-31") == [
         "2024-02-29",
@@ -57,7 +57,7 @@ def test_a_leap_day_recurs_on_the_28th(api, body):
     ]
 
 
-def test_last_days_start_with_the_last_day_of_the_first_month(api, body):
+def test_last_day_rule_starts_on_last_day_of_first_month(api, body):
     made = api.post(
         "planned_transactions",
         body | {"startDate": "2026-01-15", "recurrence": {"frequency": "month", "lastDayOfMonth": True}},
@@ -77,12 +77,12 @@ def test_last_days_start_with_the_last_day_of_the_first_month(api, body):
         ({"type": "count", "count": 2}, "2026-02-28"),
     ],
 )
-def test_an_end_is_the_last_that_occurs(api, body, end, last):
+def test_last_occurrence_respects_end_date_and_count(api, body, end, last):
     made = api.post("planned_transactions", body | {"recurrence": {"frequency": "month", "end": end}}).json()
     assert list_occurrence_dates(api, made, "2026-01-01", "2026-12-31")[-1] == last
 
 
-def test_skipped_ones_are_absent_and_still_count(api, body):
+def test_skipped_occurrences_are_omitted_but_still_count(api, body):
     made = api.post(
         "planned_transactions",
         body | {"recurrence": {"frequency": "month", "end": {"type": "count", "count": 3}}},
@@ -91,7 +91,7 @@ def test_skipped_ones_are_absent_and_still_count(api, body):
     assert list_occurrence_dates(api, made, "2026-01-01", "2026-12-31") == ["2026-01-31", "2026-03-31"]
 
 
-def test_an_occurrence_says_what_it_is(api, rent, account, category, make_transaction):
+def test_occurrence_is_returned_with_its_overrides(api, rent, account, category, make_transaction):
     paid = make_transaction(account)
     answer = put_override(
         api,
@@ -140,7 +140,7 @@ def test_an_occurrence_says_what_it_is(api, rent, account, category, make_transa
     assert list_occurrence_dates(api, rent, "2026-01-01", "2026-01-31") == []
 
 
-def test_a_patch_changes_what_it_names_and_leaves_the_rest(api, rent):
+def test_override_update_changes_only_sent_fields(api, rent):
     put_override(api, rent, "2026-01-31", amountValue="-1.00", name="One")
     both = {"2026-01-31": {"amountValue": "-1.00", "name": "Two"}}
     changed = put_override(api, rent, "2026-01-31", name="Two").json()
@@ -154,21 +154,21 @@ def test_a_patch_changes_what_it_names_and_leaves_the_rest(api, rent):
     assert entry.after == {"2026-01-31": {"amount_value": "-1.0000"}}
 
 
-def test_what_settled_an_occurrence_stays_when_something_else_is_changed(api, rent, account, make_transaction):
+def test_override_update_keeps_settling_transaction(api, rent, account, make_transaction):
     paid = str(make_transaction(account).id)
     put_override(api, rent, "2026-01-31", transactionId=paid)
     answer = put_override(api, rent, "2026-01-31", date="2026-02-02")
     assert answer.json()["overrides"] == {"2026-01-31": {"date": "2026-02-02", "transactionId": paid}}
 
 
-def test_null_values_remove_keys_and_an_empty_patch_the_override(api, rent):
+def test_null_values_remove_fields_and_empty_override_is_deleted(api, rent):
     answer = put_override(api, rent, "2026-01-31", amountValue="-1.00", name=None)
     assert answer.json()["overrides"] == {"2026-01-31": {"amountValue": "-1.00"}}
     assert put_override(api, rent, "2026-01-31", amountValue=None).json()["overrides"] == {}
     assert not PlannedOverride.objects.exists()
 
 
-def test_a_deleted_override_is_gone(api, rent):
+def test_override_can_be_deleted(api, rent):
     put_override(api, rent, "2026-02-28", skipped=True)
     answer = api.delete(build_path(rent, "/overrides/2026-02-28"))
     assert (answer.status_code, answer.json()["overrides"]) == (200, {})
@@ -177,7 +177,7 @@ def test_a_deleted_override_is_gone(api, rent):
 
 
 @pytest.mark.parametrize("day", ["2026-02-01", "2025-12-31", "2026-01-30"])
-def test_an_override_of_a_date_that_is_no_occurrence_is_refused(api, rent, day):
+def test_override_of_date_without_occurrence_is_rejected(api, rent, day):
     answer = put_override(api, rent, day, skipped=True)
     assert (answer.status_code, answer.json()["code"]) == (400, "not_an_occurrence")
     assert api.get(build_path(rent)).json() == rent
@@ -201,14 +201,14 @@ def test_invalid_date_in_the_path_is_not_found(api, rent, day):
         ({"name": ""}, "#/name", "blank"),
     ],
 )
-def test_a_wrong_patch_is_refused_and_not_stored(api, rent, patch, pointer, code):
+def test_invalid_override_is_rejected_and_not_stored(api, rent, patch, pointer, code):
     answer = put_override(api, rent, "2026-01-31", **patch)
     assert answer.status_code == 400, answer.content
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
     assert not PlannedOverride.objects.exists()
 
 
-def test_a_stale_override_does_nothing_and_can_be_sent_back_or_taken_away(api, rent):
+def test_stale_override_has_no_effect_and_can_be_sent_back_or_deleted(api, rent):
     put_override(api, rent, "2026-02-28", amountValue="-1.00")
     moved = api.put(build_path(rent), {"startDate": "2026-01-15"})
     assert moved.status_code == 200
@@ -221,7 +221,7 @@ def test_a_stale_override_does_nothing_and_can_be_sent_back_or_taken_away(api, r
     assert api.delete(build_path(rent, "/overrides/2026-02-28")).json()["overrides"] == {}
 
 
-def test_a_change_of_overrides_replaces_the_map(api, rent):
+def test_overrides_update_replaces_all_overrides(api, rent):
     put_override(api, rent, "2026-01-31", skipped=True)
     answer = api.put(build_path(rent), {"overrides": {"2026-02-28": {"name": "Two"}, "2026-03-31": None}})
     assert answer.json()["overrides"] == {"2026-02-28": {"name": "Two"}}
@@ -230,7 +230,7 @@ def test_a_change_of_overrides_replaces_the_map(api, rent):
     assert entry.before["overrides"] == {"2026-01-31": {"skipped": True}}
 
 
-def test_a_transaction_settles_one_occurrence(api, rent, body, account, make_transaction):
+def test_transaction_settles_only_one_occurrence(api, rent, body, account, make_transaction):
     paid = str(make_transaction(account).id)
     assert put_override(api, rent, "2026-01-31", transactionId=paid).status_code == 200
     assert put_override(api, rent, "2026-01-31", transactionId=paid, name="Again").status_code == 200
@@ -246,7 +246,7 @@ def test_a_transaction_settles_one_occurrence(api, rent, body, account, make_tra
     assert list(moved.json()["overrides"]) == ["2026-02-28"]
 
 
-def test_one_transaction_for_two_dates_of_one_body_is_refused(api, body, account, make_transaction):
+def test_transaction_settling_two_dates_in_one_request_is_rejected(api, body, account, make_transaction):
     paid = str(make_transaction(account).id)
     twice = {"2026-01-31": {"transactionId": paid}, "2026-02-28": {"transactionId": paid}}
     answer = api.post("planned_transactions", body | {"overrides": twice})
@@ -254,7 +254,7 @@ def test_one_transaction_for_two_dates_of_one_body_is_refused(api, body, account
     assert api.get("planned_transactions").json() == []
 
 
-def test_a_deleted_transaction_settles_nothing_and_leaves_the_rest(
+def test_deleting_transaction_unsettles_and_keeps_other_overrides(
     api, acme, audit_context, rent, account, make_transaction
 ):
     paid, bare = make_transaction(account), make_transaction(account)
@@ -271,7 +271,7 @@ def test_a_deleted_transaction_settles_nothing_and_leaves_the_rest(
     assert put_override(api, rent, "2026-02-28", skipped=True).status_code == 200
 
 
-def test_no_transaction_is_deleted_behind_the_plan_that_it_settles(api, rent, account, make_transaction):
+def test_settling_transaction_cannot_be_deleted_in_database(api, rent, account, make_transaction):
     paid = make_transaction(account)
     put_override(api, rent, "2026-01-31", transactionId=str(paid.id))
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -329,19 +329,19 @@ def test_settled_occurrence_counts_by_the_planned_service_period(
         ({"startDate": "2026-01-01", "endDate": "2026-01-02", "limit": "5"}, "#/limit", "unknown_parameter"),
     ],
 )
-def test_a_wrong_window_is_refused(api, rent, params, pointer, code):
+def test_invalid_occurrence_window_is_rejected(api, rent, params, pointer, code):
     answer = api.get(build_path(rent, "/occurrences"), params)
     assert answer.status_code == 400
     errors = answer.json()["errors"]
     assert (errors[0]["pointer"], errors[0]["code"]) == (pointer, code)
 
 
-def test_ten_years_can_be_asked_for_at_the_end_of_time_too(api, rent):
+def test_occurrence_window_may_span_ten_years_up_to_calendar_end(api, rent):
     assert len(list_occurrence_dates(api, rent, "2026-01-01", "2036-01-01")) == 120
     assert list_occurrence_dates(api, rent, "9999-11-01", "9999-12-31") == ["9999-11-30", "9999-12-31"]
 
 
-def test_occurrences_cost_two_statements_however_many_there_are(api, rent, django_assert_num_queries):
+def test_occurrence_queries_do_not_grow_with_occurrences(api, rent, django_assert_num_queries):
     with django_assert_num_queries(3):  # the key, the rule, its overrides
         list_occurrences(api, rent, "2026-01-01", "2035-12-31")
 
@@ -363,7 +363,7 @@ RULES = st.fixed_dictionaries(
 
 @settings(max_examples=25)
 @given(rule=RULES, start=st.dates(date(2024, 1, 1), date(2026, 1, 1)), data=st.data())
-def test_the_occurrences_of_two_adjacent_windows_are_those_of_both(api, body, rule, start, data):
+def test_occurrences_of_adjacent_windows_equal_their_union(api, body, rule, start, data):
     planned = api.post("planned_transactions", body | rule).json()
     end = start + timedelta(days=700)
     named = list_occurrences(api, planned, "2024-01-01", "2028-01-01")

@@ -54,7 +54,7 @@ def book_receipt(books, account, category, amount, day, **more):
     assert books.split(made, part).status_code == 200
 
 
-def test_the_cash_plan_shows_what_is_open_of_a_total(owner, acme, api, books, bank, revenue):
+def test_cash_plan_shows_open_amount_of_total(owner, acme, api, books, bank, revenue):
     planned = create_planned_total(api, bank, revenue)
     book_receipt(books, bank, revenue, "33000.00", "2026-02-05")
     answer = owner.get(build_page_path(acme))
@@ -70,7 +70,7 @@ def test_the_cash_plan_shows_what_is_open_of_a_total(owner, acme, api, books, ba
     assert "Unsettle" not in done
 
 
-def test_the_rules_show_the_next_occurrence_with_something_open(owner, acme, api, books, bank, revenue):
+def test_rule_list_shows_next_occurrence_with_open_amount(owner, acme, api, books, bank, revenue):
     create_planned_total(api, bank, revenue, startDate="2026-02-25")
     assert "25 Feb 2026" in get_page_text(owner.get(build_page_path(acme, "/rules")))
     book_receipt(books, bank, revenue, "40000.00", "2026-02-05")
@@ -95,7 +95,7 @@ def test_plan_form_offers_settlement_modes(owner, acme, api, bank, revenue):
     assert 'value="category" checked' in owner.get(build_page_path(acme, f"/{made['id']}/edit")).content.decode()
 
 
-def test_without_a_rate_open_amounts_are_an_error(owner, acme, api, books, bank, revenue, monkeypatch):
+def test_missing_rate_for_open_amounts_shows_an_error(owner, acme, api, books, bank, revenue, monkeypatch):
     planned = create_planned_total(api, bank, revenue)
     book_receipt(books, bank, revenue, "10.00", "2026-02-05", amountCurrency="USD")
     monkeypatch.setattr("planning.planned_transactions.queries.settled_totals.get_rate_table", lambda: RateTable([]))
@@ -107,7 +107,7 @@ def test_without_a_rate_open_amounts_are_an_error(owner, acme, api, books, bank,
         assert refused.json()["code"] == "rate_missing"
 
 
-def test_few_statements_suffice_for_any_number_of_totals(api, acme, bank, revenue, django_assert_max_num_queries):
+def test_planned_total_queries_do_not_grow_with_totals(api, acme, bank, revenue, django_assert_max_num_queries):
     window = {"startDate": "2026-02-01", "endDate": "2026-02-28"}
     for count in (1, 20):
         for _ in range(count):

@@ -49,7 +49,7 @@ def build_rule_form(**changes):
     return shown | {"endType": "never", "endDate": "", "endCount": ""} | changes
 
 
-def test_the_next_occurrences_are_listed_and_added_up_by_month(viewer, api, acme, account, rent):
+def test_cash_plan_lists_next_occurrences_and_monthly_sums(viewer, api, acme, account, rent):
     body = {
         "accountId": account,
         "name": "Grant",
@@ -69,7 +69,7 @@ def test_the_next_occurrences_are_listed_and_added_up_by_month(viewer, api, acme
     assert format_day(add_months(last, 1)) not in seen
 
 
-def test_months_add_up_to_what_the_forecast_says(viewer, api, acme, account, rent):
+def test_monthly_sums_equal_the_forecast(viewer, api, acme, account, rent):
     body = {
         "accountId": account,
         "name": "USD",
@@ -85,7 +85,7 @@ def test_months_add_up_to_what_the_forecast_says(viewer, api, acme, account, ren
     assert f"{NEXT_MONTH:%b %Y} €0.00 €{out['value']:,.2f}" in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_each_month_is_the_forecasts_to_the_cent_with_what_is_due_overdue_and_booked_ahead(viewer, api, acme, account):
+def test_monthly_sums_equal_forecast_with_due_overdue_and_future_booked(viewer, api, acme, account):
     for name, away, amount in [("Due", 0, "-70.00"), ("Late", -30, "-8.05"), ("Lapsed", -61, "-900.00")]:
         body = {
             "accountId": account,
@@ -110,7 +110,7 @@ def test_each_month_is_the_forecasts_to_the_cent_with_what_is_due_overdue_and_bo
         assert re.search(rf"{month} (after today )?€{inflow['value']:,.2f} €{outflow['value']:,.2f} ", seen)
 
 
-def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, api, acme, account, monkeypatch):
+def test_missing_rate_shows_a_message(viewer, api, acme, account, monkeypatch):
     body = {
         "accountId": account,
         "name": "USD",
@@ -123,7 +123,7 @@ def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, api, ac
     assert "There is no exchange rate for USD" in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_skipped_ones_are_absent_and_changed_ones_are_marked(viewer, api, acme, rent):
+def test_cash_plan_omits_skipped_and_marks_changed_occurrences(viewer, api, acme, rent):
     second, moved = add_months(NEXT_MONTH, 1), add_months(NEXT_MONTH, 1) + timedelta(days=4)
     api.put(f"planned_transactions/{rent}/overrides/{NEXT_MONTH}", {"skipped": True})
     api.put(f"planned_transactions/{rent}/overrides/{second}", {"date": str(moved), "amountValue": "-2500.00"})
@@ -135,12 +135,12 @@ def test_skipped_ones_are_absent_and_changed_ones_are_marked(viewer, api, acme, 
     )
 
 
-def test_nothing_planned_says_what_to_do_next_to_those_who_may(owner, viewer, acme):
+def test_empty_cash_plan_suggests_next_step_to_editors_only(owner, viewer, acme):
     assert "Plan something" in get_page_text(owner.get(build_page_path(acme)))
     assert "Plan something" not in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_names_of_accounts_are_for_those_who_may_see_accounts(browser_of, acme, rent):
+def test_account_names_are_hidden_without_permission(browser_of, acme, rent):
     planner = factories.make_member(acme, "p@acme.example", permissions=["planning:read", "planning:write"])
     client = browser_of(planner, acme).client
     for path in ("", "/rules", f"/{rent}", f"/{rent}/edit", "/new"):
@@ -152,7 +152,7 @@ def test_names_of_accounts_are_for_those_who_may_see_accounts(browser_of, acme, 
 
 
 @pytest.mark.parametrize("path", ["", "/rules"])
-def test_many_rules_are_asked_for_like_one(viewer, acme, rent, audit_context, path, django_assert_max_num_queries):
+def test_page_queries_do_not_grow_with_rules(viewer, acme, rent, audit_context, path, django_assert_max_num_queries):
     viewer.get(build_page_path(acme, path))
     counted = []
     for count in (0, 60):
@@ -172,7 +172,7 @@ def test_many_rules_are_asked_for_like_one(viewer, acme, rent, audit_context, pa
     assert counted[0] == counted[1]
 
 
-def test_the_rules_are_paged(viewer, acme, rent, audit_context):
+def test_rule_list_is_paged(viewer, acme, rent, audit_context):
     rows = [
         PlannedTransaction(
             company=acme, name=f"p{n}", start_date=NEXT_MONTH, amount_value=1, amount_currency="EUR", source="api"
@@ -187,7 +187,7 @@ def test_the_rules_are_paged(viewer, acme, rent, audit_context):
     assert viewer.get(build_page_path(acme, "/rules?cursor=x")).status_code == 404
 
 
-def test_something_is_planned(owner, acme, api, account):
+def test_planned_transaction_can_be_created_on_page(owner, acme, api, account):
     sent = build_rule_form(
         accountId=account, frequency="month", interval="3", lastDayOfMonth="on", endType="count", endCount="4"
     )
@@ -210,7 +210,7 @@ def test_something_is_planned(owner, acme, api, account):
         ({"endType": "date", "endDate": "2031-12-31"}, "jeden Monat, bis 31.12.2031"),
     ],
 )
-def test_how_often_it_recurs_is_told_in_the_language_of_the_reader(owner, acme, account, changes, said):
+def test_recurrence_is_described_in_language_of_user(owner, acme, account, changes, said):
     owner.post(build_page_path(acme, "/new"), build_rule_form(accountId=account, **changes))
     told = get_page_text(owner.get(build_page_path(acme, "/rules"), headers={"accept-language": "de"}))
     assert f"Rent Main {said} " in told
@@ -246,7 +246,7 @@ def test_invalid_plan_form_shows_field_errors(owner, acme, changes, field):
     assert not PlannedTransaction.objects.exists()
 
 
-def test_a_rule_is_changed_and_what_the_form_does_not_show_stays(owner, api, acme, rent, account):
+def test_editing_rule_keeps_fields_not_in_the_form(owner, api, acme, rent, account):
     api.put(f"planned_transactions/{rent}", {"externalId": "x-1", "passThroughTaxAmount": "-100.00"})
     api.put(f"planned_transactions/{rent}/overrides/{NEXT_MONTH}", {"amountValue": "-1.00"})
     shown = owner.get(build_page_path(acme, f"/{rent}/edit")).content.decode()
@@ -258,7 +258,7 @@ def test_a_rule_is_changed_and_what_the_form_does_not_show_stays(owner, api, acm
     assert told["overrides"] == {str(NEXT_MONTH): {"amountValue": "-1.00"}}
 
 
-def test_a_change_that_cannot_be_is_refused_and_changes_nothing(owner, api, acme, rent):
+def test_invalid_rule_update_is_rejected_and_changes_nothing(owner, api, acme, rent):
     api.put(f"planned_transactions/{rent}", {"passThroughTaxAmount": "-100.00"})
     answer = owner.post(build_page_path(acme, f"/{rent}/edit"), build_rule_form(amountValue="50.00", name="Other"))
     assert answer.status_code == 400
@@ -266,7 +266,7 @@ def test_a_change_that_cannot_be_is_refused_and_changes_nothing(owner, api, acme
     assert api.get(f"planned_transactions/{rent}").json()["name"] == "Rent"
 
 
-def test_a_rule_is_deleted(owner, acme, rent):
+def test_rule_can_be_deleted_on_page(owner, acme, rent):
     assert "Rent is planned no longer." in get_page_text(
         owner.post(build_page_path(acme, f"/{rent}/delete"), follow=True)
     )
@@ -277,7 +277,7 @@ def get_overrides(api, rent):
     return api.get(f"planned_transactions/{rent}").json()["overrides"]
 
 
-def test_one_occurrence_is_skipped_and_taken_back(owner, api, acme, rent):
+def test_occurrence_can_be_skipped_and_restored(owner, api, acme, rent):
     answer = owner.post(build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}/skip"), follow=True)
     assert f"Rent of {format_day(NEXT_MONTH)} is skipped." in get_page_text(answer)
     assert get_overrides(api, rent) == {str(NEXT_MONTH): {"skipped": True}}
@@ -293,7 +293,7 @@ def test_skipping_keeps_other_overrides(owner, api, acme, rent):
     assert get_overrides(api, rent) == {str(NEXT_MONTH): {"skipped": True, "amountValue": "-1.00", "name": "Less rent"}}
 
 
-def test_one_occurrence_gets_another_day_and_amount(owner, api, acme, rent):
+def test_occurrence_date_and_amount_can_be_changed(owner, api, acme, rent):
     address, moved = build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}"), NEXT_MONTH + timedelta(days=2)
     api.put(f"planned_transactions/{rent}/overrides/{NEXT_MONTH}", {"name": "Other", "amountValue": "-7.00"})
     assert 'value="7.00"' in owner.get(address).content.decode()
@@ -304,7 +304,7 @@ def test_one_occurrence_gets_another_day_and_amount(owner, api, acme, rent):
     }
 
 
-def test_an_occurrence_that_is_sent_as_the_rule_says_differs_no_more(owner, api, acme, rent):
+def test_occurrence_equal_to_rule_loses_its_override(owner, api, acme, rent):
     for amount in ("2400.00", "2400"):
         api.put(f"planned_transactions/{rent}/overrides/{NEXT_MONTH}", {"amountValue": "-7.00"})
         sent = {"date": str(NEXT_MONTH), "direction": "out", "amountValue": amount}
@@ -313,7 +313,7 @@ def test_an_occurrence_that_is_sent_as_the_rule_says_differs_no_more(owner, api,
 
 
 @pytest.mark.parametrize("direction", ["", "sideways"])
-def test_nothing_is_planned_without_a_direction(owner, acme, direction):
+def test_planned_transaction_requires_a_direction(owner, acme, direction):
     answer = owner.post(build_page_path(acme, "/new"), build_rule_form(direction=direction))
     assert answer.status_code == 400
     assert 'id="direction-error"' in answer.content.decode()
@@ -323,7 +323,7 @@ def test_nothing_is_planned_without_a_direction(owner, acme, direction):
 @pytest.mark.parametrize(
     ("field", "value"), [("amountValue", "1.234"), ("amountValue", "-1"), ("amountValue", "x"), ("date", "2026-02-30")]
 )
-def test_an_occurrence_that_cannot_be_is_refused_at_its_field(owner, api, acme, rent, field, value):
+def test_invalid_occurrence_shows_field_error(owner, api, acme, rent, field, value):
     sent = {"date": str(NEXT_MONTH), "direction": "out", "amountValue": "1.00"} | {field: value}
     answer = owner.post(build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}"), sent)
     assert answer.status_code == 400
@@ -331,7 +331,7 @@ def test_an_occurrence_that_cannot_be_is_refused_at_its_field(owner, api, acme, 
     assert get_overrides(api, rent) == {}
 
 
-def test_a_day_that_is_no_occurrence_is_not_there(owner, acme, rent):
+def test_date_without_occurrence_is_not_found(owner, acme, rent):
     other = NEXT_MONTH + timedelta(days=1)
     assert owner.get(build_page_path(acme, f"/{rent}/occurrences/{other}")).status_code == 404
     assert owner.get(build_page_path(acme, f"/{rent}/occurrences/nonsense")).status_code == 404
@@ -346,7 +346,7 @@ def test_readers_see_no_forms(viewer, acme, rent):
     assert viewer.post(build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}/skip")).status_code == 403
 
 
-def test_another_companys_rule_is_not_there(owner, acme, globex_api):
+def test_rule_of_other_company_is_not_found(owner, acme, globex_api):
     body = {
         "accountId": None,
         "name": "Theirs",
@@ -387,7 +387,7 @@ OPTIONAL_FIELDS = {
 }
 
 
-def test_every_field_of_a_planned_payment_is_typed_and_kept(owner, api, acme, account):
+def test_every_field_of_planned_transaction_form_is_stored(owner, api, acme, account):
     landlord = api.post("counterparties", {"name": "Landlord", "type": "vendor"}).json()["id"]
     answer = owner.post(build_page_path(acme, "/new"), build_rule_form(accountId=account, **OPTIONAL_FIELDS))
     assert answer.status_code == 303
@@ -434,7 +434,7 @@ def test_plan_form_shows_saved_values_and_clears_fields(owner, api, acme, accoun
     assert stored["usingDateRule"]["type"] == "transactionDate"
 
 
-def test_mistakes_in_the_folded_fields_stand_at_them(owner, api, acme, account):
+def test_errors_in_optional_fields_open_the_section(owner, api, acme, account):
     wrong = {
         "passThroughTaxAmount": "lots", "counterparty": "Nobody", "dateRule": "custom", "ruleStart": "2027-01-01",
         "ruleEnd": "2026-01-01", "invoiceDate": "soon", "attemptCount": "often", "dueDate": "soon",
@@ -447,7 +447,7 @@ def test_mistakes_in_the_folded_fields_stand_at_them(owner, api, acme, account):
     assert not PlannedTransaction.objects.for_company(acme.id).exists()
 
 
-def test_one_occurrence_has_another_name_account_and_category_until_it_is_as_planned(owner, api, acme, account, rent):
+def test_occurrence_can_override_name_account_and_category(owner, api, acme, account, rent):
     other = api.post("accounts", {"name": "Savings", "type": "bank"}).json()["id"]
     category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
     address = build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}")
@@ -460,7 +460,7 @@ def test_one_occurrence_has_another_name_account_and_category_until_it_is_as_pla
     assert api.get(f"planned_transactions/{rent}").json()["overrides"] == {}
 
 
-def test_a_tax_in_percent_is_taken_out_of_the_amount_in_its_currency(owner, api, acme, account):
+def test_tax_percentage_is_converted_to_an_amount(owner, api, acme, account):
     sent = build_rule_form(accountId=account, amountCurrency="EUR", amountValue="119.00", passThroughTaxAmount="19 %")
     assert owner.post(build_page_path(acme, "/new"), sent).status_code == 303
     (stored,) = api.get("planned_transactions").json()
@@ -472,7 +472,7 @@ def test_a_tax_in_percent_is_taken_out_of_the_amount_in_its_currency(owner, api,
     )
 
 
-def test_a_counterparty_that_is_not_there_is_added_where_it_is_typed(owner, api, acme, account):
+def test_unknown_counterparty_can_be_created_from_the_form(owner, api, acme, account):
     sent = build_rule_form(accountId=account, counterparty="New Landlord")
     refused = owner.post(build_page_path(acme, "/new"), sent)
     assert refused.status_code == 400
@@ -488,7 +488,7 @@ def test_a_counterparty_that_is_not_there_is_added_where_it_is_typed(owner, api,
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "//a.example", "https://", "a.example"])
-def test_the_address_of_an_invoice_is_one_of_the_web(owner, api, acme, account, address):
+def test_invoice_url_must_be_a_web_address(owner, api, acme, account, address):
     answer = owner.post(build_page_path(acme, "/new"), build_rule_form(accountId=account, invoiceUrl=address))
     assert answer.status_code == 400
     assert 'id="invoiceUrl-error"' in answer.content.decode()

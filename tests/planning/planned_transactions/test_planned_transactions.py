@@ -17,7 +17,7 @@ def build_path(planned: dict[str, Any], more: str = "") -> str:
     return f"planned_transactions/{planned['id']}{more}"
 
 
-def test_a_planned_transaction_reads_as_it_was_made(api, body, acme):
+def test_planned_transaction_is_returned_as_created(api, body, acme):
     made = api.post("planned_transactions", body)
     assert made.status_code == 201, made.content
     answer = made.json()
@@ -44,7 +44,7 @@ def test_a_planned_transaction_reads_as_it_was_made(api, body, acme):
     assert api.get("planned_transactions").json() == [answer]
 
 
-def test_all_fields_are_kept(api, body, category, acme, make_counterparty):
+def test_planned_transaction_stores_all_fields(api, body, category, acme, make_counterparty):
     vendor = make_counterparty(acme)
     sent = body | {
         "amountValue": "-1190.00",
@@ -91,19 +91,19 @@ def test_planned_transaction_from_a_session_is_manual(browser_of, alice, acme, b
     assert browser_of(alice, acme).post("planned_transactions", body).json()["source"] == "manual"
 
 
-def test_the_source_cannot_be_chosen(api, body):
+def test_source_cannot_be_set_by_client(api, body):
     made = api.post("planned_transactions", body | {"source": "manual", "nonsense": 1})
     assert made.json()["source"] == "api"
     assert made["Ignored-Fields"] == "nonsense"
 
 
-def test_the_currency_is_the_accounts_where_none_is_named(api, body, acme, make_account):
+def test_currency_defaults_to_account_currency(api, body, acme, make_account):
     yen = make_account(acme, default_currency="JPY")
     made = api.post("planned_transactions", body | {"accountId": str(yen.id), "amountValue": "5"}).json()
     assert (made["amountValue"], made["amountCurrency"]) == ("5", "JPY")
 
 
-def test_without_an_account_the_currency_is_the_companys(api, body):
+def test_currency_defaults_to_company_currency_without_account(api, body):
     made = api.post("planned_transactions", body | {"accountId": None})
     assert (made.status_code, made.json()["accountId"], made.json()["amountCurrency"]) == (201, None, "EUR")
 
@@ -212,14 +212,14 @@ def test_invalid_plan_is_rejected(api, body, change, pointer, code):
     ("change", "pointer", "code"),
     [row for row in INVALID_BODIES if ... not in row[0].values() and row[1] != "#/recurrence/end"],
 )
-def test_the_same_is_refused_in_a_change_and_nothing_moves(api, rent, change, pointer, code):
+def test_invalid_update_is_rejected_and_changes_nothing(api, rent, change, pointer, code):
     answer = api.put(build_path(rent), change)
     assert answer.status_code == 400, answer.content
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
     assert api.get(build_path(rent)).json() == rent
 
 
-def test_every_mistake_is_told_at_once(api, body):
+def test_all_validation_errors_are_returned_at_once(api, body):
     wrong = {"amountValue": "x", "accountId": UNKNOWN_ID, "recurrence": {"frequency": "week", "lastDayOfMonth": True}}
     answer = api.post("planned_transactions", body | wrong)
     assert {error["code"] for error in answer.json()["errors"]} == {
@@ -229,7 +229,7 @@ def test_every_mistake_is_told_at_once(api, body):
     }
 
 
-def test_references_to_another_company_are_unknown(
+def test_references_to_other_company_are_unknown(
     api, body, globex, make_account, make_category, make_counterparty, make_transaction
 ):
     theirs = make_account(globex)
@@ -247,21 +247,21 @@ def test_references_to_another_company_are_unknown(
     assert not PlannedTransaction.objects.exists()
 
 
-def test_a_counterparty_of_another_type_is_refused(api, body, acme, make_counterparty):
+def test_counterparty_type_must_match(api, body, acme, make_counterparty):
     vendor = make_counterparty(acme)
     answer = api.post("planned_transactions", body | {"counterparty": {"type": "customer", "id": str(vendor.id)}})
     assert [e["code"] for e in answer.json()["errors"]] == ["wrong_type"]
     assert not PlannedTransaction.objects.exists()
 
 
-def test_a_change_keeps_what_is_not_sent(api, rent):
+def test_update_keeps_fields_not_sent(api, rent):
     answer = api.put(build_path(rent), {"name": "Rent of the office"})
     assert answer.status_code == 200
     expected = rent | {"name": "Rent of the office", "lastUpdatedTime": answer.json()["lastUpdatedTime"]}
     assert answer.json() == expected
 
 
-def test_a_resource_as_read_can_be_sent_back_whole_and_changes_nothing(api, rent):
+def test_planned_transaction_as_read_can_be_sent_back_unchanged(api, rent):
     api.put(build_path(rent, "/overrides/2026-02-28"), {"amountValue": "-1.00", "skipped": False})
     read = api.get(build_path(rent))
     entries = AuditEntry.objects.count()
@@ -274,7 +274,7 @@ def test_a_resource_as_read_can_be_sent_back_whole_and_changes_nothing(api, rent
     assert AuditEntry.objects.count() == entries
 
 
-def test_a_currency_that_the_amounts_do_not_fit_is_refused(api, rent):
+def test_currency_not_fitting_the_amount_is_rejected(api, rent):
     api.put(build_path(rent), {"amountValue": "-2400"})
     answer = api.put(build_path(rent), {"amountCurrency": "JPY"})
     assert [e["code"] for e in answer.json()["errors"]] == ["too_many_decimals"]
@@ -282,13 +282,13 @@ def test_a_currency_that_the_amounts_do_not_fit_is_refused(api, rent):
     assert (both.status_code, both.json()["amountValue"]) == (200, "-2400")
 
 
-def test_null_makes_it_occur_once(api, rent):
+def test_null_recurrence_means_occurring_once(api, rent):
     assert api.put(build_path(rent), {"recurrence": None}).json()["recurrence"] is None
     window = {"startDate": "2026-01-01", "endDate": "2026-12-31"}
     assert [o["date"] for o in api.get(build_path(rent, "/occurrences"), window).json()] == ["2026-01-31"]
 
 
-def test_a_stale_change_is_refused(api, rent):
+def test_stale_update_is_rejected(api, rent):
     read = api.get(build_path(rent))
     api.put(build_path(rent), {"name": "Other"})
     assert api.put(build_path(rent), {"name": "Mine"}, if_match=read["ETag"]).status_code == 412
@@ -296,7 +296,7 @@ def test_a_stale_change_is_refused(api, rent):
     assert api.get(build_path(rent)).json()["name"] == "Other"
 
 
-def test_a_deleted_one_is_gone_with_its_overrides(api, rent):
+def test_deleting_planned_transaction_deletes_its_overrides(api, rent):
     api.put(build_path(rent, "/overrides/2026-02-28"), {"skipped": True})
     answer = api.delete(build_path(rent))
     assert (answer.status_code, answer.json()) == (200, {"success": True})
@@ -304,26 +304,26 @@ def test_a_deleted_one_is_gone_with_its_overrides(api, rent):
     assert not PlannedOverride.objects.exists()
 
 
-def test_the_log_says_who_changed_what(api, rent):
+def test_audit_log_records_changes_with_their_actor(api, rent):
     api.put(build_path(rent), {"name": "Other"})
     entry = AuditEntry.objects.get(action="plannedTransaction.updated")
     assert (entry.before["name"], entry.after["name"]) == ("Rent", "Other")
     assert entry.actor.startswith("apiKey:")
 
 
-def test_a_deleted_account_leaves_what_is_expected(api, rent, account):
+def test_deleting_account_keeps_planned_transaction(api, rent, account):
     assert api.delete(f"accounts/{account.id}").status_code == 200
     assert api.get(build_path(rent)).json()["accountId"] is None
 
 
-def test_an_override_without_its_deleted_account_is_as_the_rule_says(api, rent, acme, make_account):
+def test_deleting_account_removes_override_with_only_that_account(api, rent, acme, make_account):
     other = make_account(acme, type=AccountType.CASH)
     api.put(build_path(rent, "/overrides/2026-02-28"), {"accountId": str(other.id)})
     assert api.delete(f"accounts/{other.id}").status_code == 200
     assert api.get(build_path(rent)).json()["overrides"] == {}
 
 
-def test_the_list_is_paged_without_a_repeat_and_in_three_statements(api, body, django_assert_max_num_queries):
+def test_planned_transaction_list_is_paged_with_constant_queries(api, body, django_assert_max_num_queries):
     made = [api.post("planned_transactions", body | {"name": f"n{i}"}).json() for i in range(5)]
     api.put(build_path(made[0], "/overrides/2026-01-31"), {"skipped": True})
     first = api.get("planned_transactions", {"limit": 3})
@@ -339,11 +339,11 @@ def test_the_list_is_paged_without_a_repeat_and_in_three_statements(api, body, d
 
 
 @pytest.mark.parametrize("params", [{"limit": "0"}, {"limit": "x"}, {"cursor": "x"}, {"accountId": UNKNOWN_ID}])
-def test_a_wrong_parameter_of_the_list_is_refused(api, params):
+def test_invalid_list_parameter_is_rejected(api, params):
     assert api.get("planned_transactions", params).status_code == 400
 
 
-def test_another_companys_plan_is_unknown(globex_api, api, rent):
+def test_planned_transaction_of_other_company_is_not_found(globex_api, api, rent):
     for answer in (
         globex_api.get(build_path(rent)),
         globex_api.put(build_path(rent), {"name": "x"}),
@@ -368,7 +368,7 @@ def test_another_companys_plan_is_unknown(globex_api, api, rent):
         ("delete", "/overrides/2026-01-31", "planning:write"),
     ],
 )
-def test_each_act_needs_its_permission(make_api, acme, api, rent, method, more, needed):
+def test_each_operation_requires_its_permission(make_api, acme, api, rent, method, more, needed):
     other = "planning:read" if needed == "planning:write" else "planning:write"
     answer = getattr(make_api(acme, other), method)(build_path(rent, more))
     assert answer.status_code == 403

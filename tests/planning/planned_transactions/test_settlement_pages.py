@@ -72,7 +72,7 @@ def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, book):
     assert f'href="/app/companies/{acme.id}/transactions/{paid}"' in answer.content.decode()
 
 
-def test_a_settled_transaction_shows_its_plan_and_the_plan_its_transaction(owner, acme, api, rent, book):
+def test_settled_transaction_and_planned_transaction_link_to_each_other(owner, acme, api, rent, book):
     paid = book(0, "-100.00", "Landlord")
     press_button(owner, acme, rent, "settle", transactionId=paid)
     shown = owner.get(f"/app/companies/{acme.id}/transactions/{paid}")
@@ -84,7 +84,7 @@ def test_a_settled_transaction_shows_its_plan_and_the_plan_its_transaction(owner
     )
 
 
-def test_undo_restores_an_expected_occurrence(owner, acme, api, rent, book):
+def test_unsettling_restores_expected_occurrence(owner, acme, api, rent, book):
     press_button(owner, acme, rent, "settle", transactionId=book(0, "-100.00", "Landlord"))
     answer = press_button(owner, acme, rent, "unsettle", **{"from": "plan"})
     assert f"Rent of {format_day(DUE_DAY)} is expected again." in get_page_text(answer)
@@ -92,7 +92,7 @@ def test_undo_restores_an_expected_occurrence(owner, acme, api, rent, book):
     assert "overdue" in get_page_text(answer)
 
 
-def test_where_nothing_fits_one_chooses_the_nearest_first(owner, acme, api, rent, book):
+def test_settlement_without_match_offers_nearest_transactions_first(owner, acme, api, rent, book):
     book(0, "-20.00", "Cheap")
     wanted = book(15, "-150.00", "Dear")
     book(0, "100.00", "Refund")
@@ -121,7 +121,7 @@ def test_past_skip_can_be_undone(owner, acme, api, rent):
     assert "overdue" in get_page_text(press_button(owner, acme, rent, "restore", **{"from": "plan"}))
 
 
-def test_transactions_are_proposed_and_shown_to_those_who_may_see_them(browser_of, acme, api, rent, book):
+def test_settlement_matches_require_transaction_permission(browser_of, acme, api, rent, book):
     paid = book(0, "-100.00", "Landlord")
     planner = factories.make_member(acme, "p@acme.example", permissions=["planning:read", "planning:write"])
     client = browser_of(planner, acme).client
@@ -143,7 +143,7 @@ def test_readers_see_no_settlement_buttons(browser_of, bob, acme, rent, book):
         assert viewer.post(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/{act}")).status_code == 403
 
 
-def test_settling_by_itself_is_a_choice_of_the_form(owner, acme, api, account):
+def test_auto_settlement_can_be_chosen_in_the_form(owner, acme, api, account):
     sent = {"name": "Rent", "direction": "out", "amountValue": "1.00", "accountId": account, "startDate": str(TODAY)}
     owner.post(build_page_path(acme, "/new"), sent | {"autoSettle": "on"})
     (told,) = api.get("planned_transactions").json()

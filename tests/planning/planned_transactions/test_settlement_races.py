@@ -13,7 +13,7 @@ WRITER_COUNT = 6
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_occurrences_settled_at_once_by_one_transaction_one_is(api, body, account, make_transaction):
+def test_concurrent_settlements_by_one_transaction_settle_one_occurrence(api, body, account, make_transaction):
     plans = [api.post("planned_transactions", body).json()["id"] for _ in range(WRITER_COUNT)]
     paid = {"transactionId": str(make_transaction(account).id)}
     start = Barrier(WRITER_COUNT)

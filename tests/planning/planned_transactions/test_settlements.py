@@ -81,7 +81,7 @@ def get_settled_occurrence(api: Any, paid: dict[str, Any]) -> Any:
     return api.get(f"transactions/{paid['id']}").json()["settles"]
 
 
-def test_what_is_due_overdue_settled_and_skipped_says_so_and_what_lapsed_is_absent(api, plan, book):
+def test_due_list_shows_states_and_omits_lapsed_occurrences(api, plan, book):
     for days in (-61, -60, -1, 0, 1):
         plan(days)
     paid, skipped = plan(-10), plan(-20)
@@ -97,7 +97,7 @@ def test_what_is_due_overdue_settled_and_skipped_says_so_and_what_lapsed_is_abse
     }
 
 
-def test_a_due_occurrence_is_the_occurrence_with_its_rule_and_state(api, plan, book):
+def test_due_occurrence_includes_its_planned_transaction_and_state(api, plan, book):
     planned, paid = plan(-3), book(-3)
     api.put(
         f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}", {"date": format_day(-2), "name": "Late"}
@@ -118,12 +118,12 @@ def test_a_due_occurrence_is_the_occurrence_with_its_rule_and_state(api, plan, b
         ({"startDate": format_day(0)}, "required"),
     ],
 )
-def test_a_wrong_window_is_refused(api, asked, code):
+def test_invalid_window_is_rejected(api, asked, code):
     for answer in (api.get("planned_transactions/due", asked), api.post("planned_transactions/matches", asked)):
         assert [error["code"] for error in answer.json()["errors"]] == [code]
 
 
-def test_a_window_with_too_many_occurrences_is_refused(api, plan, monkeypatch):
+def test_window_with_too_many_occurrences_is_rejected(api, plan, monkeypatch):
     monkeypatch.setattr("planning.planned_transactions.queries.occurrences.MAX_OCCURRENCES", 20)
     plan(0, recurrence={"frequency": "day"})
     window = {"startDate": format_day(0), "endDate": format_day(20)}
@@ -132,7 +132,7 @@ def test_a_window_with_too_many_occurrences_is_refused(api, plan, monkeypatch):
     assert len(list_due(api, 0, 19)) == 20
 
 
-def test_what_is_due_is_asked_for_in_two_statements_however_many_rules(acme, api, plan, django_assert_num_queries):
+def test_due_occurrence_queries_do_not_grow_with_rules(acme, api, plan, django_assert_num_queries):
     for count in (1, 20):
         for _ in range(count):
             plan(0)
@@ -140,7 +140,7 @@ def test_what_is_due_is_asked_for_in_two_statements_however_many_rules(acme, api
             list_due_occurrences(acme, window_start=TODAY, window_end=TODAY, today=TODAY)
 
 
-def test_a_settled_occurrence_and_its_transaction_say_each_other(api, plan, book):
+def test_settled_occurrence_and_transaction_reference_each_other(api, plan, book):
     planned, paid = plan(-3), book(-2, "-104.00")
     assert paid["settles"] is None
     answer = settle_occurrence(api, planned, paid)
@@ -158,7 +158,7 @@ def test_a_settled_occurrence_and_its_transaction_say_each_other(api, plan, book
     assert list_states(api) == {format_day(-3): "overdue"}
 
 
-def test_a_transaction_has_changed_when_what_it_settles_has(api, plan, book):
+def test_transaction_etag_changes_with_settlement(api, plan, book):
     planned, paid = plan(-3), book(-3)
     path = f"transactions/{paid['id']}"
     seen = [api.get(path).headers["ETag"]]
@@ -173,7 +173,7 @@ def test_a_transaction_has_changed_when_what_it_settles_has(api, plan, book):
     assert get_settled_occurrence(api, paid) is None
 
 
-def test_what_else_differs_stays_with_the_occurrence(api, plan, book):
+def test_settling_and_unsettling_keep_other_overrides(api, plan, book):
     planned, paid = plan(-3), book(-3)
     api.put(
         f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}",
@@ -191,7 +191,7 @@ def get_error(answer: Any) -> tuple[int, str]:
     return answer.status_code, body["errors"][0]["code"] if body["code"] == "validation_failed" else body["code"]
 
 
-def test_an_occurrence_is_settled_once_and_by_a_transaction_that_settles_nothing_else(api, plan, book):
+def test_occurrence_is_settled_once_and_transaction_settles_once(api, plan, book):
     planned, other, paid = plan(-3), plan(-3), book(-3)
     settle_occurrence(api, planned, paid)
     assert get_error(settle_occurrence(api, planned, book(-3))) == (409, "occurrence_settled")
@@ -217,7 +217,7 @@ def test_settled_occurrence_cannot_be_skipped(api, plan, book):
     assert answer.status_code == 200
 
 
-def test_money_in_settles_no_money_out_and_a_pending_one_nothing(api, plan, book, account):
+def test_wrong_direction_or_pending_transaction_cannot_settle(api, plan, book, account):
     planned = plan(-3)
     opening = api.put(f"accounts/{account.id}/initial_balance", {"date": format_day(-90), "amountValue": "-100.00"})
     assert opening.status_code == 200, opening.content
@@ -236,20 +236,20 @@ def test_money_in_settles_no_money_out_and_a_pending_one_nothing(api, plan, book
     assert not PlannedOverride.objects.exists()
 
 
-def test_another_companys_transaction_is_not_there(api, globex, plan, make_account, make_transaction):
+def test_transaction_of_other_company_cannot_settle(api, globex, plan, make_account, make_transaction):
     planned, theirs = plan(-3), make_transaction(make_account(globex))
     assert get_error(settle_occurrence(api, planned, str(theirs.id))) == (400, "unknown_id")
     assert settle_occurrence(api, {**planned, "id": UNKNOWN_ID}, UNKNOWN_ID).status_code == 404
 
 
-def test_a_deleted_transaction_settles_nothing_any_more(api, plan, book):
+def test_deleting_transaction_unsettles_occurrence(api, plan, book):
     planned, paid = plan(-3), book(-3)
     settle_occurrence(api, planned, paid)
     assert api.delete(f"transactions/{paid['id']}").status_code == 200
     assert list_states(api) == {format_day(-3): "overdue"}
 
 
-def test_one_that_is_booked_by_hand_settles_and_one_that_is_pending_again_does_not(api, plan, book):
+def test_transaction_settles_when_booked_and_unsettles_when_pending_again(api, plan, book):
     planned, paid = plan(-3, autoSettle=True), book(-3, pending=True)
     assert get_settled_occurrence(api, paid) is None
     assert api.put(f"transactions/{paid['id']}", {"pending": False}).status_code == 200
@@ -272,7 +272,7 @@ def test_settling_transaction_keeps_its_direction(api, plan, book):
     assert api.put(f"transactions/{paid['id']}", {"amountValue": "99.00"}).status_code == 200
 
 
-def test_a_rule_does_not_leave_a_day_that_is_settled(api, plan, book):
+def test_rule_change_cannot_drop_a_settled_occurrence(api, plan, book):
     planned, paid = plan(-3), book(-3, "-99.00")
     settle_occurrence(api, planned, paid)
     path = f"planned_transactions/{planned['id']}"
@@ -285,7 +285,7 @@ def test_a_rule_does_not_leave_a_day_that_is_settled(api, plan, book):
     assert api.put(path, {"startDate": format_day(-2)}).status_code == 200
 
 
-def test_what_pages_of_transactions_settle_is_asked_for_at_once(acme, api, plan, book, django_assert_num_queries):
+def test_settlement_queries_do_not_grow_with_transactions(acme, api, plan, book, django_assert_num_queries):
     for count in (1, 10):
         for _ in range(count):
             settle_occurrence(api, plan(-3), book(-3))
@@ -293,7 +293,7 @@ def test_what_pages_of_transactions_settle_is_asked_for_at_once(acme, api, plan,
             list_transaction_dicts(Transaction.objects.for_company(acme.id), company_id=acme.id)
 
 
-def test_a_match_is_near_in_time_and_amount_and_of_one_direction(api, plan, book):
+def test_match_requires_near_date_and_amount_and_same_direction(api, plan, book):
     planned = plan(-20)
     for days, amount in [(-31, "-100.00"), (-9, "-100.00"), (-20, "-110.01"), (-20, "-89.99"), (-20, "100.00")]:
         book(days, amount)
@@ -305,7 +305,7 @@ def test_a_match_is_near_in_time_and_amount_and_of_one_direction(api, plan, book
     assert list_matches(api, -19, 0) == [], "the window is of occurrences"
 
 
-def test_the_nearest_come_first_and_each_once(api, plan, book):
+def test_nearest_matches_come_first_and_use_each_transaction_once(api, plan, book):
     first, second = plan(-20), plan(-18, "-101.00")
     paid, other = book(-18, "-100.00"), book(-12, "-100.00")
     assert list_matches(api) == [
@@ -314,7 +314,7 @@ def test_the_nearest_come_first_and_each_once(api, plan, book):
     ]
 
 
-def test_of_one_day_the_nearest_amount_comes_first(api, plan, book):
+def test_nearest_amount_matches_first_on_the_same_day(api, plan, book):
     planned = plan(-20)
     book(-20, "-101.00")
     equal = book(-20, "-100.00")
@@ -322,7 +322,7 @@ def test_of_one_day_the_nearest_amount_comes_first(api, plan, book):
     assert planned["id"] == list_matches(api)[0][0]
 
 
-def test_a_match_is_on_the_account_of_the_plan_or_on_any_where_it_has_none(api, acme, plan, book, make_account):
+def test_match_requires_account_of_plan_or_any_if_plan_has_none(api, acme, plan, book, make_account):
     plan(-20)
     elsewhere = book(-20, accountId=str(make_account(acme, name="Other").id))
     assert list_matches(api) == []
@@ -343,7 +343,7 @@ def test_settled_and_skipped_occurrences_are_not_matched(api, plan, book):
     assert len(list_matches(api)) == 1
 
 
-def test_an_occurrence_is_matched_by_what_differs_about_it(api, plan, book):
+def test_occurrence_is_matched_by_its_overridden_values(api, plan, book):
     planned = plan(-50)
     moved = {"date": format_day(-5), "amountValue": "-300.00"}
     api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-50)}", moved)
@@ -353,7 +353,7 @@ def test_an_occurrence_is_matched_by_what_differs_about_it(api, plan, book):
     assert settle_occurrence(api, planned, paid, match[1]).status_code == 200, "a match is settled as it came"
 
 
-def test_amounts_of_another_currency_match_at_the_days_rate(api, plan, book):
+def test_foreign_amount_matches_at_rate_of_the_day(api, plan, book):
     planned = plan(-20, "-100.00", amountCurrency="USD")
     day = TODAY - timedelta(days=19)
     euros = round_half_up(convert(Decimal(-95), source="USD", target="EUR", day=day, rates=get_rate_table()), "EUR")
@@ -365,7 +365,7 @@ def test_amounts_of_another_currency_match_at_the_days_rate(api, plan, book):
     assert abs(Decimal(match[3]) - 5) <= Decimal("0.01"), "in the currency of the plan"
 
 
-def test_matches_are_for_those_who_may_see_transactions(make_api, acme, plan, book):
+def test_matches_require_transaction_permission(make_api, acme, plan, book):
     plan(-20)
     book(-20)
     asked = {"startDate": format_day(-30), "endDate": format_day(0)}
@@ -390,7 +390,7 @@ def list_settled_days(api: Any) -> list[str]:
     return [each["date"] for each in list_due(api) if each["state"] == "settled"]
 
 
-def test_an_import_settles_what_is_equal_and_at_most_five_days_away(api, account, plan):
+def test_import_settles_equal_amount_within_five_days(api, account, plan):
     made = plan(-20, autoSettle=True)
     assert made["autoSettle"] is True
     import_transactions(api, account, (-26, "-100.00"), (-14, "-100.00"), (-20, "-100.01"), (-20, "100.00"))
@@ -416,12 +416,12 @@ def test_plans_without_auto_settlement_wait(api, account, plan):
     assert len(list_matches(api)) == 1
 
 
-def test_one_transaction_that_is_booked_settles_too_and_answers_it(api, plan, book):
+def test_created_transaction_settles_and_returns_its_occurrence(api, plan, book):
     planned = plan(-20, autoSettle=True)
     assert book(-18, "-100.00")["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(-20)}
 
 
-def test_of_many_each_settles_one_the_nearest_first(api, account, plan):
+def test_imported_transactions_settle_nearest_occurrence_one_each(api, account, plan):
     plan(-30, autoSettle=True, recurrence={"frequency": "day", "interval": 7})
     import_transactions(api, account, (-30, "-100.00"), (-24, "-100.00"), (-24, "-100.00"), (-18, "-100.00"))
     assert list_settled_days(api) == [format_day(-30), format_day(-23), format_day(-16)]
@@ -429,7 +429,7 @@ def test_of_many_each_settles_one_the_nearest_first(api, account, plan):
     assert rows.count(None) == 1
 
 
-def test_an_import_settles_on_the_account_and_in_the_currency_of_the_plan(api, acme, account, plan, make_account):
+def test_import_settles_only_on_account_and_currency_of_plan(api, acme, account, plan, make_account):
     plan(-20, autoSettle=True)
     plan(-20, autoSettle=True, amountCurrency="USD")
     import_transactions(api, make_account(acme, name="Other"), (-20, "-100.00"))
@@ -438,7 +438,7 @@ def test_an_import_settles_on_the_account_and_in_the_currency_of_the_plan(api, a
     assert [each["amountCurrency"] for each in list_due(api) if each["state"] == "settled"] == ["USD"]
 
 
-def test_an_import_settles_what_differs_by_what_it_was_changed_to(api, account, plan):
+def test_import_settles_overridden_occurrence_by_its_new_values(api, account, plan):
     planned = plan(-50, autoSettle=True)
     moved = {"date": format_day(-5), "amountValue": "-300.00", "name": "Late"}
     api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-50)}", moved)
@@ -448,7 +448,7 @@ def test_an_import_settles_what_differs_by_what_it_was_changed_to(api, account, 
     assert settled["transactionId"]
 
 
-def test_pending_and_tried_rows_settle_nothing(api, account, plan):
+def test_pending_and_dry_run_rows_settle_nothing(api, account, plan):
     plan(-20, autoSettle=True)
     import_transactions(api, account, (-20, "-100.00"), pending=True)
     items = [{"accountId": str(account.id), "date": format_day(-20), "amountValue": "-100.00"}]
@@ -456,7 +456,7 @@ def test_pending_and_tried_rows_settle_nothing(api, account, plan):
     assert list_settled_days(api) == []
 
 
-def test_undoing_an_import_unsettles(api, account, plan):
+def test_import_undo_unsettles(api, account, plan):
     plan(-20, autoSettle=True)
     done = import_transactions(api, account, (-20, "-100.00"))
     assert list_states(api) == {format_day(-20): "settled"}
@@ -464,7 +464,7 @@ def test_undoing_an_import_unsettles(api, account, plan):
     assert list_states(api) == {format_day(-20): "overdue"}
 
 
-def test_another_companys_plans_stay_as_they_are(globex_api, api, account, plan):
+def test_import_does_not_settle_plans_of_other_companies(globex_api, api, account, plan):
     plan(-20, autoSettle=True)
     theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()
     row = {"accountId": theirs["id"], "date": format_day(-20), "amountValue": "-100.00"}
@@ -472,14 +472,16 @@ def test_another_companys_plans_stay_as_they_are(globex_api, api, account, plan)
     assert list_states(api) == {format_day(-20): "overdue"}
 
 
-def test_parts_of_an_imported_transaction_count_by_the_invoice_of_its_plan(api, account, category, plan):
+def test_imported_categorized_transaction_settles_plan_with_invoice_date(api, account, category, plan):
     plan(-20, autoSettle=True, invoiceDate="2024-02-15")
     import_transactions(api, account, (-20, "-100.00"), categoryId=str(category.id))
     (row,) = api.get("transactions").json()
     assert row["settles"]["date"] == format_day(-20)
 
 
-def test_however_many_are_settled_the_statements_are_the_same(acme, api, account, plan, django_assert_max_num_queries):
+def test_import_settlement_queries_do_not_grow_with_settlements(
+    acme, api, account, plan, django_assert_max_num_queries
+):
     counted = []
     for count in (1, 20):
         for _ in range(count):

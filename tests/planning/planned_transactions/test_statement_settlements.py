@@ -28,7 +28,7 @@ def build_statement_file(days: int, amount: str, status: str = "BOOK") -> bytes:
     )
 
 
-def test_a_bank_statement_settles_and_undoing_it_unsettles(api, account, planned):
+def test_bank_statement_settles_and_import_undo_unsettles(api, account, planned):
     told = upload_statement(api, build_statement_file(-18, "-100.00"), accountId=str(account.id))
     assert told.status_code == 200, told.content
     (row,) = api.get("transactions").json()
@@ -37,7 +37,7 @@ def test_a_bank_statement_settles_and_undoing_it_unsettles(api, account, planned
     assert list_states(api) == {format_day(-20): "overdue"}
 
 
-def test_a_pending_row_of_a_statement_settles_once_the_bank_has_booked_it(api, account, planned):
+def test_pending_statement_row_settles_once_booked(api, account, planned):
     assert (
         upload_statement(api, build_statement_file(-20, "-100.00", "PDNG"), accountId=str(account.id)).status_code
         == 200

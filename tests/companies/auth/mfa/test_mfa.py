@@ -89,7 +89,7 @@ def holder(alices, alice):
 # ---------------------------------------------------------------------------------------------- setting up
 
 
-def test_an_app_is_set_up_with_the_code_that_it_shows_and_ten_codes_are_shown_once(alices, alice):
+def test_totp_setup_confirms_with_code_and_shows_recovery_codes_once(alices, alice):
     page = alices.get(ADD)
     assert "<svg" in page.content.decode()
     assert find_seed(alices.get(ADD)) == find_seed(page)  # looked at again it is the same
@@ -104,14 +104,14 @@ def test_an_app_is_set_up_with_the_code_that_it_shows_and_ten_codes_are_shown_on
     assert alice.second_factor_since is not None
 
 
-def test_codes_are_kept_as_digests(holder):
+def test_recovery_codes_are_stored_as_digests(holder):
     kept = b"".join(bytes(each.digest) for each in RecoveryCode.objects.for_user(holder.user.pk))
     assert len(kept) == 10 * 32
     assert not any(each.replace("-", "").encode() in kept for each in holder.codes)
 
 
 @pytest.mark.parametrize("wrong", ["", "000000", "12345", "1234567", "１２３４５６", "abcdef", "-12345"])
-def test_a_wrong_code_sets_nothing_up(wrong, alices, alice):
+def test_totp_setup_with_wrong_code_is_rejected(wrong, alices, alice):
     seed = find_seed(alices.get(ADD))
     if wrong == generate_code(seed):
         return  # pragma: no cover - one in a million
@@ -122,12 +122,12 @@ def test_a_wrong_code_sets_nothing_up(wrong, alices, alice):
     assert find_seed(alices.get(ADD)) == seed
 
 
-def test_there_is_one_app(holder):
+def test_user_can_have_only_one_totp_device(holder):
     assert holder.client.get(ADD)["Location"] == FACTORS
     assert "already" in holder.client.post(ADD, {"code": "123456"}, follow=True).content.decode()
 
 
-def test_with_the_first_factor_other_sessions_end(alice):
+def test_adding_first_mfa_method_ends_other_sessions(alice):
     here, there = Client(), Client()
     for client in (here, there):
         enter_password(client, alice.email)
@@ -138,7 +138,7 @@ def test_with_the_first_factor_other_sessions_end(alice):
     assert here.get("/companies").status_code == 200
 
 
-def test_with_the_last_factor_the_codes_go_and_the_password_is_enough(holder):
+def test_removing_last_mfa_method_deletes_codes_and_allows_password_only(holder):
     assert holder.client.post(f"{ADD}/remove").status_code == 303
     assert not RecoveryCode.objects.exists()
     holder.user.refresh_from_db()
@@ -148,7 +148,7 @@ def test_with_the_last_factor_the_codes_go_and_the_password_is_enough(holder):
     assert holder.client.post(f"{FACTORS}/codes").status_code == 404
 
 
-def test_new_codes_make_the_old_ones_void(holder):
+def test_new_recovery_codes_invalidate_old_ones(holder):
     fresh = list_recovery_codes(holder.client.post(f"{FACTORS}/codes"))
     for typed, status in ((holder.codes[0], 400), (fresh[0], 303)):
         client = Client()
@@ -172,7 +172,7 @@ def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
     ]  # fmt: skip
 
 
-def test_nobody_changes_a_factor_without_a_session():
+def test_mfa_pages_require_session():
     for path in (FACTORS, ADD):
         assert Client().get(path)["Location"].startswith("/app/sign-in")
     for path in (ADD, f"{ADD}/remove", f"{FACTORS}/codes", f"{FACTORS}/passkeys", f"{FACTORS}/passkeys/options"):
@@ -182,7 +182,7 @@ def test_nobody_changes_a_factor_without_a_session():
 # ---------------------------------------------------------------------------------------------- the second step
 
 
-def test_with_a_factor_the_password_alone_opens_nothing(holder):
+def test_password_alone_does_not_sign_in_user_with_mfa(holder):
     client = Client()
     first = enter_password(client, holder.user.email, then="/app/companies/new")
     assert first["Location"].startswith(SECOND)
@@ -195,12 +195,12 @@ def test_with_a_factor_the_password_alone_opens_nothing(holder):
     assert client.get("/companies").status_code == 200
 
 
-def test_the_second_step_needs_the_first(holder):
+def test_second_step_requires_password_first(holder):
     answer = Client().post(SECOND, {"code": generate_code(holder.seed)})
     assert answer["Location"].startswith("/app/sign-in?")
 
 
-def test_the_second_step_comes_within_ten_minutes_and_ends_with_the_password(holder):
+def test_second_step_expires_after_ten_minutes_or_password_change(holder):
     for late in (True, False):
         client = Client()
         enter_password(client, holder.user.email)
@@ -215,7 +215,7 @@ def test_the_second_step_comes_within_ten_minutes_and_ends_with_the_password(hol
         assert client.get("/companies").status_code == 401
 
 
-def test_a_code_is_taken_once(holder):
+def test_totp_code_is_accepted_once(holder):
     typed = generate_code(holder.seed)
     for status in (303, 400):
         client = Client()
@@ -223,7 +223,7 @@ def test_a_code_is_taken_once(holder):
         assert client.post(SECOND, {"code": typed}).status_code == status
 
 
-def test_the_code_that_set_the_app_up_signs_nobody_in(alices, alice):
+def test_totp_code_used_for_setup_cannot_sign_in(alices, alice):
     seed = find_seed(alices.get(ADD))
     typed = generate_code(seed)
     assert alices.post(ADD, {"code": typed}).status_code == 200
@@ -233,7 +233,7 @@ def test_the_code_that_set_the_app_up_signs_nobody_in(alices, alice):
 
 
 @pytest.mark.parametrize(("steps", "status"), [(-2, 400), (-1, 303), (0, 303), (1, 303), (2, 400)])
-def test_a_clock_may_be_one_step_off_and_never_two(steps, status, holder, monkeypatch):
+def test_totp_tolerates_clock_drift_of_one_step_only(steps, status, holder, monkeypatch):
     at = 30 * (int(time.time()) // 30) + 15  # the middle of a step
     monkeypatch.setattr(otp, "time", SimpleNamespace(time=lambda: at))
     monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: at))
@@ -245,7 +245,7 @@ def test_a_clock_may_be_one_step_off_and_never_two(steps, status, holder, monkey
 
 
 @pytest.mark.parametrize(("at", "typed"), VECTORS)
-def test_codes_are_those_of_rfc_6238(at, typed, holder, monkeypatch):
+def test_totp_codes_match_rfc_6238(at, typed, holder, monkeypatch):
     TOTPDevice.objects.update(key=RFC_6238)
     monkeypatch.setattr(otp, "time", SimpleNamespace(time=lambda: at))
     client = Client()
@@ -253,7 +253,7 @@ def test_codes_are_those_of_rfc_6238(at, typed, holder, monkeypatch):
     assert client.post(SECOND, {"code": typed}).status_code == 303
 
 
-def test_after_a_wrong_code_the_right_one_waits_a_moment(holder):
+def test_totp_code_is_delayed_after_wrong_code(holder):
     client = Client()
     enter_password(client, holder.user.email)
     for typed in ("000000", generate_code(holder.seed)):
@@ -263,7 +263,7 @@ def test_after_a_wrong_code_the_right_one_waits_a_moment(holder):
     assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 303
 
 
-def test_ten_wrong_codes_lock_as_ten_wrong_passwords_do_and_a_right_password_between_helps_nothing(holder, caplog):
+def test_ten_wrong_totp_codes_lock_sign_in_despite_correct_passwords(holder, caplog):
     client = Client()
     for number in range(10):
         enter_password(client, holder.user.email)
@@ -275,7 +275,7 @@ def test_ten_wrong_codes_lock_as_ten_wrong_passwords_do_and_a_right_password_bet
     assert enter_password(Client(), holder.user.email).status_code == 429
 
 
-def test_wrong_codes_count_against_their_place(holder, settings):
+def test_wrong_totp_codes_count_against_ip_address(holder, settings):
     settings.SIGN_IN_LIMIT = 5
     client = Client(REMOTE_ADDR="192.0.2.77")
     enter_password(client, holder.user.email)
@@ -283,7 +283,7 @@ def test_wrong_codes_count_against_their_place(holder, settings):
     assert said == [400, 400, 400, 400, 429, 429]
 
 
-def test_a_recovery_code_works_once_in_whatever_way_it_is_typed(holder):
+def test_recovery_code_works_once_in_any_spelling(holder):
     typed = holder.codes[3].upper().replace("-", " ")
     for status in (303, 400):
         client = Client()
@@ -296,7 +296,7 @@ def test_a_recovery_code_works_once_in_whatever_way_it_is_typed(holder):
             assert "was used already" in answer.content.decode()
 
 
-def test_nobodys_recovery_code_is_another_persons(holder, bob):
+def test_recovery_code_does_not_work_for_another_user(holder, bob):
     client = Client()
     enter_password(client, bob.email)
     set_up_app(client)
@@ -305,7 +305,7 @@ def test_nobodys_recovery_code_is_another_persons(holder, bob):
     assert other.post(SECOND, {"code": holder.codes[0]}).status_code == 400
 
 
-def test_a_new_password_by_mail_is_no_way_around_the_factor(holder):
+def test_password_reset_does_not_bypass_mfa(holder):
     link = build_password_link(holder.user).partition("/app/")[2]
     client = Client()
     form = client.get(f"/app/{link}", follow=True)
@@ -319,7 +319,7 @@ def test_a_new_password_by_mail_is_no_way_around_the_factor(holder):
 # ---------------------------------------------------------------------------------------------- proving it again
 
 
-def test_after_ten_minutes_factors_are_changed_with_a_new_proof(holder):
+def test_mfa_changes_require_step_up_after_ten_minutes(holder):
     age_sign_in(holder.client, 11)
     for path in (f"{ADD}/remove", f"{FACTORS}/codes", f"{FACTORS}/passkeys"):
         answer = holder.client.post(path, follow=True)
@@ -334,14 +334,14 @@ def test_after_ten_minutes_factors_are_changed_with_a_new_proof(holder):
     assert not TOTPDevice.objects.exists()
 
 
-def test_without_a_factor_the_proof_is_the_password(alices):
+def test_step_up_without_mfa_asks_for_password(alices):
     age_sign_in(alices, 11)
     asked = alices.get(ADD, follow=True)
     assert asked.redirect_chain[-1][0].startswith("/app/sign-in?again=1")
     assert "Enter your password" in asked.content.decode()
 
 
-def test_a_changed_password_is_no_proof_where_there_is_a_factor(holder):
+def test_password_change_does_not_count_as_step_up_for_user_with_mfa(holder):
     age_sign_in(holder.client, 11)
     new = "another horse battery"
     form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
@@ -349,7 +349,7 @@ def test_a_changed_password_is_no_proof_where_there_is_a_factor(holder):
     assert holder.client.get(ADD)["Location"].startswith("/app/sign-in?again=1")
 
 
-def test_changing_members_asks_again(holder, acme, bob):
+def test_member_changes_require_step_up(holder, acme, bob):
     row = Membership.objects.for_company(acme.id).get(user=bob)
     members = f"/app/companies/{acme.id}/settings/members"
     api = f"/companies/{acme.id}/members"
@@ -375,7 +375,7 @@ def test_changing_members_asks_again(holder, acme, bob):
 # ---------------------------------------------------------------------------------------------- who lost it
 
 
-def test_an_operator_lets_somebody_back_in(holder, acme, capsys):
+def test_restore_access_command_removes_mfa(holder, acme, capsys):
     call_command("restore_access", holder.user.email.upper())
     assert "password alone" in capsys.readouterr().out
     assert enter_password(Client(), holder.user.email)["Location"] == "/app/"
@@ -390,7 +390,7 @@ def test_an_operator_lets_somebody_back_in(holder, acme, capsys):
 # ---------------------------------------------------------------------------------------------- staff
 
 
-def test_staff_need_a_second_factor_and_are_led_to_it(settings, holder, bob):
+def test_staff_without_mfa_are_redirected_to_mfa_setup(settings, holder, bob):
     settings.STAFF_MFA = True
     User.objects.update(is_staff=True, is_superuser=True)
     assert holder.client.get("/admin/").status_code == 200
@@ -404,13 +404,13 @@ def test_staff_need_a_second_factor_and_are_led_to_it(settings, holder, bob):
     assert client.get("/admin/").status_code == 200
 
 
-def test_admin_asks_for_a_staff_account(holder):
+def test_admin_requires_staff_account(holder):
     led = holder.client.get("/admin/", follow=True)
     assert led.status_code == 200
     assert 'id="password"' in led.content.decode()
 
 
-def test_a_session_that_proved_a_factor_from_before_has_proved_none(holder):
+def test_session_verified_with_removed_mfa_method_is_ended(holder):
     other = Client()
     enter_password(other, holder.user.email)
     assert other.post(SECOND, {"code": holder.codes[0]}).status_code == 303
@@ -420,7 +420,7 @@ def test_a_session_that_proved_a_factor_from_before_has_proved_none(holder):
     assert holder.client.get("/app/security").status_code == 200
 
 
-def test_whoever_guesses_codes_keeps_the_owner_out_for_a_minute_at_most(holder):
+def test_totp_lockout_delay_is_at_most_about_a_minute(holder):
     for count in (30, 31):
         before = datetime.now(tz=UTC) - timedelta(seconds=65)
         TOTPDevice.objects.update(throttling_failure_count=count, throttling_failure_timestamp=before)
@@ -441,6 +441,6 @@ def test_successful_sign_in_ends_the_code_lockout(holder):
     assert again.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 303
 
 
-def test_an_operator_who_lets_somebody_in_ends_their_sessions(holder):
+def test_restore_access_command_ends_sessions(holder):
     call_command("restore_access", holder.user.email)
     assert holder.client.get("/app/security").headers["Location"].startswith("/app/sign-in")

@@ -47,7 +47,7 @@ def holder(alice):
 # ---------------------------------------------------------------------------------------------- setting up
 
 
-def test_a_passkey_is_asked_for_that_finds_its_user_and_knows_them(holder):
+def test_passkey_registration_requires_discoverable_verified_credential(holder):
     options = get_options(holder.client, ADD)
     assert options["rp"] == {"id": "app.example", "name": "Tidebook"}
     chosen = options["authenticatorSelection"]
@@ -68,7 +68,7 @@ WRONG_ANSWERS = {
 
 
 @pytest.mark.parametrize("wrong", WRONG_ANSWERS.values(), ids=WRONG_ANSWERS)
-def test_a_new_passkey_is_refused_with(wrong, alice):
+def test_passkey_registration_with_invalid_answer_is_rejected(wrong, alice):
     client = Client()
     enter_password(client, alice.email)
     refused = add_passkey(client, PasskeyDevice(ORIGIN), **wrong)
@@ -88,7 +88,7 @@ GARBAGE = ["", "{}", "[]", "null", "1", '"x"', "{", '{"id": 1, "rawId": 1, "type
 
 
 @pytest.mark.parametrize("answer", GARBAGE, ids=range(len(GARBAGE)))
-def test_what_no_browser_sends_is_refused_too(answer, holder):
+def test_passkey_answer_with_malformed_content_is_rejected(answer, holder):
     get_options(holder.client, ADD)
     assert holder.client.post(ADD, {"name": "x", "answer": answer}).status_code == 400
     client = Client()
@@ -98,12 +98,12 @@ def test_what_no_browser_sends_is_refused_too(answer, holder):
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 101, "two\nlines", "\u200b"])
-def test_a_passkey_has_a_name_on_one_line(name, holder):
+def test_passkey_name_must_be_a_single_line(name, holder):
     refused = add_passkey(holder.client, PasskeyDevice(ORIGIN), name=name)
     assert (refused.status_code, "Give the passkey a name" in refused.content.decode()) == (400, True)
 
 
-def test_a_challenge_is_answered_once_and_only_for_its_purpose(holder):
+def test_passkey_challenge_is_accepted_once_and_only_for_its_purpose(holder):
     other = PasskeyDevice(ORIGIN)
     answer = other.made(get_options(holder.client, ADD))
     assert holder.client.post(ADD, {"name": "Phone", "answer": answer}).status_code == 303
@@ -114,20 +114,20 @@ def test_a_challenge_is_answered_once_and_only_for_its_purpose(holder):
     assert holder.client.post(ADD, {"name": "Phone", "answer": made}).status_code == 400
 
 
-def test_somebody_elses_passkey_is_not_set_up_again(holder, bob):
+def test_passkey_of_another_user_cannot_be_registered_again(holder, bob):
     client = Client()
     enter_password(client, bob.email)
     refused = add_passkey(client, holder.device)
     assert (refused.status_code, "set up already" in refused.content.decode()) == (400, True)
 
 
-def test_there_are_at_most_so_many(holder, monkeypatch):
+def test_passkey_count_is_limited(holder, monkeypatch):
     monkeypatch.setattr(devices, "MAX_PASSKEYS", 2)
     assert add_passkey(holder.client, PasskeyDevice(ORIGIN)).status_code == 303
     assert add_passkey(holder.client, PasskeyDevice(ORIGIN)).status_code == 400
 
 
-def test_one_removes_ones_own_and_no_others(holder, bob):
+def test_passkey_can_be_removed_only_by_its_owner(holder, bob):
     client, row = Client(), Passkey.objects.get()
     enter_password(client, bob.email)
     assert client.post(f"{ADD}/{row.id}/remove").status_code == 404
@@ -137,7 +137,7 @@ def test_one_removes_ones_own_and_no_others(holder, bob):
     assert holder.user.second_factor_since is None
 
 
-def test_a_host_without_a_name_offers_none(settings, alice):
+def test_passkeys_are_not_offered_on_host_without_domain_name(settings, alice):
     settings.APP_URL = "http://127.0.0.1:8000/app"
     client = Client()
     assert "data-passkey" not in client.get("/app/sign-in").content.decode()
@@ -150,7 +150,7 @@ def test_a_host_without_a_name_offers_none(settings, alice):
 # ---------------------------------------------------------------------------------------------- signing in
 
 
-def test_a_passkey_alone_signs_in(holder):
+def test_passkey_alone_signs_in(holder):
     client = Client()
     options = get_options(client, SIGN_IN)
     assert (options["allowCredentials"], options["userVerification"]) == ([], "required")  # it names nobody
@@ -161,7 +161,7 @@ def test_a_passkey_alone_signs_in(holder):
     holder.user.refresh_from_db()
 
 
-def test_a_passkey_is_the_second_step_too(holder):
+def test_passkey_works_as_second_factor(holder):
     client = Client()
     enter_password(client, holder.user.email)
     options = get_options(client, SIGN_IN, known="1")
@@ -180,7 +180,7 @@ WRONG_ASSERTIONS = WRONG_ANSWERS | {
 
 
 @pytest.mark.parametrize("wrong", WRONG_ASSERTIONS.values(), ids=WRONG_ASSERTIONS)
-def test_a_proof_is_refused_with(wrong, holder, caplog):
+def test_passkey_sign_in_with_invalid_answer_is_rejected(wrong, holder, caplog):
     Passkey.objects.update(sign_count=5)
     holder.device.count = 5
     client, told = Client(), set()
@@ -196,7 +196,7 @@ def test_a_proof_is_refused_with(wrong, holder, caplog):
     assert Passkey.objects.get().sign_count == 5
 
 
-def test_a_proof_is_taken_once(holder):
+def test_passkey_answer_is_accepted_once(holder):
     client = Client()
     answer = holder.device.proves(get_options(client, SIGN_IN))
     assert client.post(SIGN_IN, {"answer": answer})["Location"] == "/app/"
@@ -207,7 +207,7 @@ def test_a_proof_is_taken_once(holder):
         assert other.post(SIGN_IN, {"answer": answer})["Location"].startswith("/app/sign-in?")
 
 
-def test_devices_that_do_not_count_are_taken(holder):
+def test_passkey_device_without_counter_is_accepted(holder):
     Passkey.objects.update(sign_count=0)
     for _ in range(2):
         client = Client()
@@ -215,7 +215,7 @@ def test_devices_that_do_not_count_are_taken(holder):
         assert client.post(SIGN_IN, {"answer": proof})["Location"] == "/app/"
 
 
-def test_another_persons_passkey_is_no_second_step_of_mine(holder, bob):
+def test_passkey_of_another_user_is_no_second_factor(holder, bob):
     client, mine = Client(), PasskeyDevice(ORIGIN)
     enter_password(client, bob.email)
     add_passkey(client, mine)
@@ -225,7 +225,7 @@ def test_another_persons_passkey_is_no_second_step_of_mine(holder, bob):
     assert other.get("/companies").status_code == 401
 
 
-def test_who_is_switched_off_gets_in_with_nothing(holder):
+def test_passkey_does_not_sign_in_deactivated_user(holder):
     holder.user.is_active = False
     holder.user.save()
     client = Client()
@@ -233,14 +233,14 @@ def test_who_is_switched_off_gets_in_with_nothing(holder):
     assert client.post(SIGN_IN, {"answer": proof})["Location"].startswith("/app/sign-in?")
 
 
-def test_wrong_proofs_are_limited_by_place_and_so_are_challenges(holder, settings):
+def test_passkey_failures_and_challenges_are_limited_by_ip_address(holder, settings):
     settings.SIGN_IN_LIMIT = 4
     client = Client(REMOTE_ADDR="192.0.2.78")
     assert [client.post(SIGN_IN, {"answer": "{}"}).status_code for _ in range(5)] == [303] * 4 + [429]
     assert [client.post(f"{SIGN_IN}/options").status_code for _ in range(5)] == [200] * 4 + [429]
 
 
-def test_a_passkey_proves_again_who_one_is(holder):
+def test_passkey_satisfies_step_up_authentication(holder):
     age_sign_in(holder.client, 11)
     assert holder.client.post(f"{FACTORS}/codes")["Location"].startswith("/app/sign-in?again=1")
     options = get_options(holder.client, SIGN_IN, known="1")
@@ -248,7 +248,7 @@ def test_a_passkey_proves_again_who_one_is(holder):
     assert len(list_recovery_codes(holder.client.post(f"{FACTORS}/codes"))) == 10
 
 
-def test_the_pages_run_scripts_of_our_own_alone(holder):
+def test_passkey_pages_run_only_own_scripts(holder):
     for client, path in ((Client(), "/app/sign-in"), (holder.client, SECOND), (holder.client, FACTORS)):
         page = client.get(path)
         assert "data-passkey" in page.content.decode()

@@ -27,7 +27,7 @@ def demanding(acme) -> Company:
     return acme
 
 
-def test_an_owner_who_has_one_demands_it_of_everybody(alice, acme):
+def test_mfa_requirement_is_set_by_owner_with_mfa_over_api(alice, acme):
     client = Client()
     enter_password(client, alice.email)
     path = f"/companies/{acme.id}"
@@ -44,7 +44,7 @@ def test_an_owner_who_has_one_demands_it_of_everybody(alice, acme):
     assert off.json()["requireSecondFactor"] is False
 
 
-def test_mfa_requirement_is_set_by_owners(alice, acme, browser_of):
+def test_mfa_requirement_is_set_by_owner_with_mfa_on_settings_page(alice, acme, browser_of):
     client = Client()
     enter_password(client, alice.email)
     page = f"/app/companies/{acme.id}/settings"
@@ -73,7 +73,7 @@ def test_mfa_requirement_cannot_be_set_by_other_roles(role, acme, browser_of):
     assert not acme.require_second_factor
 
 
-def test_a_key_neither_demands_it_nor_lets_it_go(api, acme):
+def test_mfa_requirement_cannot_be_changed_by_api_key(api, acme):
     for there in (False, True):
         require_mfa(acme, there)
         assert api.put("", {"requireSecondFactor": there}).status_code == 200  # as it is
@@ -82,7 +82,7 @@ def test_a_key_neither_demands_it_nor_lets_it_go(api, acme):
         assert answer.json()["detail"].startswith("Only a member who signed in can change requireSecondFactor")
 
 
-def test_demanding_it_needs_a_recent_login(alice, acme, age_session):
+def test_mfa_requirement_change_needs_recent_login(alice, acme, age_session):
     client = Client()
     enter_password(client, alice.email)
     set_up_app(client)
@@ -106,7 +106,7 @@ def test_mfa_requirement_must_be_boolean(value, api):
     assert api.put("", {"requireSecondFactor": value}).status_code == 400
 
 
-def test_members_without_one_wait(demanding, bob, browser_of):
+def test_members_without_required_mfa_are_blocked(demanding, bob, browser_of):
     caller = browser_of(bob, demanding)
     for path in ("", "accounts", "transactions"):
         answer = caller.get(path)
@@ -124,7 +124,7 @@ def test_members_without_one_wait(demanding, bob, browser_of):
         assert FACTORS in page.content.decode()
 
 
-def test_with_one_they_go_on(demanding, bob):
+def test_members_gain_access_after_mfa_setup(demanding, bob):
     client = Client()
     enter_password(client, bob.email)
     assert client.get(f"/companies/{demanding.id}").status_code == 403
@@ -133,16 +133,16 @@ def test_with_one_they_go_on(demanding, bob):
     assert client.get(f"/app/companies/{demanding.id}/transactions").status_code == 200
 
 
-def test_another_companys_demand_is_none_of_ours(demanding, carol, globex, browser_of):
+def test_mfa_requirement_does_not_affect_other_companies(demanding, carol, globex, browser_of):
     assert browser_of(carol, globex).get("").status_code == 200
     assert browser_of(carol, demanding).get("").status_code == 404  # not even that it demands one
 
 
-def test_keys_go_on(demanding, api):
+def test_api_keys_work_despite_mfa_requirement(demanding, api):
     assert api.get("").status_code == 200
 
 
-def test_tokens_wait_and_go_on(acme, signed_in, granted, alice):
+def test_oauth_tokens_are_blocked_until_user_has_mfa(acme, signed_in, granted, alice):
     path, token = f"/companies/{acme.id}/accounts", granted["access_token"]
     assert signed_in.call(token, path).status_code == 200
     require_mfa(acme)
@@ -154,7 +154,7 @@ def test_tokens_wait_and_go_on(acme, signed_in, granted, alice):
     assert signed_in.call(token, path).status_code == 200
 
 
-def test_consents_wait(demanding, signed_in):
+def test_consent_page_offers_no_company_that_requires_missing_mfa(demanding, signed_in):
     page = signed_in.ask()
     text = page.content.decode()
     assert page.status_code == 200
@@ -162,14 +162,14 @@ def test_consents_wait(demanding, signed_in):
     assert signed_in.decide(demanding, page=page).status_code == 400
 
 
-def test_a_standing_consent_gives_nothing_silently(acme, signed_in, granted):
+def test_standing_consent_is_not_reused_silently_without_required_mfa(acme, signed_in, granted):
     assert "code=" in signed_in.ask(prompt="none")["Location"]
     require_mfa(acme)
     assert "error=consent_required" in signed_in.ask(prompt="none")["Location"]
     assert "error=consent_required" in signed_in.ask(prompt="none", scope="openid")["Location"]
 
 
-def test_the_demand_costs_no_statement(acme, alice):
+def test_mfa_requirement_adds_no_query(acme, alice):
     client, counts = Client(), []
     enter_password(client, alice.email)
     set_up_app(client)
@@ -184,7 +184,7 @@ def test_the_demand_costs_no_statement(acme, alice):
 # ---------------------------------------------------------------------------------------------- letting an app write
 
 
-def test_who_lets_an_app_write_proved_lately_who_they_are(signed_in):
+def test_consent_to_write_or_offline_access_needs_recent_login(signed_in):
     signed_in.browser.get("/app/")
     session = signed_in.browser.session
     session["auth_time"] -= 11 * 60
@@ -197,7 +197,7 @@ def test_who_lets_an_app_write_proved_lately_who_they_are(signed_in):
     assert signed_in.ask(scope="svc:read").status_code == 200  # to look asks for no more than a session
 
 
-def test_a_page_that_stood_open_for_long_asks_before_it_gives(signed_in, acme):
+def test_expired_step_up_on_consent_page_is_asked_again_before_granting(signed_in, acme):
     page = signed_in.ask()
     session = signed_in.browser.session
     session["auth_time"] -= 11 * 60
@@ -206,7 +206,7 @@ def test_a_page_that_stood_open_for_long_asks_before_it_gives(signed_in, acme):
     assert "access_denied" in signed_in.decide(acme, page=page, decision="deny")["Location"]
 
 
-def test_the_page_says_when_and_where_they_signed_in(signed_in):
+def test_consent_page_shows_time_and_address_of_sign_in(signed_in):
     text = signed_in.ask().content.decode()
     assert "UTC from 127.0.0.1" in text
     assert f"{timezone.now():%-d %b %Y}" in text

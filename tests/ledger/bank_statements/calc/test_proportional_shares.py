@@ -13,7 +13,7 @@ PARTS = st.lists(st.one_of(st.none(), st.integers(1, 10**15)), min_size=1, max_s
 
 
 @given(PARTS, st.integers(1, 10**15), st.sampled_from([1, -1]), st.sampled_from(sorted(UNIT)))
-def test_shares_add_up_and_each_is_its_share_but_for_rounding(parts, to, sign, currency):
+def test_proportional_shares_sum_to_new_total_within_rounding(parts, to, sign, currency):
     unit = UNIT[currency]
     values = [None if each is None else sign * each * unit for each in parts]
     whole, new = sum(each for each in values if each is not None), sign * to * unit
@@ -26,7 +26,7 @@ def test_shares_add_up_and_each_is_its_share_but_for_rounding(parts, to, sign, c
             assert abs(share * whole - value * new) <= abs(unit * whole)
 
 
-def test_shares_keep_their_proportion():
+def test_proportional_shares_keep_their_proportion():
     of_most = scale_proportionally([Decimal(30), Decimal(50)], of=Decimal(100), to=Decimal(50), currency="EUR")
     assert of_most == [Decimal(15), Decimal(25)]
 
@@ -35,13 +35,13 @@ def test_shares_keep_their_proportion():
     ("currency", "shares"),
     [("EUR", ["3.33", "3.34", "3.33"]), ("JPY", ["3", "4", "3"])],
 )
-def test_a_share_has_the_digits_of_its_currency(currency, shares):
+def test_proportional_shares_use_decimals_of_currency(currency, shares):
     assert scale_proportionally([Decimal(1)] * 3, of=Decimal(3), to=Decimal(10), currency=currency) == [
         Decimal(share) for share in shares
     ]
 
 
-def test_the_largest_amounts_lose_no_digit():
+def test_proportional_shares_of_largest_amounts_are_exact():
     largest = Decimal("999999999999999.99")
     assert scale_proportionally([largest], of=largest, to=-largest, currency="EUR") == [-largest]
     assert scale_proportionally(

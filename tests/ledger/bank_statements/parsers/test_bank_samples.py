@@ -58,7 +58,7 @@ def read_single_statement(content):
         ("ofx_other_currency.ofx", "ofx", 1, 1, "-4.00", 0),
     ],
 )  # fmt: skip
-def test_published_files_have_their_entries_and_sums(name, format_, statements, entries, booked, differences):
+def test_published_samples_have_expected_entries_and_sums(name, format_, statements, entries, booked, differences):
     file = read_statements((SAMPLES / name).read_bytes())
     found = file.statements
     assert (file.format, len(found), sum(len(each.entries) for each in found)) == (format_, statements, entries)
@@ -66,8 +66,8 @@ def test_published_files_have_their_entries_and_sums(name, format_, statements, 
     assert sum(1 for each in found if each.difference) == differences
 
 
-def test_every_published_file_is_in_the_table_above():
-    cases = next(mark for mark in test_published_files_have_their_entries_and_sums.pytestmark if mark.args).args[1]
+def test_every_published_sample_is_tested():
+    cases = next(mark for mark in test_published_samples_have_expected_entries_and_sums.pytestmark if mark.args).args[1]
     assert {case[0] for case in cases} == {path.name for path in SAMPLES.iterdir()} - {
         "SOURCES.md",
         "qif_two_accounts.qif",
@@ -80,7 +80,7 @@ def test_every_published_file_is_in_the_table_above():
 @pytest.mark.parametrize("version", [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
 @pytest.mark.parametrize("prefix", ["", "ns2"])
 @pytest.mark.parametrize("kind", ["052", "053", "054"])
-def test_all_versions_are_read_with_and_without_a_prefix(kind, prefix, version):
+def test_camt_versions_are_read_with_and_without_namespace_prefix(kind, prefix, version):
     movement = build_entry("-12.50", ref="R1", version=version)
     content = build_camt(build_statement(movement, kind=kind), kind=kind, version=version, prefix=prefix)
     assert read_statements(content).format == f"camt.{kind}"
@@ -107,14 +107,14 @@ def test_all_versions_are_read_with_and_without_a_prefix(kind, prefix, version):
         ("utf-8", "utf-16"),
     ],
 )
-def test_texts_are_read_in_the_encoding_that_is_declared_or_found(encoding, declared):
+def test_camt_text_is_decoded_by_declared_or_detected_encoding(encoding, declared):
     content = build_camt(
         build_statement(build_entry("1.00", name="Müller & Söhne")), encoding=encoding, declared=declared
     )
     assert read_single_statement(content)[0].from_to == "Müller & Söhne"
 
 
-def test_an_encoding_that_nobody_knows_is_unreadable():
+def test_camt_with_unknown_encoding_is_unreadable():
     for declared in ("shift_jis", "klingon", "zlib"):
         with pytest.raises(UnreadableFileError):
             read_statements(
@@ -131,14 +131,14 @@ def test_unbooked_entries_are_pending(status, kind, pending):
     assert read_single_statement(content)[0].pending is pending
 
 
-def test_a_reversal_changes_no_sign_and_tells_the_parties_of_what_it_takes_back():
+def test_camt_reversal_keeps_sign_and_names_party_of_original():
     (found,) = read_single_statement(
         build_camt(build_statement(build_entry("40.00", name="Initech GmbH", reversal=True)))
     )
     assert (found.amount, found.from_to) == ("40", "Initech GmbH")
 
 
-def test_notes_tell_value_date_end_to_end_reference_and_mandate():
+def test_camt_notes_contain_value_date_end_to_end_id_and_mandate():
     told = build_detail(text="Rent", end_to_end="E2E-1", mandate="M-1", of="1.00")
     (found,) = read_single_statement(
         build_camt(build_statement(build_entry("-1.00", value_day="2026-01-20", details=told)))
@@ -152,7 +152,7 @@ def test_notes_tell_value_date_end_to_end_reference_and_mandate():
     assert plain.notes == ""
 
 
-def test_a_batch_names_its_members_and_has_its_payments_where_they_add_up():
+def test_camt_batch_lists_its_payments_and_splits_if_they_add_up():
     payments = build_detail("-30.00", name="A", text="a") + build_detail("-70.00", name="B", text="b")
     (found,) = read_single_statement(build_camt(build_statement(build_entry("-100.00", ref="B1", details=payments))))
     assert found.notes == "2 payments\nA · a · 30.00\nB · b · 70.00"
@@ -166,7 +166,7 @@ def test_a_batch_names_its_members_and_has_its_payments_where_they_add_up():
     assert (untold.parts, untold.from_to) == ((), "A")
 
 
-def test_a_long_batch_is_cut_in_the_notes_with_a_word_about_the_rest():
+def test_long_camt_batch_notes_are_truncated_with_remark():
     payments = "".join(build_detail("-1.00", name=f"Payee {number}", text="x" * 100) for number in range(200))
     (found,) = read_single_statement(build_camt(build_statement(build_entry("-200.00", details=payments))))
     assert len(found.notes) <= 10_000
@@ -174,14 +174,14 @@ def test_a_long_batch_is_cut_in_the_notes_with_a_word_about_the_rest():
     assert len(found.parts) == 200
 
 
-def test_an_impossible_day_is_the_months_last():
+def test_camt_impossible_date_becomes_last_day_of_month():
     assert (
         str(read_single_statement(build_camt(build_statement(build_entry("1.00", "2026-11-31"))))[0].day)
         == "2026-11-30"
     )
 
 
-def test_without_a_booking_date_the_value_date_counts_or_else_the_statements_end():
+def test_camt_missing_booking_date_falls_back_to_value_or_statement_date():
     assert (
         str(read_single_statement(build_camt(build_statement(build_entry("1.00", "", value_day="2026-01-07"))))[0].day)
         == "2026-01-07"
@@ -189,7 +189,7 @@ def test_without_a_booking_date_the_value_date_counts_or_else_the_statements_end
     assert str(read_single_statement(build_camt(build_statement(build_entry("1.00", ""))))[0].day) == "2026-01-31"
 
 
-def test_a_number_of_the_entry_in_its_file_is_no_reference():
+def test_camt_entry_number_is_not_used_as_reference():
     assert (
         read_single_statement(build_camt(build_statement(build_entry("1.00", more="<NtryRef>12</NtryRef>"))))[
             0
@@ -204,7 +204,7 @@ def test_a_number_of_the_entry_in_its_file_is_no_reference():
     )
 
 
-def test_the_balance_before_is_the_opening_one_of_the_day_after():
+def test_camt_previous_closing_balance_is_opening_balance_of_next_day():
     balances = bank_file_builders.build_balance("PRCD", "5.00", "2025-12-31") + bank_file_builders.build_balance(
         "CLBD", "6.00", "2026-01-05"
     )
@@ -222,12 +222,12 @@ def test_the_balance_before_is_the_opening_one_of_the_day_after():
         b'<!DOCTYPE a [<!ENTITY % p SYSTEM "file:///etc/passwd">%p;]><Document/>',
     ],
 )
-def test_xml_with_a_document_type_is_refused_before_anything_is_made_of_it(bomb):
+def test_xml_with_document_type_is_rejected(bomb):
     with pytest.raises(UnsafeXmlError):
         read_statements(bomb)
 
 
-def test_an_entry_with_too_many_elements_is_refused(monkeypatch):
+def test_camt_entry_with_too_many_elements_is_rejected(monkeypatch):
     monkeypatch.setattr("ledger.bank_statements.parsers.camt.MAX_ENTRY_ELEMENTS", 100)
     with pytest.raises(UnreadableFileError, match="too many elements"):
         read_statements(build_camt(build_statement(build_entry("1.00", details="<x/>" * 200))))
@@ -247,14 +247,14 @@ def test_memory_heavy_files_are_rejected_early(inside, told):
         read_statements(f"<Document><BkToCstmrStmt><Stmt>{inside}</Stmt></BkToCstmrStmt></Document>".encode())
 
 
-def test_more_statements_than_entries_are_taken_are_refused():
+def test_files_with_too_many_statements_are_rejected():
     one = bank_file_builders.build_ofx().replace(b"</STMTRS>", b"</STMTRS><STMTRS></STMTRS><STMTRS></STMTRS>")
     for content in (build_camt(*[build_statement()] * 3), bank_file_builders.build_mt940() * 3, one):
         with pytest.raises(TooManyEntriesError):
             formats.read_statement_file(content, formats.detect_file_kind(content), most=2)
 
 
-def test_reading_ends_at_the_first_entry_past_the_limit():
+def test_camt_with_too_many_entries_is_rejected():
     content = build_camt(build_statement(*[build_entry("1.00")] * 3))
     with pytest.raises(TooManyEntriesError):
         formats.read_statement_file(content, "camt", most=2)
@@ -266,7 +266,7 @@ def test_reading_ends_at_the_first_entry_past_the_limit():
 @pytest.mark.parametrize(
     ("mark", "amount"), [("C", "5"), ("D", "-5"), ("RC", "-5"), ("RD", "5"), ("CR", "5"), ("DR", "-5"), ("RCR", "-5")]
 )
-def test_a_reversed_credit_is_money_out_and_a_reversed_debit_money_in(mark, amount):
+def test_mt940_reversed_credit_is_outgoing_and_reversed_debit_incoming(mark, amount):
     (found,) = read_single_statement(bank_file_builders.build_mt940((f"2601150115{mark}5,00NTRFNONREF//B1", "x")))
     assert (found.amount, found.reference) == (amount, "B1")
 
@@ -282,12 +282,12 @@ def test_a_reversed_credit_is_money_out_and_a_reversed_debit_money_in(mark, amou
         ("2602300301", "2026-03-01", "Value date 2026-02-28"),
     ],
 )
-def test_the_entry_date_counts_in_the_year_that_lies_closest(field, day, value):
+def test_mt940_entry_date_uses_closest_year(field, day, value):
     (found,) = read_single_statement(bank_file_builders.build_mt940((f"{field}C5,00NTRFNONREF", "x")))
     assert (str(found.day), found.notes) == (day, value)
 
 
-def test_pages_of_a_statement_are_one():
+def test_mt940_pages_are_merged_into_one_statement():
     one, other = (
         bank_file_builders.build_mt940(("260115C5,00NTRFX", "a")),
         bank_file_builders.build_mt940(("260115C7,00NTRFX", "b"), closing="C260131EUR112,00"),
@@ -298,14 +298,14 @@ def test_pages_of_a_statement_are_one():
     assert (len(found.entries), found.opening, found.closing, found.difference) == (2, 100, 112, 0)
 
 
-def test_information_behind_the_closing_balance_belongs_to_no_entry():
+def test_mt940_information_after_closing_balance_is_ignored():
     content = bank_file_builders.build_mt940(("2601150115C5,00NTRFNONREF", "a")).replace(
         b"-\r\n", b":86:Thank you\r\n-\r\n"
     )
     assert read_single_statement(content)[0].description == "a"
 
 
-def test_blocks_of_the_network_around_a_message_are_passed_over():
+def test_mt940_swift_envelope_blocks_are_ignored():
     message = bank_file_builders.build_mt940(("2601150115C5,00NTRFNONREF", "a")).replace(
         b"\r\n-\r\n", b"\r\n-}{5:{CHK:1}}\r\n"
     )
@@ -327,7 +327,7 @@ def test_mt940_descriptions_are_parsed(told, from_to, text, notes):
     assert (found.from_to, found.description, found.notes) == (from_to, text, notes)
 
 
-def test_a_report_of_the_day_has_pending_lines_and_no_balances():
+def test_mt942_report_has_pending_entries_and_no_balances():
     file = read_statements(bank_file_builders.build_mt942(("2601150115C5,00NTRFNONREF", "a")))
     (found,) = file.statements
     assert (file.format, found.opening, found.closing, found.final) == ("mt942", None, None, False)
@@ -343,12 +343,12 @@ def test_a_report_of_the_day_has_pending_lines_and_no_balances():
         (b":20:A\n:25:1\n:60F:C260101EUR1,00\n:61:260101C1,00NTRFX\n", "Line 1"),
     ],
 )
-def test_a_broken_message_is_told_with_its_line(broken, line):
+def test_malformed_mt940_error_names_line(broken, line):
     with pytest.raises(UnreadableFileError, match=f"^{line}:"):
         read_statements(broken)
 
 
-def test_more_movements_than_an_import_takes_are_refused_while_they_are_read():
+def test_mt940_with_too_many_entries_is_rejected():
     lines = [":20:A", ":25:1", ":60F:C260101EUR1,00", *[":61:260101C1,00NTRFX"] * 3, ":62F:C260101EUR1,00"]
     with pytest.raises(TooManyEntriesError):
         mt940.read_mt940(iter(lines), most=2)
@@ -367,7 +367,7 @@ COFFEE = {
 
 
 @pytest.mark.parametrize("closed", [False, True])
-def test_both_versions_of_ofx_are_read(closed):
+def test_both_ofx_versions_are_read(closed):
     (found,) = read_statements(bank_file_builders.build_ofx(COFFEE, balance="96.50", closed=closed)).statements
     (movement,) = found.entries
     assert (movement.amount, movement.from_to, movement.description, movement.reference) == (
@@ -387,13 +387,13 @@ def test_both_versions_of_ofx_are_read(closed):
 @pytest.mark.parametrize(
     "posted", ["20260115", "20260115235959", "20260115235959.000[-8:PST]", "20260115000000[+12:NZST]"]
 )
-def test_a_posting_counts_on_the_day_of_its_own_offset(posted):
+def test_ofx_posting_date_uses_its_own_utc_offset(posted):
     assert (
         str(read_single_statement(bank_file_builders.build_ofx(COFFEE | {"DTPOSTED": posted}))[0].day) == "2026-01-15"
     )
 
 
-def test_ofx_amounts_names_and_numbers_are_read_as_they_are_written():
+def test_ofx_amount_name_and_check_number_are_parsed():
     (found,) = read_single_statement(
         bank_file_builders.build_ofx(
             {"DTPOSTED": "20260115", "TRNAMT": "+1,234.50", "NAME": "A &amp; B", "CHECKNUM": "17"}
@@ -417,7 +417,7 @@ def test_ofx_amounts_names_and_numbers_are_read_as_they_are_written():
         ("12.500", "12.5"),
     ],
 )
-def test_signs_of_thousands_are_told_from_those_of_cents(written, amount):
+def test_thousands_separators_are_distinguished_from_decimal_separators(written, amount):
     assert (
         read_single_statement(bank_file_builders.build_ofx({"DTPOSTED": "20260115", "TRNAMT": written}))[0].amount
         == amount
@@ -425,19 +425,19 @@ def test_signs_of_thousands_are_told_from_those_of_cents(written, amount):
     assert read_qif_file(["D1/31'26", f"T{written}"])[1][0].amount == amount
 
 
-def test_the_account_of_the_other_side_is_not_the_statements():
+def test_ofx_counterparty_account_is_not_used_as_statement_account():
     other = {"BANKACCTTO": "<ACCTID>999</ACCTID></BANKACCTTO><MEMO>To savings"}
     (found,) = read_statements(bank_file_builders.build_ofx(COFFEE | other)).statements
     assert found.account_number == bank_file_builders.IBAN
 
 
-def test_an_ofx_amount_in_another_currency_is_converted_at_its_own_rate():
+def test_ofx_foreign_amount_is_converted_at_its_rate():
     foreign = {"CURRENCY": "<CURRATE>0.5<CURSYM>USD</CURRENCY>"}
     (found,) = read_single_statement(bank_file_builders.build_ofx(COFFEE | foreign))
     assert (found.amount, found.currency, found.notes) == ("-1.75", "EUR", "Amount USD -3.5")
 
 
-def test_ofx_that_breaks_off_is_unreadable():
+def test_truncated_ofx_is_unreadable():
     with pytest.raises(UnreadableFileError, match="ends before"):
         ofx.read_ofx(bank_file_builders.build_ofx(COFFEE).decode()[:-9], most=10)
 
@@ -454,7 +454,7 @@ def read_qif_file(*records, kind="Bank", order=None, kept=None):
 
 
 @pytest.mark.parametrize("kind", ["Bank", "CCard", "Cash", "Oth A", "Oth L"])
-def test_a_qif_record_is_an_entry(kind):
+def test_qif_record_becomes_an_entry(kind):
     order, (found,) = read_qif_file(["D1/31'26", "T-1,234.50", "PInitech", "MRent", "N12", "LRent"], kind=kind)
     assert (order, str(found.day), found.amount) == ("monthFirst", "2026-01-31", "-1234.5")
     assert (found.from_to, found.description, found.notes) == ("Initech", "Rent", "Number 12")
@@ -464,11 +464,11 @@ def test_a_qif_record_is_an_entry(kind):
     ("text", "order", "day"),
     [("31.12.99", None, "1999-12-31"), ("2/3/26", "dayFirst", "2026-03-02"), ("2/ 3'26", "monthFirst", "2026-02-03")],
 )
-def test_qif_dates_are_read_in_their_order(text, order, day):
+def test_qif_dates_are_read_in_given_order(text, order, day):
     assert str(read_qif_file([f"D{text}", "T1.00"], order=order)[1][0].day) == day
 
 
-def test_non_account_entries_are_skipped():
+def test_qif_sections_other_than_transactions_are_skipped():
     text = "!Account\nNMain\nTBank\n^\n!Type:Cat\nNRent\n^\n!Type:Bank\nD1/31/26\nT1.00\n^\n"
     assert (
         len(
@@ -483,6 +483,6 @@ def test_non_account_entries_are_skipped():
 @pytest.mark.parametrize(
     ("records", "kind"), [((["T1.00"],), "Bank"), ((["D1/31/26"],), "Bank"), ((["Dx", "T1"],), "Bank"), ((), "Invst")]
 )
-def test_broken_qif_is_unreadable(records, kind):
+def test_malformed_qif_is_unreadable(records, kind):
     with pytest.raises(UnreadableFileError):
         read_qif_file(*records, kind=kind, order="monthFirst")

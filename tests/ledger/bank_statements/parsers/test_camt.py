@@ -62,7 +62,7 @@ def get_error(text, **more):
         ("BkToCstmrDbtCdtNtfctn", "Ntfctn", "camt.054"),
     ],
 )
-def test_a_message_tells_its_format_and_a_statement_alone_is_final(message, name, format_):
+def test_camt_message_type_determines_format_and_finality(message, name, format_):
     found, statements = read_camt(
         build_document(build_named_statement(ENTRY, name=name), build_named_statement(name=name), message=message)
     )
@@ -71,14 +71,14 @@ def test_a_message_tells_its_format_and_a_statement_alone_is_final(message, name
     assert {each.final for each in statements} == {format_ == "camt.053"}
 
 
-def test_elements_around_statements_and_of_other_depths_are_none():
+def test_camt_statements_at_other_positions_are_ignored():
     inner = build_named_statement(ENTRY, build_tag("Other", build_named_statement(ENTRY)))
     found = read_camt(build_document(build_tag("GrpHdr", build_named_statement(ENTRY)), inner))[1]
     assert [len(each.entries) for each in found] == [1]
     assert len(read_camt(f"<a><b>{build_document(build_named_statement(ENTRY))}</b></a>")[1]) == 1
 
 
-def test_xml_of_something_else_is_no_statement():
+def test_other_xml_is_not_a_statement():
     with pytest.raises(NotAStatementError):
         read_camt("<Document><pain><Stmt/></pain></Document>")
     with pytest.raises(UnsafeXmlError):
@@ -97,12 +97,12 @@ def test_xml_of_something_else_is_no_statement():
         ("<?xml version='1.0' encoding='klingon'?><a/>", None),
     ],
 )
-def test_a_file_that_breaks_off_is_told_apart_from_one_that_is_broken(text, said):
+def test_truncated_camt_is_distinguished_from_malformed_camt(text, said):
     told = get_error(text)
     assert told == said or (said is None and told.startswith("Line 1: "))
 
 
-def test_an_encoding_that_nobody_knows_is_told():
+def test_camt_error_names_unknown_encoding():
     assert get_error("<a/>", encoding="klingon") == "Line 1: Its encoding cannot be read: unknown encoding: klingon."
 
 
@@ -114,7 +114,7 @@ def test_camt_reader_reports_progress():
 
 
 @pytest.mark.parametrize("size", [1_000_000, 1_300_000])
-def test_a_tag_ends_within_a_mebibyte(size):
+def test_camt_tag_is_limited_to_one_mebibyte(size):
     text = build_document(build_named_statement(f"\n<Ntry a='{'x' * size}'>{ENTRY[6:]}"))
     if size < 1024 * 1024:
         assert len(read_camt(text)[1][0].entries) == 1
@@ -122,13 +122,13 @@ def test_a_tag_ends_within_a_mebibyte(size):
         assert get_error(text) == "Line 2: A tag without an end."
 
 
-def test_levels_are_sixty_four_at_most():
+def test_camt_nesting_is_limited_to_64_levels():
     with pytest.raises(NotAStatementError):
         read_camt("<a>" * 64 + "</a>" * 64)
     assert get_error("<a>" * 64 + "\n<a></a>" + "</a>" * 64) == "Line 2: More than 64 levels."
 
 
-def test_kinds_of_elements_end_somewhere(monkeypatch):
+def test_camt_number_of_element_names_is_limited(monkeypatch):
     monkeypatch.setattr(camt, "MAX_NAMES", 20)
     many = "".join(f"<a{number}/>" for number in range(19)) * 2
     with pytest.raises(NotAStatementError):
@@ -136,7 +136,7 @@ def test_kinds_of_elements_end_somewhere(monkeypatch):
     assert get_error(f"<x>\n{many}<b/></x>") == "Line 2: Too many kinds of elements."
 
 
-def test_an_entry_has_so_many_elements_and_so_much_text_and_no_more(monkeypatch):
+def test_camt_entry_elements_and_text_are_limited(monkeypatch):
     text = build_document(build_named_statement("\n", ENTRY, "\n", ENTRY))
     elements = ENTRY.count("<") // 2 - 1
     monkeypatch.setattr(camt, "MAX_ENTRY_ELEMENTS", elements)
@@ -151,7 +151,7 @@ def test_an_entry_has_so_many_elements_and_so_much_text_and_no_more(monkeypatch)
     assert get_error(text) == "Line 2: An entry with too much text."
 
 
-def test_elements_for_so_few_entries_end_somewhere(monkeypatch):
+def test_camt_elements_outside_entries_are_limited(monkeypatch):
     monkeypatch.setattr("ledger.bank_statements.parsers.models.MAX_OUTER_TAGS", 5)
     monkeypatch.setattr("ledger.bank_statements.parsers.models.MAX_TAGS_PER_ENTRY", 0)
     read_camt(
@@ -163,7 +163,7 @@ def test_elements_for_so_few_entries_end_somewhere(monkeypatch):
     )
 
 
-def test_more_entries_statements_or_payments_than_an_import_takes_are_refused():
+def test_camt_entries_statements_and_payments_are_limited():
     two = build_tag("NtryDtls", "<TxDtls/>" * 2) * 2
     head = "<Amt>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><BookgDt><Dt>2026-01-01</Dt></BookgDt>"
     batch, larger = (build_tag("Ntry", head, two, more) for more in ("", build_tag("NtryDtls", "<TxDtls/>")))
@@ -180,7 +180,7 @@ def test_more_entries_statements_or_payments_than_an_import_takes_are_refused():
             read_camt(build_document(text), most=2)
 
 
-def test_unused_elements_are_skipped_with_their_children():
+def test_camt_unused_elements_are_skipped_with_their_children():
     hidden = build_tag(
         "Chrgs", build_tag("Amt", "9"), build_tag("Chrgs", build_tag("BookgDt", "x")), build_tag("CdtDbtInd", "CRDT")
     )
@@ -188,7 +188,7 @@ def test_unused_elements_are_skipped_with_their_children():
     assert [each.amount for each in found.entries] == ["-1"]
 
 
-def test_unused_elements_do_not_count_towards_entry_size(monkeypatch):
+def test_camt_unused_elements_do_not_count_towards_entry_size(monkeypatch):
     monkeypatch.setattr(camt, "MAX_ENTRY_ELEMENTS", ENTRY.count("<") // 2 - 1)
     hidden = build_tag("Chrgs", build_tag("Amt", "9"))
     assert len(read_single_statement(build_account(), ENTRY.replace("<Amt", f"{hidden}<Amt", 1)).entries) == 1
@@ -201,7 +201,7 @@ def test_unused_elements_do_not_count_towards_entry_size(monkeypatch):
 # ---------------------------------------------------------------------------------------------- a statement
 
 
-def test_a_statement_tells_its_account_number_days_and_balances():
+def test_camt_statement_has_account_id_period_and_balances():
     period = build_tag("FrToDt", build_tag("FrDtTm", "2026-01-01T00:00:00"), build_tag("ToDtTm", "2026-01-31T23:59:59"))
     found = read_single_statement(
         build_tag("Id", " 2026 \n 1 "), build_tag("CreDtTm", "2026-02-03T10:00:00"), period, build_account(),
@@ -221,7 +221,7 @@ def test_a_statement_tells_its_account_number_days_and_balances():
         ("", ""),
     ],
 )
-def test_an_account_is_known_by_its_iban_or_else_by_the_banks_own_number(number, found):
+def test_camt_account_is_iban_or_else_other_account_number(number, found):
     assert read_single_statement(build_account(number=number)).account_number == found
 
 
@@ -241,7 +241,7 @@ def test_an_account_is_known_by_its_iban_or_else_by_the_banks_own_number(number,
         ("", None, None),
     ],
 )
-def test_the_days_of_a_statement_are_told_by_itself_its_balances_or_when_it_was_made(inside, start, end):
+def test_camt_period_comes_from_dates_balances_or_creation_time(inside, start, end):
     found = read_single_statement(build_account(), inside)
     assert (found.start, found.end) == (start, end)
 
@@ -261,7 +261,7 @@ def test_the_days_of_a_statement_are_told_by_itself_its_balances_or_when_it_was_
         ([], None, None),
     ],
 )
-def test_a_statement_opens_and_closes_with_its_booked_balances(balances, opening, closing):
+def test_camt_opening_and_closing_are_the_booked_balances(balances, opening, closing):
     rows = [build_balance(kind, str(number), "2026-01-01") for number, kind in enumerate(balances, 1)]
     found = read_single_statement(build_account(), *rows)
     assert (found.opening, found.closing) == (opening, closing)
@@ -275,13 +275,13 @@ def test_a_statement_opens_and_closes_with_its_booked_balances(balances, opening
         ("", [], "EUR", None),  # that of its entries
     ],
 )
-def test_a_statement_is_in_the_currency_of_its_account_its_balances_or_its_entries(told, balances, currency, opening):
+def test_camt_currency_comes_from_account_balances_or_entries(told, balances, currency, opening):
     rows = [build_balance("OPBD", str(value), "2026-01-01", each) for each, value in balances]
     found = read_single_statement(build_account(told), *rows, ENTRY)
     assert (found.currency, found.opening) == (currency, opening)
 
 
-def test_a_balance_without_a_currency_is_in_the_statements():
+def test_camt_balance_without_currency_uses_statement_currency():
     bare = build_balance("OPBD", "7", "2026-01-01").replace(' Ccy="EUR"', "")
     assert read_single_statement(build_account(), bare).opening == 7
     assert (
@@ -294,13 +294,13 @@ def test_a_balance_without_a_currency_is_in_the_statements():
     )
 
 
-def test_a_broken_balance_is_refused():
+def test_camt_malformed_balance_is_rejected():
     with pytest.raises(UnreadableFileError, match=r"^“x” is no amount\.$") as told:
         read_single_statement(build_account(), build_balance("OPBD", "7", "2026-01-01").replace(">7<", ">x<"))
     assert told.value.line == 0, "it has none"
 
 
-def test_so_many_balances_are_looked_at(monkeypatch):
+def test_camt_number_of_balances_is_limited(monkeypatch):
     monkeypatch.setattr(camt, "MAX_BALANCES", 1)
     found = read_single_statement(
         build_account(), build_balance("OPBD", "1", "2026-01-01"), build_balance("CLBD", "2", "2026-01-31")
@@ -311,7 +311,7 @@ def test_so_many_balances_are_looked_at(monkeypatch):
 # ---------------------------------------------------------------------------------------------- entries without a day
 
 
-def test_an_entry_without_a_day_is_of_the_statements_last_and_so_are_its_payments():
+def test_camt_entry_without_date_uses_last_day_of_statement():
     part = build_tag("TxDtls", build_tag("Amt", "0.50", Ccy="EUR"))
     bare = build_tag(
         "Ntry", build_tag("Amt", "1", Ccy="EUR"), build_tag("CdtDbtInd", "CRDT"), build_tag("NtryDtls", part * 2)

@@ -41,7 +41,7 @@ def build_wrapped_party(side, name, *, wrapped=False):
 
 
 @pytest.mark.parametrize(("sign", "value"), [("CRDT", "1"), ("DBIT", "-1")])
-def test_the_sign_is_told_beside_the_amount_and_a_reversal_changes_none(sign, value):
+def test_camt_sign_comes_from_indicator_and_reversal_keeps_it(sign, value):
     assert (
         read_single_entry(sign=sign).amount
         == read_single_entry(build_tag("RvslInd", "true"), sign=sign).amount
@@ -75,7 +75,7 @@ def test_the_sign_is_told_beside_the_amount_and_a_reversal_changes_none(sign, va
         ),
     ],
 )
-def test_a_broken_entry_is_told_with_its_line(inside, said):
+def test_malformed_camt_entry_error_names_line(inside, said):
     assert get_error("\n", build_tag("Ntry", inside)) == f"Line 3: {said}"
 
 
@@ -88,7 +88,7 @@ def test_a_broken_entry_is_told_with_its_line(inside, said):
         ("", build_tag("Dt", "2026-01-20"), "2026-01-20", ""),
     ],
 )
-def test_an_entry_is_of_the_day_it_was_booked_and_notes_another_value_date(booked, valued, day, notes):
+def test_camt_entry_uses_booking_date_and_notes_other_value_date(booked, valued, day, notes):
     found = read_single_entry(day=build_tag("BookgDt", booked) + build_tag("ValDt", valued))
     assert (str(found.day), found.notes) == (day, notes)
 
@@ -104,7 +104,7 @@ def test_an_entry_is_of_the_day_it_was_booked_and_notes_another_value_date(booke
         ("", "BkToCstmrAcctRpt", True),
     ],
 )
-def test_what_the_bank_has_not_booked_is_pending_and_in_a_report_what_it_does_not_say(status, kind, pending):
+def test_camt_entry_is_pending_by_status_or_by_report_type(status, kind, pending):
     name = {"BkToCstmrStmt": "Stmt", "BkToCstmrAcctRpt": "Rpt"}[kind]
     assert read_single_entry(status, kind=kind, name=name).pending is pending
 
@@ -121,7 +121,7 @@ def test_what_the_bank_has_not_booked_is_pending_and_in_a_report_what_it_does_no
         ("", ""),
     ],
 )
-def test_a_reference_is_the_banks_own_and_no_place_in_a_file(inside, reference):
+def test_camt_reference_is_the_bank_reference_not_entry_number(inside, reference):
     assert read_single_entry(inside).reference == reference
 
 
@@ -134,14 +134,14 @@ def build_foreign_entry(*inside):
 
 @pytest.mark.parametrize("name", ["TxAmt", "CntrValAmt", "InstdAmt", "AnncdPstngAmt"])
 @pytest.mark.parametrize("place", ["entry", "payment"])
-def test_money_of_another_currency_is_told_in_the_statements_where_the_bank_tells_it(name, place):
+def test_camt_foreign_amount_is_converted_if_bank_reports_it(name, place):
     paid_in = "TxAmt" if name == "InstdAmt" else "InstdAmt"
     details = build_tag("AmtDtls", build_tag(paid_in, build_amount("8", "USD")), build_tag(name, build_amount("7.5")))
     (found,) = read_entries(build_foreign_entry(details if place == "entry" else build_transaction_details(details)))
     assert (found.amount, found.currency, found.notes) == ("-7.5", "EUR", "Amount USD -8")
 
 
-def test_the_entrys_own_details_go_before_its_payments_and_those_before_the_payments_amount():
+def test_camt_entry_amount_details_take_precedence_over_payment_details():
     def within(value):
         return build_tag("AmtDtls", build_tag("TxAmt", build_amount(value)))
 
@@ -153,7 +153,7 @@ def test_the_entrys_own_details_go_before_its_payments_and_those_before_the_paym
     assert found.amount == "-3"
 
 
-def test_money_that_nobody_converts_stays_in_its_currency():
+def test_camt_unconverted_foreign_amount_keeps_its_currency():
     (found,) = read_entries(
         build_foreign_entry(
             build_transaction_details(build_amount("8", "USD")),
@@ -178,11 +178,11 @@ def test_money_that_nobody_converts_stays_in_its_currency():
             build_tag("NtryDtls", build_detail("-1").replace(">1<", ">x<"), build_detail("-2"))),
     ],
 )  # fmt: skip
-def test_what_is_no_amount_within_an_entry_is_told_with_its_line(inside):
+def test_malformed_camt_amount_error_names_line(inside):
     assert get_error("\n", inside) == "Line 3: “x” is no amount."
 
 
-def test_an_amount_in_the_own_currency_is_taken_as_it_is():
+def test_camt_amount_in_own_currency_ignores_amount_details():
     assert read_single_entry(build_tag("AmtDtls", build_tag("TxAmt", build_amount("7.5")))).amount == "-1"
 
 
@@ -199,7 +199,7 @@ def test_an_amount_in_the_own_currency_is_taken_as_it_is():
         ("CRDT", "false", "debtor"),
     ],
 )
-def test_the_other_party_is_who_money_comes_from_or_goes_to(sign, reversal, name):
+def test_camt_counterparty_is_debtor_or_creditor_by_direction(sign, reversal, name):
     parties = build_tag("RltdPties", build_wrapped_party("Dbtr", "debtor"), build_wrapped_party("Cdtr", "creditor"))
     back = build_tag("RvslInd", reversal) if reversal else ""
     assert read_single_entry(back, build_transaction_details(parties), sign=sign).from_to == name
@@ -216,7 +216,7 @@ def test_the_other_party_is_who_money_comes_from_or_goes_to(sign, reversal, name
         ("", ""),
     ],
 )
-def test_a_party_is_named_at_once_or_within_and_the_nearer_one_goes_first(inside, name):
+def test_camt_party_name_is_found_directly_or_nested_and_nearest_wins(inside, name):
     assert read_single_entry(build_transaction_details(build_tag("RltdPties", inside))).from_to == name
     ours = inside.replace("Cdtr", "\0").replace("Dbtr", "Cdtr").replace("\0", "Dbtr")
     assert read_single_entry(build_transaction_details(build_tag("RltdPties", ours)), sign="CRDT").from_to == name
@@ -241,14 +241,14 @@ def test_a_party_is_named_at_once_or_within_and_the_nearer_one_goes_first(inside
         ("", "of the entry"),
     ],
 )  # fmt: skip
-def test_what_a_payment_is_for_is_its_free_text_or_what_it_refers_to_or_what_the_bank_adds(inside, text):
+def test_camt_description_is_remittance_text_reference_or_bank_info(inside, text):
     assert (
         read_single_entry(build_transaction_details(inside), build_tag("AddtlNtryInf", " of the \n entry ")).description
         == text
     )
 
 
-def test_an_entry_without_payments_names_nobody():
+def test_camt_entry_without_payments_has_no_counterparty():
     found = read_single_entry(build_tag("AddtlNtryInf", "Fees"))
     assert (found.from_to, found.description, found.notes, found.parts) == ("", "Fees", "", ())
 
@@ -261,11 +261,11 @@ def test_an_entry_without_payments_names_nobody():
         ("", ""),
     ],
 )
-def test_references_of_a_payment_are_noted_where_they_are_given(refs, notes):
+def test_camt_payment_references_are_noted(refs, notes):
     assert read_single_entry(build_transaction_details(build_tag("Refs", refs))).notes == notes
 
 
-def test_texts_are_as_long_as_the_ledger_holds():
+def test_camt_text_length_is_limited():
     why = f"Line 2: A text of more than {MAX_TEXT_LENGTH} characters."
     assert len(read_single_entry(build_tag("AddtlNtryInf", "x" * MAX_TEXT_LENGTH)).description) == MAX_TEXT_LENGTH
     assert get_error(build_entry("-1.00", text="x" * (MAX_TEXT_LENGTH + 1))) == why
@@ -285,7 +285,7 @@ def build_payment(value, name="A", text="a", *, inside=""):
     return build_detail(value, name=name, text=text).replace("</TxDtls>", f"{inside}</TxDtls>")
 
 
-def test_payments_that_add_up_are_told_one_by_one_as_the_entry_is():
+def test_camt_payments_that_add_up_become_parts():
     own = "<Refs><AcctSvcrRef>P-1</AcctSvcrRef>"
     first = build_payment("-30").replace("<Refs>", own)
     found = read_batch(first, build_detail("-70", name="B", text="b", end_to_end="E-1"), ref="R", status="PDNG")
@@ -298,18 +298,18 @@ def test_payments_that_add_up_are_told_one_by_one_as_the_entry_is():
     assert found.notes == "2 payments\nA · a · 30\nB · b · 70"
 
 
-def test_payments_of_one_party_name_it_once_for_all():
+def test_camt_payments_of_one_party_give_entry_its_name():
     assert read_batch(build_payment("-30"), build_payment("-70", text="b")).from_to == "A"
     assert read_batch(build_payment("-30"), build_payment("-70", name="")).from_to == ""
 
 
-def test_a_payment_may_go_the_other_way_and_then_tells_who_it_came_from():
+def test_camt_payment_in_opposite_direction_names_its_debtor():
     back = build_payment("20", name="C")
     found = read_batch(build_payment("-120"), back)
     assert [(each.amount, each.from_to) for each in found.parts] == [("-120", "A"), ("20", "C")]
 
 
-def test_a_payment_without_a_sign_goes_as_its_entry_goes():
+def test_camt_payment_without_sign_takes_sign_of_entry():
     bare = build_payment("-50").replace("<CdtDbtInd>DBIT</CdtDbtInd>", "")
     assert [each.amount for each in read_batch(bare, bare).parts] == ["-50", "-50"]
     came = build_payment("50").replace("<CdtDbtInd>CRDT</CdtDbtInd>", "")
@@ -324,13 +324,13 @@ def test_a_payment_without_a_sign_goes_as_its_entry_goes():
         [build_payment("-30"), build_detail("-70", name="B", currency="USD")],
     ],
 )
-def test_payments_that_do_not_add_up_are_told_in_the_notes_only(details):
+def test_camt_payments_that_do_not_add_up_are_only_noted(details):
     found = read_batch(*details)
     assert found.parts == ()
     assert found.notes.startswith("2 payments\nA · a · 30\n")
 
 
-def test_a_payment_of_another_currency_is_taken_in_the_entrys_where_it_is_told():
+def test_camt_foreign_payment_is_converted_if_bank_reports_it():
     told_too = build_tag("AmtDtls", build_tag("TxAmt", build_amount("70")))
     found = read_batch(
         build_payment("-30"), build_detail("-80", currency="USD", name="B").replace("</TxDtls>", f"{told_too}</TxDtls>")
@@ -340,7 +340,7 @@ def test_a_payment_of_another_currency_is_taken_in_the_entrys_where_it_is_told()
     assert [each.amount for each in read_batch(build_payment("-30"), plain).parts] == ["-30", "-70"]
 
 
-def test_payments_of_a_reversal_tell_the_parties_of_what_it_takes_back():
+def test_camt_payments_of_reversal_name_party_of_original():
     details = "".join(build_detail(value, text="x").replace("</TxDtls>", f"{both}</TxDtls>") for value, both in [
         ("30", build_tag("RltdPties", build_wrapped_party("Cdtr", "paid"), build_wrapped_party("Dbtr", "us"))),
         ("70", build_tag("RltdPties", build_wrapped_party("Cdtr", "paid"), build_wrapped_party("Dbtr", "us"))),
@@ -349,13 +349,13 @@ def test_payments_of_a_reversal_tell_the_parties_of_what_it_takes_back():
     assert (found.from_to, [each.from_to for each in found.parts]) == ("paid", ["paid", "paid"])
 
 
-def test_payments_may_stand_in_several_groups():
+def test_camt_payments_may_be_in_several_groups():
     (found,) = read_entries(build_tag("Ntry", build_amount("-3"), build_tag("CdtDbtInd", "DBIT"), DAY,
                         build_tag("NtryDtls", build_payment("-1")),
                         build_tag("NtryDtls", build_payment("-2"))))  # fmt: skip
     assert [each.amount for each in found.parts] == ["-1", "-2"]
 
 
-def test_what_is_noted_of_an_entry_stands_before_its_payments():
+def test_camt_entry_notes_precede_payment_list():
     found = read_batch(build_payment("-30"), build_payment("-70"), value_day="2026-01-20")
     assert found.notes.splitlines()[:2] == ["Value date 2026-01-20", "2 payments"]

@@ -73,7 +73,7 @@ def get_error(act):
         (b";" + "é".encode() * 5000, "csv"),  # it is cut within a letter
     ],
 )
-def test_the_kind_of_a_file_is_told_by_its_beginning(content, kind):
+def test_file_kind_is_detected_from_its_beginning(content, kind):
     assert formats.detect_file_kind(content) == kind
 
 
@@ -87,14 +87,14 @@ def test_the_kind_of_a_file_is_told_by_its_beginning(content, kind):
         (b"day;amount", "csv"),
     ],
 )
-def test_a_file_is_read_as_its_kind_and_tells_its_format(content, format_):
+def test_statement_file_is_read_by_kind_and_reports_format(content, format_):
     kind = formats.detect_file_kind(content)
     found = formats.read_statement_file(content, kind, most=9)
     assert (found.format, found.kind) == (format_, kind)
     assert len(found.statements) == (0 if kind in ("qif", "csv") else 1)
 
 
-def test_camt_is_read_in_the_encoding_that_is_there_and_tells_how_far_it_is():
+def test_camt_is_read_in_detected_encoding_and_reports_progress():
     heard = []
     content = bank_file_builders.build_camt(
         bank_file_builders.build_statement(bank_file_builders.build_entry("1.00", name="Müller")),
@@ -106,7 +106,7 @@ def test_camt_is_read_in_the_encoding_that_is_there_and_tells_how_far_it_is():
 
 
 @pytest.mark.parametrize("content", [b"<a><BkToCstmrStmt/></a>", b":20:A\n", b"<OFX></OFX>"])
-def test_a_file_without_a_statement_is_refused(content):
+def test_file_without_statement_is_rejected(content):
     assert get_error(lambda: formats.read_statement_file(content, formats.detect_file_kind(content), most=9)) == (
         "Line 1: There is no statement in it."
     )
@@ -116,13 +116,13 @@ def test_a_file_without_a_statement_is_refused(content):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_a_text_is_read_in_the_encoding_that_is_found(encoding):
+def test_text_is_decoded_in_detected_encoding(encoding):
     content = "Müller\r\nSöhne\n\nx".encode(encoding)
     assert formats.decode_text(content) == "Müller\r\nSöhne\n\nx"
     assert list(formats.iterate_text_lines(content)) == ["Müller\n", "Söhne\n", "\n", "x"]
 
 
-def test_bytes_of_no_encoding_are_refused():
+def test_text_in_no_known_encoding_is_rejected():
     assert get_error(lambda: formats.decode_text(NO_LETTER)) == ENCODING_MESSAGE
     assert get_error(lambda: formats.iterate_text_lines(NO_LETTER)) == ENCODING_MESSAGE
     for act in (formats.decode_text, formats.iterate_text_lines):
@@ -131,13 +131,13 @@ def test_bytes_of_no_encoding_are_refused():
         assert told.value.line == 0
 
 
-def test_a_file_has_so_many_lines_and_no_more(monkeypatch):
+def test_text_file_lines_are_limited(monkeypatch):
     monkeypatch.setattr(formats, "MAX_LINES", 3)
     assert len(list(formats.iterate_text_lines(b"a\nb\nc"))) == 3
     assert get_error(lambda: list(formats.iterate_text_lines(b"a\nb\nc\nd"))) == "Line 4: More than 3 lines."
 
 
-def test_a_line_is_shorter_than_a_text_with_what_a_bank_writes_around_it():
+def test_text_file_line_length_is_limited():
     longest = b"x" * (MAX_PIECE_LENGTH - 2) + b"\n"
     assert len(list(formats.iterate_text_lines(longest * 2))) == 2
     assert get_error(lambda: list(formats.iterate_text_lines(b"\n" + b"x" + longest))) == (
@@ -162,12 +162,12 @@ def test_a_line_is_shorter_than_a_text_with_what_a_bank_writes_around_it():
         (b" " * 400 + b"<?xml encoding='iso-8859-1'?><a/>", "UTF-8"),  # that is no beginning
     ],
 )
-def test_what_is_there_goes_before_the_encoding_that_xml_declares_where_that_is_a_unicode(content, encoding):
+def test_xml_content_takes_precedence_over_declared_unicode_encoding(content, encoding):
     assert formats.detect_xml_encoding(content) == encoding
 
 
 @pytest.mark.parametrize("before", [0, 65_535, 131_071, 70_000])
-def test_a_letter_may_lie_across_the_pieces_in_which_bytes_are_tried(before):
+def test_utf8_detection_handles_characters_across_chunks(before):
     assert formats.is_utf8_text(b"x" * before + "é".encode())
     assert not formats.is_utf8_text(b"x" * before + b"\xe9x")
 
@@ -176,7 +176,7 @@ def test_a_letter_may_lie_across_the_pieces_in_which_bytes_are_tried(before):
 
 
 @pytest.mark.parametrize("entries", [0, 1, 7])
-def test_a_file_has_as_many_elements_as_its_entries_can_need(entries):
+def test_element_count_is_limited_by_number_of_entries(entries):
     most = MAX_OUTER_TAGS + MAX_TAGS_PER_ENTRY * entries
     check_element_count(most, entries, line=3)
     assert (
@@ -192,17 +192,17 @@ def test_a_file_has_as_many_elements_as_its_entries_can_need(entries):
         ("0" * 30 + "1" * 15 + "." + "1" * 18, "1" * 15 + "." + "1" * 18),
     ],
 )  # fmt: skip
-def test_an_amount_is_plain_with_its_sign_and_nothing_has_none(text, amount):
+def test_signed_amount_is_plain_decimal_and_zero_has_no_sign(text, amount):
     assert to_signed_amount(text, negative=False, line=1) == amount
     assert to_signed_amount(text, negative=True, line=1) == (amount if amount == "0" else f"-{amount}")
 
 
 @pytest.mark.parametrize("text", ["", ".", "-1", "1,5", "1.2.3", "x" * 50, "1" * 16, "1." + "1" * 19, "1e5", "٣"])
-def test_what_is_no_amount_is_refused_with_its_line_and_its_first_forty_letters(text):
+def test_malformed_amount_error_names_line_and_first_forty_characters(text):
     assert get_error(lambda: to_signed_amount(text, negative=False, line=4)) == f"Line 4: “{text[:40]}” is no amount."
 
 
-def test_a_refusal_of_no_line_names_none_and_gives_its_words_apart():
+def test_unreadable_file_error_without_line_keeps_message_and_values():
     found = UnreadableFileError("“{text}” is odd.", line=0, text="x")
     assert (str(found), found.message, found.values, found.line) == (
         "“x” is odd.",
@@ -224,13 +224,13 @@ def test_a_refusal_of_no_line_names_none_and_gives_its_words_apart():
         ("", None),
     ],
 )
-def test_a_day_is_that_which_an_iso_time_begins_with(text, day):
+def test_iso_day_is_the_date_of_an_iso_time(text, day):
     parse_iso_day.cache_clear()
     assert parse_iso_day(text) == day
 
 
 @given(st.text(max_size=30))
-def test_a_clean_text_is_one_line_without_blanks_beyond_one(text):
+def test_clean_text_is_one_line_with_single_spaces(text):
     found = clean_text(text)
     assert found == " ".join(found.split())
     assert not any(ord(each) < 32 or 127 <= ord(each) < 160 for each in found)
@@ -238,7 +238,7 @@ def test_a_clean_text_is_one_line_without_blanks_beyond_one(text):
 
 
 @given(st.lists(st.integers(0, 4000), max_size=9))
-def test_lines_are_put_together_as_far_as_a_text_holds_them_with_a_word_about_the_rest(lengths):
+def test_joined_lines_fit_text_limit_with_remark_about_the_rest(lengths):
     lines = ["x" * each for each in lengths]
     found = join_fitting_lines(lines)
     assert len(found) <= MAX_TEXT_LENGTH
@@ -251,7 +251,7 @@ def test_lines_are_put_together_as_far_as_a_text_holds_them_with_a_word_about_th
     assert len("\n".join(lines[: len(shown) + 1])) > MAX_TEXT_LENGTH - 41  # no other would have had room
 
 
-def test_the_longest_text_is_whole_and_of_the_rest_thousands_are_parted():
+def test_joined_lines_keep_longest_text_and_format_remaining_count():
     assert join_fitting_lines(["x" * MAX_TEXT_LENGTH]) == "x" * MAX_TEXT_LENGTH
     assert (
         join_fitting_lines(["x" * (MAX_TEXT_LENGTH - 41), "y" * 41]) == "x" * (MAX_TEXT_LENGTH - 41) + "\n… and 1 more"
@@ -260,7 +260,7 @@ def test_the_longest_text_is_whole_and_of_the_rest_thousands_are_parted():
     assert join_fitting_lines(["x"] * 10_000).endswith("\n… and 5,020 more")
 
 
-def test_a_statement_is_about_its_own_days_or_those_of_its_entries():
+def test_statement_period_comes_from_its_dates_or_its_entries():
     early, late = (Entry(date(2026, 1, day), "-1", "EUR") for day in (3, 9))
     told = ParsedStatement("1", "EUR", [late, early], start=date(2026, 1, 1), end=date(2026, 1, 8))
     assert told.period == (date(2026, 1, 1), date(2026, 1, 8))
@@ -272,7 +272,7 @@ def test_a_statement_is_about_its_own_days_or_those_of_its_entries():
     assert ParsedStatement("1", "EUR", [], end=date(2026, 1, 8)).period == (date(2026, 1, 8), date(2026, 1, 8))
 
 
-def test_a_statement_contradicts_itself_by_what_its_booked_entries_and_balances_differ():
+def test_statement_difference_compares_booked_entries_with_balances():
     booked, announced = Entry(date(2026, 1, 3), "-1", "EUR"), Entry(date(2026, 1, 3), "-7", "EUR", pending=True)
     told = ParsedStatement("1", "EUR", [booked, announced], opening=Decimal(5), closing=Decimal(3))
     assert (told.booked_sum, told.difference) == (Decimal(-1), Decimal(-1))

@@ -52,14 +52,14 @@ def get_error(*lines):
         ("x" * 4996 + "\n:20:A", False),  # not within the first 5,000 letters
     ],
 )
-def test_a_file_is_told_by_its_first_field(text, told):
+def test_mt940_is_detected_by_its_first_field(text, told):
     assert mt940.is_mt940(text) is told
 
 
 # ---------------------------------------------------------------------------------------------- a statement
 
 
-def test_a_statement_is_of_an_account_a_currency_a_number_and_two_days_with_their_balances():
+def test_mt940_statement_has_account_currency_number_dates_and_balances():
     format_, (found,) = read_mt940(":20:A", ":25: DE1 \n2", ":28C:7/1", ":60F:D260102EUR1,5", ":62F:C260131EUR2,", "-")
     assert format_ == "mt940"
     assert (found.account_number, found.currency, found.statement_id) == ("DE1", "EUR", "7/1")
@@ -67,34 +67,34 @@ def test_a_statement_is_of_an_account_a_currency_a_number_and_two_days_with_thei
     assert (found.opening, found.closing, found.final) == (Decimal("-1.5"), Decimal(2), True)
 
 
-def test_a_number_of_an_account_is_cut_at_sixty_four_letters_and_may_stand_in_a_field_of_its_owner_too():
+def test_mt940_account_number_is_truncated_and_read_from_field_25p():
     _, (found,) = read_mt940(":20:A", f":25P:{'9' * 70}", ":28:3", *HEAD[3:], END)
     assert (found.account_number, found.statement_id) == ("9" * 64, "3")
 
 
-def test_a_closing_balance_alone_is_enough():
+def test_mt940_closing_balance_alone_is_sufficient():
     _, (found,) = read_mt940(":20:A", ":25:1", END)
     assert (found.start, found.opening, found.currency, found.closing) == (None, None, "EUR", 10)
     assert (found.account_number, found.statement_id) == ("1", "")
 
 
-def test_a_balance_is_the_first_line_of_its_field():
+def test_mt940_balance_is_first_line_of_its_field():
     _, (found,) = read_mt940(*HEAD, END, "thank you")
     assert found.closing == 10
 
 
-def test_the_account_may_be_missing():
+def test_mt940_account_may_be_missing():
     _, (found,) = read_mt940(":20:A", *HEAD[3:], END)
     assert found.account_number == ""
 
 
-def test_what_stands_before_the_first_message_or_is_empty_is_no_statement():
+def test_mt940_text_before_first_message_and_empty_messages_are_ignored():
     assert read_mt940(":61:x", *HEAD, END)[1] != []
     assert read_mt940(":20:A", ":25:1", ":28:1") == ("mt940", [])
     assert read_mt940() == ("mt940", [])
 
 
-def test_a_report_within_the_day_has_no_balances_and_all_of_it_is_pending():
+def test_mt942_report_has_no_balances_and_all_entries_pending():
     lines = [":20:A", ":25:DE1", ":13D:2601151200+0100", ":34F:EURD0,00", ":34F:USDC0,00", ":61:260115D1,NTRF"]
     format_, (found,) = read_mt940(*lines)
     assert (format_, found.currency, found.final, found.opening) == ("mt942", "EUR", False, None)
@@ -102,18 +102,18 @@ def test_a_report_within_the_day_has_no_balances_and_all_of_it_is_pending():
     assert read_mt940(*lines, *HEAD, END)[0] == "mt940", "a file with a statement in it is one of statements"
 
 
-def test_a_report_within_the_day_may_have_nothing_to_tell():
+def test_mt942_report_may_be_empty():
     format_, (found,) = read_mt940(
         ":20:A", ":25:DE1", ":28C:1/1", ":34F:EUR0,00", ":13D:2601151200+0100", ":90D:0EUR0,00"
     )
     assert (format_, found.currency, found.entries) == ("mt942", "EUR", [])
 
 
-def test_a_message_without_balances_and_reports_fields_names_no_currency():
+def test_mt940_message_without_currency_is_rejected():
     assert get_error("", ":20:A", ":61:260115D1,NTRF") == ("Line 2: The statement names no currency (60F, 62F or 34F).")
 
 
-def test_pages_of_one_account_are_one_statement_and_of_two_are_two():
+def test_mt940_pages_are_merged_per_account_until_statement_ends():
     page = [":20:A", ":25:1", ":60F:C260101EUR1,", ":61:260102C1,NTRF", ":62M:C260102EUR2,"]
     last = [":20:A", ":25:1", ":60M:C260102EUR2,", ":61:260103C1,NTRF", ":62F:C260103EUR3,"]
     middle = [":20:A", ":25:1", ":60M:C260102EUR2,", ":61:260102C1,NTRF", ":62M:C260102EUR2,"]
@@ -127,7 +127,7 @@ def test_pages_of_one_account_are_one_statement_and_of_two_are_two():
     assert [each.opening for each in read_mt940(*ended, *last)[1]] == [1, 2]
 
 
-def test_an_empty_message_between_pages_is_passed_over():
+def test_mt940_empty_message_between_pages_is_ignored():
     page = [":20:A", ":25:1", ":60F:C260101EUR1,", ":62M:C260102EUR2,"]
     last = [":20:A", ":25:1", ":60M:C260102EUR2,", ":62F:C260103EUR3,"]
     (found,) = read_mt940(*page, ":20:B", ":25:1", *last)[1]
@@ -153,11 +153,11 @@ def test_an_empty_message_between_pages_is_passed_over():
         ([":61:260101C1,2,3NTRF", HEAD[3], END], "Line 3: “1.2.3” is no amount."),
     ],
 )
-def test_broken_lines_are_named(lines, said):
+def test_malformed_mt940_line_errors_name_line(lines, said):
     assert get_error("", ":20:A", *lines) == said
 
 
-def test_more_movements_or_messages_than_an_import_takes_are_refused():
+def test_mt940_entries_and_messages_are_limited():
     movement = ":61:260115D1,NTRF"
     assert len(read_mt940(*HEAD, movement, movement, END, most=2)[1][0].entries) == 2
     with pytest.raises(TooManyEntriesError):
@@ -169,7 +169,7 @@ def test_more_movements_or_messages_than_an_import_takes_are_refused():
 # ---------------------------------------------------------------------------------------------- fields
 
 
-def test_a_field_goes_on_until_the_next_or_the_end_of_its_message():
+def test_mt940_field_continues_until_next_field_or_end_of_message():
     lines = [":20:A\n", ":86:one\r\n", "two\r\n", "-\n", "outside\n", ":20:B\n", ":86:three\n", "-}\n", ":NS:x"]
     assert list(mt940.iterate_mt940_fields(iter(lines))) == [
         (1, "20", "A"), (2, "86", "one\ntwo"), (6, "20", "B"), (7, "86", "three"), (9, "NS", "x"),
@@ -177,16 +177,16 @@ def test_a_field_goes_on_until_the_next_or_the_end_of_its_message():
 
 
 @pytest.mark.parametrize("end", ["-", "-}", "-}{5:{CHK:1}}", "{1:F01BANK}", "-XXX"])
-def test_a_message_ends_as_banks_end_it(end):
+def test_mt940_message_terminators_are_recognized(end):
     assert list(mt940.iterate_mt940_fields(iter([":86:one", end, "outside", end]))) == [(1, "86", "one")]
 
 
 @pytest.mark.parametrize("line", ["-x", "- ", "{2:I940}", ":8:x", ":86x", " :86:x"])
-def test_continuation_lines_belong_to_the_text(line):
+def test_mt940_continuation_lines_belong_to_the_text(line):
     assert list(mt940.iterate_mt940_fields(iter([":86:one", line]))) == [(1, "86", f"one\n{line}")]
 
 
-def test_a_field_may_be_as_long_as_a_text_with_what_a_bank_writes_around_it():
+def test_mt940_field_length_is_limited():
     first, more = ":86:" + "x" * 9_995, "x" * 10_000  # and the end of the line between them
     assert len([*mt940.iterate_mt940_fields(iter([first, more]))]) == 1
     with pytest.raises(UnreadableFileError) as told:
@@ -213,14 +213,14 @@ def test_a_field_may_be_as_long_as_a_text_with_what_a_bank_writes_around_it():
         ("800101C5,NTRF", ("1980-01-01", "5", "", "", "")),
     ],
 )
-def test_a_movement_tells_its_day_amount_reference_and_the_customers_own(field, told):
+def test_mt940_entry_has_day_amount_reference_and_customer_reference(field, told):
     found = read_single_entry(f":61:{field}")
     assert (str(found.day), found.amount, found.description, found.notes, found.reference) == told
     assert (found.currency, found.from_to, found.pending, found.line) == ("EUR", "", False, 5)
 
 
 @given(st.dates(date(1990, 1, 1), date(2070, 1, 1)), st.integers(-180, 180))
-def test_a_day_without_a_year_lies_closest_to_the_day_beside_it(value, away):
+def test_mt940_entry_date_without_year_is_closest_to_value_date(value, away):
     day = date.fromordinal(value.toordinal() + away)
     if (day.month, day.day) != (2, 29):  # one that the year beside it has not is its month's last there
         assert mt940.find_entry_day(value, f"{day:%m%d}", 1) == day
@@ -237,21 +237,21 @@ def test_a_day_without_a_year_lies_closest_to_the_day_beside_it(value, away):
         ([":86:of the account", ":61:260115C5,NTRFRENT", ":86: one ", " two "], "one two"),
     ],
 )
-def test_what_is_said_of_a_movement_goes_before_what_stands_behind_it_and_the_customers_reference(lines, text):
+def test_mt940_description_prefers_information_over_other_texts(lines, text):
     assert read_single_entry(*lines).description == text
 
 
-def test_the_value_date_is_noted_before_the_references():
+def test_mt940_notes_start_with_value_date():
     found = read_single_entry(":61:2601150116C5,NTRF", ":86:166?20EREF+E-1")
     assert found.notes == "Value date 2026-01-15\nEnd-to-end E-1"
 
 
-def test_only_the_last_movement_is_spoken_of():
+def test_mt940_information_applies_only_to_last_entry():
     _, (found,) = read_mt940(*HEAD, ":61:260115C5,NTRFX", ":61:260115C6,NTRFY", ":86:said", END)
     assert [each.description for each in found.entries] == ["X", "said"]
 
 
-def test_texts_are_as_long_as_the_ledger_holds():
+def test_mt940_text_length_is_limited():
     assert len(read_single_entry(":61:260115C5,NTRF", ":86:" + "x" * MAX_TEXT_LENGTH).description) == MAX_TEXT_LENGTH
     why = f"Line 5: A text of more than {MAX_TEXT_LENGTH} characters."
     assert get_error(*HEAD, ":61:260115C5,NTRF", ":86:" + "x" * (MAX_TEXT_LENGTH + 1), END) == why
@@ -288,7 +288,7 @@ def test_texts_are_as_long_as_the_ledger_holds():
         ("", "", "", []),
     ],
 )
-def test_what_is_said_is_read_in_numbered_fields_between_slashes_or_as_it_is(said, party, text, notes):
+def test_mt940_information_is_read_as_numbered_slash_or_plain_text(said, party, text, notes):
     assert mt940.parse_information(said) == (party, text, notes)
 
 
@@ -296,12 +296,12 @@ def test_what_is_said_is_read_in_numbered_fields_between_slashes_or_as_it_is(sai
 
 
 @pytest.mark.parametrize("amount", ["12.3.4", "1,2.3", "123 45", "1e3", "1E3", "5-5", "1,2,3"])
-def test_a_garbled_amount_refuses_the_file(amount):
+def test_mt940_malformed_amount_is_rejected(amount):
     assert "is no " in get_error(*HEAD, f":61:260115C{amount}NTRF", END)
     assert "is no " in get_error(*HEAD[:3], f":60F:C260101EUR{amount}", END)
 
 
-def test_a_line_of_a_text_that_begins_like_a_field_is_text():
+def test_mt940_text_line_that_looks_like_a_field_stays_text():
     text = [
         ":86:106?20SVWZ+SHOP?21 21-03-2024T03:46",
         ":08:12 Karte?22 und",
@@ -316,7 +316,7 @@ def test_a_line_of_a_text_that_begins_like_a_field_is_text():
     )
 
 
-def test_the_next_message_begins_behind_a_text_without_a_line_between_them():
+def test_mt940_next_message_may_start_without_separator():
     first = [*HEAD, ":61:260115D1,NTRF", ":86:Rent", END, ":86:of the statement"]
     second = [":20:B", ":25:DE2", ":28C:1/1", ":60F:C260101EUR5,", END]
     assert [(each.account_number, len(each.entries)) for each in read_mt940(*first, *second)[1]] == [
@@ -325,7 +325,7 @@ def test_the_next_message_begins_behind_a_text_without_a_line_between_them():
     ]
 
 
-def test_messages_without_field_20_begin_with_their_account():
+def test_mt940_messages_without_field_20_start_with_account():
     one = ["BANK", "940", ":25:DE1", ":28:1", ":60F:C260101EUR1,", ":61:260115C1,NTRF", ":86:Rent", ":62F:C260131EUR2,"]
     other = ["-", ":25:DE2", ":28:1", ":60F:C260101EUR1,", ":62F:C260131EUR1,"]
     assert mt940.is_mt940("\n".join(one))
@@ -335,12 +335,12 @@ def test_messages_without_field_20_begin_with_their_account():
 
 
 @pytest.mark.parametrize("separator", [">", "/", "<", "~", "|", "+", "&", "^"])
-def test_numbered_fields_may_have_another_separator(separator):
+def test_mt940_numbered_fields_accept_other_separators(separator):
     text = "000?00FEE?20COSTS OF TH?21IS MONTH?32BANK NV".replace("?", separator)
     assert mt940.parse_information(text) == ("BANK NV", "COSTS OF THIS MONTH", [])
 
 
-def test_a_full_field_goes_on_and_one_that_ends_its_line_ends_a_word():
+def test_mt940_full_subfields_are_joined_and_others_separated_by_space():
     full = "TRANSACTION COSTS FROM JANU"
     assert mt940.parse_information(f"000>100987654321\n>20{full}>21ARY\n>22TRIONL2U\n>23NL36") == (
         "", "TRANSACTION COSTS FROM JANUARY TRIONL2U NL36", [],
@@ -348,5 +348,5 @@ def test_a_full_field_goes_on_and_one_that_ends_its_line_ends_a_word():
 
 
 @pytest.mark.parametrize("text", ["123/10 of 20/12", "100/20 paid", "007-00 James", "999 00 1 20"])
-def test_a_plain_text_with_numbers_is_not_taken_apart(text):
+def test_mt940_plain_text_with_numbers_is_not_split(text):
     assert mt940.parse_information(text) == ("", text, [])

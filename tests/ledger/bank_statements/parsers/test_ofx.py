@@ -52,12 +52,12 @@ def build_balance(amount, day=None):
 
 
 @pytest.mark.parametrize("evil", ["<!DOCTYPE a>", "<!ENTITY a 'b'>", "<!element a>"])
-def test_a_file_that_declares_anything_is_refused(evil):
+def test_ofx_with_declarations_is_rejected(evil):
     with pytest.raises(UnsafeXmlError):
         ofx.read_ofx(f"{evil}<OFX></OFX>", most=1)
 
 
-def test_a_file_ends_with_its_last_tag():
+def test_ofx_file_must_end_with_its_closing_tag():
     with pytest.raises(UnreadableFileError, match=r"^Line 3: The file ends before its </OFX>\.$"):
         ofx.read_ofx("<OFX>\n<STMTRS>\n</STMTRS>", most=1)
     with pytest.raises(UnreadableFileError, match=r"^Line 1: The file ends before"):
@@ -67,27 +67,27 @@ def test_a_file_ends_with_its_last_tag():
     assert ofx.read_ofx("<ofx></ofx> \n", most=1) == []
 
 
-def test_tags_for_so_few_movements_end_somewhere(monkeypatch):
+def test_ofx_tags_outside_entries_are_limited(monkeypatch):
     monkeypatch.setattr("ledger.bank_statements.parsers.models.MAX_OUTER_TAGS", 4)
     assert ofx.read_ofx("<OFX><A><B></OFX>", most=1) == []
     with pytest.raises(UnreadableFileError, match=r"^Line 2: Too many elements for so few entries\.$"):
         ofx.read_ofx("<OFX><A><B><C>\n</OFX>", most=1)
 
 
-def test_tags_are_read_with_their_lines_however_they_are_written():
+def test_ofx_tags_are_read_with_line_numbers_in_any_spelling():
     text = "\n<a>one</a>\n<B.C_1 x='1'> two \n three\n<d/>"
     assert list(ofx.iterate_tags(text)) == [
         (2, False, "A", "one"), (2, True, "A", ""), (3, False, "B.C_1", "two \n three"), (5, False, "D", ""),
     ]  # fmt: skip
 
 
-def test_statements_of_accounts_and_of_cards_are_read_each_with_its_account():
+def test_ofx_bank_and_card_statements_are_read_with_their_accounts():
     card = build_statement(build_movement(), kind="CCSTMTRS").replace("BANKACCTFROM", "CCACCTFROM")
     found = read_ofx(build_statement(), card, "<STMTTRN>" + build_movement())
     assert [(each.account_number, len(each.entries)) for each in found] == [("DE1", 0), ("DE1", 1)]
 
 
-def test_more_movements_or_statements_than_an_import_takes_are_refused():
+def test_ofx_entries_and_statements_are_limited():
     assert len(read_ofx(build_statement(build_movement() * 2), build_statement(), most=2)) == 2
     for content in (
         [build_statement(build_movement() * 3)],
@@ -98,7 +98,7 @@ def test_more_movements_or_statements_than_an_import_takes_are_refused():
             read_ofx(*content, most=2)
 
 
-def test_a_movement_or_a_statement_has_so_many_values_and_no_more():
+def test_ofx_values_per_entry_and_statement_are_limited():
     many = "".join(f"<A{number}>x" for number in range(ofx.MAX_VALUES - 2))
     assert len(read_ofx(build_statement(build_movement(MEMO="", X=f"x{many[:-6]}")))[0].entries) == 1
     assert get_error(build_statement(build_movement(X=f"x\n{many}<B>x"))) == "Line 7: Too many kinds of values."
@@ -108,7 +108,7 @@ def test_a_movement_or_a_statement_has_so_many_values_and_no_more():
 # ---------------------------------------------------------------------------------------------- a statement
 
 
-def test_a_statement_opens_with_what_was_there_before_its_movements():
+def test_ofx_opening_balance_is_closing_balance_minus_entries():
     (found,) = read_ofx(
         build_statement(
             "<DTSTART>20260101<DTEND>20260120\n",
@@ -130,17 +130,17 @@ def test_a_statement_opens_with_what_was_there_before_its_movements():
         ("<AVAILBAL><BALAMT>7<DTASOF>20260131</AVAILBAL>", None, None, date(2026, 1, 20)),  # what a credit line leaves
     ],
 )
-def test_balance_and_days_are_those_that_the_bank_tells(behind, closing, opening, end):
+def test_ofx_closing_balance_is_ledger_balance_not_available_balance(behind, closing, opening, end):
     (found,) = read_ofx(build_statement("<DTSTART>20260101<DTEND>20260120\n", build_movement(), behind=behind))
     assert (found.closing, found.opening, found.end) == (closing, opening, end)
 
 
-def test_a_statement_may_tell_neither_days_nor_currency_nor_account():
+def test_ofx_statement_may_lack_dates_currency_and_account():
     (found,) = read_ofx("<STMTRS><BANKTRANLIST></BANKTRANLIST></STMTRS>")
     assert (found.start, found.end, found.currency, found.account_number) == (None, None, "", "")
 
 
-def test_what_was_announced_counts_for_no_balance_and_may_tell_when_it_was_made():
+def test_ofx_pending_entries_do_not_count_in_balance():
     pending = build_movement("STMTTRNP", DTPOSTED="", DTTRAN="20260116")
     (found,) = read_ofx(build_statement(build_movement(), pending, behind=build_balance("10")))
     assert [(str(each.day), each.pending) for each in found.entries] == [("2026-01-15", False), ("2026-01-16", True)]
@@ -150,13 +150,13 @@ def test_what_was_announced_counts_for_no_balance_and_may_tell_when_it_was_made(
     )  # a booked one is posted
 
 
-def test_a_number_of_an_account_is_one_line_of_sixty_four_letters():
+def test_ofx_account_number_is_cleaned_and_truncated():
     number = "9" * 40 + " \n " + "8" * 40
     (found,) = read_ofx(build_statement().replace("DE1", number))
     assert found.account_number == ("9" * 40 + " " + "8" * 40)[:64]
 
 
-def test_without_all_in_one_currency_no_opening_balance_follows():
+def test_ofx_opening_balance_is_unknown_with_several_currencies():
     foreign = build_movement(CURRENCY="<CURSYM>USD</CURRENCY>")
     (found,) = read_ofx(build_statement(foreign, behind=build_balance("10")))
     assert (found.closing, found.opening) == (10, None)
@@ -165,7 +165,7 @@ def test_without_all_in_one_currency_no_opening_balance_follows():
 # ---------------------------------------------------------------------------------------------- a movement
 
 
-def test_a_movement_says_who_what_for_and_which():
+def test_ofx_entry_has_party_description_reference_and_check_number():
     found = read_single_entry(NAME="A &amp; B", MEMO=" two \n words ", FITID=" F 1 ", CHECKNUM=" 17 ")
     assert (found.from_to, found.description, found.reference, found.notes) == ("A & B", "two words", "F 1", "Check 17")
     assert (found.currency, found.amount, found.line, found.pending) == ("EUR", "-3.5", 5, False)
@@ -173,19 +173,19 @@ def test_a_movement_says_who_what_for_and_which():
     assert (silent.from_to, silent.description, silent.reference, silent.notes) == ("", "", "", "")
 
 
-def test_a_payee_may_be_named_in_a_part_of_its_own():
+def test_ofx_payee_may_be_nested_and_name_takes_precedence():
     found = read_single_entry(PAYEE="<NAME>Initech<CITY>Bonn</PAYEE>", MEMO="x")
     assert (found.from_to, found.description) == ("Initech", "x")
     assert read_single_entry(PAYEE="<NAME>Initech</PAYEE>", NAME="Globex").from_to == "Globex"
 
 
-def test_the_first_value_of_a_tag_counts_wherever_a_part_stands_between():
+def test_ofx_first_value_of_a_tag_counts():
     assert read_single_entry(MEMO="first<MEMO>second").description == "first"
     assert read_single_entry(MEMO="first", PAYEE="<NAME>Initech</PAYEE><MEMO>second").description == "first"
     assert read_single_entry(MEMO="\n<MEMO>first").description == "first"
 
 
-def test_tags_may_be_closed_each():
+def test_ofx_closed_tags_are_accepted():
     closed = "<MEMO>two</MEMO>\n<BANKACCTTO><BANKID>1</BANKID><FITID>2</FITID></BANKACCTTO><FITID>F1</FITID>"
     (found,) = read_ofx(
         build_statement(build_movement(X=f"x</X>{closed}"), build_movement(), behind=build_balance("10"))
@@ -194,12 +194,12 @@ def test_tags_may_be_closed_each():
     assert (found.closing, found.account_number) == (10, "DE1")
 
 
-def test_a_statement_without_a_currency_has_movements_without_one():
+def test_ofx_entries_without_statement_currency_have_no_currency():
     (found,) = read_ofx(build_statement(build_movement(), currency=""))
     assert [each.currency for each in found.entries] == [""]
 
 
-def test_the_account_on_the_other_side_says_nothing_of_this_one():
+def test_ofx_counterparty_account_data_is_ignored():
     found = read_single_entry(BANKACCTTO="<NAME>Other<FITID>2</BANKACCTTO>", MEMO="x")
     assert (found.from_to, found.description, found.reference) == ("", "x", "")
 
@@ -214,7 +214,7 @@ def test_the_account_on_the_other_side_says_nothing_of_this_one():
         ("<CURSYM>EUR<CURRATE>NaN", ("-3.5", "EUR", "")),  # nobody needs it
     ],
 )
-def test_money_of_another_currency_is_told_in_the_statements_where_the_bank_tells_the_rate(inside, told):
+def test_ofx_foreign_amount_is_converted_if_rate_is_given(inside, told):
     found = read_single_entry(CURRENCY=f"{inside}</CURRENCY>", CHECKNUM="")
     assert (found.amount, found.currency, found.notes) == told
 
@@ -233,18 +233,18 @@ def test_money_of_another_currency_is_told_in_the_statements_where_the_bank_tell
         ("100000000000000.004999999999999999", "1.000000000000000000000000000000", "100000000000000"),
     ],
 )
-def test_an_amount_at_a_rate_is_exact_to_the_cent(amount, rate, own):
+def test_ofx_converted_amount_is_exact_to_the_cent(amount, rate, own):
     assert read_single_entry(TRNAMT=amount, CURRENCY=f"<CURSYM>USD<CURRATE>{rate}</CURRENCY>").amount == own
 
 
-def test_an_amount_at_a_rate_has_no_more_decimals_than_the_statements_currency():
+def test_ofx_converted_amount_has_decimals_of_statement_currency():
     (found,) = read_ofx(
         build_statement(build_movement(CURRENCY="<CURSYM>USD<CURRATE>155.3</CURRENCY>"), currency="<CURDEF>JPY")
     )
     assert [(each.amount, each.currency) for each in found.entries] == [("-544", "JPY")]
 
 
-def test_no_rate_leads_to_a_currency_that_there_is_not():
+def test_ofx_amount_is_not_converted_to_unknown_currency():
     (found,) = read_ofx(
         build_statement(build_movement(CURRENCY="<CURSYM>USD<CURRATE>2</CURRENCY>"), currency="<CURDEF>XXX")
     )
@@ -258,22 +258,22 @@ def test_no_rate_leads_to_a_currency_that_there_is_not():
         "soon", ".", "1.2.3", "1" * 16, f"0.{'1' * 31}",
     ],
 )  # fmt: skip
-def test_a_rate_that_is_none_is_told_with_its_line(rate):
+def test_ofx_invalid_rate_error_names_line(rate):
     said = get_error(build_statement(build_movement(CURRENCY=f"<CURSYM>USD<CURRATE>{rate}</CURRENCY>")))
     assert said == f"Line 5: “{rate}” is no exchange rate."
 
 
-def test_of_a_rate_that_is_none_forty_letters_are_told():
+def test_ofx_invalid_rate_error_shows_first_forty_characters():
     said = get_error(build_statement(build_movement(CURRENCY=f"<CURSYM>USD<CURRATE>{'x' * 50}</CURRENCY>")))
     assert said == f"Line 5: “{'x' * 40}” is no exchange rate."
 
 
-def test_an_amount_that_a_rate_makes_longer_than_amounts_are_is_refused():
+def test_ofx_converted_amount_that_is_too_long_is_rejected():
     foreign = build_movement(TRNAMT="-999999999999999", CURRENCY="<CURSYM>USD<CURRATE>10</CURRENCY>")
     assert get_error(build_statement(foreign)) == "Line 5: “9999999999999990.00” is no amount."
 
 
-def test_notes_stand_on_lines_of_their_own():
+def test_ofx_notes_are_on_separate_lines():
     found = read_single_entry(CURRENCY="<CURSYM>USD</CURRENCY>", CHECKNUM="17")
     assert found.notes == "Amount USD -3.5\nCheck 17"
 
@@ -294,17 +294,17 @@ def test_notes_stand_on_lines_of_their_own():
         ({"MEMO": "x" * (MAX_TEXT_LENGTH + 1)}, f"A text of more than {MAX_TEXT_LENGTH} characters."),
     ],
 )
-def test_a_broken_movement_is_told_with_its_line(values, said):
+def test_malformed_ofx_entry_error_names_line(values, said):
     assert get_error(build_statement(build_movement(**values))) == f"Line 5: {said}"
 
 
-def test_texts_are_as_long_as_the_ledger_holds():
+def test_ofx_text_may_have_maximum_length():
     found = read_single_entry(NAME="x" * MAX_TEXT_LENGTH, MEMO="y" * MAX_TEXT_LENGTH)
     assert (len(found.from_to), len(found.description)) == (MAX_TEXT_LENGTH, MAX_TEXT_LENGTH)
 
 
 @pytest.mark.parametrize("behind", [build_balance("x"), build_balance("1", "x")])
-def test_a_broken_balance_is_told_with_the_line_of_its_statement(behind):
+def test_malformed_ofx_balance_error_names_line_of_statement(behind):
     assert get_error("\n", build_statement(behind=behind)).startswith("Line 4: “x” is no ")
     assert get_error(build_statement("<DTSTART>x")) == "Line 3: “x” is no time."
     assert get_error(build_statement("<DTEND>x")) == "Line 3: “x” is no time."
@@ -317,10 +317,10 @@ def test_a_broken_balance_is_told_with_the_line_of_its_statement(behind):
         ("1.234.567,89", "1234567.89"), ("-0.00", "0"), ("1234", "1234"), (".5", "0.5"),
     ],
 )  # fmt: skip
-def test_the_last_point_or_comma_of_an_amount_stands_before_the_cents(text, amount):
+def test_ofx_last_point_or_comma_is_decimal_separator(text, amount):
     assert ofx.parse_signed_amount(text, 1) == amount
 
 
 @given(st.dates(date(1900, 1, 1), date(2100, 12, 31)), st.sampled_from(["", "[0:GMT]", "120000", "120000.000[-5:EST]"]))
-def test_a_time_is_the_day_that_is_written_there(day, time):
+def test_ofx_time_gives_its_written_date(day, time):
     assert ofx.parse_ofx_day(f"{day.year:04}{day:%m%d}{time}", 1) == day

@@ -36,11 +36,11 @@ def read_day(text, **more):
     [("!Type:Bank", True), (" \n!type:cash", True), ("!Account", True), ("!Option:X", True), ("!Clear:X", True),
      ("!Other", False), ("D1/31/26", False), (" " * 195 + "!Type:Bank", True), (" " * 196 + "!Type:Bank", False)],
 )  # fmt: skip
-def test_a_file_is_told_by_its_first_header(text, one):
+def test_qif_is_detected_by_first_header(text, one):
     assert qif.is_qif(text) is one
 
 
-def test_an_entry_says_when_how_much_who_what_for_and_its_number():
+def test_qif_entry_yields_date_amount_payee_memo_and_number():
     order, (found,) = read_qif("", HEAD, " D31/12/26 ", "T-1,234.50", "P A  B ", "Mtwo\twords", "N 17", "LRent", "^")
     assert order == DAY_FIRST
     assert (found.day, found.amount, found.currency) == (date(2026, 12, 31), "-1234.5", "EUR")
@@ -49,7 +49,7 @@ def test_an_entry_says_when_how_much_who_what_for_and_its_number():
     assert (silent.from_to, silent.description, silent.notes, silent.reference) == ("", "", "", "")
 
 
-def test_the_first_line_of_a_letter_counts_and_the_other_letter_of_the_amount_where_the_first_is_blank():
+def test_qif_entry_uses_first_line_per_letter_and_u_amount_if_t_is_blank():
     _, found = read_qif(HEAD, "D31/12/26", "T1", "T2", "U3", "^", "D31/12/26", "T ", "U 3 ", "^")
     assert [each.amount for each in found] == ["1", "3"]
 
@@ -64,7 +64,7 @@ def test_non_account_entries_are_skipped(header):
     assert read_qif(header, "NMain", "^", HEAD, "D31/12/26", "T1", "^", header, "NMain")[1][0].line == 5
 
 
-def test_an_entry_of_another_kind_is_not_carried_over_into_an_accounts():
+def test_qif_header_discards_unfinished_entry():
     assert read_qif(HEAD, "Mopen", HEAD, "^", "D31/12/26", "T1", "^")[1][0].description == ""
 
 
@@ -72,12 +72,12 @@ def test_lines_before_the_first_header_are_skipped():
     assert len(read_qif("D31/12/26", "T1", "^", HEAD, "D31/12/26", "T2", "^")[1]) == 1
 
 
-def test_an_entry_of_nothing_is_none():
+def test_empty_qif_entry_is_ignored():
     assert read_qif(HEAD, "^", "", "^") == (None, [])
     assert read_qif() == (None, [])
 
 
-def test_more_entries_than_an_import_takes_are_refused():
+def test_qif_entries_over_limit_are_rejected():
     one = ["D31/12/26", "T1", "^"]
     assert len(read_qif(HEAD, *one * 2, most=2)[1]) == 2
     with pytest.raises(TooManyEntriesError):
@@ -105,18 +105,18 @@ INVALID_DATE_MESSAGE = "is no date. Write it as 31/12/2026 or 2026-12-31."
          f"Line 3: A text of more than {MAX_TEXT_LENGTH} characters."),
     ],
 )  # fmt: skip
-def test_broken_lines_are_named(lines, said):
+def test_broken_qif_line_is_named_in_error(lines, said):
     assert get_error("", *lines, kept=DAY_FIRST) == said
 
 
-def test_a_date_of_the_other_order_is_told_with_what_to_choose():
+def test_date_in_other_order_is_rejected_with_hint_to_change_order():
     assert get_error(HEAD, "T1", "D 31/12/26", "^", order=MONTH_FIRST) == (
         "Line 3: “31/12/26” is no date with the month first. Choose the other order."
     )
 
 
 @pytest.mark.parametrize("letter", "PMN")
-def test_texts_are_as_long_as_the_ledger_holds(letter):
+def test_text_over_max_length_is_rejected(letter):
     assert len(read_qif(HEAD, "D31/12/26", "T1", letter + "x" * MAX_TEXT_LENGTH, "^")[1]) == 1
     assert "A text of more" in get_error(HEAD, "D31/12/26", "T1", letter + "x" * (MAX_TEXT_LENGTH + 1), "^")
 
@@ -125,7 +125,7 @@ def test_texts_are_as_long_as_the_ledger_holds(letter):
 
 
 @given(st.dates(date(1970, 1, 1), date(2069, 12, 31)))
-def test_a_date_is_read_in_its_order_with_two_digits_of_its_year_or_four(day):
+def test_date_is_parsed_in_its_order_with_two_or_four_digit_year(day):
     assert read_day(f"{day:%d/%m/%Y}", order=DAY_FIRST) == read_day(f"{day:%d.%m.%y}", order=DAY_FIRST) == str(day)
     assert read_day(f"{day:%m/%d/%Y}", order=MONTH_FIRST) == read_day(f"{day:%m-%d-%y}", order=MONTH_FIRST) == str(day)
     assert read_day(f"{day:%Y-%m-%d}") == read_day(f"{day:%Y/%m/%d}", order=MONTH_FIRST) == str(day)
@@ -136,12 +136,12 @@ def test_a_date_is_read_in_its_order_with_two_digits_of_its_year_or_four(day):
     [("1/2/69", "2069-02-01"), ("1/2/70", "1970-02-01"), ("1/2'70", "2070-02-01"), ("1/2' 5", "2005-02-01"),
      ("1/2/1900", "1900-02-01"), ("1/2/2100", "2100-02-01"), ("31/02/26", "2026-02-28")],
 )  # fmt: skip
-def test_two_digits_are_a_year_from_1970_and_behind_an_apostrophe_from_2000(text, day):
+def test_two_digit_year_starts_at_1970_or_at_2000_after_apostrophe(text, day):
     assert read_day(text, order=DAY_FIRST) == day
 
 
 @pytest.mark.parametrize("text", ["1/2/0099", "1/2/100", "0024-03-25"])
-def test_year_before_1900_is_none(text):
+def test_year_before_1900_is_rejected(text):
     with pytest.raises(UnreadableFileError):
         read_day(text, order=DAY_FIRST)
 
@@ -159,11 +159,11 @@ def test_year_before_1900_is_none(text):
         (["2026-01-13"], None),
     ],
 )
-def test_the_order_is_told_by_the_dates_that_fit_one_only(texts, order):
+def test_date_order_is_detected_from_unambiguous_dates(texts, order):
     assert qif.detect_date_order([qif.match_date(each, 1) for each in texts]) == order
 
 
-def test_where_the_dates_tell_no_order_the_kept_one_counts_and_one_that_was_asked_for_before_all():
+def test_date_order_prefers_request_then_dates_then_saved_order():
     two = [HEAD, "D1/2/26", "T1", "^"]
     assert (read_qif(*two, kept=DAY_FIRST)[0], read_day("1/2/26", kept=DAY_FIRST)) == (DAY_FIRST, "2026-02-01")
     assert read_day("1/2/26", kept=DAY_FIRST, order=MONTH_FIRST) == "2026-01-02"

@@ -67,13 +67,13 @@ def list_new(found):
         (replace(build_row(1), from_to="Bistro"), replace(build_entry(), from_to="Bakery"), False),
     ],
 )
-def test_an_entry_is_known_by_account_day_amount_and_reference_or_else_text(stored, told, known):
+def test_entry_matches_by_account_date_amount_and_reference_or_text(stored, told, known):
     found = match_entries([stored], told)
     assert (list_new(found), found.known_ids) == (([], [1]) if known else ([told], []))
 
 
 @given(st.lists(st.sampled_from(["-1", "-2"]), max_size=6), st.lists(st.sampled_from(["-1", "-2"]), max_size=6))
-def test_equal_entries_are_counted_against_equal_rows_and_the_oldest_rows_are_taken(stored, told):
+def test_equal_entries_match_equal_rows_one_to_one_oldest_first(stored, told):
     found = match_entries([build_row(n, each) for n, each in enumerate(stored)], *map(build_entry, told))
     for amount in ("-1", "-2"):
         have, come = stored.count(amount), told.count(amount)
@@ -82,7 +82,7 @@ def test_equal_entries_are_counted_against_equal_rows_and_the_oldest_rows_are_ta
         assert sorted(n for n in found.known_ids if stored[n] == amount) == oldest
 
 
-def test_references_are_looked_for_before_texts():
+def test_references_match_before_texts():
     plain, named = build_entry(), build_entry(reference="A")
     found = match_entries([build_row(1, reference="A")], plain, named)
     assert (list_new(found), found.known_ids) == ([plain], [1])
@@ -96,7 +96,7 @@ def test_edited_row_matches_imported_and_edited_values():
         )
 
 
-def test_what_somebody_has_made_of_a_row_is_known_by_the_other_party_too():
+def test_edited_row_also_matches_by_edited_counterparty():
     stored = build_row(1, corrected=replace(build_row(1, text="Tea"), from_to="Bistro"))
     for party, known in (("Bistro", [1]), ("Bakery", [])):
         assert match_entries([stored], replace(build_entry(text="Tea"), from_to=party)).known_ids == known
@@ -115,33 +115,33 @@ def test_what_somebody_has_made_of_a_row_is_known_by_the_other_party_too():
         (None, "Coffee bar", False),  # no bank has told it
     ],
 )
-def test_between_families_of_formats_texts_that_may_mean_the_same_do(stored, told, known):
+def test_entries_of_different_format_families_match_by_compatible_text(stored, told, known):
     found = match_entries([build_row(1, format_=stored)], build_entry(text=told))
     assert (found.known_ids == [1]) is known
     assert (list_new(found) == []) is known
 
 
-def test_formats_are_of_one_family_where_they_tell_references_alike():
+def test_format_families_group_formats_with_same_references():
     assert get_format_family("camt.052") == get_format_family("camt.054") == "camt"
     assert get_format_family("mt940") == get_format_family("mt942") == "mt94"
     assert get_format_family(None) is None
     assert get_format_family("ofx") == "ofx"
 
 
-def test_of_one_day_and_amount_as_many_are_known_as_another_format_has_told():
+def test_each_row_of_other_format_matches_one_entry_of_its_day_and_amount():
     stored = [build_row(1, format_="mt940"), build_row(2, format_="mt940"), build_row(3, format_="mt940", days=1)]
     told = [build_entry(text=f"Coffee {word}") for word in ("bar", "house", "shop")]
     found = match_entries(stored, *told)
     assert (len(list_new(found)), sorted(found.known_ids)) == (1, [1, 2])
 
 
-def test_what_another_format_has_told_is_no_booking_of_something_else():
+def test_row_matched_by_other_format_does_not_absorb_pending_entry():
     announced = build_entry(pending=True)
     found = match_entries([build_row(1, format_="mt940")], build_entry(text="Coffee bar"), announced)
     assert (found.known_ids, list_new(found)) == ([1], [announced])
 
 
-def test_texts_that_agree_go_before_those_that_say_nothing():
+def test_agreeing_texts_match_before_empty_texts():
     found = match_entries(
         [build_row(1, text="", format_="mt940"), build_row(2, text="Coffee", format_="mt940")],
         build_entry(text="Coffee x"),
@@ -150,7 +150,7 @@ def test_texts_that_agree_go_before_those_that_say_nothing():
 
 
 @pytest.mark.parametrize(("rows", "entries", "compared"), [(40, MAX_COMPARED_PAIRS // 40, True), (32, 32, False)])
-def test_up_to_a_thousand_pairs_of_texts_are_compared_and_more_are_counted_only(rows, entries, compared):
+def test_texts_are_compared_only_up_to_max_pairs(rows, entries, compared):
     stored = [build_row(n, text=f"Kaffee kx{n:02}y", format_="mt940") for n in range(rows)]
     told = [build_entry(text=f"Tea ty{n:02}z") for n in range(entries)]
     assert len(list_new(match_entries(stored, *told))) == (entries if compared else 0)
@@ -164,14 +164,14 @@ def build_batch(*amounts, **more):
     return build_entry(str(sum(map(Decimal, amounts))), "Batch", parts=parts, **more)
 
 
-def test_an_entry_is_taken_whole_or_as_its_payments():
+def test_entry_is_new_whole_or_as_its_payments():
     both = build_batch("-1", "-2")
     assert list_new(match_entries([], both)) == [both]
     assert list_new(match_entries([], both, details=True)) == [*both.parts]
     assert list_new(match_entries([], build_entry(), details=True)) == [build_entry()]
 
 
-def test_an_entry_that_was_stored_whole_is_known_when_it_comes_as_its_payments():
+def test_entry_stored_whole_matches_its_payments():
     found = match_entries([build_row(1, "-3", "Batch")], build_batch("-1", "-2"), details=True)
     assert (list_new(found), found.known_ids) == ([], [1])
     found = match_entries(
@@ -180,38 +180,38 @@ def test_an_entry_that_was_stored_whole_is_known_when_it_comes_as_its_payments()
     assert (list_new(found), found.known_ids) == ([], [1])
 
 
-def test_an_entry_that_comes_as_its_payments_is_known_beside_others():
+def test_entry_stored_whole_matches_its_payments_beside_other_entries():
     found = match_entries(
         [build_row(1), build_row(2, "-3", "Batch")], build_entry(), build_batch("-1", "-2"), details=True
     )
     assert (list_new(found), found.known_ids) == ([], [1, 2])
 
 
-def test_payments_that_were_stored_are_known_when_their_entry_comes_whole():
+def test_stored_payments_match_their_whole_entry():
     found = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-2", "to -2")], build_batch("-1", "-2"))
     assert (list_new(found), found.known_ids) == ([], [1, 2])
 
 
-def test_an_entry_is_new_where_one_of_its_payments_is_missing_and_the_others_stay_for_the_next():
+def test_entry_with_missing_payment_is_new_and_frees_other_payments():
     stored = [build_row(1, "-1", "to -1"), build_row(3, "-4", "to -4")]
     one, other = build_batch("-1", "-2"), build_batch("-1", "-4")
     found = match_entries(stored, one, other)
     assert (list_new(found), found.known_ids) == ([one], [1, 3])
 
 
-def test_a_payment_that_is_missing_is_new_where_the_others_are_there():
+def test_missing_payment_is_new_if_the_others_are_stored():
     both = build_batch("-1", "-2")
     found = match_entries([build_row(1, "-1", "to -1")], both, details=True)
     assert (list_new(found), found.known_ids) == ([both.parts[1]], [1])
 
 
-def test_a_batch_that_is_there_as_one_is_known_although_one_of_its_payments_is_there_too():
+def test_batch_stored_whole_matches_even_if_one_payment_is_stored():
     both = build_batch("-1", "-2")
     found = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-3", "Batch")], both, details=True)
     assert (list_new(found), found.known_ids) == ([], [2])
 
 
-def test_rows_are_looked_for_that_could_be_an_entry_or_its_payments():
+def test_match_keys_cover_entry_and_its_payments():
     groups = build_entry_groups("a", [build_batch("-1", "-2")], details=False)
     assert [*list_match_keys(groups)] == [("a", DAY, Decimal(amount), "EUR") for amount in ("-3", "-1", "-2")]
 
@@ -258,7 +258,7 @@ def build_pending_row(number, *args, **more):
         (build_pending_row(1, reference="A", account="b"), build_entry(reference="A"), False),
     ],
 )
-def test_a_booked_entry_takes_the_place_of_what_was_announced(stored, told, books):
+def test_booked_entry_replaces_matching_pending_row(stored, told, books):
     found = match_entries([stored], told)
     assert list_booked(found) == ([(1, told)] if books else [])
     assert list_new(found) == ([] if books else [told])
@@ -266,7 +266,7 @@ def test_a_booked_entry_takes_the_place_of_what_was_announced(stored, told, book
     assert found.known_ids == []
 
 
-def test_of_what_was_announced_the_nearest_day_is_booked():
+def test_booking_takes_pending_row_of_nearest_day():
     near, far = build_pending_row(1, days=2), build_pending_row(2, days=-3)
     assert list_booked(match_entries([near, far], build_entry())) == [(1, build_entry())]
     assert list_booked(match_entries([far, near], build_entry(days=-1))) == [(2, build_entry(days=-1))]
@@ -285,12 +285,12 @@ def test_of_what_was_announced_the_nearest_day_is_booked():
         ("-5", "7", "0.5"),
     ],
 )
-def test_of_what_has_the_reference_the_same_amount_is_booked_or_one_in_its_direction(others, like_it, told):
+def test_booking_by_reference_prefers_same_amount_then_same_direction(others, like_it, told):
     announced = [build_pending_row(1, others, "x", reference="A"), build_pending_row(2, like_it, "x", reference="A")]
     assert [stored.id for stored, _ in match_entries(announced, build_entry(told, "y", reference="A")).booked] == [2]
 
 
-def test_the_surest_bookings_go_first_the_same_amount_then_the_same_direction():
+def test_bookings_match_same_amount_first_then_same_direction():
     announced = [build_pending_row(1, "-3.5", "x", reference="A"), build_pending_row(2, "-8", "x", reference="A")]
     back, other, same = (build_entry(each, "y", reference="A") for each in ("5", "-2", "-8"))
     found = match_entries(announced, back, other, same)
@@ -298,7 +298,7 @@ def test_the_surest_bookings_go_first_the_same_amount_then_the_same_direction():
     assert list_new(found) == [back]
 
 
-def test_a_booking_of_nothing_counts_as_money_out():
+def test_zero_booking_counts_as_money_out():
     announced = build_pending_row(1, "-3.5", "x", reference="A")
     found = match_entries(
         [announced, build_pending_row(2, "3.5", "x", reference="A")], build_entry("0", "y", reference="A")
@@ -306,14 +306,14 @@ def test_a_booking_of_nothing_counts_as_money_out():
     assert [stored.id for stored, _ in found.booked] == [1]
 
 
-def test_two_bookings_take_two_of_what_was_announced_and_a_third_is_new():
+def test_each_booking_takes_one_pending_row():
     found = match_entries(
         [build_pending_row(1), build_pending_row(2)], build_entry(), build_entry(days=1), build_entry(days=2)
     )
     assert ([stored.id for stored, _ in found.booked], len(list_new(found))) == ([1, 2], 1)
 
 
-def test_the_payments_of_an_entry_are_booked_one_by_one():
+def test_payments_of_entry_are_booked_one_by_one():
     found = match_entries([build_pending_row(1, "-1", "to -1")], build_batch("-1", "-2"), details=True)
     assert (found.groups[0].booked, [each.amount for each in list_new(found)]) == (1, ["-2"])
 
@@ -337,12 +337,12 @@ def test_pending_entry_after_booking_is_ignored():
 
 
 @pytest.mark.parametrize(("days", "there"), [(0, True), (5, True), (6, False), (-1, False), (-4, False)])
-def test_what_was_booked_before_it_is_announced_is_something_else(days, there):
+def test_entry_booked_before_pending_date_is_a_different_entry(days, there):
     told = build_entry(pending=True)
     assert list_new(match_entries([build_row(1, days=days)], told)) == ([] if there else [told])
 
 
-def test_of_what_is_announced_the_same_reference_and_the_nearest_day_are_seen_first():
+def test_pending_entries_match_same_reference_and_nearest_day_first():
     later, again = build_entry(days=4, pending=True), build_entry(pending=True)
     found = match_entries([build_pending_row(1)], later, again)
     assert (found.still_pending_ids, list_new(found)) == ({1}, [later])
@@ -351,18 +351,18 @@ def test_of_what_is_announced_the_same_reference_and_the_nearest_day_are_seen_fi
     assert (found.still_pending_ids, list_new(found)) == ({1}, [other])
 
 
-def test_of_bookings_the_nearest_day_books_what_was_announced():
+def test_pending_row_is_booked_by_booking_of_nearest_day():
     later, same = build_entry(days=4), build_entry()
     found = match_entries([build_pending_row(1)], later, same)
     assert (list_booked(found), list_new(found)) == ([(1, same)], [later])
 
 
-def test_one_booking_answers_one_announcement():
+def test_one_booked_row_matches_one_pending_entry():
     assert len(list_new(match_entries([build_row(1)], build_entry(pending=True), build_entry(pending=True)))) == 1
 
 
 @pytest.mark.parametrize(("settled", "lapsed"), [(-1, False), (0, True), (1, True), (None, False)])
-def test_what_was_announced_for_a_day_whose_final_statement_has_it_not_has_lapsed(settled, lapsed):
+def test_pending_entry_lapses_if_missing_in_final_statement_of_its_day(settled, lapsed):
     until = {"b": DAY} if settled is None else {"a": DAY + timedelta(settled)}
     found = match_entries([], build_entry(pending=True), settled=until)
     assert (found.groups[0].lapsed, len(list_new(found))) == ((1, 0) if lapsed else (0, 1))
@@ -373,7 +373,7 @@ def test_what_was_announced_for_a_day_whose_final_statement_has_it_not_has_lapse
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
-def test_words_are_what_is_left_of_texts_without_case_blanks_and_signs(one, other):
+def test_words_drop_case_spaces_and_punctuation(one, other):
     found = words(one, other)
     assert found == words(f"{one} - ", other.upper().lower()) or not (one + other).isascii()
     assert found == "".join(each for each in (one + other).casefold() if each.isalnum())

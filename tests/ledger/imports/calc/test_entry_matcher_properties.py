@@ -67,31 +67,31 @@ def replay_files(truth, sent):
 
 
 @given(truth=movements, sent=files)
-def test_overlapping_files_of_any_format_leave_each_movement_once(truth, sent):
+def test_overlapping_files_of_any_format_store_each_entry_once(truth, sent):
     covered = {day for _, first, last in sent for day in range(first, last + 1)}
     once = sorted((FIRST + timedelta(days=day), Decimal(amount)) for day, amount, _ in truth if day in covered)
     assert replay_files(truth, sent) == once
 
 
 @given(truth=movements, sent=files.filter(lambda sent: len(sent) <= 4))
-def test_the_order_of_the_files_changes_nothing(truth, sent):
+def test_file_order_does_not_change_result(truth, sent):
     results = [replay_files(truth, order) for order in permutations(sent)]
     assert all(each == results[0] for each in results)
 
 
 @given(truth=movements, sent=files)
-def test_the_same_file_again_adds_nothing(truth, sent):
+def test_repeated_files_add_nothing(truth, sent):
     assert replay_files(truth, [*sent, *sent]) == replay_files(truth, sent)
 
 
-def test_many_equal_entries_are_told_apart_in_time_that_grows_with_their_number():
+def test_matching_scales_to_many_equal_entries():
     """Ten times as many would take a hundred times as long where each looked at all others."""
     entries = [Entry(FIRST, "-3.5", "EUR", "", "Coffee") for _ in range(20_000)]
     rows = apply_entries([], count(1), "camt.053", entries)
     assert len(apply_entries(rows, count(len(rows) + 1), "camt.053", entries)) == len(entries)
 
 
-def test_many_different_entries_of_a_day_are_compared_in_time_that_grows_with_their_number():
+def test_matching_scales_to_many_different_entries_of_one_day():
     def many(words):
         return [Entry(FIRST, "-3.5", "EUR", "", f"{words} {number}") for number in range(5_000)]
 

@@ -21,7 +21,7 @@ statement_texts = st.builds(PaymentTexts.from_texts, TEXTS, TEXTS)
 
 
 @given(statement_texts, statement_texts)
-def test_likeness_is_mutual(one, other):
+def test_similarity_is_symmetric(one, other):
     assert compare_payment_texts(one, other) == compare_payment_texts(other, one)
 
 
@@ -74,7 +74,7 @@ def test_similarity_is_match_mismatch_or_unknown(one, other, level, why):
     assert compare_payment_texts(PaymentTexts.from_texts(*other), PaymentTexts.from_texts(*one)) == level
 
 
-def test_pairs_come_the_surest_first_and_never_where_texts_contradict_each_other():
+def test_similar_pairs_are_most_certain_first_and_never_contradictory():
     ones = [
         PaymentTexts.from_texts("", ""),
         PaymentTexts.from_texts("Initech", ""),

@@ -35,11 +35,11 @@ def rates():
         (date(1999, 1, 1), "1.0921"),
     ],
 )
-def test_a_day_has_the_last_rate_published_on_or_before_it_and_before_the_first_the_first(rates, day, rate):
+def test_rate_is_latest_published_by_day_or_else_the_first(rates, day, rate):
     assert rates.get_rate("USD", day) == Decimal(rate)
 
 
-def test_a_rate_tells_on_which_day_it_was_published(rates):
+def test_rate_date_is_publication_day(rates):
     asked = [FRIDAY - timedelta(days=9), FRIDAY, MONDAY - timedelta(days=1), MONDAY, MONDAY + timedelta(days=1)]
     assert [rates.get_rate_date("USD", day) for day in asked] == [FRIDAY, FRIDAY, FRIDAY, MONDAY, MONDAY]
     assert [rates.get_rate_date("EUR", day) for day in asked] == asked
@@ -47,7 +47,7 @@ def test_a_rate_tells_on_which_day_it_was_published(rates):
         rates.get_rate_date("GBP", FRIDAY)
 
 
-def test_a_currency_without_any_rate_is_an_error_and_never_one(rates):
+def test_currency_without_rate_raises_error(rates):
     with pytest.raises(RateLookupError, match="no exchange rate for GBP") as caught:
         rates.get_rate("GBP", FRIDAY)
     assert caught.value.currency == "GBP"
@@ -56,11 +56,11 @@ def test_a_currency_without_any_rate_is_an_error_and_never_one(rates):
             convert(Decimal(1), source=source, target=target, day=FRIDAY, rates=rates)
 
 
-def test_a_euro_is_a_euro(rates):
+def test_euro_rate_is_one(rates):
     assert rates.get_rate("EUR", FRIDAY) == 1
 
 
-def test_an_amount_in_its_own_currency_is_left_alone_even_without_a_rate(rates):
+def test_amount_in_same_currency_needs_no_rate(rates):
     assert convert(Decimal("1.10"), source="GBP", target="GBP", day=FRIDAY, rates=rates) == Decimal("1.10")
 
 
@@ -70,7 +70,7 @@ def test_an_amount_in_its_own_currency_is_left_alone_even_without_a_rate(rates):
     target=st.sampled_from(["EUR", "USD", "JPY"]),
 )
 @settings(max_examples=80)
-def test_a_conversion_goes_through_the_euro_unrounded(amount, source, target):
+def test_conversion_goes_through_euro_unrounded(amount, source, target):
     table = RateTable([("USD", FRIDAY, Decimal("1.0921")), ("JPY", FRIDAY, Decimal("158.67"))])
     exact = Fraction(amount) * Fraction(table.get_rate(target, FRIDAY)) / Fraction(table.get_rate(source, FRIDAY))
     converted = convert(amount, source=source, target=target, day=FRIDAY, rates=table)
@@ -78,19 +78,19 @@ def test_a_conversion_goes_through_the_euro_unrounded(amount, source, target):
     assert abs(Fraction(table.get_cross_rate(source, target, FRIDAY)) * Fraction(amount) - exact) < Fraction(1, 10**25)
 
 
-def test_a_result_that_is_exact_stays_exact_so_that_its_half_cent_rounds_up():
+def test_exact_conversion_stays_exact():
     table = RateTable([("USD", FRIDAY, Decimal(7))])
     with localcontext(prec=6):
         assert convert(Decimal("0.035"), source="USD", target="EUR", day=FRIDAY, rates=table) == Decimal("0.005")
 
 
-def test_there_and_back_is_the_same_amount(rates):
+def test_round_trip_conversion_returns_same_amount(rates):
     there = convert(Decimal("100.00"), source="USD", target="JPY", day=MONDAY, rates=rates)
     back = convert(there, source="JPY", target="USD", day=MONDAY, rates=rates)
     assert abs(back - 100) < Decimal("1e-25")
 
 
-def test_a_later_row_for_the_same_day_replaces_the_earlier():
+def test_later_rate_for_same_day_replaces_earlier_one():
     assert RateTable([("USD", FRIDAY, Decimal(1)), ("USD", FRIDAY, Decimal(2))]).get_rate("USD", FRIDAY) == 2
 
 
@@ -100,7 +100,7 @@ def test_a_rate_must_be_positive(rate):
         RateTable([("USD", FRIDAY, Decimal(rate))])
 
 
-def test_one_table_answers_for_every_pair_and_day(rates):
+def test_cross_rates_are_correct_for_every_pair_and_day(rates):
     asked = [("USD", "EUR", FRIDAY), ("USD", "JPY", FRIDAY), ("EUR", "JPY", FRIDAY), ("USD", "EUR", MONDAY)]
     for source, target, day in asked + asked:
         expected = Fraction(rates.get_rate(target, day)) / Fraction(rates.get_rate(source, day))

@@ -26,13 +26,13 @@ def test_there_are_thirty_currencies():
     assert len(CURRENCIES) == len(set(CURRENCIES)) == 30
 
 
-def test_yen_won_and_krona_have_no_decimals_and_all_others_two():
+def test_only_jpy_krw_and_isk_have_no_decimals():
     assert {currency for currency in CURRENCIES if get_minor_units(currency) == 0} == {"JPY", "KRW", "ISK"}
     assert {get_minor_units(currency) for currency in CURRENCIES} == {0, 2}
 
 
 @pytest.mark.parametrize("currency", ["", "eur", "BGN", "XXX"])
-def test_a_currency_that_is_not_one_of_the_thirty_is_refused(currency):
+def test_unknown_currency_is_rejected(currency):
     with pytest.raises(UnknownCurrency, match=f"'{currency}' is not a known currency"):
         get_minor_units(currency)
     with pytest.raises(UnknownCurrency, match=f"'{currency}' is not a known currency"):
@@ -54,14 +54,14 @@ def test_a_currency_that_is_not_one_of_the_thirty_is_refused(currency):
         ("999999999999999.9950", "IDR", "1000000000000000.00"),
     ],
 )
-def test_halves_go_away_from_zero_and_text_has_exactly_the_currencys_decimals(amount, currency, rounded):
+def test_amount_is_rounded_half_up_and_formatted_with_currency_decimals(amount, currency, rounded):
     assert format_amount(Decimal(amount), currency) == rounded
     assert str(round_half_up(Decimal(amount), currency)) == rounded
 
 
 @given(amount=AMOUNTS, currency=st.sampled_from(CURRENCIES))
 @settings(max_examples=80)
-def test_an_amount_reads_as_it_was_printed(amount, currency):
+def test_amount_format_round_trips(amount, currency):
     printed = format_amount(amount, currency)
     if len(printed.strip("-").partition(".")[0]) <= 15:
         assert parse_amount(printed, currency) == round_half_up(amount, currency)
@@ -72,7 +72,7 @@ def test_an_amount_reads_as_it_was_printed(amount, currency):
 @pytest.mark.parametrize(
     ("text", "currency"), [("1.500", "EUR"), ("1.5000", "EUR"), ("0.001", "USD"), ("100.0", "JPY"), ("1.5", "ISK")]
 )
-def test_more_decimals_than_the_currency_has_are_too_many_even_as_zeros(text, currency):
+def test_too_many_decimals_are_rejected_even_if_zero(text, currency):
     with pytest.raises(TooManyDecimals, match=f"'{text}' has more decimals than {currency}"):
         parse_amount(text, currency)
 
@@ -84,12 +84,12 @@ def test_more_decimals_than_the_currency_has_are_too_many_even_as_zeros(text, cu
         "١٢", "1\n", " 1", "1_000", "0x1", "−1",
     ],
 )  # fmt: skip
-def test_text_that_is_no_plain_decimal_is_refused(text):
+def test_invalid_decimal_text_is_rejected(text):
     with pytest.raises(InvalidAmount, match="is not an amount like"):
         parse_amount(text, "EUR")
 
 
-def test_a_written_negative_zero_is_zero():
+def test_negative_zero_is_parsed_as_zero():
     assert str(parse_amount("-0.00", "EUR")) == "0.00"
 
 
@@ -105,7 +105,7 @@ def test_a_written_negative_zero_is_zero():
         ("999999999999999.9999", "EUR", True),
     ],
 )
-def test_an_amount_is_too_fine_by_its_decimals_without_zeros_at_the_end(amount, currency, fine):
+def test_trailing_zeros_do_not_count_as_too_many_decimals(amount, currency, fine):
     assert has_too_many_decimals(Decimal(amount), currency) is fine
     with localcontext(prec=2):
         assert has_too_many_decimals(Decimal(amount), currency) is fine
