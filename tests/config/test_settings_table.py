@@ -73,13 +73,13 @@ def test_documented_gunicorn_settings_match_configuration(monkeypatch, tmp_path)
 
 
 def test_metrics_table_lists_every_metric():
-    sources = [ROOT / "config" / "watching" / "metrics.py", ROOT / "companies" / "running" / "counters.py"]
+    sources = [ROOT / "config" / "monitoring" / "metrics.py", ROOT / "companies" / "counters.py"]
     made = {
         ast.literal_eval(node.args[0])
         for path in sources
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in {"counter", "gauge", "Histogram"}
+        and ast.unparse(node.func) in {"create_counter", "create_gauge", "Histogram"}
         and isinstance(node.args[0], ast.Constant)
     }
     figures = PAGE.split("## Figures")[1].split("## Every day")[0]

@@ -56,7 +56,7 @@ def test_up_serves_until_ctrl_c_and_stops_its_database(machine):
         printed = stop_process(process)
     assert f"Ready on http://127.0.0.1:{port}\n" in printed
     assert printed.count("Ready on") == 1
-    assert not machine.embedded.running()
+    assert not machine.embedded.is_running()
     assert [path.name for path in machine.home.iterdir()] == ["var"]  # no control socket of gunicorn
 
 
@@ -73,7 +73,7 @@ def test_ctrl_c_in_terminal_stops_every_process_promptly(started):
                 each.close()
             os.killpg(process.pid, signal.SIGINT)
             assert process.wait(25) == 0, "less than the half minute of a worker that hangs"
-    assert not started.embedded.running()
+    assert not started.embedded.is_running()
 
 
 def test_up_prints_address_with_the_given_port(started):
@@ -90,7 +90,7 @@ def test_second_up_shares_the_database_and_the_last_one_stops_it(machine):
         stop_process(first)
         assert get_status(ports[1], "/readyz") == 200
         stop_process(second, signal.SIGTERM)
-    assert not machine.embedded.running()
+    assert not machine.embedded.is_running()
 
 
 def test_up_restarts_killed_database_and_workers_reconnect(started):
@@ -112,7 +112,7 @@ def test_killed_up_frees_port_and_next_command_stops_its_database(started):
         assert wait_until(lambda: get_status(port, "/healthz") == 0, seconds=180)
     assert started.run("migrate", "--check").returncode == 0
     # The deliverer of webhooks sees within a second of its start that nobody holds it any more, and leaves.
-    assert wait_until(lambda: not started.embedded.running(), seconds=60)
+    assert wait_until(lambda: not started.embedded.is_running(), seconds=60)
 
 
 def test_up_reports_port_in_use_with_one_line(machine):
@@ -126,7 +126,7 @@ def test_up_reports_port_in_use_with_one_line(machine):
 def test_single_command_starts_and_stops_the_database(machine):
     assert machine.run("migrate", "--plan").returncode == 0
     assert (machine.embedded.path / "PG_VERSION").exists()
-    assert not machine.embedded.running()
+    assert not machine.embedded.is_running()
 
 
 @pytest.mark.parametrize("words", [["help"], ["--version"], ["check"], ["wait_ready", "--timeout", "0.1"]])

@@ -100,7 +100,7 @@ def test_user_leaving_during_consent_leaves_no_connected_app(what, ends, flow, b
     flow.sign_in(bob)
     others = []
 
-    def run_before_commit(*, consent, audit_context):
+    def run_before_commit(*, consent, context):
         """The consent is stored, and not yet committed."""
         others.append(run_in_other_thread(ends[what], wait=False))
 
@@ -125,7 +125,7 @@ def test_consent_does_not_block_references_to_user(flow, bob, acme, monkeypatch)
     flow.sign_in(bob)
     found = []
 
-    def run_before_commit(*, consent, audit_context):
+    def run_before_commit(*, consent, context):
         def refer():
             with transaction.atomic(), connection.cursor() as cursor:
                 for statement in REFERENCES:

@@ -41,8 +41,8 @@ def handled(monkeypatch):
     found = []
     kept = company_metrics.store_company_metrics
 
-    def counting(*, company, audit_context):
-        kept(company=company, context=audit_context)
+    def counting(*, company, context):
+        kept(company=company, context=context)
         found.append(company.id)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", counting)
@@ -94,8 +94,8 @@ def test_nightly_run_without_round_processes_all_and_stores_no_mark(many, handle
 def test_nightly_round_retries_company_of_interrupted_run(many, handled, monkeypatch):
     counting = company_metrics.store_company_metrics
 
-    def killed(*, company, audit_context):
-        counting(company=company, audit_context=audit_context)
+    def killed(*, company, context):
+        counting(company=company, context=context)
         if company.id == many[4]:
             raise Killed
 
@@ -112,12 +112,12 @@ def test_nightly_round_retries_company_of_interrupted_run(many, handled, monkeyp
 def test_nightly_batch_takes_over_company_of_dead_process(many, handled, monkeypatch):
     counting, at_it, die = company_metrics.store_company_metrics, threading.Event(), threading.Event()
 
-    def hanging(*, company, audit_context):
+    def hanging(*, company, context):
         if company.id == many[0] and not at_it.is_set():
             at_it.set()
             assert die.wait(60)
             raise Killed
-        counting(company=company, audit_context=audit_context)
+        counting(company=company, context=context)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", hanging)
     with ThreadPoolExecutor(2) as pool:
@@ -136,10 +136,10 @@ def test_nightly_batch_takes_over_company_of_dead_process(many, handled, monkeyp
 def test_nightly_round_retries_failed_company(many, handled, monkeypatch):
     counting = company_metrics.store_company_metrics
 
-    def lacking(*, company, audit_context):
+    def lacking(*, company, context):
         if company.id == many[4]:
             raise RateLookupError("USD")
-        counting(company=company, audit_context=audit_context)
+        counting(company=company, context=context)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", lacking)
     for _ in range(2):
@@ -231,10 +231,10 @@ def test_company_ids_are_iterated_in_order_across_batches(many, monkeypatch):
 def test_metrics_refresh_names_failed_company_and_processes_the_others(many, handled, monkeypatch, caplog):
     store = company_metrics.store_company_metrics
 
-    def fails_for_one(*, company, audit_context):
+    def fails_for_one(*, company, context):
         if company.id == many[3]:
             Company.objects.filter(id=company.id).update(computed_active_customer_count=10**30)  # a database error
-        store(company=company, context=audit_context)
+        store(company=company, context=context)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", fails_for_one)
     told = io.StringIO()

@@ -159,9 +159,9 @@ def test_new_recovery_codes_invalidate_old_ones(holder):
 def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
     told = []
 
-    def note(*, user, what, audit_context):
+    def note(*, user, what, context):
         told.append((user, what))
-        assert audit_context.user_id == user.pk
+        assert context.user_id == user.pk
 
     monkeypatch.setattr(emails, "send_mfa_changed_email", note)
     set_up_app(alices)
