@@ -224,7 +224,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]] | None] = {
     "restore_access": (["alice@acme.example"], {"member.secondFactorRemoved"}),
     "up": None,  # calls demo
 }
-OUR_APPS = {"config", "companies", "ledger", "planning", "analytics", "notifications", "oauth"}
+OUR_APPS = {"config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "demo"}
 
 
 def run_command(name: str, *arguments: str) -> str:
