@@ -24,8 +24,8 @@ MAX_WINDOW_MONTHS = 12 * MAX_MONTHLY_YEARS
 
 
 class Window(StrictSerializer):
-    start_date = fields.DateField(help_text="the first day, included")
-    end_date = fields.DateField(help_text="the last day, included")
+    start_date = fields.DateField(help_text="First day, inclusive.")
+    end_date = fields.DateField(help_text="Last day, inclusive.")
 
 
 def get_default_start(day: date) -> date:
@@ -47,7 +47,7 @@ def check_window_order(*, start: date, end: date, names: tuple[str, str] = ("sta
         ValidationFailed: with end_before_start.
     """
     if end < start:
-        raise ValidationFailed([(f"#/{names[1]}", "end_before_start", f"{names[1]} lies before {names[0]}.")])
+        raise ValidationFailed([(f"#/{names[1]}", "end_before_start", f"{names[1]} must not be before {names[0]}.")])
 
 
 def check_window_length(*, start: date, end: date, years: int = MAX_WINDOW_YEARS, name: str = "endDate") -> None:
@@ -57,7 +57,7 @@ def check_window_length(*, start: date, end: date, years: int = MAX_WINDOW_YEARS
         ValidationFailed: with window_too_long.
     """
     if end.year - start.year > years or (end.year - start.year == years and end > add_months(start, 12 * years)):
-        raise ValidationFailed([(f"#/{name}", "window_too_long", f"At most {years} years in one query.")])
+        raise ValidationFailed([(f"#/{name}", "window_too_long", f"The window must not be longer than {years} years.")])
 
 
 def parse_window(values: Mapping[str, Any], *, years: int = MAX_WINDOW_YEARS) -> tuple[date, date]:
@@ -68,7 +68,7 @@ def parse_window(values: Mapping[str, Any], *, years: int = MAX_WINDOW_YEARS) ->
     """
     start, end = values["start_date"], values["end_date"]
     if start == date.min:
-        raise ValidationFailed([("#/startDate", "out_of_range", "The calendar has no day before this one.")])
+        raise ValidationFailed([("#/startDate", "out_of_range", "Must be later than 0001-01-01.")])
     check_window_order(start=start, end=end)
     check_window_length(start=start, end=end, years=years)
     return start, end
@@ -92,4 +92,4 @@ def check_cutover(*, cutover: date, today: date) -> None:
         ValidationFailed: with cutover_in_future.
     """
     if cutover > today:
-        raise ValidationFailed([("#/cutoverDate", "cutover_in_future", "The cutover is today at the latest.")])
+        raise ValidationFailed([("#/cutoverDate", "cutover_in_future", "cutoverDate must not be after today.")])

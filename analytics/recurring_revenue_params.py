@@ -83,14 +83,14 @@ def parse_params(query: Mapping[str, str], *, today: date, products: Mapping[str
     last = parse_month_or_day(query, "endMonth", "endDate", messages) or get_first_day_of_month(today)
     first = parse_month_or_day(query, "startMonth", "startDate", messages)
     if first == last and "" < query.get("endDate", "") < query.get("startDate", ""):
-        messages.append(_("A period ends after it starts."))
+        messages.append(_("The end date must be after the start date."))
     span = parse_choice(query, "months", [str(months) for months in SPAN_MONTHS], messages)
     first = first or (add_months(last, 1 - int(span)) if span else get_default_start(last))
     if last < first:
-        messages.append(_("The last month lies before the first: the year up to the last is shown."))
+        messages.append(_("The last month is before the first. Showing 12 months up to the last."))
         first = get_default_start(last)
     if count_months_between(first, last) >= MAX_WINDOW_MONTHS:
-        messages.append(_("At most {count} years are shown at once.").format(count=MAX_MONTHLY_YEARS))
+        messages.append(_("A period covers at most {count} years.").format(count=MAX_MONTHLY_YEARS))
         first = add_months(last, 1 - MAX_WINDOW_MONTHS)
     return RecurringRevenueParams(
         first=first,
@@ -110,7 +110,9 @@ def parse_month_or_day(query: Mapping[str, str], name: str, day_name: str, messa
     try:
         return get_first_day_of_month(date.fromisoformat(query[day_name]))
     except ValueError:
-        messages.append(_("{name} is no day such as 2026-03-31: the usual month is shown.").format(name=day_name))
+        messages.append(
+            _("“{name}” is not a valid date (YYYY-MM-DD). Showing the default period.").format(name=day_name)
+        )
         return None
 
 
@@ -119,13 +121,13 @@ def parse_month(query: Mapping[str, str], name: str, messages: list[str]) -> dat
     try:
         return MonthField().run_validation(text) if text else None
     except ValidationError:
-        messages.append(_("{name} is no month such as 2026-03: the usual one is shown.").format(name=name))
+        messages.append(_("“{name}” is not a valid month (YYYY-MM). Showing the default period.").format(name=name))
         return None
 
 
 def parse_choice(query: Mapping[str, str], name: str, choices: Any, messages: list[str]) -> str:
     text = query.get(name, "")
     if text and text not in choices:
-        messages.append(_("There is no such {name}: the usual one is shown.").format(name=name))
+        messages.append(_("The value of “{name}” is not valid. Showing the default.").format(name=name))
         return ""
     return text

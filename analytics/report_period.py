@@ -21,8 +21,8 @@ SPAN_MONTHS_AHEAD = 6  # of a span
 MAX_DAYS_BY_DAY = 750  # lines of longer periods have a point for each month
 EARLIEST_DAY = date(1900, 1, 1)
 COMPARISON_LABELS: dict[Comparison, str | Promise] = {
-    "previousPeriod": gettext_lazy("Period before"),
-    "previousYear": gettext_lazy("Year before"),
+    "previousPeriod": gettext_lazy("Previous period"),
+    "previousYear": gettext_lazy("Previous year"),
 }
 ONE_DAY = timedelta(days=1)
 
@@ -100,7 +100,7 @@ class ReportPeriod:
     @property
     def comparisons(self) -> list[tuple[str, str | Promise]]:
         """(value, label) of the offered comparisons."""
-        return [("", _("Nothing")), *COMPARISON_LABELS.items()]
+        return [("", _("No comparison")), *COMPARISON_LABELS.items()]
 
 
 def build_span_period(
@@ -128,9 +128,9 @@ def parse_report_period(query: Mapping[str, str], *, today: date, compares: bool
     requested_comparison = query.get("comparison", "")
     comparison = next((each for each in COMPARISON_LABELS if each == requested_comparison and compares), None)
     if requested_comparison and not compares:
-        messages.append(_("Nothing is compared on this page. The overview compares cash with another period."))
+        messages.append(_("This page has no comparison. Compare periods on the overview."))
     elif requested_comparison and comparison is None:
-        messages.append(_("There is no such comparison, so there is none."))
+        messages.append(_("Unknown comparison. Showing none."))
     if query.get("startDate") or query.get("endDate"):
         try:
             start, end = parse_days(query, today=today)
@@ -139,13 +139,13 @@ def parse_report_period(query: Mapping[str, str], *, today: date, compares: bool
             messages.append(f"{error} {describe_default_span()}")
     months = query.get("months", str(DEFAULT_SPAN_MONTHS))
     if months not in map(str, SPAN_MONTHS):
-        messages.append(" ".join((_("There is no such span."), describe_default_span())))
+        messages.append(" ".join((_("Unknown period."), describe_default_span())))
         months = str(DEFAULT_SPAN_MONTHS)
     return build_span_period(int(months), today=today, comparison=comparison, messages=tuple(messages))
 
 
 def describe_default_span() -> str:
-    return _("The last {count} months are shown.").format(count=DEFAULT_SPAN_MONTHS)
+    return _("Showing the last {count} months.").format(count=DEFAULT_SPAN_MONTHS)
 
 
 def parse_days(query: Mapping[str, str], *, today: date) -> tuple[date, date]:
@@ -157,11 +157,11 @@ def parse_days(query: Mapping[str, str], *, today: date) -> tuple[date, date]:
     end = parse_day(query.get("endDate", ""), default=today)
     start = parse_day(query.get("startDate", ""), default=get_default_start(min(end, today)))
     if end < start:
-        raise ValueError(_("A period ends after it starts."))
+        raise ValueError(_("The end date must be after the start date."))
     if not EARLIEST_DAY <= start <= today:
-        raise ValueError(_("A period starts between {year} and today.").format(year=EARLIEST_DAY.year))
+        raise ValueError(_("The start date must be between {year} and today.").format(year=EARLIEST_DAY.year))
     if end > add_months(start, 12 * MAX_WINDOW_YEARS):
-        raise ValueError(_("A period has {count} years at most.").format(count=MAX_WINDOW_YEARS))
+        raise ValueError(_("A period covers at most {count} years.").format(count=MAX_WINDOW_YEARS))
     return start, end
 
 
@@ -171,4 +171,4 @@ def parse_day(text: str, *, default: date) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise ValueError(_("“{text}” is no day.").format(text=text[:20])) from None
+        raise ValueError(_("“{text}” is not a valid date.").format(text=text[:20])) from None

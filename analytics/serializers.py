@@ -17,20 +17,20 @@ class AccountBalanceQuery(Window):
         required=False,
         allow_empty=False,
         max_length=100,
-        help_text="bank and cash where it is left out",
+        help_text="Defaults to bank and cash.",
     )
 
 
 class AccountBalanceSerializer(StrictSerializer):
     account_id = fields.IdField()
     account_name = fields.TextField(max_length=200)
-    value = fields.NumberField(help_text="at the end of endDate, or of today where that is earlier")
-    value_previous_period = fields.NumberField(help_text="at the end of the day before startDate")
+    value = fields.NumberField(help_text="Balance at the end of endDate, or of today if earlier.")
+    value_previous_period = fields.NumberField(help_text="Balance at the end of the day before startDate.")
     value_change = fields.NumberField()
 
 
 class AccountBalances(MapSerializer):
-    """By account id."""
+    """Balances by account ID."""
 
     child = AccountBalanceSerializer
 
@@ -46,7 +46,7 @@ class CashTypeSeries(StrictSerializer):
 
 
 INTERVALS = ["day", "week", "month"]
-SHOWN_BY = "a week starts on Monday; a point's date is the first day of its bucket"
+SHOWN_BY = "Weeks start on Monday. The date of a point is the first day of its interval."
 
 
 class CashFlowQuery(Window):
@@ -54,47 +54,49 @@ class CashFlowQuery(Window):
 
 
 class ForecastQuery(StrictSerializer):
-    end_date = fields.DateField(help_text="the last day, included")
+    end_date = fields.DateField(help_text="Last day, inclusive.")
     start_date = fields.DateField(
         required=False,
         allow_null=True,
-        help_text="left out: the first of the month that is eleven months before the cutover's",
+        help_text="Defaults to the first day of the month 11 months before the cutover.",
     )
     cutover_date = fields.DateField(
-        required=False, allow_null=True, help_text="the last day of actual flows, today at the latest; default today"
+        required=False, allow_null=True, help_text="Last day of actual values, today at the latest. Defaults to today."
     )
     interval = fields.ChoiceField(choices=INTERVALS, required=False, default="day", help_text=SHOWN_BY)
 
 
 class CashFlowSeries(StrictSerializer):
     inflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS)
-    outflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="positive")
+    outflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="Positive amounts.")
 
 
 class ForecastSeries(CashFlowSeries):
     planned_inflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS)
-    planned_outflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="positive")
+    planned_outflow = serializers.ListField(
+        child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="Positive amounts."
+    )
 
 
 class RunwaySerializer(StrictSerializer):
-    cash = fields.NumberField(help_text="what lies today on the accounts that count as cash")
+    cash = fields.NumberField(help_text="Today's balance of all cash accounts.")
     monthly_net = fields.NumberField(
         allow_null=True,
-        help_text="mean monthly change of cash without revaluation and financing inflow, rounded to cents; negative "
-        "when cash falls, null without a month",
+        help_text="Average monthly change of cash without revaluation and financing inflow, rounded to cents. Negative "
+        "if cash decreases, null without full months.",
     )
     months = serializers.ListField(
-        child=fields.MonthField(), max_length=3, help_text="the last whole months with bookings, in order"
+        child=fields.MonthField(), max_length=3, help_text="Up to three last full months with transactions, in order."
     )
     runway_months = fields.NumberField(
         allow_null=True,
-        help_text="cash divided by the mean monthly burn, rounded down to a tenth; 0 without cash, null without burn",
+        help_text="Cash divided by monthly burn, rounded down to one decimal. 0 without cash, null without burn.",
     )
     change_of_cash = fields.NumberField(
-        help_text="of the accounts that count as cash over these months, without initial balances; base currency"
+        help_text="Change of all cash accounts over these months, without opening balances, in the base currency."
     )
-    revaluation = fields.NumberField(help_text="what of it exchange rates did")
-    financing_inflow = fields.NumberField(help_text="what of it came from owners and lenders; not negative")
+    revaluation = fields.NumberField(help_text="Part of the change caused by exchange rates.")
+    financing_inflow = fields.NumberField(help_text="Part of it from owners and lenders; not negative.")
 
 
 class ForecastBalanceQuery(ForecastQuery):
@@ -104,82 +106,84 @@ class ForecastBalanceQuery(ForecastQuery):
         required=False,
         allow_null=True,
         allow_empty=False,
-        help_text="those that count as cash where it is left out",
+        help_text="Defaults to all cash accounts.",
     )
-    by_account = fields.BooleanField(required=False, default=False, help_text="tells each account by itself too")
+    by_account = fields.BooleanField(required=False, default=False, help_text="Also return each account separately.")
 
 
 class OverdueSerializer(StrictSerializer):
     count = fields.CountField()
-    value = fields.NumberField(help_text="what they come to, negative where more goes out")
+    value = fields.NumberField(help_text="Net amount; negative is money out.")
 
 
 class AccountForecastSerializer(StrictSerializer):
-    """An account by itself, in its own currency."""
+    """The forecast of an account, in its currency."""
 
     account_id = fields.IdField()
     lowest = PointSerializer(
-        allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
+        allow_null=True, help_text="Lowest projected balance and its date; null without a projection."
     )
-    below_zero = fields.DateField(allow_null=True, help_text="the first day with a projected balance below zero")
+    below_zero = fields.DateField(allow_null=True, help_text="First day with a projected balance below zero.")
 
 
 class ForecastBalanceSeries(StrictSerializer):
     actual = serializers.ListField(
         child=PointSerializer(),
         max_length=MAX_WINDOW_DAYS,
-        help_text="up to the cutover, whose bucket ends with it; all of a window that ends in the past",
+        help_text="Balances up to the cutover, or all if the window ends in the past.",
     )
     projected = serializers.ListField(
-        child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="from the bucket of the day after the cutover on"
+        child=PointSerializer(),
+        max_length=MAX_WINDOW_DAYS,
+        help_text="Balances from the interval of the day after the cutover.",
     )
     lowest = PointSerializer(
-        allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
+        allow_null=True, help_text="Lowest projected balance and its date; null without a projection."
     )
-    below_zero = fields.DateField(allow_null=True, help_text="the first day with a projected balance below zero")
+    below_zero = fields.DateField(allow_null=True, help_text="First day with a projected balance below zero.")
     overdue = OverdueSerializer(
-        help_text="expected in the last sixty days, not settled; it counts on the day after the cutover"
+        help_text="Occurrences of the last 60 days not settled; they count on the day after the cutover."
     )
-    planned_inflow = fields.NumberField(help_text="on these accounts after the cutover: booked, expected and overdue")
-    planned_outflow = fields.NumberField(help_text="positive")
+    planned_inflow = fields.NumberField(help_text="Money in after the cutover: booked, expected and overdue.")
+    planned_outflow = fields.NumberField(help_text="Money out after the cutover, as a positive amount.")
     transfers_out = fields.NumberField(
-        help_text="booked after the cutover: moved to other accounts, less what comes from them and initial balances"
+        help_text="Net transfers to other accounts booked after the cutover, less opening balances."
     )
-    revaluation = fields.NumberField(help_text="what exchange rates did after the cutover")
+    revaluation = fields.NumberField(help_text="Effect of exchange rates after the cutover.")
     accounts = serializers.ListField(
         child=AccountForecastSerializer(),
         max_length=MAX_SELECTED_IDS,
         allow_null=True,
-        help_text="with byAccount each account by itself, without what is expected on no account; else null",
+        help_text="Forecast by account, without amounts expected on no account. Null unless byAccount is true.",
     )
 
 
 CASH_PARTS = {
-    "opening": "the cash at the end of the day before startDate, in the base currency as all parts",
-    "opening_balances": "initial balances of cash accounts within the window",
-    "operating_inflow": "money that came into cash accounts, without transfers and financing",
-    "operating_outflow": "money that left cash accounts, without transfers and financing; not positive",
-    "cards": "transfers between cash accounts and credit cards; negative where cards were settled",
-    "financing": "money in and out in categories with financing: true, and transfers from and to loan accounts",
-    "exchange_result": "what transfers between cash accounts gained or lost by the bank's rates and fees, both legs at "
-    "their day's rate",
-    "revaluation": "what exchange rates did to the cash in other currencies, and the cents that rounding leaves",
-    "other_transfers": "transfers between cash accounts and all other accounts, such as payment providers; and "
-    "transfers between cash accounts of which one leg lies outside the window",
-    "closing": "the cash at the end of endDate, or of today where that is earlier",
+    "opening": "Cash at the end of the day before startDate, in the base currency like all parts.",
+    "opening_balances": "Opening balances of cash accounts in the window.",
+    "operating_inflow": "Money in on cash accounts, without transfers and financing.",
+    "operating_outflow": "Money out on cash accounts, without transfers and financing; not positive.",
+    "cards": "Transfers between cash accounts and credit cards; negative if cards were paid.",
+    "financing": "Amounts in categories with `financing: true`, and transfers to and from loan accounts.",
+    "exchange_result": "Gains and losses on transfers between cash accounts from bank rates and fees, with both legs "
+    "at the rate of their day.",
+    "revaluation": "Effect of exchange rates on cash in other currencies, and rounding differences.",
+    "other_transfers": "Transfers between cash accounts and other accounts such as payment providers, and transfers "
+    "between cash accounts with one leg outside the window.",
+    "closing": "Cash at the end of endDate, or of today if earlier.",
 }
 CashBridgeSerializer = type(
     "CashBridgeSerializer",
     (StrictSerializer,),
-    {"__doc__": "The change of cash in parts that add up to it."}
+    {"__doc__": "The cash bridge: opening cash, changes and closing cash."}
     | {part: fields.NumberField(help_text=text) for part, text in CASH_PARTS.items()}
     | {
         f"{part}_url": fields.TextField(
             max_length=500,
             allow_null=True,
-            help_text="the transactions behind it; null, for no transaction is behind a revaluation"
+            help_text="Always null: a revaluation has no transactions."
             if part == "revaluation"
-            else "the transactions behind it",
+            else "URL of the transactions of this part.",
         )
         for part in CASH_PARTS
     },
@@ -188,8 +192,8 @@ CashBridgeSerializer = type(
 
 class OpenTransactionsSerializer(StrictSerializer):
     count = fields.CountField()
-    inflow = fields.NumberField(help_text="what of money that came in is not categorized")
-    outflow = fields.NumberField(help_text="what of money that went out is not categorized; positive")
+    inflow = fields.NumberField(help_text="Uncategorized money in.")
+    outflow = fields.NumberField(help_text="Uncategorized money out, as a positive amount.")
 
 
 class BarSerializer(StrictSerializer):
@@ -198,7 +202,7 @@ class BarSerializer(StrictSerializer):
     revenue_one_off = fields.NumberField()
     revenue_usage = fields.NumberField()
     revenue_other = fields.NumberField()
-    cogs = fields.NumberField(help_text="expenses are positive")
+    cogs = fields.NumberField(help_text="Cost of revenue; expenses are positive.")
     cac = fields.NumberField()
     pd = fields.NumberField()
     ga = fields.NumberField()
@@ -211,22 +215,22 @@ class ProfitAndLossQuery(StrictSerializer):
     start_month = fields.MonthField()
     end_month = fields.MonthField()
     show_all_categories = fields.BooleanField(
-        required=False, allow_null=True, help_text="empty ones too; the company's plShowAllCategories unless given"
+        required=False, allow_null=True, help_text="Include empty categories. Defaults to plShowAllCategories."
     )
     interval = fields.ChoiceField(
-        choices=list(PERIOD_MONTHS), required=False, default="month", help_text="periods of the calendar"
+        choices=list(PERIOD_MONTHS), required=False, default="month", help_text="Length of the periods."
     )
     comparison = fields.ChoiceField(
         choices=COMPARISONS,
         required=False,
         allow_null=True,
-        help_text="previousPeriod: the month, quarter or year before; previousYear: the same one a year before",
+        help_text="`previousPeriod`: previous month, quarter or year. `previousYear`: same period a year earlier.",
     )
     to_date = fields.BooleanField(
         required=False,
         default=False,
-        help_text="ends with the running month, which counts up to today: of what is dated later nothing, of a service "
-        "period its days so far, of the plan its share by days; what it is compared with is cut on the same day",
+        help_text="Count the current month up to today only. Service periods and the plan count by days, and the "
+        "comparison ends on the same day.",
     )
 
 
@@ -239,7 +243,7 @@ class StatementQuery(StrictSerializer):
 
 
 class ResultSerializer(StrictSerializer):
-    month = fields.MonthField(help_text="the first of the period")
+    month = fields.MonthField(help_text="First month of the period, YYYY-MM.")
     pl_type = fields.ChoiceField(choices=PlType.choices)
     category_id = fields.IdField()
     category_name = fields.TextField(max_length=200)
@@ -247,61 +251,57 @@ class ResultSerializer(StrictSerializer):
     planned = fields.NumberField()
     percentage = fields.NumberField(
         allow_null=True,
-        help_text="25.0: actual is a quarter of planned; null without a plan, and for past months unless the company "
-        "shows them",
+        help_text="Actual in percent of planned, such as 25.0. Null without a plan, and for past months unless the "
+        "company shows them.",
     )
-    variance = fields.NumberField(allow_null=True, help_text="actual less planned; null without a plan")
+    variance = fields.NumberField(allow_null=True, help_text="Actual less planned; null without a plan.")
     favourable = fields.BooleanField(
         allow_null=True,
-        help_text="whether the variance is good for the result: revenue above plan is, cost above plan is not; null "
-        "without a variance and on neutral lines",
+        help_text="Whether the variance improves the result, such as revenue above plan. Null without a variance and "
+        "on neutral lines.",
     )
     comparison_actual = fields.NumberField(
-        allow_null=True, help_text="what it was in the period compared with; null without a comparison"
+        allow_null=True, help_text="Actual in the comparison period; null without a comparison."
     )
     transactions_url = fields.TextField(
         max_length=500,
-        help_text="the transactions behind `actual`, whose `X-Total-Amount` is the same amount",
+        help_text="URL of the transactions of `actual`. Their `X-Total-Amount` is the same amount.",
     )
 
 
 class MonthlyDataQuery(StrictSerializer):
-    mrr_type = fields.ChoiceField(choices=list(TYPES), help_text="arr and carr are twelve times mrr and cmrr")
-    start_month = fields.MonthField(
-        required=False, allow_null=True, help_text="left out: eleven months before endMonth"
-    )
-    end_month = fields.MonthField(required=False, allow_null=True, help_text="left out: the running month")
+    mrr_type = fields.ChoiceField(choices=list(TYPES), help_text="`arr` and `carr` are twelve times `mrr` and `cmrr`.")
+    start_month = fields.MonthField(required=False, allow_null=True, help_text="Defaults to 11 months before endMonth.")
+    end_month = fields.MonthField(required=False, allow_null=True, help_text="Defaults to the current month.")
     product_ids = serializers.ListField(
         child=fields.IdField(),
         max_length=MAX_SELECTED_IDS,
         required=False,
         allow_null=True,
-        help_text="as if only these products existed",
+        help_text="Only count subscriptions to these products.",
     )
 
 
 class RecurringRevenueQuery(StrictSerializer):
-    month = fields.MonthField(required=False, allow_null=True, help_text="the running month where it is left out")
+    month = fields.MonthField(required=False, allow_null=True, help_text="Defaults to the current month.")
 
 
 def build_rate_field(text: str) -> fields.NumberField:
-    return fields.NumberField(allow_null=True, help_text=f"{text}; a percentage, null where nobody paid then")
+    return fields.NumberField(allow_null=True, help_text=f"{text}, in percent. Null without MRR 12 months ago.")
 
 
 class RecurringRevenueSerializer(StrictSerializer):
-    mrr = fields.NumberField(help_text="at the end of the month")
-    arr = fields.NumberField(help_text="twelve times mrr")
+    mrr = fields.NumberField(help_text="MRR at the end of the month.")
+    arr = fields.NumberField(help_text="Twelve times MRR.")
     customers = fields.CountField()
-    arpa = fields.NumberField(allow_null=True, help_text="mrr by customers; null without any")
-    net_revenue_retention = build_rate_field(
-        "what the customers of twelve months before pay now, by what they paid then; no others count"
-    )
-    gross_revenue_retention = build_rate_field("the same without upgrades")
-    customer_churn_rate = build_rate_field("customers who left, by the customers of twelve months before")
-    revenue_churn_rate = build_rate_field("cancellations and downgrades, by the revenue of twelve months before")
+    arpa = fields.NumberField(allow_null=True, help_text="MRR per customer; null without customers.")
+    net_revenue_retention = build_rate_field("MRR now of customers with MRR 12 months ago, divided by their MRR then")
+    gross_revenue_retention = build_rate_field("Net revenue retention without upgrades")
+    customer_churn_rate = build_rate_field("Customers who left, divided by customers 12 months ago")
+    revenue_churn_rate = build_rate_field("Cancellations and downgrades, divided by MRR 12 months ago")
     quick_ratio = fields.NumberField(
         allow_null=True,
-        help_text="new, reactivated and upgraded revenue by cancelled and downgraded revenue; null without the latter",
+        help_text="New, reactivated and upgraded MRR divided by cancelled and downgraded MRR. Null without the latter.",
     )
 
 
@@ -309,39 +309,39 @@ MEASURES = ["revenue", "customers"]
 
 
 class CohortsQuery(StrictSerializer):
-    start_month = fields.MonthField(help_text="the first cohort")
-    end_month = fields.MonthField(help_text="the last cohort, and the last month that all are followed to")
+    start_month = fields.MonthField(help_text="First cohort, YYYY-MM.")
+    end_month = fields.MonthField(help_text="Last cohort and last month of all cohorts, YYYY-MM.")
     measure = fields.ChoiceField(choices=MEASURES)
 
 
 class CohortMarkSerializer(StrictSerializer):
     month = fields.MonthField()
-    value = fields.NumberField(help_text="recurring revenue, or how many customers, at the month's end")
+    value = fields.NumberField(help_text="MRR or number of customers at the end of the month.")
     percentage = fields.NumberField(
-        allow_null=True, help_text="of what it was in the first month, at the same rates; null for a cohort of nobody"
+        allow_null=True, help_text="Share of the first month in percent, at the same rates. Null for empty cohorts."
     )
 
 
 class CohortSerializer(StrictSerializer):
-    month = fields.MonthField(help_text="in which the cohort's customers were active for the first time")
-    start = fields.NumberField(help_text="its value in that month")
+    month = fields.MonthField(help_text="Month in which the cohort's customers started.")
+    start = fields.NumberField(help_text="Value in that month.")
     values = serializers.ListField(child=CohortMarkSerializer(), max_length=MAX_WINDOW_MONTHS)
 
 
 MONTHLY = {
-    "start": "recurring revenue at the end of the month before",
-    "new": "from customers who were never active before",
-    "reactivate": "from customers who were active once, but not at the end of the month before",
-    "upgrade": "more from customers who stayed, at this month's rates",
-    "downgrade": "less from customers who stayed; not positive",
-    "cancel": "from customers who left, as it was reported; not positive",
-    "currency": "what rates did to customers who stayed, and the cents that rounding the other movements leaves over",
-    "end": "start and all movements together, exactly",
+    "start": "Recurring revenue at the end of the previous month.",
+    "new": "Revenue of customers who were never active before.",
+    "reactivate": "Revenue of customers who were active earlier but not at the end of the previous month.",
+    "upgrade": "Increase of existing customers, at this month's rates.",
+    "downgrade": "Decrease of existing customers above zero; not positive.",
+    "cancel": "Revenue of customers who left, as reported; not positive.",
+    "currency": "Effect of exchange rates on existing customers, and rounding differences.",
+    "end": "Exact sum of start and all movements.",
 }
 MonthlyRowSerializer = type(
     "MonthlyRowSerializer",
     (StrictSerializer,),
-    {"__doc__": "One month of recurring revenue in the base currency; counts are distinct customers."}
+    {"__doc__": "Recurring revenue of a month in the base currency. Counts are distinct customers."}
     | {"month": fields.MonthField()}
     | {
         name: field

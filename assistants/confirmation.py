@@ -34,8 +34,7 @@ from ledger.transactions.queries.selections import select_transactions
 from planning.models import PlannedOverride, PlannedTransaction
 
 DIGEST_DIFFERS_MESSAGE = (
-    "What was confirmed is not what would be done now: the arguments are others, or the data has changed. "
-    "Call again without confirm, and look at what it answers."
+    "The arguments or the data changed since the preview. Call again without confirm and review the new preview."
 )
 NO_ID = UUID(int=0)
 MAX_NUMBER_DIGITS = 1000  # Python's own limit is 4,300

@@ -67,7 +67,7 @@ class JsonRpcMessage(msgspec.Struct):
         try:
             return msgspec.json.decode(raw, type=kind)
         except (msgspec.DecodeError, RecursionError):
-            raise JsonRpcError(INVALID_PARAMS, f"params.{name} is not what it must be.", id_=self.id) from None
+            raise JsonRpcError(INVALID_PARAMS, f"params.{name} is invalid.", id_=self.id) from None
 
 
 def read_message(body: bytes) -> JsonRpcMessage:
@@ -77,16 +77,14 @@ def read_message(body: bytes) -> JsonRpcMessage:
         JsonRpcError: it is no JSON, a batch, or no message.
     """
     if sum(map(body.count, VALUE_SEPARATORS)) > MAX_VALUES:
-        raise JsonRpcError(INVALID_REQUEST, f"The message has more than {MAX_VALUES:,} values.")
+        raise JsonRpcError(INVALID_REQUEST, f"The message has too many values (maximum {MAX_VALUES:,}).")
     try:
         body.decode()  # values that stay encoded are not checked otherwise
         message = msgspec.json.decode(body, type=JsonRpcMessage)
     except msgspec.ValidationError:
-        raise JsonRpcError(
-            INVALID_REQUEST, "Send one JSON-RPC request or notification; there are no batches."
-        ) from None
+        raise JsonRpcError(INVALID_REQUEST, "Send one JSON-RPC request or notification, not a batch.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise JsonRpcError(PARSE_ERROR, "The body is not JSON.") from None
+        raise JsonRpcError(PARSE_ERROR, "The request body is not valid JSON.") from None
     if message.jsonrpc != "2.0":
         raise JsonRpcError(INVALID_REQUEST, "jsonrpc must be 2.0.", id_=None if message.is_notification else message.id)
     return message
@@ -116,7 +114,7 @@ def get_message_revision(message: JsonRpcMessage, headers: Mapping[str, str]) ->
         return header or HANDSHAKE_REVISIONS[-1]
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
     if missing:
-        raise JsonRpcError(INVALID_PARAMS, f"params._meta has no {', '.join(missing)}.", id_=message.id)
+        raise JsonRpcError(INVALID_PARAMS, f"params._meta must contain {', '.join(missing)}.", id_=message.id)
     claimed_revision = decode_value(meta[VERSION_KEY])
     check_header(message, "MCP-Protocol-Version", header, claimed_revision)
     check_header(message, "Mcp-Method", headers.get("Mcp-Method"), message.method)
@@ -134,7 +132,7 @@ def check_header(message: JsonRpcMessage, name: str, header: str | None, body: A
         JsonRpcError: it does not.
     """
     if header is None or header != body:
-        raise JsonRpcError(HEADER_MISMATCH, f"The header {name} is not what the body says.", id_=message.id)
+        raise JsonRpcError(HEADER_MISMATCH, f"The header {name} does not match the body.", id_=message.id)
 
 
 def decode_header(header: str | None) -> str | None:

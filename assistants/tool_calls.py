@@ -36,7 +36,7 @@ FORWARDED_META = (  # no cookies and no conditional headers, which are meant for
     "SERVER_PROTOCOL",
     "wsgi.url_scheme",
 )
-UNKNOWN_ARGUMENT_MESSAGE = "There is no such argument: "
+UNKNOWN_ARGUMENT_MESSAGE = "Unknown argument: "
 
 
 class ToolRequest(WSGIRequest):

@@ -16,14 +16,14 @@ from assistants.schema_builders import (
 )
 from assistants.tool_schemas import TRANSACTION_CHANGE
 
-COMPANY_ID_FIELD = add_schema_description(ID, "optional if there is one")
-CONFIRM_FIELD = add_schema_description(TEXT, "digest of the call without it")
+COMPANY_ID_FIELD = add_schema_description(ID, "optional if you have one company")
+CONFIRM_FIELD = add_schema_description(TEXT, "digest of the preview call")
 
 
 DEFAULT_ROWS, DEFAULT_CATEGORIES, MAX_ROWS = 20, 40, 500
 
 
-CONFIRMATION_NOTE = "Without confirm: only shows the change and a digest. "
+CONFIRMATION_NOTE = "Without confirm: returns a preview and a digest. "
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ SELECTION = build_object(
     "mode",
     mode=build_enum("ids", "filter", "all"),
     ids=build_array(ID),
-    filter=add_schema_description(OBJECT, "as search_transactions takes it"),
+    filter=add_schema_description(OBJECT, "filters of search_transactions"),
     excludedIds=build_array(ID),
-    confirm=add_schema_description(FLAG, "must be true where all are meant"),
+    confirm=add_schema_description(FLAG, "must be true for mode all"),
 )
 TEXT_RULE = build_object(
     "operator value", operator=build_enum("contains", "equals", "startsWith", "wholeWord"), value=TEXT
@@ -37,11 +37,11 @@ TEXT_RULE = build_object(
 CONDITIONS = build_object(
     fromTo=TEXT_RULE,
     description=TEXT_RULE,
-    text=add_schema_description(TEXT_RULE, "either of the two"),
+    text=add_schema_description(TEXT_RULE, "fromTo or description"),
     accountIds=build_array(ID),
     direction=build_enum("in", "out"),
-    minAmount=add_schema_description(TEXT, "without sign"),
-    maxAmount=add_schema_description(TEXT, "without sign"),
+    minAmount=add_schema_description(TEXT, "unsigned"),
+    maxAmount=add_schema_description(TEXT, "unsigned"),
     currency=TEXT,
     counterpartyId=ID,
 )
@@ -94,14 +94,14 @@ DUE_OCCURRENCE = build_object(
     state=build_enum("overdue", "due", "settled", "skipped"),
 )
 LIMIT_FIELD = add_schema_description(COUNT, "default 20")
-PAGE_FIELDS = {"limit": LIMIT_FIELD, "cursor": add_schema_description(TEXT, "nextCursor of the page before")}
+PAGE_FIELDS = {"limit": LIMIT_FIELD, "cursor": add_schema_description(TEXT, "nextCursor of the previous page")}
 SEARCH_FIELDS = {
     **WINDOW_FIELDS,
     "q": add_schema_description(TEXT, "in fromTo, description and notes"),
     "accountId": build_array(ID),
     "direction": build_enum("in", "out"),
-    "minAmount": add_schema_description(TEXT, "with its sign: -50 is below -10"),
-    "maxAmount": add_schema_description(TEXT, "with its sign"),
+    "minAmount": add_schema_description(TEXT, "signed: -50 is below -10"),
+    "maxAmount": add_schema_description(TEXT, "signed"),
     "currency": TEXT,
     "sort": build_enum("-date", "date", "-amount", "amount"),
     **PAGE_FIELDS,
@@ -109,7 +109,7 @@ SEARCH_FIELDS = {
 FORECAST_FIELDS = {
     "endDate": DAY,
     "startDate": DAY,
-    "cutoverDate": add_schema_description(DAY, "last day of actual figures; default today"),
+    "cutoverDate": add_schema_description(DAY, "last day of actual amounts (default: today)"),
     "interval": build_enum("day", "week", "month"),
     "accountIds": build_array(ID),
     "byAccount": FLAG,

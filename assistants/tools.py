@@ -56,7 +56,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_companies",
         "Companies",
-        "The companies that can be reached, each with its currency and the caller's permissions. Start here.",
+        "List the companies you can access, with currency and permissions. Start here.",
         "GET",
         "/companies",
         {},
@@ -65,8 +65,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_balances",
         "Balances",
-        "Balance of each account at the end of endDate, in the base currency, and its change since startDate; the "
-        "largest first. Bank and cash accounts unless accountTypes says otherwise.",
+        "Balance of each account at the end of endDate and its change since startDate, in the base currency, "
+        "largest first. Bank and cash accounts by default.",
         "POST",
         build_company_path("data/accountBalanceByAccount"),
         {**WINDOW_FIELDS, "accountTypes": ACCOUNT_TYPES, "limit": LIMIT_FIELD},
@@ -82,8 +82,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_cash_flow",
         "Cash flow",
-        "What came in and went out per month (default), week or day, in the base currency; transfers are left out, "
-        "outflow is positive.",
+        "Money in and out per month (default), week or day, in the base currency, without transfers. "
+        "Outflow is positive.",
         "POST",
         build_company_path("data/cashFlowTimeSeries"),
         {**WINDOW_FIELDS, "interval": build_enum("day", "week", "month")},
@@ -94,8 +94,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_forecast",
         "Cash forecast",
-        "Cash ahead: actual up to the cutover, then projected from what is booked and planned; lowest point, first day "
-        "below zero, overdue. If plannedInflow and plannedOutflow are 0, nothing is planned: claim no lowest point. "
+        "Cash forecast: actual up to the cutover, then projected; lowest point, first day below zero, overdue. "
+        "If plannedInflow and plannedOutflow are 0, nothing is planned: do not report a lowest point. "
         "byAccount adds each account in its currency.",
         "POST",
         build_company_path("data/forecastBalanceTimeSeries"),
@@ -105,7 +105,7 @@ TOOLS: tuple[Tool, ...] = (
             actual=TIME_SERIES,
             projected=TIME_SERIES,
             lowest=build_object(date=DAY, value=NUMBER),
-            belowZero=add_schema_description(DAY, "absent: never below zero"),
+            belowZero=add_schema_description(DAY, "absent if never below zero"),
             overdue=OVERDUE,
             plannedInflow=NUMBER,
             plannedOutflow=NUMBER,
@@ -117,8 +117,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_profit_and_loss",
         "Profit and loss",
-        "One row a category, the largest first, with actual and planned amounts in the order of months; expenses are "
-        "positive. What is not categorized is missing: see list_open_transactions.",
+        "One row per category, largest first, with actual and planned amounts by month. Expenses are positive. "
+        "Uncategorized transactions are not included: see list_open_transactions.",
         "POST",
         build_company_path("data/profitAndLoss"),
         {
@@ -129,7 +129,7 @@ TOOLS: tuple[Tool, ...] = (
             "showAllCategories": FLAG,
             "toDate": FLAG,
             "limit": LIMIT_FIELD,
-            "withUrls": add_schema_description(FLAG, "also addresses of the transactions behind each amount"),
+            "withUrls": add_schema_description(FLAG, "also return URLs of the transactions behind each amount"),
         },
         build_object(
             "months items totals totalCount",
@@ -141,7 +141,7 @@ TOOLS: tuple[Tool, ...] = (
                     categoryId=TEXT,
                     categoryName=TEXT,
                     actual=build_array(NUMBER),
-                    planned=add_schema_description(build_array(NUMBER), "absent: nothing planned"),
+                    planned=add_schema_description(build_array(NUMBER), "absent if nothing is planned"),
                     comparisonActual=build_array(NUMBER),
                     transactionsUrls=build_array(TEXT),
                 )
@@ -157,7 +157,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_recurring_revenue",
         "Recurring revenue",
-        "MRR, ARR, customers, retention and churn over the twelve months up to a month; the running one by default.",
+        "MRR, ARR, customers, retention and churn for the 12 months up to a month (default: current month).",
         "POST",
         build_company_path("data/recurringRevenueSummary"),
         {"month": MONTH},
@@ -177,30 +177,30 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "search_transactions",
         "Search transactions",
-        "Transactions that match all filters, the latest first, a page at a time.",
+        "Transactions that match all filters, newest first, paginated.",
         "GET",
         build_company_path("transactions"),
         {
             **SEARCH_FIELDS,
             "categoryId": build_array(ID),
             "plType": PL_TYPE,
-            "recognizedFrom": add_schema_description(MONTH_OR_DAY, "counts in the P&L of this month or day, or later"),
+            "recognizedFrom": add_schema_description(MONTH_OR_DAY, "recognized in the P&L from this month or day"),
             "recognizedTo": MONTH_OR_DAY,
-            "recognizedBy": add_schema_description(DAY, "of its month only what counts up to it"),
+            "recognizedBy": add_schema_description(DAY, "recognized in its month up to this day"),
             "counterpartyId": ID,
-            "open": add_schema_description(FLAG, "not categorized in full"),
+            "open": add_schema_description(FLAG, "not fully categorized"),
             "pending": FLAG,
             "transfer": FLAG,
-            "updatedSince": add_schema_description(TEXT, "a time, RFC 3339"),
+            "updatedSince": add_schema_description(TEXT, "RFC 3339 time"),
         },
         build_totalled_page_schema(TRANSACTION),
         defaults=LIST_DEFAULTS,
     ),
     Tool(
         "list_open_transactions",
-        "Open transactions",
-        "Transactions that are not categorized, or not in full: they are missing in the profit and loss. "
-        "Own transfers: link_transfer.",
+        "Uncategorized transactions",
+        "Transactions that are not fully categorized and therefore missing in the P&L. "
+        "For transfers between own accounts use link_transfer.",
         "GET",
         f"{build_company_path('transactions')}?open=true",
         SEARCH_FIELDS,
@@ -210,7 +210,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_categories",
         "Categories",
-        "Categories, each with the lines of the profit and loss it can post to.",
+        "Categories with the P&L lines they can post to.",
         "GET",
         build_company_path("categories"),
         {"limit": add_schema_description(COUNT, f"default {DEFAULT_CATEGORIES}")},
@@ -221,8 +221,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "list_planned",
-        "Planned payments",
-        "What is planned to be paid or received: the rules with their recurrence, the latest first.",
+        "Planned transactions",
+        "Planned transactions with their recurrence, newest first.",
         "GET",
         build_company_path("planned_transactions"),
         PAGE_FIELDS,
@@ -232,7 +232,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_due",
         "Due payments",
-        "Expected payments, and what became of each. originalDate is the date of settle_planned.",
+        "Expected payments with their status. Use originalDate as the date for settle_planned.",
         "GET",
         build_company_path("planned_transactions/due"),
         {**WINDOW_FIELDS, "limit": LIMIT_FIELD},
@@ -244,13 +244,13 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "categorize",
         "Categorize transactions",
-        "Gives the whole amount of each selected transaction to one category, whatever it had before.",
+        "Assign the full amount of each selected transaction to one category, replacing existing categorizations.",
         "POST",
         build_company_path("transactions/categorize"),
         {
             "selection": SELECTION,
             "categoryId": ID,
-            "plType": add_schema_description(PL_TYPE, "needed where the category has several"),
+            "plType": add_schema_description(PL_TYPE, "required if the category has several"),
             "counterparty": COUNTERPARTY,
             "usingDateRule": DATE_RULE,
             "passThroughTax": NUMBER,
@@ -263,8 +263,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "create_rule",
-        "Create a categorization rule",
-        "A rule that categorizes what arrives from now on: where all its conditions hold, its action is done.",
+        "Create rule",
+        "Create a rule that categorizes new transactions that meet all its conditions.",
         "POST",
         build_company_path("categorization_rules"),
         {
@@ -287,17 +287,15 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "link_transfer",
-        "Link a transfer",
-        "Two transactions of two accounts are the legs of one transfer, and no income or expense.",
+        "Link transfer",
+        "Link two transactions of different accounts as a transfer, so that they are neither income nor expense.",
         "POST",
         build_company_path("transactions/link_transfer"),
         {
             "sourceTransactionId": ID,
-            "sourceCategorizationId": add_schema_description(
-                ID, "a part of it; its open remainder where it is left out"
-            ),
+            "sourceCategorizationId": add_schema_description(ID, "a categorization (default: uncategorized remainder)"),
             "targetTransactionId": ID,
-            "force": add_schema_description(FLAG, "although the amounts differ"),
+            "force": add_schema_description(FLAG, "link even if the amounts differ"),
         },
         build_object(success=FLAG),
         writes=True,
@@ -305,8 +303,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "plan_payment",
-        "Plan a payment",
-        "Plans money in or out, once or recurring; it counts in the forecast from then on.",
+        "Create planned transaction",
+        "Plan a one-time or recurring payment. It is included in the forecast.",
         "POST",
         build_company_path("planned_transactions"),
         {
@@ -322,7 +320,7 @@ TOOLS: tuple[Tool, ...] = (
             "passThroughTaxAmount": TEXT,
             "autoSettle": FLAG,
             "settledBy": add_schema_description(
-                build_enum("transaction", "category"), "category: a month's total of its category"
+                build_enum("transaction", "category"), "category: monthly total of its category"
             ),
         },
         PLANNED_TRANSACTION | {"required": ["id"]},
@@ -331,11 +329,15 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "settle_planned",
-        "Settle a planned payment",
-        "Says that a transaction is what was planned for a date, which leaves the forecast.",
+        "Settle planned transaction",
+        "Link a transaction to the occurrence it paid. The occurrence leaves the forecast.",
         "POST",
         build_company_path("planned_transactions/{plannedTransactionId}/settle"),
-        {"plannedTransactionId": ID, "date": add_schema_description(DAY, "that the rule names"), "transactionId": ID},
+        {
+            "plannedTransactionId": ID,
+            "date": add_schema_description(DAY, "originalDate of the occurrence"),
+            "transactionId": ID,
+        },
         PLANNED_TRANSACTION | {"required": ["id"]},
         writes=True,
         required_fields="plannedTransactionId date transactionId",

@@ -116,7 +116,7 @@ class MembershipInline(CompanyRowsInline):
     )  # fmt: skip
     verbose_name_plural = "members"
 
-    @admin.display(description="second factor since")
+    @admin.display(description="two-factor authentication since")
     def second_factor_since(self, membership: Membership) -> str | None:
         since = membership.user.second_factor_since if membership.user else None
         return f"{since:%-d %b %Y}" if since else None
@@ -131,7 +131,7 @@ class FailedRequestInline(CompanyRowsInline):
     model = FailedRequest
     fields = readonly_fields = ("time", "status", "method", "path", "error", "request_id")
     ordering = ("-time", "-id")
-    verbose_name_plural = "latest requests that failed"
+    verbose_name_plural = "latest failed requests"
 
 
 class ApiKeyInline(CompanyRowsInline):
@@ -161,7 +161,7 @@ class CompanyAdmin(ErrorMessageAdmin):
     list_filter = ("system_status", "base_currency", "created_time")
     search_fields = ("name", "domain", "id")
     search_help_text = (
-        "Name, domain, id; a member's e-mail address; a key's last four characters; an app's client id; a request id"
+        "Name, domain or ID; a member's email address; last four characters of a key; client ID of an app; request ID"
     )
     # Functions of the search term that return ids of matching companies; other apps add theirs.
     searches: ClassVar[list[Callable[[str], Any]]] = []
@@ -276,7 +276,7 @@ class AuditEntryAdmin(ReadOnlyAdminMixin, ErrorMessageAdmin):
     list_display = ("time", "action", "entity_type", "entity_id", "actor", "request_id")
     list_filter = ("action",)
     search_fields = ("company_id", "request_id")
-    search_help_text = "The id of a company, or of a request"
+    search_help_text = "Company ID or request ID"
     ordering = ("-time", "-id")
     show_full_result_count = False
 
@@ -381,7 +381,7 @@ class UserAdmin(ErrorMessageAdmin, DjangoUserAdmin):
             )
         return response
 
-    @admin.action(description="End all sessions of selected users", permissions=["change"])
+    @admin.action(description="Sign out selected users from all sessions", permissions=["change"])
     def end_sessions(self, request: Any, queryset: Any) -> None:
         """Revoke the sessions of the selected users, except the current one and those of users the staff user may
         not change.
@@ -391,7 +391,7 @@ class UserAdmin(ErrorMessageAdmin, DjangoUserAdmin):
             session_revocation.revoke_other_sessions(user, except_session_key=request.session.session_key)
             for user in users
         )
-        messages.success(request, f"{count} sessions of {len(users)} users were ended.")
+        messages.success(request, f"{count} sessions of {len(users)} users signed out.")
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
         return False  # users are deactivated, never deleted, since their changes refer to them

@@ -34,13 +34,13 @@ TIME_FIELDS = {
 
 
 class ConcurrentChangeRace(ConflictError):
-    """Another change came at the same moment. Try again."""
+    """Another change was made at the same time. Try again."""
 
     code = "concurrent_change"
 
 
 class ConstraintConflict(ConflictError):
-    """The change contradicts other data of the company."""
+    """The change conflicts with other data of the company."""
 
 
 @dataclass(frozen=True, slots=True)

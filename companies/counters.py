@@ -46,12 +46,10 @@ def create_gauge(name: str, description: str) -> Any:
     return Gauge(name, description, multiprocess_mode="livesum")
 
 
-DATABASE_ERRORS = create_counter(
-    "database_errors_total", "Errors of the database that reached a request, by kind.", "kind"
-)
-IMPORTED_ROWS = create_counter("imported_rows_total", "Imported rows, by what became of them.", "source", "outcome")
-EMAILS = create_counter("mails_total", "Mails, by what became of them.", "outcome")
-EMAILS_WAITING = create_gauge("mails_waiting", "Mails that wait for the mail server.")
+DATABASE_ERRORS = create_counter("database_errors_total", "Database errors during requests, by kind.", "kind")
+IMPORTED_ROWS = create_counter("imported_rows_total", "Imported rows, by result.", "source", "outcome")
+EMAILS = create_counter("mails_total", "Emails, by result.", "outcome")
+EMAILS_WAITING = create_gauge("mails_waiting", "Emails waiting for the mail server.")
 
 
 def count_database_error(error: BaseException | None) -> None:

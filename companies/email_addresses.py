@@ -11,7 +11,7 @@ MAX_EMAIL_LENGTH, MAX_LOCAL_PART_LENGTH = 254, 64  # RFC 5321
 
 
 class InvalidEmail(InvalidInputError):
-    """The address has a local part that is not ASCII or too long, or a domain that no name server can spell."""
+    """This email address is not valid."""
 
     code = "invalid_email"
 

@@ -11,7 +11,7 @@ ERRORS_BY_CODE: dict[str, type["DomainError"]] = {}
 
 
 class DomainError(Exception):
-    """Something the caller asked for cannot be done; ``code`` is stable, ``detail`` is for people."""
+    """The request cannot be completed."""
 
     code = "refused"
     more: Mapping[str, Any] = {}  # additional fields of the response, by their API names
@@ -32,43 +32,43 @@ class DomainError(Exception):
 
 
 class InvalidInputError(DomainError):
-    """What was sent is wrong in itself."""
+    """The request is invalid."""
 
     code = "invalid"
 
 
 class NotFoundError(DomainError):
-    """There is no such thing, or none that the caller may know of."""
+    """Not found, or you do not have access."""
 
     code = "not_found"
 
 
 class ConflictError(DomainError):
-    """The state of things forbids it."""
+    """The request conflicts with the current state."""
 
     code = "conflict"
 
 
 class PermissionDeniedError(DomainError):
-    """The caller may see this, but not do that."""
+    """You do not have permission to do this."""
 
     code = "permission_denied"
 
 
 class TooLargeError(DomainError):
-    """What was sent is larger than the operation takes."""
+    """The request is too large."""
 
     code = "body_too_large"
 
 
 class UnsupportedMediaTypeError(DomainError):
-    """What was sent is of a kind that the operation does not take."""
+    """This content type is not supported."""
 
     code = "unsupported_media_type"
 
 
 class TooManyRequestsError(DomainError):
-    """There was too much of it for now; ``wait`` seconds make it possible again."""
+    """Too many requests. Try again later."""
 
     code = "too_many"
 
@@ -78,7 +78,7 @@ class TooManyRequestsError(DomainError):
 
 
 class ValidationFailed(InvalidInputError):
-    """One or more fields are wrong: ``errors`` holds (pointer, code, detail) for each."""
+    """One or more fields are invalid. See `errors`."""
 
     code = "validation_failed"
 
@@ -92,7 +92,7 @@ def get_error_class(code: str) -> type[DomainError]:
     return ERRORS_BY_CODE[code]
 
 
-UNKNOWN_ID_TEXT = gettext_noop("There is no such record in this company.")
+UNKNOWN_ID_TEXT = gettext_noop("This record does not exist in this company.")
 
 
 def build_unknown_id_entry(pointer: str) -> tuple[str, str, str]:

@@ -39,4 +39,4 @@ def record_failed_request(request: Any, error: BaseException | None, *, status: 
             latest = rows.latest_first().values_list("id", flat=True)[:MAX_STORED_REQUESTS]
             rows.exclude(id__in=list(latest)).delete()
     except Error:
-        log.warning("the failure of request %s could not be kept", row.request_id, exc_info=True)
+        log.warning("could not save the failure of request %s", row.request_id, exc_info=True)

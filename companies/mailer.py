@@ -70,4 +70,4 @@ def send_email(letter: EmailMessage) -> None:
         EMAILS.labels(outcome="sent").inc()
     except Exception as error:  # noqa: BLE001 - a thread has no caller to tell
         EMAILS.labels(outcome="failed").inc()
-        log.warning("A mail could not be sent: %s", type(error).__name__)
+        log.warning("Could not send an email: %s", type(error).__name__)

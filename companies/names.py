@@ -23,7 +23,7 @@ NAME_PATTERN = rf"^(?=.*[^{INVISIBLE}])[^{LINE_BREAKS}]+$"  # for a trimmed name
 TRIMMED_NAME_PATTERN = rf"^(?!\s)(?=.*[^{INVISIBLE}{INVISIBLE_ASTRAL}])[^{LINE_BREAKS}]+(?<!\s)\Z"
 
 validate_one_line = RegexValidator(
-    NAME_PATTERN, _("Must be on one line, without control characters."), code="invalid_characters"
+    NAME_PATTERN, _("Must be a single line without control characters."), code="invalid_characters"
 )
 
 

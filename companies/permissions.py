@@ -103,10 +103,10 @@ def describe_permissions(permissions: list[str]) -> str:
     regular_permissions = ALL_PERMISSIONS - ADMIN_PERMISSIONS
     reads = frozenset(p for p in regular_permissions if p.is_read)
     if held_permissions == ALL_PERMISSIONS:
-        return _("Everything, administration included")
+        return _("Everything including administration")
     has_admin = bool(held_permissions & ADMIN_PERMISSIONS)
     if regular_permissions <= held_permissions:
-        return _("Read and write everything and administration") if has_admin else _("Read and write everything")
+        return _("Read and write everything, including administration") if has_admin else _("Read and write everything")
     if held_permissions - ADMIN_PERMISSIONS == reads:
-        return _("Read everything and administration") if has_admin else _("Read everything")
+        return _("Read everything, including administration") if has_admin else _("Read everything")
     return ", ".join(sort_permissions(held_permissions))

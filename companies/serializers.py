@@ -104,12 +104,12 @@ WRITABLE_FIELDS = (
 
 
 class CompanySerializer(StrictModelSerializer):
-    system_payment_provider = PaymentProvider(read_only=True, allow_null=True, help_text="as the payment provider says")
+    system_payment_provider = PaymentProvider(read_only=True, allow_null=True, help_text="Payment provider's data.")
     computed_committed_mrr_eur = serializers.DecimalField(
         max_digits=30, decimal_places=2, read_only=True, allow_null=True, coerce_to_string=True
     )
     name = fields.NameField(max_length=200)
-    domain = DomainField(allow_null=True, required=False, help_text="website domain, such as example.com")
+    domain = DomainField(allow_null=True, required=False, help_text="Website domain, such as example.com.")
     time_zone = TimeZoneField(required=False)
 
     class Meta:
@@ -156,10 +156,11 @@ MAX_PERMISSIONS = 100  # permissions, duplicates included
 
 
 class CompanyListItem(CompanySerializer):
-    """A company with the caller's role and effective permissions in it. Who may not read the company learns how it is
-    called and which it is: what the service knows of it is null."""
+    """A company with the caller's role and effective permissions.
 
-    role = fields.ChoiceField(choices=CALLER_ROLES, read_only=True, help_text="apiKey or app for a key or token")
+    Without the permission `company:read`, computed and system fields are null."""
+
+    role = fields.ChoiceField(choices=CALLER_ROLES, read_only=True, help_text="Your role, or apiKey or app.")
     permissions = PermissionList(read_only=True)
 
     class Meta(CompanySerializer.Meta):
@@ -185,13 +186,13 @@ class CompanyListItem(CompanySerializer):
 
 class LogoUpload(StrictSerializer):
     image_base64 = fields.TextField(
-        min_length=1, max_length=699_052, help_text="a PNG of at most 4096 × 4096 pixels"
+        min_length=1, max_length=699_052, help_text="Base64 of a PNG of at most 4096 × 4096 pixels."
     )  # service.md, part 8
 
 
 class MemberSerializer(StrictModelSerializer):
     user_id = serializers.UUIDField(
-        source="shown_user_id", read_only=True, allow_null=True, help_text="null: has not accepted"
+        source="shown_user_id", read_only=True, allow_null=True, help_text="User id; null if invited."
     )
     email = serializers.EmailField(source="shown_email", read_only=True)
     name = fields.TextField(
@@ -199,14 +200,14 @@ class MemberSerializer(StrictModelSerializer):
         read_only=True,
         allow_null=True,
         max_length=200,
-        help_text="null: never given, or has not accepted",
+        help_text="Name; null if not set or until the invitation is accepted.",
     )
-    permissions = PermissionList(allow_null=True, read_only=True, help_text="null: those of the role")
+    permissions = PermissionList(allow_null=True, read_only=True, help_text="Custom permissions; null for the role's.")
     status = fields.ChoiceField(
-        choices=Status.values, read_only=True, help_text="invited: may do nothing here until they accept"
+        choices=Status.values, read_only=True, help_text="Membership status; an invited member has no access yet."
     )
-    joined_time = fields.TimeField(read_only=True, allow_null=True, help_text="null: has not accepted")
-    expires_time = fields.TimeField(read_only=True, allow_null=True, help_text="of the invitation; null once accepted")
+    joined_time = fields.TimeField(read_only=True, allow_null=True, help_text="Time when they joined; null if invited.")
+    expires_time = fields.TimeField(read_only=True, allow_null=True, help_text="Invitation expiry; null once joined.")
     company_id = serializers.UUIDField(read_only=True)
 
     class Meta:
@@ -252,7 +253,7 @@ class NewApiKey(StrictSerializer):
 
 
 class CreatedApiKey(ApiKeySerializer):
-    key = fields.TextField(read_only=True, max_length=76, help_text="the whole key; shown this once")
+    key = fields.TextField(read_only=True, max_length=76, help_text="The full API key; returned only once.")
 
     class Meta(ApiKeySerializer.Meta):
         fields = (*ApiKeySerializer.Meta.fields, "key")
@@ -260,7 +261,7 @@ class CreatedApiKey(ApiKeySerializer):
 
 class AuditEntrySerializer(StrictModelSerializer):
     entity_id = fields.TextField(
-        allow_null=True, max_length=MAX_ENTITY_ID_LENGTH, help_text="null where the change is of no single row"
+        allow_null=True, max_length=MAX_ENTITY_ID_LENGTH, help_text="Id of the changed row; null for several rows."
     )
 
     class Meta:
@@ -277,13 +278,11 @@ class AuditEntrySerializer(StrictModelSerializer):
 
 
 class FeedEventSerializer(StrictModelSerializer):
-    """An entry of the audit log without what changed: enough to know what to ask for."""
+    """An audit log entry without the changed values."""
 
-    type = fields.TextField(
-        source="action", help_text="the kind of thing and what happened to it: `transaction.created`"
-    )
+    type = fields.TextField(source="action", help_text="Event type, such as transaction.created.")
     entity_id = fields.TextField(
-        allow_null=True, max_length=MAX_ENTITY_ID_LENGTH, help_text="null where the change is of no single row"
+        allow_null=True, max_length=MAX_ENTITY_ID_LENGTH, help_text="Id of the changed row; null for several rows."
     )
 
     class Meta:

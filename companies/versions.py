@@ -10,11 +10,11 @@ ANY_VERSION = "*"  # any version, but the row must exist
 NO_VERSION = "absent"  # the row must not exist
 WEAK = "weak"  # the only expected one: nothing but weak tags was sent, and they fit no row
 
-WEAK_TAGS = 'If-Match takes no weak tags (W/"…"). Send the ETag as it was answered.'
+WEAK_TAGS = 'If-Match does not accept weak tags (W/"…"). Send the ETag as you received it.'
 
 
 class PreconditionFailed(ConflictError):
-    """The resource has changed since you read it."""
+    """This record was changed in the meantime. Reload it and try again."""
 
     code = "precondition_failed"
 

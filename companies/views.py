@@ -34,7 +34,7 @@ from companies.permissions import Permission, parse_permissions
 
 
 class SignInRequired(PermissionDeniedError):
-    """Only people who signed in can start a company."""
+    """API keys cannot create companies. Sign in to create one."""
 
 
 class CompanyListViewSet(ApiViewSet):
@@ -45,9 +45,9 @@ class CompanyListViewSet(ApiViewSet):
 
     @extend_schema(responses=serializers.CompanyListItem(many=True))
     def list(self, request: Request) -> Response:
-        """The companies the caller can reach, with role and effective permissions in each. Start here.
+        """List the companies you can access, with your role and permissions in each. Start here.
 
-        An access token that was granted neither `svc:read` nor `svc:write` sees `id` and `name` alone.
+        Access tokens without `svc:read` and `svc:write` receive only `id` and `name`.
         """
         self.allow_parameters()
         if not self.caller.reaches_data:
@@ -57,7 +57,7 @@ class CompanyListViewSet(ApiViewSet):
 
     @extend_schema(request=serializers.NewCompany)
     def create(self, request: Request) -> Response:
-        """Starts a company; the signed-in caller becomes its owner and its trial lasts 14 days. For people only."""
+        """Create a company. You become its owner and a 14-day trial starts. Requires a signed-in user."""
         if self.caller.kind != "session" or self.caller.user_id is None:
             raise SignInRequired
         user = User.objects.get(id=self.caller.user_id)
@@ -80,12 +80,12 @@ class CompanyDetailViewSet(CompanyViewSet):
     }
 
     def retrieve(self, request: Request, company_id: str) -> Response:
-        """One company: its settings, its status, and what is computed of it daily."""
+        """Get a company with its settings, status and daily metrics."""
         return self.respond_with_one(self.company)
 
     def update(self, request: Request, company_id: str) -> Response:
-        """Changes the fields that are sent. baseCurrency, dataStartDate and requireSecondFactor need `company:manage`
-        besides; the last one is decided by owners who signed in, and have a second factor themselves."""
+        """Update the fields you send. `baseCurrency`, `dataStartDate` and `requireSecondFactor` also need
+        `company:manage`. `requireSecondFactor` needs a signed-in owner with two-factor authentication."""
         values = self.parse_body(
             serializers.CompanySerializer, partial=True, resource_serializer=serializers.CompanyListItem
         )
@@ -101,13 +101,13 @@ class CompanyDetailViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="setCompanyLogo", request=serializers.LogoUpload)
     def put_logo(self, request: Request, company_id: str) -> Response:
-        """Replaces the logo that comes from the company's domain wherever the company is shown."""
+        """Upload a custom logo. It replaces the logo found on the company's domain."""
         png = logos.decode_logo(self.parse_body(serializers.LogoUpload)["image_base64"])
         return self.respond_with_one(logos.replace_logo(company=self.company, context=self.audit_context, png=png))
 
     @extend_schema(operation_id="deleteCompanyLogo", responses={200: serializers.CompanySerializer})
     def delete_logo(self, request: Request, company_id: str) -> Response:
-        """Takes the custom logo away; the one of the domain is shown again."""
+        """Delete the custom logo. The logo found on the company's domain is used again."""
         return self.respond_with_one(logos.replace_logo(company=self.company, context=self.audit_context, png=None))
 
 
@@ -125,16 +125,16 @@ class MemberViewSet(CompanyViewSet):
     }
 
     def list(self, request: Request, company_id: str) -> Response:
-        """Everyone who belongs to the company, and who is invited to."""
+        """List members and pending invitations."""
         self.allow_parameters()
         return self.respond_with_all(Membership.objects.for_company(self.company.id).with_users())
 
     @extend_schema(request=serializers.NewMember)
     def create(self, request: Request, company_id: str) -> Response:
-        """Invites somebody by e-mail: they are mailed a link that holds for seven days, and may do nothing here until
-        they accept. 20 mails a day, those sent again included.
+        """Invite a person by email. The link in the email is valid for 7 days; access starts when they accept.
 
-        userId and name are null until then: the answer is the same whether there is an account or not.
+        A company can send 20 invitations a day, including resent ones. `userId` and `name` are null until the
+        invitation is accepted, whether or not an account exists.
         """
         require_recent_login(self)
         values = self.parse_body(serializers.NewMember)
@@ -144,13 +144,13 @@ class MemberViewSet(CompanyViewSet):
         return self.respond_created(member)
 
     def retrieve(self, request: Request, company_id: str, member_id: str) -> Response:
-        """One member with role, own permissions and e-mail."""
+        """Get a member with role, custom permissions and email address."""
         return self.respond_with_one(self.get_row(Membership.objects.select_related("user"), member_id))
 
     @extend_schema(request=serializers.MemberInput(partial=True))
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
-        """Changes a member's role or own list of permissions; null means the role's. Of somebody who is invited, what
-        they will be."""
+        """Update a member's role or custom permissions. Null permissions mean those of the role.
+        For an invited member, the change applies when they accept."""
         require_recent_login(self)
         values = self.parse_body(
             serializers.MemberInput, partial=True, resource_serializer=serializers.MemberSerializer
@@ -165,7 +165,7 @@ class MemberViewSet(CompanyViewSet):
         return self.respond_with_one(member)
 
     def destroy(self, request: Request, company_id: str, member_id: str) -> Response:
-        """Ends a membership, or cancels an invitation. The keys that the member made live on."""
+        """Remove a member or withdraw an invitation. API keys created by the member stay active."""
         require_recent_login(self)
         members.remove_member(
             company=self.company, context=self.audit_context, actor_access=self.access, member_id=member_id
@@ -174,7 +174,7 @@ class MemberViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="resendInvitation", request=None)
     def resend(self, request: Request, company_id: str, member_id: str) -> Response:
-        """Mails another link, which holds for seven days from now; the one before it ends."""
+        """Resend an invitation. The new link is valid for 7 days; the previous link stops working."""
         require_recent_login(self)
         member = invitations.resend_invitation(
             company=self.company, context=self.audit_context, actor_access=self.access, member_id=member_id
@@ -189,8 +189,8 @@ class OwnMembershipViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="leaveCompany", responses={200: Success})
     def leave(self, request: Request, company_id: str) -> Response:
-        """Ends the caller's own membership, with the apps they let in; the keys they made live on. Keys and apps are no
-        members: there is nothing for them to end (404)."""
+        """Leave the company. Your connected apps are disconnected; API keys you created stay active.
+        API keys and apps receive 404, because they are not members."""
         if self.caller.kind != "session":
             raise NotFoundError
         members.leave_company(company=self.company, context=self.audit_context)
@@ -204,15 +204,16 @@ class ApiKeyViewSet(CompanyViewSet):
     permission_for = build_crud_permissions(reads=Permission.API_KEYS_MANAGE, writes=Permission.API_KEYS_MANAGE)
 
     def list(self, request: Request, company_id: str) -> Response:
-        """All keys of the company, revoked ones too; never their secrets."""
+        """List all API keys, including revoked ones. Secrets are never returned."""
         self.allow_parameters()
         return self.respond_with_all(ApiKey.objects.for_company(self.company.id).newest_first())
 
     @extend_schema(request=serializers.NewApiKey, responses={201: serializers.CreatedApiKey})
     def create(self, request: Request, company_id: str) -> Response:
-        """A new key; `key` is answered this once. It never holds more than its creator, and only owners who signed in
-        make keys with administrative permissions. A browser session that signed in more than ten minutes ago is refused
-        with `sign_in_again`."""
+        """Create an API key. `key` is returned only once.
+
+        A key cannot have more permissions than its creator. Only signed-in owners can grant administrative
+        permissions. Sessions older than ten minutes receive `sign_in_again`."""
         require_recent_login(self)
         values = self.parse_body(serializers.NewApiKey)
         minted_key = api_keys.create_api_key(
@@ -229,12 +230,12 @@ class ApiKeyViewSet(CompanyViewSet):
         return answer
 
     def retrieve(self, request: Request, company_id: str, key_id: str) -> Response:
-        """One key: what it may do and when it was last used; never its secret."""
+        """Get an API key with its permissions and last use. The secret is never returned."""
         return self.respond_with_one(self.get_row(ApiKey.objects, key_id))
 
     def destroy(self, request: Request, company_id: str, key_id: str) -> Response:
-        """Revokes a key; its next request is refused. It stays listed. A browser session that signed in more than ten
-        minutes ago is refused with `sign_in_again`."""
+        """Revoke an API key. It stops working immediately and stays listed.
+        Sessions older than ten minutes receive `sign_in_again`."""
         require_recent_login(self)
         api_keys.revoke_api_key(company=self.company, context=self.audit_context, key_id=key_id)
         return Response(SUCCESS)
@@ -260,7 +261,7 @@ class AuditLogViewSet(CompanyViewSet):
 
     @extend_schema(parameters=PAGING_PARAMETERS)
     def list(self, request: Request, company_id: str) -> Response:
-        """Every change of the company's data, latest first."""
+        """List all changes of the company's data, newest first."""
         rows = filter_by_query(self, AuditEntryFilter, AuditEntry.objects.for_company(self.company.id))
         return self.respond_with_page(rows, order=("-time", "-id"), recent=build_recent_condition(self.now))
 
@@ -282,10 +283,10 @@ class EventViewSet(CompanyViewSet):
 
     @extend_schema(parameters=[LIMIT_PARAMETER, AFTER_PARAMETER])
     def list(self, request: Request, company_id: str) -> Response:
-        """What changed, in the order in which it was committed: nothing ever comes before an event that was given out.
+        """List events in commit order. A new event never appears before one that was already returned.
 
-        Ask again with the id of the last event as `after`, or by the `Link` header. Where nothing has happened since,
-        the answer is empty, without `Link`, and the same `after` stays good. Events are kept as long as the audit log.
+        Pass the id of the last event as `after`, or follow the `Link` header. If there are no new events, the response
+        is empty without `Link`; keep using the same `after`. Events are kept as long as the audit log.
         """
         refuse_unknown_parameters({"cursor"} & set(request.query_params))  # the feed's position is ``after``
         entries = AuditEntry.objects.defer("before", "after")  # changed values are not returned

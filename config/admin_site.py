@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 
 from companies.auth import login_redirects, sessions
 
-MFA_REQUIRED_TEXT = "The staff's pages ask for a second factor. Set one up, then open them again."
+MFA_REQUIRED_TEXT = "Staff pages require two-factor authentication. Set it up, then open them again."
 
 
 class StaffSite(AdminSite):

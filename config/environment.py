@@ -68,10 +68,10 @@ def read_directory(name: str, default: Path) -> Path:
         with tempfile.TemporaryFile(dir=path):  # its mode is not enough: root, read-only disks
             return path
     except RuntimeError:  # a symlink loop, or an unknown home directory
-        raise ImproperlyConfigured(f"{name}: {value} leads nowhere") from None
+        raise ImproperlyConfigured(f"{name}: {value} does not exist") from None
     except OSError as error:
         raise ImproperlyConfigured(
-            f"{name}: {value} cannot be written ({error.strerror}); a directory of your own is needed"
+            f"{name}: {value} cannot be written ({error.strerror}); use a directory you can write to"
         ) from None
 
 
@@ -80,7 +80,7 @@ def read_list(name: str) -> list[str]:
     value = read_string(name)
     items = [word.strip() for word in value.split(",") if word.strip()]
     if value and not items:
-        raise ImproperlyConfigured(f"{name} must name something between its commas")
+        raise ImproperlyConfigured(f"{name} must not contain empty items")
     return items
 
 
@@ -166,7 +166,7 @@ def _check_signing_key(name: str, path: Path) -> None:
     except OSError as error:
         raise ImproperlyConfigured(f"{name}: {path} cannot be read ({error.strerror})") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise ImproperlyConfigured(f"{name}: {path} is no PEM file with an unencrypted private key") from None
+        raise ImproperlyConfigured(f"{name}: {path} must be a PEM file with an unencrypted private key") from None
     if not isinstance(key, RSAPrivateKey) or key.key_size < 2048:
         raise ImproperlyConfigured(f"{name}: {path} must be an RSA key of 2048 bits or more")
 
@@ -269,15 +269,15 @@ def _parse_options(name: str, parts: SplitResult, **known_options: str) -> dict[
     given_options = parse_qsl(parts.query, keep_blank_values=True)
     for option, value in given_options:
         if option not in known_options or not re.fullmatch(known_options[option], value):
-            raise ImproperlyConfigured(f"{name} has an option, or a value of one, that does not exist")
+            raise ImproperlyConfigured(f"{name} has an unknown option or option value")
     if len(dict(given_options)) != len(given_options) or parts.fragment:
-        raise ImproperlyConfigured(f"{name} has an option twice, or a # that is not written as %23")
+        raise ImproperlyConfigured(f"{name} has a repeated option or an unescaped # (write it as %23)")
     return dict(given_options)
 
 
 def _check_no_user(name: str, parts: SplitResult) -> None:
     if "@" in parts.netloc:
-        raise ImproperlyConfigured(f"{name} must not carry a user name or password")
+        raise ImproperlyConfigured(f"{name} must not contain a user name or password")
 
 
 def _split_url(name: str, value: str) -> SplitResult:

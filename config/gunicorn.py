@@ -119,7 +119,7 @@ def post_worker_init(worker: Any) -> None:
 
 
 SIZE_ERRORS = {  # rejected by gunicorn before the application sees it
-    LimitRequestLine: (414, "URI Too Long", "address_too_long", "The request line is too long."),
+    LimitRequestLine: (414, "URI Too Long", "address_too_long", "The request URL is too long."),
     LimitRequestHeaders: (431, "Request Header Fields Too Large", "headers_too_large", "The headers are too large."),
 }
 

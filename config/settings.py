@@ -22,7 +22,7 @@ BASE_URL = environment.read_origin("BASE_URL", f"http://127.0.0.1:{PORT}")
 APP_URL = environment.read_web_address("APP_URL", f"{BASE_URL}/app")
 APP_URL += "" if urlsplit(APP_URL).path else "/app"
 if urlsplit(APP_URL).path != "/app":
-    raise ImproperlyConfigured("APP_URL must have no other path than /app, as in https://app.example.com/app")
+    raise ImproperlyConfigured("APP_URL must be an origin with the path /app, such as https://app.example.com/app")
 ASSETS_URL = environment.read_web_address("ASSETS_URL", f"{BASE_URL}/assets")
 AUTH_URL = f"{BASE_URL}/auth"
 SECURE = BASE_URL.startswith("https://")
@@ -355,7 +355,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
     "DESCRIPTION": _about.replace("svc-csrf", CSRF_COOKIE_NAME),
-    "CONTACT": {"name": "Whoever runs this server", "url": BASE_URL},
+    "CONTACT": {"name": "Operator of this server", "url": BASE_URL},
     **openapi_metadata.DOCUMENT_METADATA,
     "SERVERS": [{"url": BASE_URL, **openapi_metadata.SERVER_METADATA}],
     "ENUM_NAME_OVERRIDES": openapi_metadata.ENUM_PATHS,

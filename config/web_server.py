@@ -49,7 +49,7 @@ def serve_application(*, listener: socket.socket, workers: int, ready: Callable[
 
 def _build_listen_error(*, host: str, port: int, error: Exception) -> str:
     reason = getattr(error, "strerror", None) or str(error)
-    return f"Cannot listen on {host}:{port} ({reason}): choose another with --port or PORT."
+    return f"Cannot listen on {host}:{port} ({reason}): choose another port with --port or PORT."
 
 
 class Server(Application):

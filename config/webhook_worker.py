@@ -34,7 +34,7 @@ def _supervise_worker(owner_pid: int, stop_event: threading.Event) -> None:
     process = _start_worker(owner_pid)
     while not stop_event.wait(CHECK_INTERVAL_SECONDS):
         if process.poll() is not None:
-            log.warning("The deliverer of webhooks was gone and has been started again.")
+            log.warning("The webhook worker stopped and was restarted.")
             process = _start_worker(owner_pid)
     process.terminate()
     try:

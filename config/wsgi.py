@@ -27,7 +27,7 @@ class CompleteBody:
 
     def check_complete(self, data: bytes, is_complete: bool) -> bytes:  # noqa: FBT001
         if not is_complete:
-            raise OSError("The body ends before its announced length.")
+            raise OSError("The request body is shorter than its Content-Length.")
         return data
 
 

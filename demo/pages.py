@@ -19,8 +19,6 @@ def reset_demo_page(page: CompanyPage) -> HttpResponse:
             reset.reset_demo_company(
                 company=page.company, context=page.audit_context, permissions=page.access.permissions
             )
-            return page.redirect_with_message(
-                _("{company} is as it was made.").format(company=page.company.name), "company"
-            )
+            return page.redirect_with_message(_("{company} was reset.").format(company=page.company.name), "company")
     count = Transaction.objects.for_company(page.company.id).count()
     return page.render("demo/reset.html", section="company", count=count)

@@ -18,15 +18,15 @@ from notifications.models import NotificationType
 
 EMAIL_SUBJECTS = {
     NotificationType.CASH_BELOW_ZERO: _("Cash is forecast to fall below zero"),
-    NotificationType.BALANCE_MISMATCH: _("The bank’s balance differs from the books"),
-    NotificationType.IMPORT_FINISHED: _("An import was stored"),
-    NotificationType.IMPORT_UNDONE: _("An import was taken back"),
-    NotificationType.MEMBER_JOINED: _("Somebody joined the company"),
-    NotificationType.API_KEY_CREATED: _("An API key was created"),
-    NotificationType.API_KEY_CREATOR_LEFT: _("The creator of an API key left"),
-    NotificationType.APP_CONNECTED: _("An app was connected"),
-    NotificationType.APP_REVOKED: _("An app was disconnected"),
-    NotificationType.WEBHOOK_DISABLED: _("A webhook was disabled"),
+    NotificationType.BALANCE_MISMATCH: _("Account out of balance"),
+    NotificationType.IMPORT_FINISHED: _("Import finished"),
+    NotificationType.IMPORT_UNDONE: _("Import undone"),
+    NotificationType.MEMBER_JOINED: _("New member"),
+    NotificationType.API_KEY_CREATED: _("API key created"),
+    NotificationType.API_KEY_CREATOR_LEFT: _("API key of a removed member"),
+    NotificationType.APP_CONNECTED: _("App connected"),
+    NotificationType.APP_REVOKED: _("App disconnected"),
+    NotificationType.WEBHOOK_DISABLED: _("Webhook disabled"),
 }
 """Each kind as the choice and the mail's subject say it."""
 
@@ -52,8 +52,8 @@ def send_notification_emails(users: list[User], kind: NotificationType, company:
         with use_locale(get_user_locale(user)):
             subject, name = str(EMAIL_SUBJECTS[kind]), mailer.format_quoted_name(company.name)
             message = gettext(
-                "{told}, in the company {name}. The notification says more:\n\n{notifications}\n\n"
-                "Which notifications come by mail you choose here:\n\n{choice}"
+                "{told} in {name}. See the notification:\n\n{notifications}\n\nChange which notifications "
+                "you receive by email:\n\n{choice}"
             ).format(
                 told=subject,
                 name=name,

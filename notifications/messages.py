@@ -37,42 +37,42 @@ def render_stored_message(row: Notification) -> tuple[str, str]:
 
 
 def describe_member_joined(facts: MessageFacts) -> tuple[str, str]:
-    body = _("{email} is a member of the company now, as {role}.")
+    body = _("{email} joined the company as {role}.")
     title = _("{name} joined").format(name=facts["name"])
     return title, body.format(email=facts["email"], role=get_role_label(facts["role"]))
 
 
 def describe_api_key_created(facts: MessageFacts) -> tuple[str, str]:
-    body = _("The key ending in {digits} can be used from now on. Revoke it if you did not expect it.")
+    body = _("API key …{digits} is now active. Revoke it if you did not expect it.")
     return _("API key “{name}” created").format(name=facts["name"]), body.format(digits=facts["lastFour"])
 
 
 def describe_api_key_creator_left(facts: MessageFacts) -> tuple[str, str]:
-    body = _("{email} is no longer a member, but the key ending in {digits} still works.")
-    title = _("The creator of API key “{name}” left").format(name=facts["name"])
+    body = _("{email} was removed, but API key …{digits} they created is still active. Revoke it if it is not needed.")
+    title = _("API key “{name}” of a removed member").format(name=facts["name"])
     return title, body.format(email=facts["email"], digits=facts["lastFour"])
 
 
 def describe_app_connected(facts: MessageFacts) -> tuple[str, str]:
     name = facts["applicationName"]
-    body = _("{email} allowed {name} to reach the company's data.").format(email=facts["email"], name=name)
+    body = _("{email} gave {name} access to the company's data.").format(email=facts["email"], name=name)
     return _("{name} connected").format(name=name), body
 
 
 def describe_app_revoked(facts: MessageFacts) -> tuple[str, str]:
     name = facts["applicationName"]
-    body = _("{name} can no longer reach the company's data on behalf of {email}.")
+    body = _("{name} no longer has access to the company's data through {email}.")
     return _("{name} disconnected").format(name=name), body.format(email=facts["email"], name=name)
 
 
 def describe_webhook_disabled(facts: MessageFacts) -> tuple[str, str]:
     since, status = datetime.fromisoformat(str(facts["failingSince"])), facts["lastStatus"]
     body = (
-        _("{url} answered {status}, and has taken no event since {day}, {time} UTC.")
+        _("{url} returned {status} and has not accepted an event since {day}, {time} UTC.")
         if status
-        else _("{url} did not answer, and has taken no event since {day}, {time} UTC.")
+        else _("{url} did not respond and has not accepted an event since {day}, {time} UTC.")
     ).format(url=facts["url"], status=status, day=get_current_locale().format_long_day(since), time=f"{since:%H:%M}")
-    return _("A webhook was disabled"), f"{body} {_('Once it is enabled again, all events since then are sent.')}"
+    return _("Webhook disabled"), f"{body} {_('Enable it to send missed events.')}"
 
 
 # ---------------------------------------------------------------------------------------------- money
@@ -81,18 +81,16 @@ def describe_webhook_disabled(facts: MessageFacts) -> tuple[str, str]:
 def describe_import(facts: MessageFacts) -> tuple[str, str]:
     """Describe an import; counts of zero are left out."""
     count, duplicate_count, skipped_count = (facts[name] for name in ("count", "duplicates", "skippedBeforeDataStart"))
-    parts = [
-        ngettext("{n} transaction was stored.", "{n} transactions were stored.", count).format(n=format_count(count))
-    ]
+    parts = [ngettext("{n} transaction saved.", "{n} transactions saved.", count).format(n=format_count(count))]
     if duplicate_count:
         parts.append(
-            ngettext("{n} was there already.", "{n} were there already.", duplicate_count).format(
+            ngettext("{n} duplicate skipped.", "{n} duplicates skipped.", duplicate_count).format(
                 n=format_count(duplicate_count)
             )
         )
     if skipped_count:
         skipped_text = ngettext(
-            "{n} is dated before the books start.", "{n} are dated before the books start.", skipped_count
+            "{n} is before the data start date.", "{n} are before the data start date.", skipped_count
         )
         parts.append(skipped_text.format(n=format_count(skipped_count)))
     title = ngettext("{n} transaction imported", "{n} transactions imported", count).format(n=format_count(count))
@@ -101,29 +99,29 @@ def describe_import(facts: MessageFacts) -> tuple[str, str]:
 
 def describe_undone_import(facts: MessageFacts) -> tuple[str, str]:
     count, changed = facts["deletedCount"], facts["changedCount"]
-    body = ngettext("{n} transaction was removed.", "{n} transactions were removed.", count).format(
-        n=format_count(count)
-    )
+    body = ngettext("{n} transaction deleted.", "{n} transactions deleted.", count).format(n=format_count(count))
     if changed:
-        changed_text = ngettext("{n} of them had been changed since.", "{n} of them had been changed since.", changed)
+        changed_text = ngettext(
+            "{n} had been changed since the import.", "{n} had been changed since the import.", changed
+        )
         body += f" {changed_text.format(n=format_count(changed))}"
     return _("Import undone"), body
 
 
 def describe_balance_mismatch(facts: MessageFacts) -> tuple[str, str]:
     reported, calculated = (format_money(facts[name], facts["currency"]) for name in ("reported", "calculated"))
-    body = _("The bank reports {reported}, the transactions add up to {calculated}.")
+    body = _("Statement {reported}, ledger {calculated}.")
     day = ""
     if "date" in facts:  # older payloads lack it
-        body = _("On {day} the bank reports {reported}, the transactions add up to {calculated}.")
+        body = _("On {day}: statement {reported}, ledger {calculated}.")
         day = get_current_locale().format_day(date.fromisoformat(str(facts["date"])))
-    title = _("The balance of {account} differs").format(account=facts["accountName"])
+    title = _("{account} is out of balance").format(account=facts["accountName"])
     return title, body.format(day=day, reported=reported, calculated=calculated)
 
 
 def describe_low_cash(facts: MessageFacts) -> tuple[str, str]:
     day, amount = date.fromisoformat(str(facts["date"])), format_money(facts["amount"], facts["currency"])
-    body = _("By the plan, cash is {amount} on {day}.").format(amount=amount, day=get_current_locale().format_day(day))
+    body = _("Forecast cash on {day}: {amount}.").format(amount=amount, day=get_current_locale().format_day(day))
     return _("Cash is forecast to fall below zero"), body
 
 

@@ -68,7 +68,7 @@ def edit_email_notifications_page(request: HttpRequest) -> HttpResponse:
     user = get_signed_in_user(request)
     if request.method == "POST":
         emails.update_email_preferences(user=user, kinds=request.POST.getlist("mailed"))
-        messages.success(request, _("Your choice was saved."))
+        messages.success(request, _("Settings saved."))
         return redirect("profile")
     kinds = [
         {"kind": kind.value, "told": told, "on": kind.value in user.mailed} for kind, told in EMAIL_SUBJECTS.items()

@@ -16,7 +16,7 @@ MAX_IDS = 10_000  # the API's limit of batch_delete
 class NotificationSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
     recipient_user_id = serializers.UUIDField(source="recipient_id", read_only=True)
-    payload = fields.JsonField(help_text="title, body, link, entityType, entityId, and more by type")
+    payload = fields.JsonField(help_text="title, body, link, entityType, entityId and fields of the type.")
 
     class Meta:
         model = Notification
@@ -25,7 +25,7 @@ class NotificationSerializer(StrictModelSerializer):
 
 
 class IdList(fields.ListField):
-    """Up to 10,000 strings; the ids among them. What is no id is an unknown one and left out."""
+    """Up to 10,000 ids. Invalid and unknown ids are ignored."""
 
     child = fields.AnyTextField()
 
@@ -41,8 +41,8 @@ class BatchDelete(StrictSerializer):
 
 
 class Deleted(Success):
-    deleted_count = fields.CountField(help_text="those that were there and that the caller may delete")
+    deleted_count = fields.CountField(help_text="Number of notifications that were deleted.")
 
 
 class ReadAll(Success):
-    read_count = fields.CountField(help_text="those that had not been read")
+    read_count = fields.CountField(help_text="Number of notifications that were unread.")

@@ -30,16 +30,16 @@ class NotificationViewSet(CompanyViewSet):
             OpenApiParameter(
                 "recipientUserId",
                 {"type": "string", "maxLength": 36},
-                description="another user's id, or `all`; needs `notifications:manage`",
+                description="Id of another user, or `all`. Needs `notifications:manage`.",
             ),
-            OpenApiParameter("unread", bool, description="`true`: only those not read yet; `false`: only read ones"),
+            OpenApiParameter("unread", bool, description="`true`: unread only; `false`: read only."),
             *PAGING_PARAMETERS,
         ],
         responses=serializers.NotificationSerializer(many=True),
         operation_id="listNotifications",
     )
     def list(self, request: Request, company_id: str) -> Response:
-        """What the caller was told, latest first. A key has no notifications of its own."""
+        """List your notifications, newest first. API keys have no notifications."""
         self.allow_parameters("recipientUserId", "unread", "limit", "cursor")
         rows = self.filter_by_recipient(request.query_params.get("recipientUserId"))
         match request.query_params.get("unread"):
@@ -55,7 +55,7 @@ class NotificationViewSet(CompanyViewSet):
 
     @extend_schema(request=None, responses=serializers.NotificationSerializer)
     def read(self, request: Request, company_id: str, notification_id: str) -> Response:
-        """Marks one notification as read; the time of the first reading stays."""
+        """Mark a notification as read. `readTime` keeps the first time it was read."""
         row = actions.mark_notification_as_read(
             company=self.company,
             context=self.audit_context,
@@ -70,7 +70,7 @@ class NotificationViewSet(CompanyViewSet):
         operation_id="readAllNotifications",
     )
     def read_all(self, request: Request, company_id: str) -> Response:
-        """Marks all of the caller's own notifications as read."""
+        """Mark all your notifications as read."""
         count = actions.mark_all_notifications_as_read(company=self.company, context=self.audit_context)
         return Response({**SUCCESS, "readCount": count})
 
@@ -80,8 +80,7 @@ class NotificationViewSet(CompanyViewSet):
         operation_id="batchDeleteNotifications",
     )
     def batch_delete(self, request: Request, company_id: str) -> Response:
-        """Deletes the notifications that the caller may delete: the own ones, and everyone's with
-        `notifications:manage`. All other ids are ignored, unknown and foreign ones alike."""
+        """Delete your notifications, or anyone's with `notifications:manage`. Other ids are ignored."""
         ids = self.parse_body(serializers.BatchDelete)["notification_ids"]
         count = actions.delete_notifications(
             company=self.company, context=self.audit_context, rows=self.list_accessible(), ids=ids
@@ -103,7 +102,7 @@ class NotificationViewSet(CompanyViewSet):
             return rows
         user_id = parse_id(recipient)
         if user_id is None:
-            raise build_filter_error("recipientUserId", "Must be a user's id or all.")
+            raise build_filter_error("recipientUserId", "Must be a user id or all.")
         return rows.for_recipient(user_id)
 
     @property

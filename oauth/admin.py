@@ -42,16 +42,16 @@ class ApplicationForm(forms.ModelForm):
         choices=[(scope, f"{scope}: {sentence}") for scope, sentence in scopes.SCOPE_SENTENCES.items()],
         initial=list(scopes.ALL_SCOPES),
         widget=forms.CheckboxSelectMultiple,
-        help_text="One taken away is lost to the app's tokens at their next request.",
+        help_text="Removing a scope takes effect on existing tokens immediately.",
     )
     website = forms.URLField(required=False, assume_scheme="https", help_text="Shown on the consent page.")
     logo = forms.FileField(
-        required=False, validators=[FileExtensionValidator(["png"])], help_text="A PNG; shown on the consent page."
+        required=False, validators=[FileExtensionValidator(["png"])], help_text="PNG, shown on the consent page."
     )
     new_secret = forms.BooleanField(
         required=False,
-        label="Make a new client secret",
-        help_text="Confidential apps only. The old one ends at once; the new one is shown once, after saving.",
+        label="Create new client secret",
+        help_text="Confidential apps only. The old secret stops working; the new one is shown once after saving.",
     )
 
     class Meta:
@@ -64,7 +64,7 @@ class ApplicationForm(forms.ModelForm):
         if not upload:
             return None
         if upload.size > MAX_LOGO_BYTES:
-            raise forms.ValidationError("The logo is larger than 1 MiB.")
+            raise forms.ValidationError("The logo is too large. Upload a PNG of at most 1 MiB.")
         raw: bytes = upload.read()
         try:
             clean_png(raw)
@@ -149,19 +149,19 @@ class ApplicationAdmin(ErrorMessageAdmin):
     def last_used(self, application: Any) -> Any:
         return display_for_value(application.used, "-")
 
-    @admin.display(description="try it")
+    @admin.display(description="test")
     def links(self, application: Application) -> str:
         """Links to the consent page preview, and to an authorization whose code TRIAL_CODE_VERIFIER redeems."""
         return format_html(
-            '<a href="{}">See its consent page</a> · <a href="{}">Authorize it</a> with code_verifier <code>{}</code>',
+            '<a href="{}">View consent page</a> · <a href="{}">Authorize</a> with code_verifier <code>{}</code>',
             reverse("admin:oauth_application_preview", args=[application.pk]), build_authorize_link(application),
             TRIAL_CODE_VERIFIER,
         )  # fmt: skip
 
-    @admin.display(description="switching it off")
+    @admin.display(description="disabling")
     def ends(self, application: Any) -> str:
-        standing = f"{application.standing} standing consent{pluralize(application.standing)}"
-        return f"refuses the tokens of {standing} at their next request, and new ones; switched on again, all work."
+        standing = f"{application.standing} active consent{pluralize(application.standing)}"
+        return f"Disabling rejects the tokens of {standing} immediately. They work again when you enable the app."
 
     def get_urls(self) -> list[Any]:
         preview = path("<int:pk>/preview/", self.admin_site.admin_view(self.preview), name="oauth_application_preview")
@@ -188,7 +188,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
         named = {"enabled": forms.CheckboxInput(attrs={"aria-label": "Enabled"})}
         return super().get_changelist_form(request, widgets=named, **kwargs)
 
-    @admin.display(description="logo now")
+    @admin.display(description="current logo")
     def logo_shown(self, application: Application) -> str:
         if not application.logo_url:
             return "none"
@@ -210,7 +210,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
 
     def response_add(self, request: Any, obj: Any, post_url_continue: Any = None) -> Any:
         """Redirect to the new app's page, which shows its client id."""
-        messages.success(request, f"{obj} was registered. Its client_id is {obj.client_id}.")
+        messages.success(request, f"App {obj} registered. client_id: {obj.client_id}")
         return self.render_secret_once(request, obj) or HttpResponseRedirect(self.get_change_url(obj))
 
     def response_change(self, request: Any, obj: Any) -> Any:
@@ -221,7 +221,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
         if not request.new_secret:
             return None
         context = self.admin_site.each_context(request) | {
-            "title": "The client secret", "application": application, "secret": request.new_secret,
+            "title": "Client secret", "application": application, "secret": request.new_secret,
             "address": self.get_change_url(application), "links": self.links(application),
         }  # fmt: skip
         response = render(request, "admin/oauth/secret.html", context)

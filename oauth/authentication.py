@@ -122,7 +122,7 @@ class JwtAuthentication(BaseAuthentication):
             return None
         credential = authenticate_access_token(token, now=timezone.now())
         if credential is None:
-            raise AuthenticationFailed("The access token is invalid, expired or revoked.")
+            raise AuthenticationFailed("The access token is invalid, expired or revoked. Request a new one.")
         return credential, token
 
     def authenticate_header(self, request: Any) -> str:

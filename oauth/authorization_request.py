@@ -42,7 +42,7 @@ PARAMETER_RULES = [
     ("response_mode", "query", re.compile("query"), "invalid_request", "must be query."),
     ("code_challenge", "", re.compile("[A-Za-z0-9_-]{43}"), "invalid_request", "must be 43 base64url characters."),
     ("code_challenge_method", "", re.compile("S256"), "invalid_request", "must be S256."),
-    ("nonce", "", re.compile("(?s:.{0,255})"), "invalid_request", "is longer than 255 characters."),
+    ("nonce", "", re.compile("(?s:.{0,255})"), "invalid_request", "must have at most 255 characters."),
     ("max_age", "0", re.compile("[0-9]{1,9}"), "invalid_request", "must be a number of seconds."),
 ]
 
@@ -61,12 +61,12 @@ def check_authorization_request(request: Request) -> dict[str, Any]:
         if not pattern.fullmatch(parameters.get(name, default)):
             raise_request_error(request, error, f"{name} {message}")
     if not is_own_resource(parameters.get("resource", settings.BASE_URL)):
-        raise_request_error(request, "invalid_target", "resource must be this API's address, or one below it.")
+        raise_request_error(request, "invalid_target", "resource must be the URL of this API or a URL below it.")
     prompt_values = parse_prompts(parameters)
     if not prompt_values <= PROMPT_VALUES and prompt_values != {"none"}:
-        raise_request_error(request, "invalid_request", "prompt has unknown values, or none together with others.")
+        raise_request_error(request, "invalid_request", "prompt has unknown values or combines none with other values.")
     if "id_token_hint" in parameters and not get_hinted_user_id(parameters):
-        raise_request_error(request, "invalid_request", "id_token_hint is no ID token of this server.")
+        raise_request_error(request, "invalid_request", "id_token_hint must be an ID token issued by this server.")
     return {}
 
 

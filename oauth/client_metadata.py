@@ -102,7 +102,7 @@ class MetadataFetcher:
         except RecursionError:
             raise CIMDError("nested too deeply") from None
         if response.status != 200 or not isinstance(document, dict):
-            raise CIMDError(f"no document: {response.status}")
+            raise CIMDError(f"no client metadata document (HTTP {response.status})")
         name = document.get("client_name")
         printable_name = "".join(each for each in name if each.isprintable()).strip() if isinstance(name, str) else ""
         document["client_name"] = (printable_name or urlsplit(client_id).netloc)[:MAX_NAME_LENGTH]

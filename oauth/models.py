@@ -59,18 +59,16 @@ class Application(Shared, AbstractApplication):
     )
     redirect_uris = models.TextField(
         "redirect URIs",
-        help_text="One a line: https, http for 127.0.0.1 and [::1] only, or a private-use scheme such as app.example:/",
+        help_text="One per line: https, http (127.0.0.1 and [::1] only) or a private-use scheme such as app.example:/",
     )
     # Why redirect URIs of the app's own document were left out, one a line.
     skipped_redirects = models.TextField(blank=True, default="", editable=False)
     allowed_scopes = ArrayField(models.CharField(max_length=40), default=all_scopes)
     logo_path = models.CharField(max_length=200, blank=True, default="", editable=False)
     website = models.URLField(blank=True, default="", help_text="Shown on the consent page.")
-    contact = models.EmailField(blank=True, default="", help_text="Whom to write to; not shown to users.")
+    contact = models.EmailField(blank=True, default="", help_text="Contact for operators; not shown to users.")
     notes = models.TextField(blank=True, default="")
-    enabled = models.BooleanField(
-        default=True, help_text="Switched off, the app's every token is refused at its next request."
-    )
+    enabled = models.BooleanField(default=True, help_text="Disabling the app rejects all its tokens immediately.")
 
     class Meta:
         constraints: ClassVar[list[Any]] = [
@@ -93,7 +91,7 @@ class Application(Shared, AbstractApplication):
         faults = {uri: fault for uri in self.uris if (fault := redirects.find_redirect_fault(uri))}
         usable = [uri for uri in self.uris if uri not in faults]
         if not usable or (faults and not self.is_self_described):
-            raise ValidationError({"redirect_uris": [*faults.values()] or ["Name at least one redirect URI."]})
+            raise ValidationError({"redirect_uris": [*faults.values()] or ["Enter at least one redirect URI."]})
         self.redirect_uris = "\n".join(usable)
         self.skipped_redirects = "\n".join(faults.values())
 
@@ -138,9 +136,9 @@ class ClientHost(Shared):
         max_length=253,
         unique=True,
         validators=[
-            RegexValidator(r"^\.?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$", "Name a host, in small letters.")
+            RegexValidator(r"^\.?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$", "Enter a host name in lower case.")
         ],
-        help_text="Such as apps.example.com, or .example.com for every host below it too.",
+        help_text="For example apps.example.com, or .example.com to include all subdomains.",
     )
 
     def __str__(self) -> str:
@@ -153,8 +151,8 @@ class RevokedReason(models.TextChoices):
     CODE_REPLAY = "codeReplay", "an authorization code was used twice"
     REFRESH_REPLAY = "refreshReplay", "a refresh token was used twice"
     MEMBERSHIP_ENDED = "membershipEnded", "the user left the company"
-    USER_DEACTIVATED = "userDeactivated", "the user was switched off"
-    PASSWORD_CHANGED = "passwordChanged", "signed out with a new password"
+    USER_DEACTIVATED = "userDeactivated", "the user was deactivated"
+    PASSWORD_CHANGED = "passwordChanged", "signed out by a password change"
 
 
 class ConsentGrantQuerySet(models.QuerySet["ConsentGrant"]):

@@ -42,8 +42,8 @@ from oauth.protocol.parameters import REPEATED_MESSAGE, MalformedParameters, enc
 
 ALLOW_DECISION, DENY_DECISION = "allow", "deny"
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
-UNKNOWN_APP = gettext_noop("The app that sent you here is not known, or was switched off.")
-UNKNOWN_ADDRESS = gettext_noop("The app named an address to return to that is not registered for it.")
+UNKNOWN_APP = gettext_noop("This app is unknown or was disabled.")
+UNKNOWN_ADDRESS = gettext_noop("The redirect URI is not registered for this app.")
 TOO_LONG = gettext_noop("The request is too long.")
 
 
@@ -82,9 +82,7 @@ class AuthorizeView(AuthorizationView):
     def redirect_posted_request(self, request: HttpRequest) -> HttpResponse:
         """Redirect a request that the app posted as a form (OpenID Connect Core, 3.1.2.1)."""
         if request.content_type != FORM_CONTENT_TYPE:
-            return render_invalid_request(
-                request, _("A request that is posted must be {form}.").format(form=FORM_CONTENT_TYPE)
-            )
+            return render_invalid_request(request, _("POST requests must use {form}.").format(form=FORM_CONTENT_TYPE))
         query = quote(f"{self.query}&{request.body.decode('latin-1')}".strip("&"), safe="%&=+")
         if len(query) > login_redirects.MAX_URL_LENGTH:
             return render_invalid_request(request, TOO_LONG)
@@ -127,7 +125,7 @@ class AuthorizeView(AuthorizationView):
         try:
             _scopes, credentials = self.validate_authorization_request(self.request)
             if "none" in authorization_request.parse_prompts(self.asked):
-                raise_oauth_error(credentials, "login_required", "Nobody is signed in.")
+                raise_oauth_error(credentials, "login_required", "The user is not signed in.")
         except OAuthToolkitError as error:
             if isinstance(error, FatalClientError) or "none" in authorization_request.parse_prompts(self.asked):
                 return self.error_response(error, None)
@@ -166,7 +164,7 @@ class AuthorizeView(AuthorizationView):
                 raise_oauth_error(credentials, "login_required", "The sign-in is older than max_age.")
             return self.redirect_to_sign_in(is_sign_in_required=True)
         if authorization_request.get_hinted_user_id(self.asked) not in (None, str(get_signed_in_user(request).pk)):
-            raise_oauth_error(credentials, "login_required", "Somebody else is signed in.")
+            raise_oauth_error(credentials, "login_required", "A different user is signed in.")
         if is_silent:
             return self.authorize_silently(request, asked_scopes, credentials)
         if self.needs_recent_sign_in(request, asked_scopes, now=now):
@@ -196,7 +194,7 @@ class AuthorizeView(AuthorizationView):
             else None
         )
         if consent is None:
-            raise_oauth_error(credentials, "consent_required", "The user must be asked.")
+            raise_oauth_error(credentials, "consent_required", "The user must consent.")
         return self.respond_with_code(request, asked_scopes, credentials, consent)
 
     def process_decision(
@@ -209,17 +207,13 @@ class AuthorizeView(AuthorizationView):
         """
         decision, chosen = self.decision.get("decision"), self.decision.get("company")
         if decision == DENY_DECISION:
-            denied = errors.AccessDeniedError("The user refused.", request=credentials["request"])
+            denied = errors.AccessDeniedError("The user denied access.", request=credentials["request"])
             return self.error_response(OAuthToolkitError(error=denied), None)
         possible_companies = [
             each for each in list_company_choices(request, asked_scopes) if each["id"] == chosen and each["possible"]
         ]
         if decision != ALLOW_DECISION or not possible_companies:
-            message = (
-                _("Choose the company to give access to.")
-                if decision == ALLOW_DECISION
-                else _("Allow access, or cancel.")
-            )
+            message = _("Choose a company.") if decision == ALLOW_DECISION else _("Allow access or cancel.")
             return self.render_consent_page(request, asked_scopes, credentials, status=400, error=message)
         try:
             with transaction.atomic():
@@ -233,7 +227,7 @@ class AuthorizeView(AuthorizationView):
                 )
                 return self.respond_with_code(request, asked_scopes, credentials, consent)
         except NotFoundError:
-            message = _("You no longer belong to that company.")
+            message = _("You are no longer a member of this company.")
             return self.render_consent_page(request, asked_scopes, credentials, status=400, error=message)
 
     def respond_with_code(

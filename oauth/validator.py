@@ -99,7 +99,7 @@ class Validator(OAuth2Validator):
     ) -> bool:
         if not requested_scopes or not super().validate_scopes(client_id, requested_scopes, client, request):
             authorization_request.raise_request_error(
-                request, "invalid_scope", "A scope is missing, unknown, or not allowed to this app."
+                request, "invalid_scope", "A scope is missing, unknown or not allowed for this app."
             )
         request.scopes = scopes.sort_scopes(requested_scopes)
         return True
@@ -146,7 +146,7 @@ class Validator(OAuth2Validator):
             raise build_grant_error(GrantProblem.VERIFIER_MISMATCH, request)
         request.auth_time, request.scopes = request.row.auth_time, self.list_allowed_scopes(request)
         if not request.scopes:
-            raise errors.InvalidScopeError("The app may have none of these scopes any more.", request=request)
+            raise errors.InvalidScopeError("The app is no longer allowed any of these scopes.", request=request)
         return True
 
     # The toolkit reads each of these from the code's row.

@@ -127,7 +127,7 @@ def parse_posted_form(request: HttpRequest) -> dict[str, str]:
         TokenRequestError: the request is invalid.
     """
     if request.META.get("QUERY_STRING"):
-        raise TokenRequestError("invalid_request", "Parameters belong in the body, not in the address.")
+        raise TokenRequestError("invalid_request", "Send parameters in the body, not in the URL.")
     if request.META.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() != FORM_CONTENT_TYPE:
         raise TokenRequestError("invalid_request", f"The body must be {FORM_CONTENT_TYPE}.")
     try:
@@ -140,7 +140,7 @@ def parse_posted_form(request: HttpRequest) -> dict[str, str]:
         )
         raise TokenRequestError("invalid_request", message) from None
     if "resource" in body and not authorization_request.is_own_resource(body["resource"]):
-        raise TokenRequestError("invalid_target", "resource must be this API's address, or one below it.")
+        raise TokenRequestError("invalid_target", "resource must be the URL of this API or a URL below it.")
     values = {name: value for name, value in body.items() if name in FORM_PARAMETERS}
     if "client_id" in values:
         values["client_id"] = client_metadata.strip_client_id_query(values["client_id"])
@@ -163,11 +163,11 @@ def move_basic_credentials(request: HttpRequest, body: dict[str, str]) -> None:
     except ValueError:
         name = secret = ""
     if scheme.lower() != "basic" or not name or "\0" in name:  # PostgreSQL rejects NUL
-        raise TokenRequestError("invalid_client", "The Authorization header is not Basic.", status=401)
+        raise TokenRequestError("invalid_client", "Use Basic authentication in the Authorization header.", status=401)
     if "client_secret" in body:
-        raise TokenRequestError("invalid_request", "The client authenticated in two ways.")
+        raise TokenRequestError("invalid_request", "Use only one method of client authentication.")
     if body.setdefault("client_id", name) != name:
-        raise TokenRequestError("invalid_request", "client_id differs from the one in the Authorization header.")
+        raise TokenRequestError("invalid_request", "client_id does not match the Authorization header.")
     if secret:
         body["client_secret"] = secret
 
@@ -233,10 +233,10 @@ class UserInfoView(toolkit.UserInfoView):
         response = super().dispatch(request)
         if response.status_code == 403:
             return build_userinfo_error(
-                request, 403, "permission_denied", "This needs the scope openid.", "insufficient_scope"
+                request, 403, "permission_denied", "You need the scope openid.", "insufficient_scope"
             )
         if response.status_code != 200:
-            message = "The access token is invalid, expired or revoked."
+            message = "The access token is invalid, expired or revoked. Request a new one."
             return build_userinfo_error(request, 401, "invalid_credentials", message, "invalid_token")
         return response
 
@@ -325,8 +325,8 @@ class ConnectedAppViewSet(CompanyViewSet):
 
     @extend_schema(responses=ConnectedAppSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
-        """The apps that members connected, each once however often it was approved: one's own, and with `apps:manage`
-        everyone's. An app sees its own connection, an API key without `apps:manage` none."""
+        """List connected apps: your own, or everyone's with `apps:manage`.
+        An app sees only its own connection; an API key needs `apps:manage`."""
         self.allow_parameters()
         rows = ConsentGrant.objects.for_company(self.company.id)
         if Permission.APPS_MANAGE not in self.access.permissions:
@@ -335,7 +335,7 @@ class ConnectedAppViewSet(CompanyViewSet):
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, connected_app_id: str) -> Response:
-        """Disconnects an app: its next request is refused. Somebody else's needs `apps:manage`."""
+        """Disconnect an app. It loses access immediately. Other members' apps need `apps:manage`."""
         consent = self.get_row(ConsentGrant.objects.live(), connected_app_id)
         is_own = ConsentGrant.objects.filter(id=consent.id).filter(**self.build_own_filter()).exists()
         if not is_own:

@@ -17,7 +17,7 @@ from planning.models import PlanItem, PlannedOverride, PlannedTransaction
 
 
 class PlTypeNotAllowed(InvalidInputError):
-    """Plan items post to a P&L line that the other category does not have."""
+    """The replacement category lacks P&L lines that are in use. Choose another one."""
 
     code = "pl_type_not_allowed"
 
@@ -45,7 +45,7 @@ def describe_planned_category_uses(company_id: UUID, category_id: UUID) -> Itera
     )
     yield describe_plan_count(plans)
     count = PlanItem.objects.for_company(company_id).filter(category=category_id).count()
-    yield count, ngettext("{count} plan line", "{count} plan lines", count).format(count=format_count(count))
+    yield count, ngettext("{count} plan item", "{count} plan items", count).format(count=format_count(count))
 
 
 def describe_planned_counterparty_uses(company_id: UUID, counterparty_id: UUID) -> Iterator[tuple[int, str]]:
@@ -55,7 +55,7 @@ def describe_planned_counterparty_uses(company_id: UUID, counterparty_id: UUID) 
 
 def describe_plan_count(rows: Any) -> tuple[int, str]:
     count = rows.count()
-    return count, ngettext("{count} planned payment", "{count} planned payments", count).format(
+    return count, ngettext("{count} planned transaction", "{count} planned transactions", count).format(
         count=format_count(count)
     )
 

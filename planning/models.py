@@ -48,13 +48,13 @@ class SettledBy(models.TextChoices):
 
 
 class TransactionSettlesAnother(ConflictError):
-    """This transaction settles another occurrence already."""
+    """This transaction already settles another occurrence."""
 
     code = "transaction_settles_another"
 
 
 class OccurrenceSkipped(ConflictError):
-    """What is skipped is settled by nothing."""
+    """The occurrence is skipped. Restore it before settling it."""
 
     code = "occurrence_skipped"
 
@@ -251,13 +251,13 @@ class PlannedOverride(CompanyOwned):
                 condition=Q(transaction__isnull=False),
                 name="override_transaction_settles_once",
                 violation_error_code=TransactionSettlesAnother.code,
-                violation_error_message=_("This transaction settles another occurrence already."),
+                violation_error_message=_("This transaction already settles another occurrence."),
             ),
             models.CheckConstraint(
                 condition=~Q(skipped=True) | Q(transaction__isnull=True),
                 name="override_settled_takes_place",
                 violation_error_code=OccurrenceSkipped.code,
-                violation_error_message=_("What is skipped is settled by nothing."),
+                violation_error_message=_("The occurrence is skipped. Restore it before settling it."),
             ),
         ]
 

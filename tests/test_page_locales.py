@@ -86,7 +86,7 @@ def test_form_parses_amounts_in_user_locale(browser_of, alice, acme, booked, api
     assert made["amountValue"] == "1234.00"
     assert 'value="1234,00"' in client.get(f"{base}/transactions/{made['id']}/edit", headers=headers).content.decode()
     refused = client.post(f"{base}/transactions/new", sent | {"amountValue": "1.2.3"}, headers=headers)
-    assert "Bitte einen Betrag wie 1.234,56 angeben." in refused.content.decode()
+    assert "Geben Sie einen Betrag ein, z. B. 1.234,56." in refused.content.decode()
     american = client.post(
         f"{base}/transactions/new", sent | {"description": "us"}, headers={"Accept-Language": "en-US"}
     )

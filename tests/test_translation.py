@@ -133,4 +133,4 @@ def test_templates_have_no_untranslated_text(template):
 
 def test_untranslated_text_is_found():
     source = '<p title="Close" class="x">{% translate "Open" %} all {{ name|default:"None yet" }}<code>go</code></p>'
-    assert list_untranslated(source) == ["Close", "all", "None yet"]
+    assert list_untranslated(source) == ["Close", "all", "No account yet"]

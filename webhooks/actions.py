@@ -20,13 +20,13 @@ TEST_EVENT_TYPE = "webhookEndpoint.tested"  # sent to the tested endpoint only
 
 
 class TooManyWebhookEndpoints(ConflictError):
-    """A company has at most 20 webhook endpoints."""
+    """A company can have up to 20 webhook endpoints. Delete one to add another."""
 
     code = "too_many_webhook_endpoints"
 
 
 class TooManyDeliveriesWaiting(ConflictError):
-    """Too many tests and repetitions wait for this endpoint: wait until they were sent."""
+    """Too many pending test events and resends for this endpoint. Wait until they are sent."""
 
     code = "too_many_deliveries_waiting"
 

@@ -34,7 +34,7 @@ class FailedDeliveryRows(CompanyRowsInline):
     def filter_latest(self, rows: Any) -> Any:
         return rows.filter(time__isnull=False).exclude(status__range=(200, 299))
 
-    @admin.display(description="to")
+    @admin.display(description="URL")
     def address(self, delivery: WebhookDelivery) -> str:
         return delivery.endpoint.url
 

@@ -95,7 +95,7 @@ def require_login_for_endpoint(page: CompanyPage, row: WebhookEndpoint) -> HttpR
     return redirect_unless_recent_login(
         page.request,
         next_path=then,
-        get_action_label=lambda: _("Change the webhook {address}.").format(address=row.url),
+        get_action_label=lambda: _("Edit webhook {address}.").format(address=row.url),
     )
 
 
@@ -124,7 +124,7 @@ def request_test_delivery_page(page: CompanyPage, endpoint_id: UUID) -> HttpResp
     with page.handle_errors():
         actions.request_test_delivery(company=page.company, context=page.audit_context, endpoint_id=endpoint_id)
         return page.redirect_with_message(
-            _("A test is on its way: look below in a moment."), "webhook", endpoint_id=endpoint_id
+            _("Test event sent. The response appears below shortly."), "webhook", endpoint_id=endpoint_id
         )
     return page.redirect("webhook", endpoint_id=endpoint_id)
 
@@ -135,7 +135,7 @@ def request_redelivery_page(page: CompanyPage, endpoint_id: UUID, delivery_id: U
         actions.request_redelivery(
             company=page.company, context=page.audit_context, endpoint_id=endpoint_id, delivery_id=delivery_id
         )
-        return page.redirect_with_message(_("The event is sent again."), "webhook", endpoint_id=endpoint_id)
+        return page.redirect_with_message(_("Event resent."), "webhook", endpoint_id=endpoint_id)
     return page.redirect("webhook", endpoint_id=endpoint_id)
 
 
@@ -145,5 +145,5 @@ def delete_webhook_endpoint_page(page: CompanyPage, endpoint_id: UUID) -> HttpRe
         return sign_in_page
     with page.handle_errors():
         row = actions.delete_webhook_endpoint(company=page.company, context=page.audit_context, endpoint_id=endpoint_id)
-        return page.redirect_with_message(_("{address} is sent nothing any more.").format(address=row.url), "webhooks")
+        return page.redirect_with_message(_("Webhook {address} deleted.").format(address=row.url), "webhooks")
     return page.redirect("webhooks")

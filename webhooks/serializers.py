@@ -16,13 +16,13 @@ MAX_SECRET_LENGTH = 50  # whsec_ and 32 bytes in base64
 
 
 class AddressField(fields.TextField):
-    """An https address that may be called."""
+    """A public https URL."""
 
     default_error_messages = {
-        "invalid_address": _("Must be an address such as https://example.com/hook."),
-        "not_https": _("Must begin with https://."),
-        "credentials_in_address": _("Must not have a user's name or password in it."),
-        "address_not_public": _("Must not lie inside a network."),
+        "invalid_address": _("Must be a URL such as https://example.com/hook."),
+        "not_https": _("Must start with https://."),
+        "credentials_in_address": _("Must not contain a user name or password."),
+        "address_not_public": _("Must be a public address."),
     }
 
     def to_internal_value(self, data: Any) -> str:
@@ -36,7 +36,7 @@ class AddressField(fields.TextField):
 
 
 class EventTypes(fields.ListField):
-    """Types of events, each once, in the order of the alphabet."""
+    """A list of event types without duplicates, in alphabetical order."""
 
     child = fields.TextField(max_length=MAX_EVENT_TYPE_LENGTH, validators=[check_event_type])
 
@@ -49,19 +49,17 @@ class EventTypes(fields.ListField):
 
 class WebhookEndpointSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
-    url = AddressField(max_length=MAX_URL_LENGTH, help_text="https, on a public address; without a user or password")
+    url = AddressField(max_length=MAX_URL_LENGTH, help_text="Public https URL without user name or password.")
     types = EventTypes(
-        allow_null=True, allow_empty=False, required=False, help_text="of the events that are sent; null: all"
+        allow_null=True, allow_empty=False, required=False, help_text="Event types to send; null for all."
     )
-    enabled = fields.BooleanField(
-        required=False, help_text="whether events are sent; once it is true again, from where it stopped"
-    )
+    enabled = fields.BooleanField(required=False, help_text="Whether events are sent. Enabling it sends missed events.")
     description = fields.TextField(max_length=200, allow_blank=True, required=False)
-    last_delivery_time = fields.TimeField(read_only=True, allow_null=True, help_text="of the last try")
+    last_delivery_time = fields.TimeField(read_only=True, allow_null=True, help_text="Time of the last attempt.")
     last_status = fields.IntegerField(
-        read_only=True, allow_null=True, help_text="what it answered then; null: nothing", min_value=100, max_value=999
+        read_only=True, allow_null=True, help_text="Last status; null if none.", min_value=100, max_value=999
     )
-    failing_since = fields.TimeField(read_only=True, allow_null=True, help_text="null: the last event was taken")
+    failing_since = fields.TimeField(read_only=True, allow_null=True, help_text="First failure since the last success.")
 
     class Meta:
         model = WebhookEndpoint
@@ -81,10 +79,10 @@ class WebhookEndpointSerializer(StrictModelSerializer):
 
 
 class CreatedWebhookEndpoint(WebhookEndpointSerializer):
-    """An endpoint with its secret, which is shown this once."""
+    """A webhook endpoint with its secret, which is returned only once."""
 
     secret = fields.TextField(
-        read_only=True, max_length=MAX_SECRET_LENGTH, help_text="what its messages are signed with; shown this once"
+        read_only=True, max_length=MAX_SECRET_LENGTH, help_text="Secret that signs the messages; returned only once."
     )
 
     class Meta(WebhookEndpointSerializer.Meta):
@@ -92,15 +90,15 @@ class CreatedWebhookEndpoint(WebhookEndpointSerializer):
 
 
 class WebhookDeliverySerializer(StrictModelSerializer):
-    """One try to tell an endpoint of an event."""
+    """One attempt to send an event to an endpoint."""
 
-    type = fields.TextField(max_length=MAX_EVENT_TYPE_LENGTH, help_text="of the event")
-    asked_time = fields.TimeField(allow_null=True, help_text="null: sent by itself, not by a test or a repetition")
-    time = fields.TimeField(allow_null=True, help_text="null: is to be sent")
-    status = fields.IntegerField(allow_null=True, help_text="null: there was no answer", min_value=100, max_value=999)
+    type = fields.TextField(max_length=MAX_EVENT_TYPE_LENGTH, help_text="Event type.")
+    asked_time = fields.TimeField(allow_null=True, help_text="Time of the manual request; null if automatic.")
+    time = fields.TimeField(allow_null=True, help_text="Time when it was sent; null if queued.")
+    status = fields.IntegerField(allow_null=True, help_text="Null if no response.", min_value=100, max_value=999)
     duration_ms = fields.IntegerField(allow_null=True, min_value=0, max_value=600_000)
-    response = fields.TextField(max_length=1024, help_text="the beginning of the answer's body, at most 1 KiB")
-    error = fields.TextField(max_length=200, help_text="why there was no answer; empty where there was")
+    response = fields.TextField(max_length=1024, help_text="Start of the response body, at most 1 KiB.")
+    error = fields.TextField(max_length=200, help_text="Reason if there was no response; otherwise empty.")
 
     class Meta:
         model = WebhookDelivery

@@ -41,26 +41,28 @@ class WebhookEndpointViewSet(CompanyViewSet):
         responses=ListSerializer(child=serializers.WebhookEndpointSerializer(), max_length=actions.MAX_ENDPOINTS)
     )
     def list(self, request: Request, company_id: str) -> Response:
-        """All endpoints of the company; never their secrets."""
+        """List webhook endpoints. Secrets are never returned."""
         self.allow_parameters()
         return self.respond_with_all(WebhookEndpoint.objects.for_company(self.company.id).in_display_order())
 
     @extend_schema(responses={201: serializers.CreatedWebhookEndpoint})
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds an endpoint; `secret` is answered this once. It is sent every event that is committed from now on, as
-        the feed of events has it, in that order, signed by Standard Webhooks. 20 a company."""
+        """Create a webhook endpoint. `secret` is returned only once.
+
+        The endpoint receives every event from now on, in the order of the event feed, signed according to Standard
+        Webhooks. A company can have up to 20 endpoints."""
         endpoint_with_secret = actions.create_webhook_endpoint(
             company=self.company, context=self.audit_context, values=self.parse_body(self.shape)
         )
         return add_secret_to_response(self.respond_created(endpoint_with_secret.endpoint), endpoint_with_secret)
 
     def retrieve(self, request: Request, company_id: str, endpoint_id: str) -> Response:
-        """One endpoint, and how it answers."""
+        """Get a webhook endpoint with its last response."""
         return self.respond_with_one(self.get_row(WebhookEndpoint.objects, endpoint_id))
 
     def update(self, request: Request, company_id: str, endpoint_id: str) -> Response:
-        """Changes the fields that are sent. What happens while it is not enabled is sent when it is again, in order; to
-        leave that out, delete it and add another."""
+        """Update the fields you send. Events that occur while the endpoint is disabled are sent when you enable it.
+        To skip them, delete the endpoint and create another."""
         values = self.parse_body(self.shape, partial=True, resource_serializer=self.shape)
         endpoint = actions.update_webhook_endpoint(
             company=self.company, context=self.audit_context, endpoint_id=endpoint_id, values=values
@@ -68,7 +70,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
         return self.respond_with_one(endpoint)
 
     def destroy(self, request: Request, company_id: str, endpoint_id: str) -> Response:
-        """Deletes an endpoint with its deliveries; nothing is sent to it any more."""
+        """Delete a webhook endpoint and its deliveries."""
         actions.delete_webhook_endpoint(company=self.company, context=self.audit_context, endpoint_id=endpoint_id)
         return Response({"success": True})
 
@@ -76,7 +78,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
         operation_id="rollWebhookEndpointSecret", request=None, responses={200: serializers.CreatedWebhookEndpoint}
     )
     def roll_secret(self, request: Request, company_id: str, endpoint_id: str) -> Response:
-        """Another secret, answered this once. For a day every message is signed with the old one too."""
+        """Roll the signing secret. `secret` is returned only once; the old secret also signs for 24 hours."""
         endpoint_with_secret = actions.roll_webhook_secret(
             company=self.company, context=self.audit_context, endpoint_id=endpoint_id
         )
@@ -84,8 +86,8 @@ class WebhookEndpointViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="testWebhookEndpoint", request=None, responses=serializers.WebhookDeliverySerializer)
     def test(self, request: Request, company_id: str, endpoint_id: str) -> Response:
-        """Has an event `webhookEndpoint.tested` sent to this endpoint alone, at once and once, whatever its types and
-        enabled or not. The delivery tells what became of it."""
+        """Send a `webhookEndpoint.tested` event to this endpoint, regardless of its types and status.
+        The delivery has the result."""
         delivery = actions.request_test_delivery(
             company=self.company, context=self.audit_context, endpoint_id=endpoint_id
         )
@@ -97,7 +99,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
         responses=serializers.WebhookDeliverySerializer(many=True),
     )
     def deliveries(self, request: Request, company_id: str, endpoint_id: str) -> Response:
-        """What was sent to an endpoint in the last 30 days, and what it answered, latest first."""
+        """List deliveries of the last 30 days with their responses, newest first."""
         self.allow_parameters("limit", "cursor")
         endpoint = self.get_row(WebhookEndpoint.objects, endpoint_id)
         rows = WebhookDelivery.objects.for_company(self.company.id).filter(endpoint=endpoint)
@@ -105,8 +107,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="redeliverWebhook", request=None, responses=serializers.WebhookDeliverySerializer)
     def redeliver(self, request: Request, company_id: str, endpoint_id: str, delivery_id: str) -> Response:
-        """Has the event of a delivery sent again, at once and once, with the same `webhook-id`. A new delivery tells
-        what became of it."""
+        """Resend the event of a delivery with the same `webhook-id`. The new delivery has the result."""
         delivery = actions.request_redelivery(
             company=self.company, context=self.audit_context, endpoint_id=endpoint_id, delivery_id=delivery_id
         )

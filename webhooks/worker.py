@@ -90,7 +90,7 @@ def find_waiting_endpoints(clock: Clock) -> list[tuple[UUID, UUID]]:
     try:
         return list_waiting_endpoints(clock())
     except (DatabaseError, InterfaceError) as error:
-        log.warning("what waits for webhooks cannot be read (%s)", type(error).__name__)
+        log.warning("cannot read queued webhook events (%s)", type(error).__name__)
         connection.close()
         return []
 

@@ -98,7 +98,7 @@ def build_balance_line(
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
         action=cash_sections.build_plan_action(company, forecast, can_write=writes_plan),
-        nothing=_("There was nothing in these days, and nothing is expected."),
+        nothing=_("No transactions in this period, and none planned."),
         table=ChartTable(
             first=_("Day") if period.interval == "day" else _("Month"),
             columns=[TableColumn(key.label) for key in KEYS],

@@ -39,10 +39,10 @@ BALANCE_KEYS = (
     LegendKey("nonCash", gettext_lazy("Other accounts"), line=True),
 )
 LEAD_BY_INTERVAL = {
-    "day": gettext_lazy("At the end of each day; {opening}."),
-    "month": gettext_lazy("At the end of each month; {opening}."),
+    "day": gettext_lazy("End-of-day balances, {opening}."),
+    "month": gettext_lazy("End-of-month balances, {opening}."),
 }
-NOTHING_PLANNED = gettext_lazy("Nothing planned yet. Add planned payments to see a forecast.")
+NOTHING_PLANNED = gettext_lazy("No planned transactions yet. Add some to see a forecast.")
 Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
 """(cash, projected cash, other accounts)"""
 
@@ -81,7 +81,7 @@ def build_balance_section(data: ChartData) -> Section:
             marks=build_lowest_marks(forecast, days, chart, currency),
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
-        nothing=_("No money on the accounts in these months. Balances follow from the transactions."),
+        nothing=_("No balances in this period. Import a bank statement or add a transaction."),
         action=build_plan_action(data.company, forecast, can_write=data.writes_plan),
         table=ChartTable(
             first=_("Day") if by_day else _("Month"),
@@ -175,7 +175,7 @@ def build_bucket_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], lin
 def describe_outlook(data: ChartData) -> str:
     """Describe when cash is lowest, and when it runs out."""
     sentence = describe_lowest_balance(data.balance_forecast, data.period, data.currency)
-    return sentence or _("Other accounts are cards, loans and money in transit.")
+    return sentence or _("Other accounts: credit cards, loans and transit accounts.")
 
 
 def describe_lowest_balance(forecast: BalanceForecast, period: ReportPeriod, currency: str) -> str:
@@ -187,16 +187,16 @@ def describe_lowest_balance(forecast: BalanceForecast, period: ReportPeriod, cur
     day_of, (day, value) = get_current_locale().format_day, forecast.lowest
     words = {"last": day_of(period.last), "amount": format_brief_amount(value, currency), "day": day_of(day)}
     if forecast.below_zero:
-        text = _("Expected up to {last}: lowest {amount} on {day}, below zero from {first}.")
+        text = _("Forecast to {last}: lowest {amount} on {day}, below zero from {first}.")
         return text.format(first=day_of(forecast.below_zero[0]), **words)
-    return _("Expected up to {last}: lowest {amount} on {day}, never below zero.").format(**words)
+    return _("Forecast to {last}: lowest {amount} on {day}, never below zero.").format(**words)
 
 
 def build_plan_action(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:
     """Return (URL, label) of the link to plan payments; None without the permission or if something is planned."""
     if not can_write or not forecast.lowest or forecast.has_plans:
         return None
-    return reverse("planned-new", args=[company.id]), _("Add planned payments")
+    return reverse("planned-new", args=[company.id]), _("Add planned transactions")
 
 
 def describe_balance_chart(data: ChartData) -> str:
@@ -205,10 +205,10 @@ def describe_balance_chart(data: ChartData) -> str:
     if (first := data.first_days[True]) and first > data.start:
         points = [point for point in points if point.day >= first]
         opening = points[0]
-        text = _("From {start} on {first} to {end} on {last}; lowest {lowest} on {day}.")
+        text = _("From {start} on {first} to {end} on {last}. Lowest: {lowest} on {day}.")
     else:
         first = data.start
-        text = _("From {start} before {first} to {end} on {last}; lowest {lowest} on {day}.")
+        text = _("From {start} before {first} to {end} on {last}. Lowest: {lowest} on {day}.")
     lowest = min(points, key=lambda point: point.cash)
     text = text.format(
         start=format_compact_amount(opening.cash, currency),
@@ -238,9 +238,9 @@ def describe_opening_balance(data: ChartData) -> str:
 def build_account_section(data: ChartData) -> Section:
     """Build the table of each account's balance and its change."""
     accounts = data.accounts
-    lead = _("Today, and the change from {start} on.")
+    lead = _("Today, with the change since {start}.")
     if data.until != data.today:
-        lead = _("On {day}, and the change from {start} on.")
+        lead = _("On {day}, with the change since {start}.")
     account, balance, change = _("Account, Balance, Change").split(", ")
     total = sum((each.value for each in accounts), start=ZERO), sum((each.change for each in accounts), start=ZERO)
     return Section(
@@ -249,7 +249,7 @@ def build_account_section(data: ChartData) -> Section:
         lead=lead.format(
             day=get_current_locale().format_day(data.until), start=get_current_locale().format_day(data.start)
         ),
-        nothing="" if accounts else _("No account yet."),
+        nothing="" if accounts else _("No accounts yet."),
         table=ChartTable(
             first=account,
             columns=[TableColumn(balance), TableColumn(change, ColumnKind.CHANGE)],
@@ -293,26 +293,21 @@ def build_flow_section(data: ChartData) -> Section:
         [[build_flow_stack(row)] for row in rows], smallest=get_smallest_step(currency)
     )
     links, month_place = FigureLinks(data), months.index(data.month)
-    description = _("{first} to {last}; up to {day} it is what happened.")
+    description = _("{first} to {last}: actual until {day}.")
     if nets[month_place + 1 :]:
-        description = _(
-            "{first} to {last}; up to {day} it is what happened, and after it what is planned, {net} net after that "
-            "month."
-        )
+        description = _("{first} to {last}: actual until {day}, then planned. Planned net after that month: {net}.")
     cutover = round((month_place + data.today.day / get_last_day_of_month(data.today).day) * 100 / len(months), 3)
     return Section(
         id="cash-flow",
         title=_("Cash flow"),
-        lead=_(
-            "What came in and went out each month, and what is planned. Transfers between own accounts are left out."
-        ),
+        lead=_("Actual and planned cash flow by month, without transfers between your accounts."),
         described=description.format(
             first=get_current_locale().format_month(months[0], full=True),
             last=get_current_locale().format_month(months[-1], full=True),
             day=get_current_locale().format_long_day(data.until),
             net=format_compact_amount(sum(nets[month_place + 1 :], start=ZERO), currency),
         ),
-        nothing=_("Nothing came in or went out in these months, and nothing is planned."),
+        nothing=_("No cash flow in this period, actual or planned."),
         keys=FLOW_KEYS,
         picture=build_month_chart(
             chart,
@@ -354,7 +349,7 @@ def build_cash_comparison_section(data: ChartData) -> Section:
             (_("Money in"), inflow, before_in),
             (_("Money out"), outflow, before_out),
             (_("Net"), inflow - outflow, before_in - before_out),
-            (_("Cash at the end"), data.levels[-1].cash, data.compared_cash),
+            (_("Closing cash"), data.levels[-1].cash, data.compared_cash),
         ],
         days=window,
         before_days=compared_window,

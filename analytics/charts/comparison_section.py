@@ -34,8 +34,8 @@ def build_comparison_section(
     figure, period, change = _("Figure, This period, Change").split(
         ", "
     )  # one text, since "change" alone could be translated as a verb
-    compared_label = COMPARISON_LABELS[comparison] if comparison else _("Before")
-    lead = _("{first} to {last} compared with {before_first} to {before_last}.").format(
+    compared_label = COMPARISON_LABELS[comparison] if comparison else _("Comparison")
+    lead = _("{first} to {last}, compared with {before_first} to {before_last}.").format(
         first=day(days[0]), last=day(days[1]), before_first=day(first), before_last=day(last)
     )
     return Section(

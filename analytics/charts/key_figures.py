@@ -62,7 +62,7 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
     days = (last_day - point_before.day).days
     change_label = ngettext("Change in {count} day", "Change in {count} days", days).format(count=days)
     return [
-        KeyFigure(name, format_brief_amount(cash, currency), _("on all cash accounts")),
+        KeyFigure(name, format_brief_amount(cash, currency), _("all cash accounts")),
         KeyFigure(change_label, format_brief_amount(change, currency, plus=True), share, get_tone(change)),
         *build_lowest_figure(data),
         build_runway_figure(data.runway, currency=currency, day=data.today if last_day != data.today else None),
@@ -75,13 +75,15 @@ def build_lowest_figure(data: ChartData) -> list[KeyFigure]:
     if not forecast.lowest:
         return []
     if not forecast.has_plans:
-        return [KeyFigure(_("Lowest ahead"), "–", _("nothing planned yet"))]
+        return [KeyFigure(_("Lowest forecast"), "–", _("nothing planned yet"))]
     day, value = forecast.lowest
     hint = _("on {day}").format(day=get_current_locale().format_day(day))
     if forecast.below_zero:
         first = get_current_locale().format_day(forecast.below_zero[0])
         hint = _("on {day}; below zero from {first}").format(day=get_current_locale().format_day(day), first=first)
-    return [KeyFigure(_("Lowest ahead"), format_brief_amount(value, data.currency), hint, "bad" if value < 0 else "")]
+    return [
+        KeyFigure(_("Lowest forecast"), format_brief_amount(value, data.currency), hint, "bad" if value < 0 else "")
+    ]
 
 
 def get_tone(change: Decimal) -> str:
@@ -98,15 +100,15 @@ def build_runway_figure(runway: Runway, *, currency: str, day: date | None = Non
     if runway.cash < 0:
         return KeyFigure(name, format_month_count(ZERO), _("cash is below zero"), "bad")
     if runway.monthly_net is None:
-        return KeyFigure(name, "–", _("no movements yet"))
+        return KeyFigure(name, "–", _("no transactions yet"))
     count, monthly_net = len(runway.months), runway.monthly_net
     if runway.runway_months is None:
-        hint = _("{amount} a month without financing, {count}-month average").format(
+        hint = _("{amount} per month before financing, {count}-month average").format(
             amount=format_brief_amount(monthly_net, currency, plus=True), count=count
         )
         return KeyFigure(name, _("No burn"), hint)
     text = _("over 5 years") if runway.runway_months > MAX_RUNWAY_MONTHS else format_month_count(runway.runway_months)
-    hint = _("at {amount} a month without financing, {count}-month average").format(
+    hint = _("{amount} per month before financing, {count}-month average").format(
         amount=format_brief_amount(monthly_net, currency), count=count
     )
     return KeyFigure(name, text, hint)
@@ -130,14 +132,14 @@ def build_subscription_figures(data: ChartData) -> list[KeyFigure]:
     added_customers = last_row.end_count - last_row.start_count
     added_text = f"{'+' if added_customers > 0 else MINUS}{get_current_locale().format_number(abs(added_customers))}"
     return [
-        KeyFigure("MRR", format_brief_amount(data.mrr, currency), _("in effect at the end of the month")),
+        KeyFigure("MRR", format_brief_amount(data.mrr, currency), _("at the end of the month")),
         KeyFigure(
             _("Committed MRR"),
             format_brief_amount(last_row.end, currency),
             change_text.format(change=share, month=month) if share else "",
         ),
         KeyFigure(
-            _("Customers under contract"),
+            _("Contracted customers"),
             get_current_locale().format_number(last_row.end_count),
             change_text.format(change=added_text, month=month) if added_customers else "",
         ),

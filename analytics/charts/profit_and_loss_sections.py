@@ -62,12 +62,9 @@ def build_bar_section(data: ChartData) -> Section:
         )
         for row, revenue, expense in zip(rows, revenues, expenses, strict=True)
     )
-    lead = _(
-        "By the month they belong to, whenever they were paid; a contract for a year counts in each month by the "
-        "days that it has there."
-    )
+    lead = _("By service period, regardless of payment date. An annual contract is spread over its months by days.")
     if calendar[-1] == get_first_day_of_month(data.today):
-        note = _("{month} is not over: it counts whole, with what is known of the days to come.")
+        note = _("{month} is still in progress and counts in full.")
         lead = f"{lead} {note.format(month=get_current_locale().format_month(calendar[-1], full=True))}"
     return Section(
         id="revenue-expenses",
@@ -79,7 +76,7 @@ def build_bar_section(data: ChartData) -> Section:
             revenue=format_compact_amount(sum(revenues, start=ZERO), currency),
             expenses=format_compact_amount(sum(expenses, start=ZERO), currency),
         ),
-        nothing=_("No transaction with a category belongs to these months. Categories are given under Transactions."),
+        nothing=_("No categorized transactions in this period. Categorize transactions in the inbox."),
         keys=[key for key in (*REVENUE_KEYS, *EXPENSE_KEYS) if any(row[key.series] for row in rows)],
         picture=build_month_chart(chart, months=calendar, currency=currency, today=data.today),
         table=ChartTable(
@@ -141,7 +138,7 @@ def build_results_comparison_section(data: ChartData) -> Section:
         ],
         days=(first, last),
         before_days=(add_months(first, -months_back), get_last_day_of_month(add_months(data.month, -months_back))),
-        note=_("Months count whole, also one that is not over."),
+        note=_("Months count in full, including the current one."),
     )
 
 
@@ -173,28 +170,26 @@ def build_plan_section(data: ChartData) -> Section:
     )
     month_name, year_name = get_current_locale().format_month(data.month), f"{data.month:%Y}"
     if data.month.month < MONTHS_PER_YEAR:
-        year_name = _("{year} up to {month}").format(year=year_name, month=month_name)
+        year_name = _("{year} through {month}").format(year=year_name, month=month_name)
     names = [str(NAMES[line]) for line in PLAN_LINES]
     revenue, result = year[PlType.REVENUE], compute_result(year)
     return Section(
         id="plan-actual",
-        title=_("Plan against actual"),
+        title=_("Plan vs. actual"),
         lead=_(
-            "The chart shows {period}, planned amounts hatched. Months count whole, and so do their plans. Neutral "
-            "movements are left out."
+            "{period}, planned amounts hatched. Months and their plans count in full. Neutral amounts are excluded."
         ).format(period=year_name),
-        described=_("In {period}: revenue {revenue} of {planned} planned, result {result} of {planned_result}.").format(
+        described=_(
+            "{period}: revenue {revenue} of {planned} planned, result {result} of {planned_result} planned."
+        ).format(
             period=year_name,
             revenue=format_compact_amount(revenue[0], currency),
             planned=format_compact_amount(revenue[1], currency),
             result=format_compact_amount(result[0], currency),
             planned_result=format_compact_amount(result[1], currency),
         ),
-        nothing=_(
-            "Nothing to compare yet: what is planned stands in the financial plan, and what became of it comes from "
-            "transactions with a category."
-        ),
-        start=(FigureLinks(data).plan_url, _("Fill in the financial plan")) if data.writes_plan else None,
+        nothing=_("Nothing to compare yet. Fill in the plan and categorize transactions."),
+        start=(FigureLinks(data).plan_url, _("Fill in the plan")) if data.writes_plan else None,
         keys=PLAN_KEYS,
         picture=build_named_chart(
             chart, names=list(zip(names, SHORT_LINE_LABELS.split(", "), strict=True)), currency=currency
@@ -208,7 +203,7 @@ def build_plan_section(data: ChartData) -> Section:
                     (_("{period}, actual"), ColumnKind.MONEY),
                     (_("{period}, planned"), ColumnKind.MONEY),
                     (_("{period}, variance"), ColumnKind.VARIANCE),
-                    (_("{period}, variance in percent"), ColumnKind.PERCENT),
+                    (_("{period}, variance in %"), ColumnKind.PERCENT),
                 )
             ],
             rows=[

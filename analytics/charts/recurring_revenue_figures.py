@@ -41,7 +41,7 @@ def get_measure(name: str) -> RevenueMeasure:
     if name == "carr":
         carr = gettext("Committed ARR")
         return RevenueMeasure(carr, carr, gettext("Twelve times committed MRR at the end of each month."))
-    lead = gettext("Monthly recurring revenue at the end of each month, from the day it takes effect.")
+    lead = gettext("MRR at the end of each month, counted from the effective date.")
     return RevenueMeasure("MRR", "MRR", lead)
 
 
@@ -56,16 +56,16 @@ class SummaryFigure:
 
 
 FIGURE_LABELS = {
-    "mrr": ("MRR", _("in effect at the end of the month")),
-    "cmrr": (_("Committed MRR"), _("with agreed changes that take effect later")),
-    "arr": ("ARR", _("twelve times MRR")),
-    "customers": (_("Customers"), _("who pay")),
-    "arpa": ("ARPA", _("MRR a customer")),
-    "nrr": (_("Net revenue retention"), _("of customers twelve months before: what they pay now")),
-    "grr": (_("Gross revenue retention"), _("of the same customers, without expansion")),
-    "customer-churn": (_("Customer churn"), _("of the customers twelve months before")),
-    "revenue-churn": (_("Revenue churn"), _("of the revenue twelve months before")),
-    "quick-ratio": (_("Quick ratio"), _("what twelve months won by what they lost")),
+    "mrr": ("MRR", _("at the end of the month")),
+    "cmrr": (_("Committed MRR"), _("including signed changes not yet in effect")),
+    "arr": ("ARR", _("12 × MRR")),
+    "customers": (_("Customers"), _("with active subscriptions")),
+    "arpa": ("ARPA", _("MRR per customer")),
+    "nrr": (_("Net revenue retention"), _("MRR now from customers of 12 months ago")),
+    "grr": (_("Gross revenue retention"), _("same customers, without expansion")),
+    "customer-churn": (_("Customer churn"), _("of customers 12 months ago")),
+    "revenue-churn": (_("Revenue churn"), _("of MRR 12 months ago")),
+    "quick-ratio": (_("Quick ratio"), _("MRR gained ÷ MRR lost, 12 months")),
 }
 
 

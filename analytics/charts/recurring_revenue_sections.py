@@ -25,16 +25,16 @@ MOVEMENT_KEYS = (
     LegendKey("upgrade", gettext_lazy("Expansion")),
     LegendKey("downgrade", gettext_lazy("Contraction")),
     LegendKey("cancel", gettext_lazy("Churn")),
-    LegendKey("currency", gettext_lazy("Rates and rounding")),
+    LegendKey("currency", gettext_lazy("FX and rounding")),
 )
 END_LABELS = gettext_lazy("Start, End")  # one text, since the words alone are ambiguous for translators
-SHORT_LABELS = gettext_lazy("Start, New, Back, Up, Down, Lost, FX, End")
+SHORT_LABELS = gettext_lazy("Start, New, React., Exp., Contr., Churn, FX, End")
 LEVEL_SERIES = "mrr"  # the series
 CUSTOMERS_COLUMN = TableColumn(gettext_lazy("Customers"), ColumnKind.COUNT)
 NO_REVENUE = gettext_lazy(
-    "No customer paid regularly in these months. Subscriptions are made under Recurring revenue, or imported."
+    "No recurring revenue in this period. Add subscriptions under Recurring revenue, or import them."
 )
-NO_MOVEMENT = gettext_lazy("Nothing has moved, for there was no recurring revenue.")
+NO_MOVEMENT = gettext_lazy("No movements: there was no recurring revenue.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class RevenueMeasure:
 COMMITTED = RevenueMeasure(
     gettext_lazy("Committed MRR"),
     gettext_lazy("Committed MRR"),
-    gettext_lazy("Monthly recurring revenue at the end of each month, from the day it was agreed."),
+    gettext_lazy("MRR at the end of each month, counted from the contract date."),
 )
 
 
@@ -118,8 +118,8 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
     customers = (row.start_count, *counts, row.end_count)
     return Section(
         id="mrr-bridge",
-        title=_("{measure} from start to end").format(measure=measure.short),
-        lead=_("What led from the start of {first} to {last}; each customer counts once.").format(
+        title=_("{measure} bridge").format(measure=measure.short),
+        lead=_("Changes from the start of {first} to {last}, each customer counted once.").format(
             first=get_current_locale().format_month(first, full=True),
             last=get_current_locale().format_month(row.month, full=True),
         ),
@@ -163,8 +163,8 @@ def build_movement_section(data: RecurringRevenueSource, measure: RevenueMeasure
     return Section(
         id="mrr-movements",
         title=_("{measure} movements").format(measure=measure.short),
-        lead=_("What moved it each month."),
-        described=_("{first} to {last}: {amount} net over the period.").format(
+        lead=_("Movements by month."),
+        described=_("{first} to {last}: net {amount}.").format(
             first=get_current_locale().format_month(rows[0].month, full=True),
             last=get_current_locale().format_month(rows[-1].month, full=True),
             amount=format_compact_amount(rows[-1].end - rows[0].start, currency),

@@ -40,15 +40,15 @@ PART_LABELS: dict[str, str | Promise] = {
     "closing": _("Closing cash"),
 }
 PART_DESCRIPTIONS: dict[str, str | Promise] = {
-    CashPart.OPENING_BALANCES: _("Initial balances of accounts added in this period."),
-    CashPart.OPERATING_INFLOW: _("Money in on cash accounts, without transfers and financing."),
-    CashPart.OPERATING_OUTFLOW: _("Money out on cash accounts, without transfers and financing."),
+    CashPart.OPENING_BALANCES: _("Opening balances of accounts added in this period."),
+    CashPart.OPERATING_INFLOW: _("Cash received, without transfers and financing."),
+    CashPart.OPERATING_OUTFLOW: _("Cash spent, without transfers and financing."),
     CashPart.CARDS: _("Transfers to and from credit cards."),
-    CashPart.FINANCING: _("Equity and loans received less paid back, including transfers from and to loan accounts."),
-    CashPart.EXCHANGE_RESULT: _("What transfers between your cash accounts gained or lost by bank rates and fees."),
-    REVALUATION: _("What exchange rates did to cash in other currencies."),
+    CashPart.FINANCING: _("Equity and loans received less repayments, including transfers to and from loan accounts."),
+    CashPart.EXCHANGE_RESULT: _("Gains and losses on transfers between cash accounts from bank rates and fees."),
+    REVALUATION: _("Effect of exchange rates on cash in other currencies."),
     CashPart.OTHER_TRANSFERS: _(
-        "Payment providers, other accounts that are not cash, and transfers between two periods."
+        "Transfers to and from payment providers and other non-cash accounts, and transfers across period ends."
     ),
 }
 

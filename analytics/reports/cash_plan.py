@@ -86,10 +86,10 @@ def parse_plan_period(page: CompanyPage) -> ReportPeriod:
     if not any(query.get(name) for name in ("startDate", "endDate", "months")):
         return replace(default_period, mended=period.mended)
     if period.last < today:
-        message = _("What is planned lies ahead: a period ends today at the earliest. The usual one is shown.")
+        message = _("The period must end today or later. Showing the default period.")
         return replace(default_period, mended=(*period.mended, message))
     if period.last > add_months(today, MAX_MONTHS_AHEAD):
-        message = _("The plan is shown for {count} years at most. The usual period is shown.")
+        message = _("The plan covers at most {count} years. Showing the default period.")
         return replace(default_period, mended=(*period.mended, message.format(count=MAX_MONTHS_AHEAD // 12)))
     return period
 

@@ -42,11 +42,11 @@ def build_open_notices(
         return []
     days = {"open": "true", "pending": "false", "startDate": first.isoformat(), "endDate": last.isoformat()}
     address = f"{reverse('transactions', args=[company.id])}?{urlencode(days)}" if can_list else ""
-    text = _("not in revenue and expenses yet: {inflow} in and {outflow} out.")
+    text = _("{inflow} in and {outflow} out not yet in revenue and expenses.")
     if not open_transactions.outflow:
-        text = _("not in revenue and expenses yet: {inflow} in.")
+        text = _("{inflow} in not yet in revenue and expenses.")
     elif not open_transactions.inflow:
-        text = _("not in revenue and expenses yet: {outflow} out.")
+        text = _("{outflow} out not yet in revenue and expenses.")
     inflow, outflow = (
         format_compact_amount(amount, company.base_currency)
         for amount in (open_transactions.inflow, open_transactions.outflow)
@@ -54,12 +54,12 @@ def build_open_notices(
     text = text.format(inflow=inflow, outflow=outflow)
     if open_transactions.partly:
         split = ngettext(
-            "{count} is split in part: its rest counts here, the whole amount in the list.",
-            "{count} are split in part: their rest counts here, the whole amount in the list.",
+            "{count} is partly categorized: only its remainder counts here.",
+            "{count} are partly categorized: only their remainder counts here.",
             open_transactions.partly,
         )
         text += f" {split.format(count=format_count(open_transactions.partly))}"
-    label = ngettext("{count} open transaction", "{count} open transactions", open_transactions.count)
+    label = ngettext("{count} uncategorized transaction", "{count} uncategorized transactions", open_transactions.count)
     return [Notice(label.format(count=format_count(open_transactions.count)), text, address)]
 
 
@@ -73,8 +73,8 @@ def build_overdue_notices(data: ChartData, *, can_read_plans: bool) -> list[Noti
     if not count:
         return []
     amount = format_compact_amount(value, data.currency, plus=True)
-    label = ngettext("{count} overdue payment", "{count} overdue payments", count)
-    text = _("{amount} together: expected tomorrow until somebody settles, moves or skips them.")
+    label = ngettext("{count} overdue planned transaction", "{count} overdue planned transactions", count)
+    text = _("{amount} in total, forecast for tomorrow. Settle, move or skip them.")
     return [
         Notice(
             label=label.format(count=format_count(count)),
@@ -98,7 +98,7 @@ def build_overdraft_notices(
         return []
     label, text = (
         _("{account} goes below zero"),
-        _("from {first} on: lowest {amount} on {day}. Move money to it, or change what is planned."),
+        _("from {first}: lowest {amount} on {day}. Transfer money to it or change the plan."),
     )
     day_of = get_current_locale().format_day
     return [
@@ -119,7 +119,7 @@ def build_mismatch_notices(company: Company, accounts: Iterable[Account], *, can
     """
     return [
         Notice(
-            label=_("{account} does not agree with its bank").format(account=account.name),
+            label=_("{account} is out of balance").format(account=account.name),
             text=describe_mismatch(account, account.bank_connection),
             address=f"{reverse('account', args=[company.id, account.id])}#reconciliation" if can_open else "",
         )
@@ -135,16 +135,16 @@ def describe_mismatch(account: Account, connection: dict[str, object]) -> str:
     )
     since = get_current_locale().format_day(datetime.fromisoformat(str(connection["balanceMismatchSince"])))
     if not isinstance(reported, list) or not reported or calculated is None:
-        return _("since {day}: what is on it may be incomplete.").format(day=since)
+        return _("since {day}: transactions may be missing.").format(day=since)
     bank_balance, ledger_balance = (
         format_money(Decimal(str(value)), account.default_currency) for value in (reported[0], calculated)
     )
-    text = _("since {day}: the bank says {theirs}, the transactions come to {ours}.")
+    text = _("since {day}: statement {theirs}, ledger {ours}.")
     return text.format(day=since, theirs=bank_balance, ours=ledger_balance)
 
 
 def build_rate_notice(company: Company, error: RateLookupError, *, can_list: bool) -> Notice:
     """Build the notice of a currency without exchange rates."""
     address = f"{reverse('transactions', args=[company.id])}?currency={error.currency}" if can_list else ""
-    text = _("so nothing is added up. Whoever runs the service loads rates with update_rates.")
+    text = _("totals are not shown. Ask the operator to load exchange rates (update_rates).")
     return Notice(_("No exchange rate for {currency}").format(currency=error.currency), text, address)

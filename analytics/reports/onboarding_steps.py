@@ -40,8 +40,8 @@ class StepDefinition:
 
 
 ADD_ACCOUNT_STEP = StepDefinition(
-    _("Bring in your bank's file"),
-    _("Add an account for each place where money lies, then drop what your bank exports: CAMT, MT940, OFX, CSV."),
+    _("Import a bank statement"),
+    _("Add your bank accounts, then upload statements (CAMT, MT940, OFX, QIF or CSV)."),
     "money",
     Permission.ACCOUNTS_WRITE,
     ((_("New account"), "account-new"),),
@@ -53,25 +53,25 @@ IMPORT_STEP = replace(
 )
 LATER_STEPS = (
     StepDefinition(
-        _("Say what it was for"),
-        _("Each transaction gets a category, from which profit and loss follow. The inbox proposes one for each."),
+        _("Categorize transactions"),
+        _("Categories build your profit and loss. The inbox suggests one for each transaction."),
         "purposes",
         Permission.TRANSACTIONS_WRITE,
         ((_("Inbox"), "inbox"),),
     ),
     StepDefinition(
-        _("Plan what is to come"),
-        _("Rent, salaries, tax: what recurs or is due once. The forecast of your cash is drawn from it."),
+        _("Plan upcoming payments"),
+        _("Add rent, salaries, taxes and other payments to forecast your cash."),
         "plan",
         Permission.PLANNING_WRITE,
-        ((_("Plan something"), "planned-new"),),
+        ((_("Plan transaction"), "planned-new"),),
     ),
     StepDefinition(
-        _("Ask others in"),
-        _("Whoever keeps the books with you, or only looks: each has a role."),
+        _("Invite your team"),
+        _("Give bookkeepers, colleagues or advisors access with a role."),
         "others",
         Permission.COMPANY_MANAGE,
-        ((_("Invite somebody"), "members"),),
+        ((_("Invite member"), "members"),),
     ),
 )
 

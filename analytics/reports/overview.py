@@ -129,7 +129,7 @@ def dismiss_onboarding_page(page: CompanyPage) -> HttpResponse:
             permissions=page.access.permissions,
             values={"first_hour_over": True},
         )
-        return page.redirect_with_message(_("The steps of the first hour were put away."), "company")
+        return page.redirect_with_message(_("Setup steps hidden."), "company")
     return page.redirect("company")
 
 
@@ -230,7 +230,7 @@ def build_chart_data(page: CompanyPage, *, rates_version: int | None = None) -> 
 def build_part(part: OverviewPart, data: ChartData, page: CompanyPage) -> tuple[list[KeyFigure], list[Section]]:
     """Build the figures and sections of a part, or a section that says why there are none."""
     if not page.has_permission(part.permission):
-        note = _("Your role does not show {part}; it needs the permission {permission}.")
+        note = _("Your role cannot view {part}. It needs the permission {permission}.")
         return [], [build_withheld_section(part, note.format(part=part.title_in_sentence, permission=part.permission))]
     try:
         section_ids = [name for name in part.sections if name not in COMPARISON_SECTIONS or data.period.comparison]
@@ -238,7 +238,7 @@ def build_part(part: OverviewPart, data: ChartData, page: CompanyPage) -> tuple[
             part.sections[name](data) for name in section_ids
         ]
     except RateLookupError as error:
-        note = _("There is no exchange rate for {currency}, so nothing is added up.")
+        note = _("No exchange rate for {currency}. Totals are not shown.")
         return [], [build_withheld_section(part, note.format(currency=error.currency))]
 
 

@@ -40,9 +40,9 @@ TITLE_BY_INTERVAL = {
     "year": gettext_lazy("Profit and loss by year"),
 }
 TOO_MANY_COLUMNS = {
-    "month": gettext_lazy("So many months have no room beside each other."),
-    "quarter": gettext_lazy("So many quarters have no room beside each other."),
-    "year": gettext_lazy("So many years have no room beside each other."),
+    "month": gettext_lazy("The period is too long to show by month."),
+    "quarter": gettext_lazy("The period is too long to show by quarter."),
+    "year": gettext_lazy("The period is too long to show by year."),
 }
 MAX_COLUMNS = 36
 
@@ -92,7 +92,7 @@ def parse_interval(text: str, period: ReportPeriod) -> tuple[calendar_periods.Pe
     ]
     requested = next((each for each in INTERVAL_LABELS if each == (text or "month")), None)
     if requested is None:
-        return possible_intervals[0], _("There is no such interval.")
+        return possible_intervals[0], _("Unknown interval. Showing the default.")
     if requested in possible_intervals:
         return requested, ""
     return possible_intervals[0], str(TOO_MANY_COLUMNS[requested]) if text else ""

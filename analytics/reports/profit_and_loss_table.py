@@ -83,7 +83,7 @@ class ProfitAndLossTable:
     @property
     def body(self) -> SafeString:
         """The rows as HTML, built in Python since a template loop over as many cells is slow."""
-        words = _("plan {amount}"), _("before {amount} ({change})")
+        words = _("plan {amount}"), _("previously {amount} ({change})")
         return SafeString("".join(self._row(row, words) for row in self.rows))
 
     def _row(self, row: StatementRow, words: tuple[str, str]) -> str:

@@ -28,14 +28,14 @@ def write_statement_workbook(file: IO[bytes], table: ProfitAndLossTable) -> None
         (_("Plan"), table.head, lambda cell: cell.planned),
     ]
     if any(cell.compared is not None for row in table.rows for cell in row.cells):
-        sheets.append((_("Before"), table.before, lambda cell: cell.compared or Decimal(0)))
+        sheets.append((_("Comparison"), table.before, lambda cell: cell.compared or Decimal(0)))
     with xlsxwriter.Workbook(file) as book:
         for name, head, get_amount in sheets:
             sheet = book.add_worksheet(name)
             sheet.set_column(0, 0, NAME_COLUMN_WIDTH)
             sheet.set_column(FIRST_CELL_INDEX, FIRST_CELL_INDEX + len(table.head), AMOUNT_COLUMN_WIDTH)
             sheet.freeze_panes(FIRST_CELL_INDEX, FIRST_CELL_INDEX)
-            sheet.write_row(0, 0, [_("Line"), *head, _("Together")], book.add_format({"bold": True}))
+            sheet.write_row(0, 0, [_("Line"), *head, _("Total")], book.add_format({"bold": True}))
             decimals = "0" * get_minor_units(table.currency)
             shape = {"num_format": f"#,##0.{decimals}" if decimals else "#,##0"}
             styles = {kind: book.add_format(shape | {"bold": kind != "category"}) for kind in ROW_KINDS}

@@ -33,13 +33,13 @@ from ledger.transactions.pages.labels import HIDDEN_NAME
 TAB = "recurring-revenue"
 MAX_SUBSCRIPTIONS_SHOWN = 200  # subscriptions of one customer
 MEASURE_LABELS = {"mrr": "MRR", "cmrr": _("Committed MRR"), "arr": "ARR", "carr": _("Committed ARR")}
-COMPARISON_LABELS = {"previousPeriod": _("Period before"), "previousYear": _("Year before")}
+COMPARISON_LABELS = {"previousPeriod": _("Previous period"), "previousYear": _("Previous year")}
 COHORT_LABELS = {"revenue": _("Revenue"), "customers": _("Customers")}
 SORT_LABELS = {
-    "-mrr": _("Most MRR first"),
-    "mrr": _("Least MRR first"),
-    "name": _("By name"),
-    "-name": _("By name, from the end"),
+    "-mrr": _("Highest MRR first"),
+    "mrr": _("Lowest MRR first"),
+    "name": _("Name (A–Z)"),
+    "-name": _("Name (Z–A)"),
 }
 STATUS_LABELS = {"scheduled": _("scheduled"), "active": _("active"), "ended": _("ended")}
 

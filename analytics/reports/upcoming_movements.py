@@ -95,9 +95,9 @@ def parse_upcoming_window(page: CompanyPage) -> tuple[date, date, str]:
         start = max(parse_day(query.get("startDate", ""), default=tomorrow), tomorrow)
         end = parse_day(query.get("endDate", ""), default=start)
         if not start <= end <= add_months(tomorrow, 12 * MAX_WINDOW_YEARS):
-            raise ValueError(_("These days do not lie ahead."))
+            raise ValueError(_("The period must be in the future."))
     except ValueError as error:
-        return tomorrow, tomorrow, " ".join((str(error), _("Tomorrow is shown.")))
+        return tomorrow, tomorrow, " ".join((str(error), _("Showing tomorrow.")))
     return start, end, ""
 
 

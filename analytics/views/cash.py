@@ -37,7 +37,7 @@ class BalanceViewSet(DataViewSet):
         responses=serializers.AccountBalances,
     )
     def by_account(self, request: Request, company_id: str) -> Response:
-        """Balances per account, keyed by account id, in the company's base currency."""
+        """Get balances by account ID, in the base currency."""
         values = self.parse_body(serializers.AccountBalanceQuery)
         start, end = parse_window(values)
         account_balances = balances.list_account_balances(
@@ -52,7 +52,7 @@ class BalanceViewSet(DataViewSet):
 
     @extend_schema(operation_id="balanceByCashType", request=Window, responses=serializers.CashTypeSeries)
     def by_cash_type(self, request: Request, company_id: str) -> Response:
-        """Cash and other balances, one point a day, ending today at the latest."""
+        """Get daily balances of cash and other accounts, up to today, in the base currency."""
         start, end = parse_window(self.parse_body(Window))
         points = balances.list_balances_by_cash_type(
             company=self.company, start=start, end=end, today=self.today, rates=get_rate_table()
@@ -66,13 +66,12 @@ class BalanceViewSet(DataViewSet):
 
     @extend_schema(operation_id="runway", request=None, responses=serializers.RunwaySerializer)
     def runway(self, request: Request, company_id: str) -> Response:
-        """How many months today's cash lasts at the pace of the last three whole months with bookings.
+        """Get the runway: how long today's cash lasts at the average of the last three full months with transactions.
 
-        Every change of the accounts that count as cash counts, including transfers to credit cards and loans. Exchange
-        rates, initial balances and financing inflow do not: money from owners and lenders is no income. Financing
-        inflow is money in a category with `financing: true`, and transfers from loan accounts.
-        `monthlyNet` times the number of `months` is `changeOfCash` - `revaluation` - `financingInflow`, up to half a
-        cent a month.
+        All changes of cash accounts count, including transfers to credit cards and loans. Exchange rate effects,
+        opening balances and financing inflow do not. Financing inflow is money in categories with `financing: true` and
+        transfers from loan accounts. `monthlyNet` times the number of `months` is `changeOfCash` - `revaluation` -
+        `financingInflow`, up to half a cent per month.
         """
         today, rates = self.today, get_rate_table()
         cash = balances.compute_cash_on(company=self.company, day=today, rates=rates)
@@ -118,7 +117,7 @@ class CashFlowViewSet(DataViewSet):
         operation_id="cashFlowTimeSeries", request=serializers.CashFlowQuery, responses=serializers.CashFlowSeries
     )
     def cash_flow(self, request: Request, company_id: str) -> Response:
-        """What came in and went out, in the base currency; transfers and transit accounts are left out."""
+        """Get money in and money out in the base currency, without transfers and transit accounts."""
         values = self.parse_body(serializers.CashFlowQuery)
         start, end = parse_window(values)
         flows = cash_flow.compute_cash_flow(
@@ -137,11 +136,11 @@ class CashFlowViewSet(DataViewSet):
         responses=serializers.ForecastSeries,
     )
     def forecast(self, request: Request, company_id: str) -> Response:
-        """Actual flows up to the cutover and planned ones after it, on one axis.
+        """Get actual cash flow up to the cutover and planned cash flow after it.
 
-        Planned are the open amounts of planned transactions at the latest rates, and what is booked after the cutover.
-        Overdue ones, of the last sixty days, count on the day after the cutover. In a window that ends in the past all
-        planned values are 0, and all its actual flows are there, whatever the cutover.
+        Planned cash flow is the open amount of planned transactions at the latest rates plus transactions booked after
+        the cutover. Overdue amounts of the last 60 days count on the day after the cutover. If the window ends in the
+        past, all values are actual and all planned values are 0.
         """
         forecast_found = cash_flow.forecast_cash_flow(
             **self.build_forecast_arguments(self.parse_body(serializers.ForecastQuery))
@@ -184,11 +183,11 @@ class CashFlowViewSet(DataViewSet):
         responses=serializers.ForecastBalanceSeries,
     )
     def balance_forecast(self, request: Request, company_id: str) -> Response:
-        """Where the cash goes: the balance at the end of each bucket, actual up to the cutover and projected after it.
+        """Get the balance at the end of each interval, actual up to the cutover and projected after it.
 
-        Projected is the balance at the cutover with what is booked after it, open occurrences of planned transactions
-        after it, and overdue ones on the day after it. Up to the last projected balance it changes by plannedInflow -
-        plannedOutflow - transfersOut + revaluation, to the cent.
+        The projection adds transactions booked after the cutover, open occurrences of planned transactions and, on the
+        day after the cutover, overdue ones. The change up to the last projected balance is exactly plannedInflow -
+        plannedOutflow - transfersOut + revaluation.
         """
         values = self.parse_body(serializers.ForecastBalanceQuery)
         accounts = values.get("account_ids")
@@ -219,11 +218,11 @@ class CashFlowViewSet(DataViewSet):
 
     @extend_schema(operation_id="cashBridge", request=Window, responses=serializers.CashBridgeSerializer)
     def bridge(self, request: Request, company_id: str) -> Response:
-        """Why the cash changed from `startDate` to `endDate`, part by part; the window ends today at the latest.
+        """Get the cash bridge: the steps from opening to closing cash, up to today.
 
         opening + openingBalances + operatingInflow + operatingOutflow + cards + financing + exchangeResult +
-        revaluation + otherTransfers = closing, to the cent: each part has the sign with which it changes the cash.
-        Each `…Url` lists the transactions behind its part; its `X-Total-Amount` is the part, up to rounding.
+        revaluation + otherTransfers = closing, to the cent. Each part has the sign of its effect on cash. Each `…Url`
+        lists the transactions of its part; their `X-Total-Amount` equals the part, up to rounding.
         """
         start, end = parse_window(self.parse_body(Window))
         bridge_found = compute_cash_bridge(

@@ -18,14 +18,14 @@ from ledger.exports import file_responses
 from ledger.money.rates import get_rate_table
 
 STATEMENT_PARAMETERS = [
-    OpenApiParameter("startDate", dt.date, description="a day of the first month; left out: eleven months earlier"),
-    OpenApiParameter("endDate", dt.date, description="a day of the last month; left out: today"),
+    OpenApiParameter("startDate", dt.date, description="Day in the first month. Defaults to 11 months earlier."),
+    OpenApiParameter("endDate", dt.date, description="Day in the last month. Defaults to today."),
+    OpenApiParameter("interval", enum=list(PERIOD_MONTHS), description="Length of the periods. Defaults to `month`."),
     OpenApiParameter(
-        "interval", enum=list(PERIOD_MONTHS), description="periods of the calendar; `month` where it is left out"
+        "comparison", enum=serializers.COMPARISONS, description="Adds a sheet with the comparison period."
     ),
-    OpenApiParameter("comparison", enum=serializers.COMPARISONS, description="adds a sheet of what was before"),
     OpenApiParameter(
-        "toDate", enum=["true", "false"], description="true: the running month counts up to today, its plan by the days"
+        "toDate", enum=["true", "false"], description="`true`: count the current month and its plan up to today only."
     ),
 ]
 FILE_RESPONSE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
@@ -45,9 +45,11 @@ class StatementExportViewSet(DataViewSet):
         responses={(200, file_responses.XLSX_CONTENT_TYPE): FILE_RESPONSE},
     )
     def profit_and_loss(self, request: Request, company_id: str) -> Any:
-        """The statement of the months that the window touches, up to the running one: a sheet of actual amounts and one
-        of the plan, in which lines, sums and totals are formulas. Expenses are positive. Months count whole; with
-        `toDate` the running one counts up to today, its plan by the days so far."""
+        """Export the profit and loss statement to Excel with formulas, one sheet for actual and one for plan.
+
+        Covers the months in the window, up to the current one. Expenses are positive. Months count in full; with
+        `toDate`, the current month and its plan count up to today.
+        """
         self.allow_parameters("startDate", "endDate", "interval", "comparison", "toDate")
         values = self.parse_body(serializers.StatementQuery, data=request.query_params.dict())
         today = self.today

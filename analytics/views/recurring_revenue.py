@@ -24,11 +24,11 @@ class RecurringViewSet(DataViewSet):
         responses=ListSerializer(child=serializers.MonthlyRowSerializer(), max_length=MAX_WINDOW_MONTHS),
     )
     def monthly_data(self, request: Request, company_id: str) -> Response:
-        """How monthly recurring revenue moved, one row a month; the last twelve months unless told otherwise.
+        """Get the movements of recurring revenue by month, by default for the last twelve months.
 
-        `mrr` counts events at their effective date, `cmrr` at their committed date. In every row
-        start + new + reactivate + upgrade + downgrade + cancel + currency = end, exactly, and each start is the end of
-        the month before. Each movement is rounded half up by itself; the cents that this leaves over go to `currency`.
+        `mrr` counts events from their effective date, `cmrr` from their committed date. In every row
+        start + new + reactivate + upgrade + downgrade + cancel + currency = end, exactly. Each start is the end of the
+        previous month. Each movement is rounded half up; the rounding difference goes to `currency`.
         """
         values = self.parse_body(serializers.MonthlyDataQuery)
         last = values.get("end_month") or get_first_day_of_month(self.today)
@@ -49,11 +49,11 @@ class RecurringViewSet(DataViewSet):
         responses=serializers.RecurringRevenueSerializer,
     )
     def summary(self, request: Request, company_id: str) -> Response:
-        """Recurring revenue at the end of a month, with retention and churn over the twelve months up to it.
+        """Get recurring revenue at the end of a month, with retention and churn over the twelve months up to it.
 
-        Each customer counts once, by what they paid before the twelve months and what they pay at their end. Retention
-        and churn are of the customers who paid before: new and reactivated customers never count in them. Who left
-        and returned within the twelve months counts with what they pay at the end.
+        Each customer counts once, with their MRR before and at the end of the twelve months. Retention and churn only
+        cover customers with MRR before; new and reactivated customers are excluded. Customers who left and returned
+        within the twelve months count with their MRR at the end.
         """
         values = self.parse_body(serializers.RecurringRevenueQuery)
         last = values.get("month") or get_first_day_of_month(self.today)
@@ -69,7 +69,7 @@ class RecurringViewSet(DataViewSet):
         responses=ListSerializer(child=serializers.CohortSerializer(), max_length=MAX_WINDOW_MONTHS),
     )
     def cohorts(self, request: Request, company_id: str) -> Response:
-        """What became of customers who came in the same month, by that month: their revenue, or how many are left."""
+        """Get cohorts: the revenue or number of customers by the month in which they started, month by month."""
         values = self.parse_body(serializers.CohortsQuery)
         cohorts_found = cohorts.compute_cohorts(
             company=self.company,

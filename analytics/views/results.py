@@ -29,7 +29,7 @@ class ResultViewSet(DataViewSet):
         responses=ListSerializer(child=serializers.BarSerializer(), max_length=MAX_BAR_COUNT),
     )
     def bars(self, request: Request, company_id: str) -> Response:
-        """Revenue by kind and expenses, one row for every month that the window touches; expenses are positive."""
+        """Get revenue by type and expenses by P&L line for each month in the window. Expenses are positive."""
         start, end = parse_window(self.parse_body(Window))
         months_requested = list_months(start, end)
         bars_found = profit_and_loss.list_bars(company=self.company, months=months_requested)
@@ -46,11 +46,11 @@ class ResultViewSet(DataViewSet):
         responses=serializers.ResultSerializer(many=True),
     )
     def profit_and_loss(self, request: Request, company_id: str) -> Response:
-        """Actual and planned amounts by period, line and category; expenses are positive.
+        """Get actual and planned amounts by period, P&L line and category. Expenses are positive.
 
-        Pending transactions and initial balances are left out, transit accounts count. `planned` is what the plan items
-        post in the period's months, the running one whole unless `toDate` is asked for. Each row leads to the
-        transactions behind it.
+        Pending transactions and opening balances are excluded, transit accounts included. `planned` is the sum of plan
+        items in the period; the current month counts in full unless you set `toDate`. Each row has a URL of its
+        transactions.
         """
         values = self.parse_body(serializers.ProfitAndLossQuery)
         every_category = values.get("show_all_categories")
@@ -68,9 +68,9 @@ class ResultViewSet(DataViewSet):
 
     @extend_schema(operation_id="openTransactions", request=Window, responses=serializers.OpenTransactionsSerializer)
     def missing(self, request: Request, company_id: str) -> Response:
-        """What the profit and loss does not know of yet: transactions that are not categorized, or not in full.
+        """Get transactions that are not or only partly categorized and therefore missing from the profit and loss.
 
-        Pending transactions and initial balances are left out, as there.
+        Pending transactions and opening balances are excluded.
         """
         start, end = parse_window(self.parse_body(Window))
         open_found = sum_open_transactions(company=self.company, start=start, end=end, rates=get_rate_table())

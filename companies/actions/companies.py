@@ -20,35 +20,35 @@ RECOMPUTE_FIELDS = {"base_currency", "pl_recognize_revenue_on_invoice"}  # deriv
 
 
 class CompanyManageRequired(PermissionDeniedError):
-    """The base currency, the data start date and requireSecondFactor need the permission company:manage."""
+    """You need the permission company:manage to change baseCurrency, dataStartDate or requireSecondFactor."""
 
 
 class SignedInMemberRequired(PermissionDeniedError):
-    """Only a member who signed in can change requireSecondFactor, not an API key."""
+    """API keys cannot change requireSecondFactor. Sign in to change it."""
 
     code = "permission_denied"
 
 
 class SecondFactorMissing(ConflictError):
-    """Set up a second factor of your own before you ask everybody for one."""
+    """Set up two-factor authentication for yourself before you require it."""
 
     code = "second_factor_missing"
 
 
 class TooManyCompanies(TooManyRequestsError):
-    """You started ten companies today. Try again tomorrow."""
+    """You can create up to 10 companies a day. Try again tomorrow."""
 
     code = "too_many_companies"
 
 
 class IllegalStatusMove(ConflictError):
-    """The company's status cannot become this one; it was moved by somebody else meanwhile, perhaps."""
+    """The company's status changed in the meantime. Reload and try again."""
 
     code = "illegal_status_move"
 
 
 class CompanyExpired(PermissionDeniedError):
-    """The company is read-only: its trial or its subscription has ended."""
+    """This company is read-only because its trial or subscription has ended."""
 
     code = "company_expired"
 

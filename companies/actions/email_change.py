@@ -26,13 +26,13 @@ HOUR_SECONDS, MAX_REQUESTS_PER_HOUR = 3600, 5  # per user
 
 
 class EmailChangeEnded(ConflictError):
-    """The link was used, is older than a day, was followed by another one, or is not for the account signed in here."""
+    """This link is no longer valid. Sign in with the right account or request a new link."""
 
     code = "email_change_ended"
 
 
 class TooManyEmailChanges(TooManyRequestsError):
-    """Five addresses were asked for within an hour; try again later."""
+    """You requested too many email changes. Try again in an hour."""
 
     code = "too_many_email_changes"
 
@@ -64,16 +64,15 @@ def request_email_change(*, user: User, email: str, context: AuditContext) -> No
     recipients = [address] if may_send and (existing_user is None or existing_user.pk == user.pk) else []
     with use_locale(get_user_locale(user)):
         mailer.send_email_later(
-            to=recipients, subject=_("Confirm your new e-mail address"), message=build_email_change_text(token)
+            to=recipients, subject=_("Confirm your new email address"), message=build_email_change_text(token)
         )
 
 
 def build_email_change_text(token: str) -> str:
     """Build the text of the confirmation e-mail."""
     return _(
-        "This address was given as the new one of an account in Tidebook. Sign in there and confirm it here:\n\n"
-        "{link}\n\n"
-        "The link holds for a day and works once. If you did not expect this, you can ignore this message."
+        "Sign in to Tidebook and confirm your new email address:\n\n{link}\n\nThe link is valid for "
+        "one day and can be used once. If you did not request this, ignore this email."
     ).format(link=f"{settings.APP_URL}/profile/email/{token}")
 
 
@@ -105,7 +104,7 @@ def confirm_email_change(*, user: User, token: str, request: Any, context: Audit
             person.email = row.email
             person.save(update_fields=["email", "canonical_email"])
             members.record_user_change(user=person, before=before, context=context)
-            detail = f"{old_email} became {row.email}"[: auth_emails.MAX_TEXT_LENGTH]
+            detail = f"{old_email} changed to {row.email}"[: auth_emails.MAX_TEXT_LENGTH]
             security_log.record_security_event(
                 user=person, event=PersonalEvent.EMAIL_CHANGED, request=request, now=context.time, detail=detail
             )

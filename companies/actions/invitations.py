@@ -31,33 +31,33 @@ ONE_DAY, MAX_INVITATIONS_PER_DAY = timedelta(days=1), 20  # e-mails of a company
 MAX_INVITATIONS_PER_USER_PER_DAY = 40  # in all companies together
 MAX_EMAILS_PER_ADDRESS_PER_DAY = 10  # in all companies together, per day
 INVITATION_ACTIONS = ("member.invited", "member.invitedAgain")
-API_KEY_INVITER_TEXT = gettext_noop("An API key of the company")  # inviter, if it was no user
+API_KEY_INVITER_TEXT = gettext_noop("An API key")  # inviter, if it was no user
 
 
 class TooManyInvitations(TooManyRequestsError):
-    """20 invitations were mailed for this company within a day, or 40 by this person; see `Retry-After`."""
+    """Invitation limit reached: 20 per company or 40 per person within a day. Try again later."""
 
     code = "too_many_invitations"
 
 
 class NotInvited(ConflictError):
-    """This person has joined: there is no invitation to send again."""
+    """This person is already a member."""
 
     code = "not_invited"
 
 
 class InvitationEnded(ConflictError):
-    """The invitation was used, declined or cancelled, or is older than seven days."""
+    """This invitation is no longer valid. Ask for a new one."""
 
     code = "invitation_ended"
 
 
 class InvitationForOtherAddress(PermissionDeniedError):
-    """The invitation is for another e-mail address than the one that is signed in."""
+    """This invitation was sent to a different email address. Sign in with that address."""
 
 
 class AccountThere(ConflictError):
-    """There is an account for this address by now: open the link again and sign in."""
+    """An account with this email address already exists. Open the link again and sign in."""
 
     code = "account_there"
 
@@ -257,8 +257,9 @@ def send_invitation_email(invitation: Membership, *, token: str, now: datetime) 
     with use_locale(get_user_locale(account) if account else DEFAULT_LOCALE):
         name = mailer.format_quoted_name(invitation.company.name)
         message = _(
-            "You are invited to work with {company} in Tidebook. Accept or decline here:\n\n{link}\n\n"
-            "The link holds for seven days and works once. If you did not expect this, you can ignore this message."
+            "You have been invited to join {company} in Tidebook. Accept or decline the invitation:\n\n"
+            "{link}\n\nThe link is valid for 7 days and can be used once. If you did not expect this, "
+            "ignore this email."
         )
         mailer.send_email_later(
             to=[invitation.shown_email],

@@ -20,19 +20,19 @@ MAX_LOGO_BYTES = 512 * 1024  # 699,052 characters of base64: service.md, part 8
 
 
 class InvalidBase64(InvalidInputError):
-    """imageBase64 is not base64."""
+    """imageBase64 is not valid Base64."""
 
     code = "invalid_base64"
 
 
 class NotAPng(InvalidInputError):
-    """The image is not a PNG that can be decoded."""
+    """The image is not a valid PNG."""
 
     code = "not_a_png"
 
 
 class ImageTooLarge(InvalidInputError):
-    """The image has more than 4096 pixels on a side, or more than 512 KiB."""
+    """The image is too large. Upload a PNG of at most 4096 × 4096 pixels and 512 KiB."""
 
     code = "image_too_large"
 

@@ -21,13 +21,13 @@ from companies.permissions import Permission, Role, get_membership_permissions
 
 
 class LastOwner(ConflictError):
-    """The last owner of a company can be neither removed nor demoted."""
+    """A company needs at least one owner. Make another member an owner first."""
 
     code = "last_owner"
 
 
 class OwnerRequired(PermissionDeniedError):
-    """Only owners make owners, only who may manage the company changes them, and nobody gives what they do not hold."""
+    """You cannot change this member's role or permissions. You can only grant permissions you have yourself."""
 
 
 def update_member(

@@ -24,16 +24,16 @@ def refuse_body(request: HttpRequest) -> HttpResponse | None:
     length, chunked = get_content_length(request.META), "HTTP_TRANSFER_ENCODING" in request.META
     if length <= settings.MAX_FORM_BYTES and not chunked:
         if is_form_incomplete(request):
-            return refused(request, 400, "bad_request", "A part of what was sent is missing.")
+            return refused(request, 400, "bad_request", "The request body is incomplete.")
         return None
     view = find_view(request)
     if hasattr(view, "actions"):
         return None
     if chunked:
-        return refused(request, 411, "length_required", "Send the body with its Content-Length.")
+        return refused(request, 411, "length_required", "Send a Content-Length header.")
     most = get_max_body_bytes(request, view)
     if length > most:
-        return refused(request, 413, "body_too_large", f"What was sent is larger than {format_byte_limit(most)}.")
+        return refused(request, 413, "body_too_large", f"The request is too large (maximum {format_byte_limit(most)}).")
     return None
 
 
@@ -77,5 +77,5 @@ def refused(request: HttpRequest, status: int, code: str, detail: str) -> HttpRe
         headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
         return HttpResponse(orjson.dumps(oauth_error), status=status, content_type=JSON_CONTENT_TYPE, headers=headers)
     if request.path.startswith(error_pages.PAGE_PREFIXES):
-        return error_pages.render_refused_body_page(request, status=status, text=f"{detail} Nothing was stored.")
+        return error_pages.render_refused_body_page(request, status=status, text=f"{detail} Nothing was saved.")
     return errors.build_problem_response(request, status=status, code=code, detail=detail)

@@ -23,7 +23,7 @@ def show_not_found_page(request: HttpRequest, exception: Exception) -> HttpRespo
     if request.path.startswith(PAGE_PREFIXES) or (
         is_documentation and "text/html" in request.headers.get("Accept", "")
     ):
-        page_context = {"title": _("Nothing here"), "text": _(errors.NOT_FOUND_TEXT)}
+        page_context = {"title": _("Page not found"), "text": _(errors.NOT_FOUND_TEXT)}
         answer = render(request, "companies/error.html", page_context, status=404)
     else:
         answer = errors.respond_not_found(request, exception)
@@ -40,14 +40,14 @@ def show_server_error_page(request: HttpRequest) -> HttpResponse:
     request_number = request.request_id  # type: ignore[attr-defined]
     title, text = (
         _("Something went wrong"),
-        _("It is our fault. Tell us this number: {number}").format(number=request_number),
+        _("An unexpected error occurred. Contact support with this number: {number}").format(number=request_number),
     )
     if answer.status_code != 500:
-        title, text = _("Out of order"), _("Something that we need does not answer. Please try again in a minute.")
+        title, text = _("Service unavailable"), _("The service is temporarily unavailable. Try again in a minute.")
     if answer.status_code == errors.QUERY_TIMEOUT[0] and errors.is_query_timeout(sys.exception()):
-        title, text = _("This took too long"), _("Choose a shorter period or fewer rows, then try again.")
+        title, text = _("Request timed out"), _("Choose a shorter period or fewer rows and try again.")
     if answer.status_code == errors.CONCURRENT_CHANGE[0]:
-        title, text = _("Please try again"), _("Another change of this company is still running. Nothing was changed.")
+        title, text = _("Try again"), _("Another change to this company is in progress. Nothing was saved.")
     page = HttpResponse(render_to_string("companies/error.html", {"title": title, "text": text}))
     page.status_code = answer.status_code
     if "Retry-After" in answer:
@@ -60,7 +60,7 @@ def show_too_many_requests_page(request: HttpRequest, exception: Exception) -> H
     if not isinstance(exception, RateLimited | TooManyInWork):
         return None
     if request.path.startswith(PAGE_PREFIXES):
-        text = _("You are sending requests faster than we answer them. Wait a moment, then reload the page.")
+        text = _("You have sent too many requests. Wait a moment and reload the page.")
         title = _("Too many requests")
         response = HttpResponse(render_to_string("companies/error.html", {"title": title, "text": text}), status=429)
     else:
@@ -74,12 +74,12 @@ def show_permission_denied_page(request: HttpRequest, exception: Exception) -> H
     """Show the 403 page with its reason."""
     if not request.path.startswith(PAGE_PREFIXES):
         return errors.respond_permission_denied(request, exception)
-    text = _("Your role in this company does not allow this. An owner can change that.")
+    text = _("Your role does not allow this. Ask an owner for access.")
     if isinstance(exception, CompanyReadOnly):
-        text = _("The company is read-only: its trial or its subscription has ended. Nothing was changed.")
+        text = _("This company is read-only because its trial or subscription has ended. Nothing was saved.")
     if isinstance(exception, MfaRequired):
         return render(request, "companies/mfa_required.html", status=403)
-    return render(request, "companies/error.html", {"title": _("Not allowed"), "text": text}, status=403)
+    return render(request, "companies/error.html", {"title": _("Access denied"), "text": text}, status=403)
 
 
 def show_bad_request_page(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -89,22 +89,20 @@ def show_bad_request_page(request: HttpRequest, exception: Exception) -> HttpRes
         return answer
     is_too_large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent)
     if is_too_large:
-        text = _("The form has more fields, or more text, than we take at once. Nothing was stored.")
+        text = _("The form contains too much data. Nothing was saved.")
     else:
-        text = _("The form could not be read. Nothing was stored.")
+        text = _("The form could not be read. Nothing was saved.")
     return render_refused_body_page(request, status=413 if is_too_large else 400, text=text)
 
 
 def render_refused_body_page(request: HttpRequest, *, status: int, text: str) -> HttpResponse:
     """Render the page for a rejected body, without looking at body or user."""
-    title = _("Too large") if status == 413 else _("Not readable")
+    title = _("Too large") if status == 413 else _("Invalid request")
     page = render_to_string("companies/error.html", {"title": title, "text": text})
     return HttpResponse(page, status=status)
 
 
 def show_csrf_failure_page(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Show the page for a missing or invalid CSRF token."""
-    text = _(
-        "This form was not sent from a current page of ours, so nothing was changed. Go back, reload, and try again."
-    )
-    return render(request, "companies/error.html", {"title": _("Please try again"), "text": text}, status=403)
+    text = _("This page has expired. Nothing was saved. Go back, reload the page and try again.")
+    return render(request, "companies/error.html", {"title": _("Try again"), "text": text}, status=403)

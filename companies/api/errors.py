@@ -31,7 +31,7 @@ log = logging.getLogger("api")
 STATUS_TITLES = {
     400: "Bad request",
     401: "Not authenticated",
-    403: "Not allowed",
+    403: "Permission denied",
     404: "Not found",
     405: "Method not allowed",
     406: "Not acceptable",
@@ -39,13 +39,13 @@ STATUS_TITLES = {
     411: "Length required",
     412: "Precondition failed",
     413: "Too large",
-    414: "Address too long",
+    414: "URI too long",
     415: "Unsupported media type",
     429: "Too many requests",
     431: "Headers too large",
     500: "Internal error",
     503: "Unavailable",
-    507: "No room left",
+    507: "Insufficient storage",
 }
 ERROR_STATUSES: dict[type[errors.DomainError], int] = {
     PreconditionFailed: 412,
@@ -78,20 +78,20 @@ FRAMEWORK_CODES = {  # DRF's codes → ours, where they are less specific or dif
 DATABASE_UNAVAILABLE = (
     503,
     "unavailable",
-    "The database does not answer. Try again; an Idempotency-Key makes sure that it counts once.",
+    "The database is unavailable. Retry with an Idempotency-Key to avoid duplicates.",
 )
 STORAGE_FULL = (
     507,
     "storage_full",
-    "There is no room left on our side. Try again later; with an Idempotency-Key it counts once.",
+    "The storage is full. Retry later with an Idempotency-Key to avoid duplicates.",
 )
 STORAGE_UNAVAILABLE = (
     503,
     "storage_unavailable",
-    "Nothing can be stored on our side at the moment. Nothing was changed; try again.",
+    "The storage is unavailable. Nothing was changed. Try again.",
 )
 # 503 because the same query may succeed later; the code differs from that of an unavailable database.
-QUERY_TIMEOUT = (503, "query_timeout", "The query took too long. Ask for less: a shorter period, or fewer rows.")
+QUERY_TIMEOUT = (503, "query_timeout", "The query took too long. Request a shorter period or fewer rows.")
 CONCURRENT_CHANGE = (409, ConcurrentChangeRace.code, ConcurrentChangeRace().detail)
 UNAVAILABLE_RETRY_SECONDS, STORAGE_FULL_RETRY_SECONDS, CONCURRENT_CHANGE_RETRY_SECONDS = 5, 60, 1  # until a retry
 RETRY_SECONDS_BY_STATUS = {503: UNAVAILABLE_RETRY_SECONDS, 507: STORAGE_FULL_RETRY_SECONDS}
@@ -104,19 +104,19 @@ ERRORS_BY_ERRNO = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), STORAGE_FULL),
     **dict.fromkeys((errno.EROFS, errno.EIO), STORAGE_UNAVAILABLE),
 }
-NOT_FOUND_TEXT = gettext_noop("There is nothing at this address, or nothing that you can reach.")
-INTERNAL_ERROR_TEXT = "Something went wrong on our side. The request id helps us find it."
+NOT_FOUND_TEXT = gettext_noop("This address does not exist, or you do not have access to it.")
+INTERNAL_ERROR_TEXT = "An unexpected error occurred. Contact support with the request id."
 INVALID_FIELDS_TEXT = "The request has invalid fields."
-UNSTORABLE_VALUE = (400, "invalid_value", "A value is out of range or has characters that cannot be stored.")
+UNSTORABLE_VALUE = (400, "invalid_value", "A value is out of range or contains characters that cannot be saved.")
 CONSTRAINT_CONFLICT = (409, ConstraintConflict.code, ConstraintConflict().detail)
-BODY_TOO_LARGE = (413, "body_too_large", "The body is larger than this operation takes.")
+BODY_TOO_LARGE = (413, "body_too_large", "The request body is too large.")
 UNREADABLE_REQUEST = (400, "bad_request", "The request could not be read.")
 ERRORS_BY_EXCEPTION: dict[type[Exception], tuple[int, str, str]] = {
     errors.NotFoundError: (404, "not_found", NOT_FOUND_TEXT),
     exceptions.NotFound: (404, "not_found", NOT_FOUND_TEXT),
     Http404: (404, "not_found", NOT_FOUND_TEXT),
     RequestDataTooBig: BODY_TOO_LARGE,
-    PermissionDenied: (403, "permission_denied", "You may not do this."),
+    PermissionDenied: (403, "permission_denied", "You do not have permission to do this."),
     SuspiciousOperation: UNREADABLE_REQUEST,
     UnreadablePostError: UNREADABLE_REQUEST,
     DataError: UNSTORABLE_VALUE,
@@ -309,4 +309,6 @@ def respond_bad_request(request: Any, exception: Exception) -> HttpResponse:
 
 def respond_permission_denied(request: Any, exception: Exception) -> HttpResponse:
     """Return the 403 response."""
-    return build_problem_response(request, status=403, code="permission_denied", detail="You may not do this.")
+    return build_problem_response(
+        request, status=403, code="permission_denied", detail="You do not have permission to do this."
+    )

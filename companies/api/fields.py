@@ -54,7 +54,7 @@ class NameField(TextField):
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if isinstance(data, str) and not VISIBLE_PATTERN.search(data):
-            raise serializers.ValidationError(_("This field may not be blank."), code=BLANK_NAME_CODE)
+            raise serializers.ValidationError(_("This field is required."), code=BLANK_NAME_CODE)
         return super().run_validation(data)
 
 
@@ -183,8 +183,8 @@ class DateField(serializers.DateField):
     """A date, YYYY-MM-DD, never shifted by a time zone."""
 
     default_error_messages = {
-        "invalid": gettext_lazy("Must be a date, YYYY-MM-DD."),
-        "invalid_date": gettext_lazy("There is no such day."),
+        "invalid": gettext_lazy("Must be a date (YYYY-MM-DD)."),
+        "invalid_date": gettext_lazy("This date does not exist."),
     }
 
     def to_internal_value(self, data: Any) -> date:
@@ -202,7 +202,7 @@ class DateField(serializers.DateField):
 class MonthField(serializers.Field):
     """A month, YYYY-MM, as its first day."""
 
-    default_error_messages = {"invalid_month": gettext_lazy("Must be a month, YYYY-MM.")}
+    default_error_messages = {"invalid_month": gettext_lazy("Must be a month (YYYY-MM).")}
 
     def to_internal_value(self, data: Any) -> date:
         if not isinstance(data, str) or not MONTH_PATTERN.fullmatch(data) or data.startswith("0000"):
@@ -216,7 +216,7 @@ class MonthField(serializers.Field):
 class TimeField(serializers.DateTimeField):
     """An ISO 8601 time with its offset; returned in UTC with Z."""
 
-    default_error_messages = {"invalid": "Must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z."}
+    default_error_messages = {"invalid": "Must be an ISO 8601 time with a UTC offset, such as 2026-01-31T12:00:00Z."}
 
     def to_internal_value(self, data: Any) -> datetime:
         try:
@@ -252,7 +252,7 @@ class ChoiceField(serializers.ChoiceField):
         return ", ".join(self.choice_strings_to_values)
 
 
-UNKNOWN_CURRENCY_TEXT = gettext_lazy("Must be one of {words}, in upper case.")
+UNKNOWN_CURRENCY_TEXT = gettext_lazy("Must be one of {words}.")
 
 
 def describe_currencies() -> str:
@@ -276,9 +276,9 @@ class JsonField(serializers.JSONField):
 
     default_error_messages = {
         "invalid": "Must be an object.",
-        "too_deep": f"Must not be nested more than {MAX_JSON_DEPTH} levels deep.",
-        "invalid_characters": "Must not have NUL characters.",
-        "out_of_range": f"Must not have numbers beyond ±{MAX_INTEGER}.",
+        "too_deep": f"Must have at most {MAX_JSON_DEPTH} nested levels.",
+        "invalid_characters": "Must not contain NUL characters.",
+        "out_of_range": f"Must not contain numbers beyond ±{MAX_INTEGER}.",
     }
 
     def to_internal_value(self, data: Any) -> Any:

@@ -29,7 +29,7 @@ class SerializerFormField(forms.Field):
 
 
 class IdFormField(SerializerFormField):
-    serializer_field = fields.IdField(error_messages={"unknown_id": gettext_lazy("Must be an id.")})
+    serializer_field = fields.IdField(error_messages={"unknown_id": gettext_lazy("Must be a valid ID.")})
 
 
 class IdFilter(django_filters.UUIDFilter):
@@ -96,13 +96,13 @@ def list_repeatable_filters(filterset_class: Any) -> set[str]:
 def refuse_repeated_parameters(params: Any, *, allowed: Collection[str] = ()) -> None:
     """Raise ValidationError for parameters given more than once."""
     refuse_parameters(
-        [name for name in params if name not in allowed and len(params.getlist(name)) > 1], "Given more than once."
+        [name for name in params if name not in allowed and len(params.getlist(name)) > 1], "Must be sent only once."
     )
 
 
 def refuse_empty_parameters(params: Any) -> None:
     """Raise ValidationError for parameters without a value."""
-    refuse_parameters([name for name in params if "" in params.getlist(name)], "Has no value.")
+    refuse_parameters([name for name in params if "" in params.getlist(name)], "Must have a value.")
 
 
 def refuse_parameters(names: Collection[str], message: str) -> None:

@@ -31,7 +31,7 @@ IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 class IdempotencyKeyReused(InvalidInputError):
-    """This Idempotency-Key was used with another request body."""
+    """This Idempotency-Key was already used with a different request. Use a new key."""
 
     code = "idempotency_key_reused"
 
@@ -43,13 +43,13 @@ class InvalidIdempotencyKey(InvalidInputError):
 
 
 class IdempotencyInProgress(ConflictError):
-    """A request with this Idempotency-Key is still running."""
+    """A request with this Idempotency-Key is in progress. Retry when it has finished."""
 
     code = "idempotency_in_progress"
 
 
 class IdempotencyAnswerLost(ConflictError):
-    """The request with this Idempotency-Key had its effect, but its answer can be read no more: look what is there."""
+    """The request with this Idempotency-Key succeeded, but its response is no longer available."""
 
     code = "idempotency_answer_lost"
 

@@ -28,7 +28,7 @@ def parse_page_limit(params: Any) -> int:
     refuse_repeated_parameters(params, allowed=set(params) - PAGING_NAMES)
     text = params.get("limit", str(DEFAULT_LIMIT))
     if not re.fullmatch(r"\d{1,4}", text, re.ASCII) or not 1 <= int(text) <= MAX_LIMIT:
-        raise ValidationError({"limit": [ErrorDetail(f"Must be from 1 to {MAX_LIMIT}.", code="out_of_range")]})
+        raise ValidationError({"limit": [ErrorDetail(f"Must be between 1 and {MAX_LIMIT}.", code="out_of_range")]})
     return int(text)
 
 
@@ -57,7 +57,7 @@ def compute_list_digest(request: Any, order: Sequence[str]) -> str:
 
 def build_cursor_error(parameter: str = "cursor") -> ValidationError:
     """Build the error of an invalid cursor."""
-    return ValidationError({parameter: [ErrorDetail("Not a cursor of this list.", code="invalid_cursor")]})
+    return ValidationError({parameter: [ErrorDetail("Must be a cursor returned by this list.", code="invalid_cursor")]})
 
 
 def build_next_link(request: Any, cursor: str, parameter: str = "cursor") -> str:

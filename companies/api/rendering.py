@@ -21,17 +21,17 @@ PLAIN_DECIMAL_PATTERN = re.compile(r"-?[0-9]{1,30}\.[0-9]{1,30}")
 class BodyTooLarge(APIException):
     status_code = 413
     default_code = "body_too_large"
-    default_detail = "The body is larger than this operation takes."
+    default_detail = "The request body is too large."
 
 
 class LengthRequired(APIException):
     status_code = 411
     default_code = "length_required"
-    default_detail = "Send the body with its Content-Length."
+    default_detail = "Send a Content-Length header."
 
 
 class EncodingUnsupported(UnsupportedMediaType):
-    default_detail = "Send the body as it is, without a Content-Encoding."
+    default_detail = "Send the body without Content-Encoding."
 
     def __init__(self) -> None:
         APIException.__init__(self)
@@ -94,7 +94,7 @@ class JsonParser(BaseParser):
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
         body = read_body(stream, limit=parser_context["view"].max_body_bytes)
         if sum(map(body.count, JSON_SEPARATORS)) > MAX_VALUES:
-            raise BodyTooLarge(f"The body has more than {MAX_VALUES:,} values.")
+            raise BodyTooLarge(f"The request body has too many values (maximum {MAX_VALUES:,}).")
         try:
             document = orjson.loads(body) if body else {}
             # Only then can there be a number that a float cannot hold, and the slower parser is needed.
@@ -104,7 +104,7 @@ class JsonParser(BaseParser):
                 else document
             )
         except (orjson.JSONDecodeError, RecursionError) as error:
-            raise ParseError(f"The body is not JSON: {error}", code="invalid_json") from None
+            raise ParseError(f"The request body is not valid JSON: {error}", code="invalid_json") from None
 
 
 class UploadParser(MultiPartParser):

@@ -31,7 +31,7 @@ Release = Callable[[], None]
 
 
 class TooManyInWork(TooManyRequestsError):
-    """Too many requests of this credential or company are being answered. Wait until one of them ends."""
+    """Too many concurrent requests. Retry when one of them has finished."""
 
     code = "too_many_in_work"
 

@@ -53,11 +53,11 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class PermissionMissing(PermissionDeniedError):
-    """A permission is missing; its name is in the detail."""
+    """You do not have the required permission."""
 
     def __init__(self, permission: Permission):
         self.permission = permission
-        super().__init__(f"This needs the permission {permission.value}.")
+        super().__init__(f"You need the permission {permission.value}.")
 
     @property
     def scope(self) -> str | None:
@@ -191,7 +191,7 @@ class ApiViewSet(ViewSet):
         try:
             self.caller.note_use(self.now)
         except (DatabaseError, InterfaceError) as error:
-            log.warning("the last use of %s was not noted (%s)", self.caller.key, type(error).__name__)
+            log.warning("could not record the last use of %s (%s)", self.caller.key, type(error).__name__)
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, PreconditionFailed) and exc.row is not None:

@@ -16,22 +16,22 @@ ENTITY_LABELS = {
     "apiKey": _("API key"),
     "app": _("Connected app"),
     "categorizationRule": _("Rule"),
-    "categorizationRun": _("Run of the rules"),
+    "categorizationRun": _("Rule run"),
     "category": _("Category"),
     "company": _("Company"),
     "counterparty": _("Counterparty"),
     "file": _("Document"),
     "import": _("Import"),
-    "initialBalance": _("Initial balance"),
+    "initialBalance": _("Opening balance"),
     "member": _("Member"),
     "notification": _("Notification"),
-    "planItem": _("Plan line"),
-    "plannedTransaction": _("Planned payment"),
+    "planItem": _("Plan item"),
+    "plannedTransaction": _("Planned transaction"),
     "product": _("Product"),
     "productGroup": _("Product group"),
     "savedView": _("Saved view"),
     "subscription": _("Subscription"),
-    "subscriptionEvent": _("Price of a subscription"),
+    "subscriptionEvent": _("Subscription price"),
     "transaction": _("Transaction"),
     "transfer": _("Transfer"),
     "webhookEndpoint": _("Webhook"),
@@ -42,93 +42,93 @@ ENTITY_PHRASES = {
     "apiKey": _("the API key"),
     "app": _("the connected app"),
     "categorizationRule": _("the rule"),
-    "categorizationRun": _("the run of the rules"),
+    "categorizationRun": _("the rule run"),
     "category": _("the category"),
     "company": _("the company"),
     "counterparty": _("the counterparty"),
     "file": _("the document"),
     "import": _("the import"),
-    "initialBalance": _("the initial balance"),
+    "initialBalance": _("the opening balance"),
     "member": _("the member"),
     "notification": _("the notification"),
-    "planItem": _("the plan line"),
-    "plannedTransaction": _("the planned payment"),
+    "planItem": _("the plan item"),
+    "plannedTransaction": _("the planned transaction"),
     "product": _("the product"),
     "productGroup": _("the product group"),
     "savedView": _("the saved view"),
     "subscription": _("the subscription"),
-    "subscriptionEvent": _("the price of a subscription"),
+    "subscriptionEvent": _("the subscription price"),
     "transaction": _("the transaction"),
     "transfer": _("the transfer"),
     "webhookEndpoint": _("the webhook"),
 }
 VERB_PHRASES = {
-    "created": _("added {what}"),
+    "created": _("created {what}"),
     "updated": _("changed {what}"),
     "deleted": _("deleted {what}"),
     "archived": _("archived {what}"),
     "unarchived": _("restored {what}"),
-    "disabled": _("switched off {what}"),
+    "disabled": _("disabled {what}"),
     "removed": _("removed {what}"),
     "revoked": _("revoked {what}"),
-    "rolled": _("renewed {what}"),
+    "rolled": _("rolled {what}"),
 }
 # Actions with a sentence of their own: {name} is the entity's name, {n} the first count.
 ACTION_PHRASES = {
     "account.groupChanged": _("moved the account{name} to another group"),
     "app.connected": _("connected the app{name}"),
     "app.revoked": _("disconnected the app{name}"),
-    "categorizationRule.disabled": _("switched off the rule{name}"),
-    "categorizationRules.arranged": _("put the rules into another order"),
-    "category.replaced": _("put another category in the place of{name}"),
+    "categorizationRule.disabled": _("disabled the rule{name}"),
+    "categorizationRules.arranged": _("reordered the rules"),
+    "category.replaced": _("replaced the category{name}"),
     "company.logoRemoved": _("removed the logo"),
     "company.logoReplaced": _("replaced the logo"),
-    "company.reset": _("put the demonstration back as it was made"),
-    "company.updated": _("changed the company’s settings"),
+    "company.reset": _("reset the demo company"),
+    "company.updated": _("changed the company settings"),
     "counterparty.merged": _("merged the counterparty{name} into another"),
     "import.finished": ngettext_lazy("imported {n} transaction", "imported {n} transactions", "count"),
     "import.undone": ngettext_lazy(
-        "undid the import{name} of {n} transaction", "undid the import{name} of {n} transactions", "count"
+        "undid the import{name} with {n} transaction", "undid the import{name} with {n} transactions", "count"
     ),
     "member.declined": _("declined the invitation{name}"),
     "member.invited": _("invited{name}"),
-    "member.invitedAgain": _("invited{name} again"),
+    "member.invitedAgain": _("resent the invitation to{name}"),
     "member.joined": _("joined the company"),
     "member.left": _("left the company"),
-    "member.secondFactorRemoved": _("took all second factors from{name}"),
+    "member.secondFactorRemoved": _("removed two-factor authentication of{name}"),
     "notification.allRead": ngettext_lazy(
         "marked {n} notification as read", "marked {n} notifications as read", "count"
     ),
     "notification.deleted": ngettext_lazy("deleted {n} notification", "deleted {n} notifications", "count"),
     "notification.read": _("read a notification"),
-    "plannedTransaction.overridden": _("changed one occurrence of the planned payment{name}"),
-    "plannedTransaction.settled": _("settled the planned payment{name}"),
-    "plannedTransaction.unsettled": _("took back that the planned payment{name} was settled"),
+    "plannedTransaction.overridden": _("changed an occurrence of the planned transaction{name}"),
+    "plannedTransaction.settled": _("settled the planned transaction{name}"),
+    "plannedTransaction.unsettled": _("unsettled the planned transaction{name}"),
     "plannedTransactions.settled": ngettext_lazy(
-        "settled {n} planned payment", "settled {n} planned payments", "count"
+        "settled {n} planned transaction", "settled {n} planned transactions", "count"
     ),
-    "subscriptionEvent.retracted": _("took back a price of a subscription"),
+    "subscriptionEvent.retracted": _("retracted a subscription price"),
     "subscriptionEvents.imported": ngettext_lazy(
-        "imported {n} price of subscriptions", "imported {n} prices of subscriptions", "count"
+        "imported {n} subscription price", "imported {n} subscription prices", "count"
     ),
-    "transaction.matchAllowed": _("let the transaction{name} be proposed again for what it was refused for"),
-    "transaction.matchRefused": _("said what the transaction{name} does not belong to"),
-    "transaction.split": _("said what the transaction{name} was for"),
+    "transaction.matchAllowed": _("restored a rejected match of the transaction{name}"),
+    "transaction.matchRefused": _("rejected a match of the transaction{name}"),
+    "transaction.split": _("categorized the transaction{name}"),
     "transactions.categorized": ngettext_lazy("categorized {n} transaction", "categorized {n} transactions", "count"),
     "transactions.deleted": ngettext_lazy("deleted {n} transaction", "deleted {n} transactions", "count"),
     "transactions.rulesApplied": ngettext_lazy(
         "applied the rules to {n} transaction", "applied the rules to {n} transactions", "count"
     ),
     "transactions.runTakenBack": ngettext_lazy(
-        "took back what was done to {n} transaction", "took back what was done to {n} transactions", "count"
+        "undid the changes to {n} transaction", "undid the changes to {n} transactions", "count"
     ),
     "transactions.uncategorized": ngettext_lazy(
         "uncategorized {n} transaction", "uncategorized {n} transactions", "count"
     ),
     "transfer.linked": _("linked a transfer"),
     "transfer.unlinked": _("unlinked a transfer"),
-    "webhookEndpoint.redelivered": _("sent an event to the webhook{name} again"),
-    "webhookEndpoint.secretRolled": _("renewed the secret of the webhook{name}"),
+    "webhookEndpoint.redelivered": _("resent an event to the webhook{name}"),
+    "webhookEndpoint.secretRolled": _("rolled the secret of the webhook{name}"),
     "webhookEndpoint.tested": _("tested the webhook{name}"),
 }
 COUNT_FIELDS = ("affected", "count", "deleted", "settled", "read_count", "deleted_count")
@@ -150,7 +150,7 @@ def format_action(action: str, *, name: str, before: Mapping[str, Any], after: M
     kind, _dot, verb = action.partition(".")
     object_text = f"{get_entity_phrase(kind)}{quoted_name}"
     if verb == "updated" and after.keys() == {"order"}:
-        return gettext("moved {what} to place {place}").format(what=object_text, place=after["order"] + 1)
+        return gettext("moved {what} to position {place}").format(what=object_text, place=after["order"] + 1)
     return (
         VERB_PHRASES[verb].format(what=object_text) if verb in VERB_PHRASES else f"{to_plain_words(verb)} {object_text}"
     )

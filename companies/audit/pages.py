@@ -30,7 +30,7 @@ CAMEL_CASE_PATTERN = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")  # transactionDate
 SERVICE_ACTOR = "service"  # actor without a user or key
 FILTER_FIELDS = ("person", "kind", "from", "to", "thing")
 ID_PATTERN = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-INVALID_DATE_TEXT = gettext_lazy("Write a day such as 2026-03-31.")
+INVALID_DATE_TEXT = gettext_lazy("Enter a date such as 2026-03-31.")
 
 
 @company_page(reads=Permission.AUDIT_READ)
@@ -100,12 +100,12 @@ def list_actor_choices(page: CompanyPage) -> list[tuple[str, str]]:
     if page.has_permission(Permission.API_KEYS_MANAGE):
         keys = ApiKey.objects.for_company(page.company.id).order_by("name")
         choices_by_actor |= {f"{API_KEY_ACTOR_PREFIX}{key.id}": format_key_name(key) for key in keys}
-    return [*choices_by_actor.items(), (SERVICE_ACTOR, _("The service itself"))]
+    return [*choices_by_actor.items(), (SERVICE_ACTOR, _("System"))]
 
 
 def format_key_name(key: ApiKey) -> str:
     """Format the name of a key."""
-    return _("key “{name}”").format(name=key.name)
+    return _("API key “{name}”").format(name=key.name)
 
 
 def is_entity_hidden(page: CompanyPage, kind: str) -> bool:
@@ -122,7 +122,7 @@ def build_entry_line(
     name = things.get((row.entity_type, row.entity_id)) or ("" if hides else get_object_name(before, after))
     return {
         "row": row,
-        "actor": people.get(row.actor or "", _("the service")),
+        "actor": people.get(row.actor or "", _("System")),
         "did": format_action(row.action, name=name, before=before, after=after),
         "facts": [
             fact for fact in list_changed_fields(row) if fact[1:] != ("", name)
@@ -154,7 +154,7 @@ def find_actor_names(page: CompanyPage, actors: Iterable[str]) -> dict[str, str]
     """
     keys = {actor for actor in actors if actor.startswith(API_KEY_ACTOR_PREFIX)}
     people = {actor for actor in actors if not actor.startswith(API_KEY_ACTOR_PREFIX)}
-    names_by_actor = dict.fromkeys(keys, _("a key that is gone")) | dict.fromkeys(people, _("somebody who is gone"))
+    names_by_actor = dict.fromkeys(keys, _("a deleted API key")) | dict.fromkeys(people, _("a former member"))
     if page.has_permission(Permission.API_KEYS_MANAGE):
         rows = ApiKey.objects.for_company(page.company.id).filter(
             id__in=[key.removeprefix(API_KEY_ACTOR_PREFIX) for key in keys]
@@ -163,7 +163,7 @@ def find_actor_names(page: CompanyPage, actors: Iterable[str]) -> dict[str, str]
     else:
         names_by_actor |= dict.fromkeys(keys, _("an API key"))
     if not page.has_permission(Permission.MEMBERS_MANAGE):
-        names_by_actor |= dict.fromkeys(people, _("somebody else"))
+        names_by_actor |= dict.fromkeys(people, _("another person"))
         people &= {str(page.audit_context.user_id)}
     return names_by_actor | {str(user.pk): user.display_name for user in User.objects.filter(pk__in=people)}
 

@@ -76,7 +76,7 @@ def create_partitions_ahead(*, now: datetime) -> list[date]:
         except OperationalError as error:
             if not isinstance(error.__cause__, LockNotAvailable):
                 raise
-            log.warning("The audit log was busy: its month %s is to be made by the next run.", month)
+            log.warning("The audit log was busy. The next run creates the partition of %s.", month)
     return created_months
 
 
@@ -100,15 +100,13 @@ def detach_partitions_before(*, first_kept_month: date) -> list[str]:
     }
     for month, name in names.items():
         if fetch_partition_rows("SELECT to_regclass(%s) IS NOT NULL", [name]) == [(True,)]:
-            raise PartitionDetachError(f"There is a table {name} from before: give it another name, or drop it.")
+            raise PartitionDetachError(f"Table {name} already exists. Rename or drop it.")
         try:
             with transaction.atomic():
                 company_batches.acquire_advisory_lock(PARTITION_LOCK_NAME, wait_for_others=True)
                 execute_partition_statements((*LOCK_TIMEOUT_SQL, *DETACH_PARTITION_SQL), month, name=name)
         except OperationalError as error:
-            raise PartitionDetachError(
-                f"Others keep the log to themselves, so {name} is still part of it. Try again."
-            ) from error
+            raise PartitionDetachError(f"The audit log is locked, so {name} was not moved. Try again.") from error
     return list(names.values())
 
 

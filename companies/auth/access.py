@@ -22,7 +22,7 @@ class Access:
 
 
 class SecondFactorRequired(PermissionDeniedError):
-    """The company demands a second factor of its members: set one up under Security."""
+    """This company requires two-factor authentication. Set it up under Security."""
 
     code = "second_factor_required"
 

@@ -41,25 +41,25 @@ LAST_USED_INTERVAL = timedelta(minutes=1)  # lastUsedTime is written at most thi
 
 
 class KeyExceedsCreator(PermissionDeniedError):
-    """A key cannot hold a permission that its creator does not hold."""
+    """You can only grant permissions you have yourself."""
 
     code = "permission_denied"
 
 
 class KeyNeedsOwner(PermissionDeniedError):
-    """Only owners make keys with administrative permissions."""
+    """Only owners can create API keys with administrative permissions."""
 
     code = "permission_denied"
 
 
 class KeyOutlivesCreator(PermissionDeniedError):
-    """A key cannot create one that is valid for longer than itself. Choose an earlier expiry."""
+    """An API key cannot outlive the key that created it. Choose an earlier expiry."""
 
     code = "permission_denied"
 
 
 class ExpiresInPast(InvalidInputError):
-    """The key would have expired already."""
+    """The expiry date must be in the future."""
 
     code = "expires_in_past"
 
@@ -122,7 +122,7 @@ def create_api_key(
         if creator.expires_time and (expires_time is None or expires_time > creator.expires_time):
             raise KeyOutlivesCreator
         if missing_permissions := permissions - creator.permissions:
-            message = _("You do not hold {permissions} yourself.").format(
+            message = _("You can only grant permissions you have yourself. Missing: {permissions}.").format(
                 permissions=", ".join(sort_permissions(missing_permissions))
             )
             raise KeyExceedsCreator(message)

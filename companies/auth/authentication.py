@@ -42,7 +42,7 @@ def build_challenge_header(error: str | None = None, *, scope: str | None = CHAL
 
 
 class InvalidRequest(InvalidInputError):
-    """A token came in more than one way, or more than once; the Authorization header is the only one."""
+    """Send the token once, in the Authorization header only."""
 
     code = "invalid_request"
 
@@ -99,7 +99,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             token, now=timezone.now(), company_id=get_addressed_company_id(request)
         )
         if credential is None:
-            raise AuthenticationFailed("The API key is unknown, wrong, expired or revoked.")
+            raise AuthenticationFailed("The API key is invalid, expired or revoked.")
         return credential, token
 
     def authenticate_header(self, request: Any) -> str:
@@ -159,7 +159,7 @@ class SessionAuthentication(DjangoSession):
 
     def authenticate(self, request: Any) -> tuple[Any, Any] | None:
         if parse_bearer_token(request) is not None:
-            raise AuthenticationFailed("The token is not valid here.")
+            raise AuthenticationFailed("The token is not valid for this API.")
         user_and_auth = super().authenticate(request)
         return (SessionCredential(user=user_and_auth[0]), None) if user_and_auth else None
 

@@ -24,8 +24,8 @@ def send_new_device_email(*, user: User, request: Any, now: datetime) -> None:
     """Notify about a sign-in with a browser that was not used for this account in the last 90 days."""
     with use_locale(get_user_locale(user)):
         body = _(
-            "{device} at the address {address} signed in to your account {when}. "
-            "It had not signed in for 90 days, or never."
+            "{device} (IP address {address}) signed in to your account {when}. It has not signed in "
+            "during the last 90 days."
         )
         send_security_email(
             user,
@@ -38,21 +38,21 @@ def send_password_changed_email(*, user: User, now: datetime, request: Any = Non
     """Notify about a new password. Without `request` it was set by staff or on the command line."""
     if request is None:
         security_log.record_security_action(
-            user=user, event=PersonalEvent.PASSWORD_CHANGED, context=AuditContext(time=now), detail="by staff"
+            user=user, event=PersonalEvent.PASSWORD_CHANGED, context=AuditContext(time=now), detail="by support"
         )
     else:
         security_log.record_security_event(user=user, event=PersonalEvent.PASSWORD_CHANGED, request=request, now=now)
     with use_locale(get_user_locale(user)):
         if request is None:
-            body = _(
-                "The password of your account was changed by staff {when}. All other sessions were signed out."
-            ).format(when=format_email_time(now))
+            body = _("Support changed the password of your account {when}. All other sessions were signed out.").format(
+                when=format_email_time(now)
+            )
         else:
             body = _(
-                "The password of your account was changed {when}, by {device} at the address {address}. "
+                "The password of your account was changed {when} from {device} (IP address {address}). "
                 "All other sessions were signed out."
             ).format(when=format_email_time(now), **describe_request_origin(request))
-        send_security_email(user, subject=_("Your password was changed"), body=body)
+        send_security_email(user, subject=_("Password changed"), body=body)
 
 
 def send_api_key_created_email(*, key: ApiKey, context: AuditContext) -> None:
@@ -65,13 +65,13 @@ def send_api_key_created_email(*, key: ApiKey, context: AuditContext) -> None:
     detail = f"{truncate_name(key.name)}, ending in {key.last_four}"
     security_log.record_security_action(user=user, event=PersonalEvent.API_KEY_CREATED, context=context, detail=detail)
     with use_locale(get_user_locale(user)):
-        body = _("The API key {key}, ending in {last}, was created for {company} with your account {when}.").format(
+        body = _("API key {key} (…{last}) was created for {company} from your account {when}.").format(
             key=mailer.format_quoted_name(truncate_name(key.name)),
             last=key.last_four,
             company=mailer.format_quoted_name(key.company.name),
             when=format_email_time(context.time),
         )
-        send_security_email(user, subject=_("An API key was created"), body=body)
+        send_security_email(user, subject=_("API key created"), body=body)
 
 
 def send_mfa_changed_email(*, user: User, what: str, context: AuditContext) -> None:
@@ -82,27 +82,27 @@ def send_mfa_changed_email(*, user: User, what: str, context: AuditContext) -> N
     )
     with use_locale(get_user_locale(user)):
         body = _("{what} {when}.").format(what=translate_log_entry(change_text), when=format_email_time(context.time))
-        send_security_email(user, subject=_("Your second factor was changed"), body=body)
+        send_security_email(user, subject=_("Two-factor authentication changed"), body=body)
 
 
 def send_email_change_requested_email(*, user: User, address: str, context: AuditContext) -> None:
     """Notify the current address about a requested change."""
     with use_locale(get_user_locale(user)):
         body = _(
-            "{address} was given as the new e-mail address of your account {when}. "
-            "Nothing changes before the link that was mailed there is opened."
+            "A change of your email address to {address} was requested {when}. It takes effect when "
+            "the link sent there is opened."
         ).format(address=mailer.to_one_line(address), when=format_email_time(context.time))
-        send_security_email(user, subject=_("A new e-mail address was asked for"), body=body)
+        send_security_email(user, subject=_("Email address change requested"), body=body)
 
 
 def send_email_changed_email(*, user: User, old_email: str, context: AuditContext) -> None:
     """Notify the old address that it was replaced."""
     with use_locale(get_user_locale(user)):
-        subject = _("Your e-mail address was changed")
+        subject = _("Email address changed")
         message = _(
-            "The e-mail address of your account became {address} {when}. From now on you sign in with it, and mails go "
-            "there.\n\n"
-            "If it was not you, write to whoever runs this service at once: they can give you your account back."
+            "The email address of your account was changed to {address} {when}. Use it to sign in "
+            "from now on.\n\nIf this was not you, contact the operator of this service immediately to "
+            "recover your account."
         ).format(address=mailer.to_one_line(user.email), when=format_email_time(context.time))
     transaction.on_commit(lambda: mailer.send_email_later(to=[old_email], subject=subject, message=message))
 
@@ -128,10 +128,7 @@ def format_email_time(moment: datetime) -> str:
 def send_security_email(user: User, *, subject: str, body: str) -> None:
     """Send a security e-mail after the commit, with the usual advice."""
     message = _(
-        "{said}\n\n"
-        "If it was you, there is nothing to do. If not, set another password, which signs out everybody else:\n\n"
-        "{reset}\n\n"
-        "What happened to your account of late, and where it is signed in, you see here:\n\n"
-        "{security}"
+        "{said}\n\nIf this was you, ignore this email. If not, reset your password to sign out all "
+        "other sessions:\n\n{reset}\n\nReview recent activity and sessions:\n\n{security}"
     ).format(said=body, reset=f"{settings.APP_URL}/password-reset", security=f"{settings.APP_URL}/security")
     transaction.on_commit(lambda: mailer.send_email_later(to=[user.email], subject=subject, message=message))

@@ -8,8 +8,8 @@ from django.utils.translation import gettext_noop as _
 
 LOG_TEXTS = (  # the first match counts: texts with names before more general ones
     _("new device"),
-    _("by staff"),
-    _("{old} became {new}"),
+    _("by support"),
+    _("{old} changed to {new}"),
     _("{name}, ending in {last}"),
     _("1 other session"),
     _("{count} other sessions"),
@@ -17,11 +17,11 @@ LOG_TEXTS = (  # the first match counts: texts with names before more general on
     _("The authenticator app was removed"),
     _("The passkey “{name}” was added"),
     _("The passkey “{name}” was removed"),
-    _("All second factors were removed by whoever runs this server"),
-    _("New recovery codes were made"),
+    _("Two-factor authentication was removed by the operator"),
+    _("New recovery codes were created"),
     _("Unknown device"),
     _("Unknown browser"),
-    _("a Python script"),
+    _("Python script"),
     "{device} ({address})",
     _("{browser} on {system}"),
 )

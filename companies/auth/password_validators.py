@@ -29,7 +29,7 @@ class GuessableWordsValidator:
             raise ValidationError(self.get_help_text())
 
     def get_help_text(self) -> str:
-        return _("Your password is made of words that are guessed first: of this service, or of your company's name.")
+        return _("This password is too easy to guess. Do not use the name of Tidebook or your company.")
 
 
 def collect_guessable_words(user: Any) -> set[str]:

@@ -7,7 +7,7 @@ from companies.errors import PermissionDeniedError
 
 
 class SignInAgain(PermissionDeniedError):
-    """Your sign-in is too old for this operation. Sign in again."""
+    """This operation needs a recent sign-in. Sign in again."""
 
     code = "sign_in_again"
 

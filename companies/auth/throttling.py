@@ -53,7 +53,7 @@ RETURNING count
 
 
 class RateLimited(TooManyRequestsError):
-    """The budget of requests is spent; see `Retry-After`."""
+    """Rate limit exceeded. Retry after the time in `Retry-After`."""
 
     code = "rate_limited"
 
@@ -153,7 +153,7 @@ def add_to_counter_table(name: str, window: int, count: int, expires: float) -> 
     except (DatabaseError, InterfaceError) as error:
         if connection.in_atomic_block:
             raise  # the transaction is broken anyway
-        log_once_a_minute("rate limits are counted by each process for itself (%s)", error)
+        log_once_a_minute("rate limits are counted per process (%s)", error)
         return None
 
 
@@ -191,7 +191,7 @@ def count_in_redis(name: str, window: int, seconds: int) -> int | None:
     except (RedisError, OSError, ValueError, TypeError) as error:  # the last two: the server is no Redis
         RESTING["until"] = time.monotonic() + REDIS_REST_SECONDS
         log_once_a_minute(
-            "CACHE_URL: no shared rate limits (%s); each machine counts by itself.",
+            "CACHE_URL: shared rate limits unavailable (%s); limits are counted per machine.",
             error,
             minute=window * seconds // 60,
         )

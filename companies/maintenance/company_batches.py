@@ -29,10 +29,10 @@ CompanyTask = Callable[[Company], bool]
 
 def add_round_arguments(parser: ArgumentParser) -> None:
     """Add the options of every command that iterates over companies."""
-    parser.add_argument("--company", metavar="ID", help="this one only")
+    parser.add_argument("--company", metavar="ID", help="only this company")
     parser.add_argument(
         "--round", metavar="NAME", type=parse_round_name,
-        help="share the work with all who name the same round, as the day: each company is done in it once",
+        help="name of a round, such as the date; commands with the same round share its companies",
     )  # fmt: skip
 
 

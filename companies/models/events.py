@@ -44,4 +44,4 @@ MAX_EVENT_TYPE_LENGTH = 60
 def check_event_type(text: str) -> None:
     """Raise ValidationError (invalid_event_type) for an unknown event type. Callers limit the length themselves."""
     if len(text) <= MAX_EVENT_TYPE_LENGTH and text not in EVENT_TYPES:
-        raise ValidationError(_("Must be a type such as transaction.created."), code="invalid_event_type")
+        raise ValidationError(_("Must be an event type such as transaction.created."), code="invalid_event_type")

@@ -22,13 +22,13 @@ class Status(models.TextChoices):
 
 
 class AlreadyMember(ConflictError):
-    """This person is a member already."""
+    """This person is already a member."""
 
     code = "already_member"
 
 
 class AlreadyInvited(ConflictError):
-    """This address is invited already; the invitation can be sent again."""
+    """This person is already invited. Resend the invitation instead."""
 
     code = "already_invited"
 

@@ -69,10 +69,10 @@ class PersonalEvent(models.TextChoices):
     SIGNED_IN = "signedIn", _("Signed in")
     SIGN_IN_FAILED = "signInFailed", _("Sign-in failed")
     PASSWORD_CHANGED = "passwordChanged", _("Password changed")
-    FACTOR_CHANGED = "factorChanged", _("Second factor changed")
+    FACTOR_CHANGED = "factorChanged", _("Two-factor authentication changed")
     API_KEY_CREATED = "apiKeyCreated", _("API key created")
-    EMAIL_CHANGED = "emailChanged", _("E-mail address changed")
-    SESSIONS_ENDED = "sessionsEnded", _("Other sessions ended")
+    EMAIL_CHANGED = "emailChanged", _("Email address changed")
+    SESSIONS_ENDED = "sessionsEnded", _("Other sessions signed out")
 
 
 class PersonalEntryQuerySet(models.QuerySet["PersonalEntry"]):

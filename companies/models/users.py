@@ -83,7 +83,7 @@ class User(Shared, AbstractBaseUser, PermissionsMixin):
         """Reject an address that another user has, in any spelling."""
         existing_user = User.objects.find_by_email(self.email)
         if existing_user and existing_user.pk != self.pk:
-            raise ValidationError({"email": "There is a user with this e-mail address."})
+            raise ValidationError({"email": "A user with this email address already exists."})
 
     @property
     def display_name(self) -> str:

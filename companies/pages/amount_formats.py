@@ -88,13 +88,13 @@ def parse_typed_amount(text: str, currency: str | None = None) -> str:
         return text
     if grouped_match and comma_match and not locale.tag and not _ZERO.match(text):
         plain_text = text.replace(",", "")
-        message = _("“{text}” could be {one} or {other}. Write it without separators.")
+        message = _("“{text}” could mean {one} or {other}. Enter it without thousands separators.")
         raise AmountParseError(message.format(text=text, one=plain_text, other=text.replace(",", ".")))
     if comma_match:
         return f"{comma_match[1]}.{comma_match[2]}"
     if grouped_match and grouped_match[3] != grouped_match[4]:
         return join_amount_groups(grouped_match)
-    raise AmountParseError(_("Write an amount such as {example}.").format(example=get_amount_example(locale)))
+    raise AmountParseError(_("Enter an amount such as {example}.").format(example=get_amount_example(locale)))
 
 
 def strip_currency(text: str, currency: str | None) -> str:
@@ -116,7 +116,7 @@ def strip_currency(text: str, currency: str | None) -> str:
         if currency is None or not matching_currencies:
             return text
         if currency and currency not in matching_currencies:
-            message = _("This amount is in {currency}, not in “{sign}”. Write it in {currency}.")
+            message = _("This amount is in {currency}, not “{sign}”. Enter it in {currency}.")
             raise AmountParseError(message.format(currency=currency, sign=mark))
     return f"-{digits}" if "-" in signs else digits
 

@@ -7,6 +7,6 @@ from companies.errors import ConflictError
 
 
 class ConcurrentChange(ConflictError):
-    """Somebody changed it while this page was open. Look at what is there now, then send again."""
+    """Someone else changed this in the meantime. Review the current values and submit again."""
 
     code = "concurrent_change"

@@ -91,9 +91,9 @@ def redirect_unless_recent_login(
             request, action_label=get_action_label(), now=now.timestamp()
         ):
             next_path = f"{reverse('send-again')}?{urlencode({'next': next_path})}"
-            message = _("Nothing was changed yet. Confirm that it is you; then what you typed can be sent.")
+            message = _("Confirm your identity to submit your input. Nothing was changed yet.")
         else:
-            message = _("Nothing was changed yet. Confirm that it is you, then do it again.")
+            message = _("Confirm your identity, then repeat the action. Nothing was changed yet.")
         messages.info(request, message)
     return redirect_to_sign_in(next_path, reauthenticate=True)
 

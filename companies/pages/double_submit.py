@@ -13,7 +13,7 @@ SUBMISSION_FIELD = "once"  # hidden field with a unique value in forms that crea
 
 
 class DuplicateSubmission(ConflictError):
-    """This form came twice; what it asks for was done the first time. Send it again if it is to be done once more."""
+    """This form was already submitted. Submit it again to repeat the action."""
 
     code = "sent_before"
 

@@ -17,7 +17,7 @@ GUIDES = {
     "importing": "Importing",
     "numbers": "How each number is calculated",
     "exports": "Exports",
-    "keeping": "Keeping the books",
+    "keeping": "Accounts and transactions",
     "signing-in": "Signing in",
     "api-keys": "API keys",
     "oauth": "OAuth for app developers",

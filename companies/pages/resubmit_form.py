@@ -23,9 +23,7 @@ def resubmit_form_page(request: HttpRequest) -> HttpResponse:
         return login_redirect
     next_path, form = get_safe_next(request), pending_form.take_pending_form(request)
     if form is None:
-        messages.info(
-            request, _("Nothing that you typed is kept here any more. Fill in the form again if it was not sent.")
-        )
+        messages.info(request, _("Your input is no longer available. Fill in the form again if it was not submitted."))
         return redirect(next_path)
     context = {"form": form, "then": next_path}
     company_id = resolve(urlsplit(form["address"]).path).kwargs.get("company_id")

@@ -81,11 +81,11 @@ def _parse_url(*, url: str, setting: str) -> tuple[dict[str, str], dict[str, Any
         raise ValueError(f"{setting} cannot be read: {expected_format}.") from None
     port = str(parts.pop("port", ""))
     if port and not (re.fullmatch(r"[0-9]{1,5}", port) and 0 < int(port) < 65536):
-        raise ValueError(f"{setting} has a wrong port: {expected_format}.")
+        raise ValueError(f"{setting} has an invalid port: {expected_format}.")
     if not parts.get("dbname"):
         raise ValueError(f"{setting} names no database: {expected_format}.")
     if not re.fullmatch(r"[0-9]{1,9}", str(parts.get("connect_timeout", 0))):
-        raise ValueError(f"{setting} has a wrong connect_timeout: a whole number of seconds is needed.")
+        raise ValueError(f"{setting} has an invalid connect_timeout: must be a whole number of seconds.")
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host"}
     return {django: str(parts.pop(libpq, "")) for django, libpq in names.items()} | {"PORT": port}, parts
 
@@ -104,7 +104,7 @@ def check_database_reachable(database: dict[str, Any], *, setting: str = "DATABA
         location = f"{database['HOST'] or 'localhost'}:{database['PORT'] or 5432}/{database['NAME']}"
         raise DatabaseUnavailable(f"{setting}: the database at {location} cannot be reached ({result}).")
     if result < MIN_POSTGRES_VERSION:
-        raise DatabaseUnavailable(f"{setting}: PostgreSQL {MIN_POSTGRES_VERSION} or newer is needed; this is {result}.")
+        raise DatabaseUnavailable(f"{setting}: PostgreSQL {MIN_POSTGRES_VERSION} or newer is required; found {result}.")
 
 
 def build_libpq_environment(database: dict[str, Any]) -> dict[str, str]:
@@ -195,9 +195,9 @@ class EmbeddedDatabase:
                 continue
             try:
                 self.start()
-                log.warning("The embedded database was gone and has been started again.")
+                log.warning("The embedded database stopped and was restarted.")
             except (DatabaseUnavailable, OSError) as error:
-                log.error("The embedded database is gone: %s", error)
+                log.error("The embedded database stopped: %s", error)
 
     def _release(self, users: "_Lock") -> None:
         with self._take_turn():

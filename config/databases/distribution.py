@@ -46,15 +46,11 @@ def distribute_tables(*, shards: int | None = None, report_step: Callable[[Step]
 def check_cluster() -> None:
     """Raise ClusterMissing unless the extension is installed and the coordinator knows its own address."""
     if not fetch_catalog_rows("SELECT 1 FROM pg_extension WHERE extname = 'citus'"):
-        raise ClusterMissing(
-            "This database is no part of a Citus cluster: CREATE EXTENSION citus here and on every worker."
-        )
+        raise ClusterMissing("Not part of a Citus cluster. Run CREATE EXTENSION citus here and on every worker.")
     if not fetch_catalog_rows("SELECT 1 FROM pg_dist_node WHERE groupid = 0"):
-        raise ClusterMissing(
-            "The coordinator does not know its own address: SELECT citus_set_coordinator_host('…', 5432)."
-        )
+        raise ClusterMissing("The coordinator has no address. Run SELECT citus_set_coordinator_host('…', 5432).")
     if not fetch_catalog_rows("SELECT 1 FROM pg_dist_node WHERE shouldhaveshards"):
-        raise ClusterMissing("No machine takes shards: SELECT citus_add_node('…', 5432) for every worker.")
+        raise ClusterMissing("No worker takes shards. Run SELECT citus_add_node('…', 5432) for every worker.")
 
 
 def get_database_name() -> str:

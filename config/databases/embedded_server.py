@@ -86,9 +86,7 @@ def find_binaries() -> Path:
         bin_directory = Path(location) / "pginstall18" / "bin"
         if (bin_directory / "pg_ctl").exists():
             return bin_directory
-    raise DatabaseUnavailable(
-        "There is no PostgreSQL for this platform in the installed packages: set DATABASE_URL to a server of your own."
-    )
+    raise DatabaseUnavailable("No embedded PostgreSQL for this platform. Set DATABASE_URL to your own server.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +118,7 @@ def find_server_user(*, cluster: Path) -> SystemUser | None:
             entry = pwd.getpwnam(name)
             return SystemUser(name=name, uid=entry.pw_uid, gid=entry.pw_gid)
     raise DatabaseUnavailable(
-        "PostgreSQL refuses to run as root and there is no user postgres or nobody: run as an ordinary user."
+        "PostgreSQL cannot run as root, and no user postgres or nobody exists. Run as an ordinary user."
     )
 
 

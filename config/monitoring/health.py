@@ -29,5 +29,5 @@ def check_readiness(request: HttpRequest) -> JsonResponse:
             READY_CHECKS.add("migrations")
     except DatabaseError as error:
         count_database_error(error)
-        return JsonResponse({"status": "the database does not answer"}, status=503)
+        return JsonResponse({"status": "the database is unavailable"}, status=503)
     return JsonResponse({"status": "ready"})

@@ -20,7 +20,7 @@ KNOWN_METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}
 DURATION_BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)  # seconds
 
 REQUESTS = create_counter("http_requests_total", "Requests answered.", "method", "route", "status")
-IN_PROGRESS = create_gauge("http_requests_in_progress", "Requests being answered.")
+IN_PROGRESS = create_gauge("http_requests_in_progress", "Requests in progress.")
 
 
 def count_requests(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -28,7 +28,7 @@ def count_requests(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
     from prometheus_client import Histogram
 
     durations = Histogram(
-        "http_request_duration_seconds", "Time to answer.", ["method", "route"], buckets=DURATION_BUCKETS_SECONDS
+        "http_request_duration_seconds", "Response time.", ["method", "route"], buckets=DURATION_BUCKETS_SECONDS
     )
     metrics_by_key: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
@@ -67,7 +67,7 @@ def show_metrics(request: HttpRequest) -> HttpResponse:
     scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() != "bearer" or not constant_time_compare(token.strip(), settings.METRICS_TOKEN):
         answer = build_problem_response(
-            request, status=401, code="invalid_credentials", detail="Send the METRICS_TOKEN as a Bearer."
+            request, status=401, code="invalid_credentials", detail="Send METRICS_TOKEN as a Bearer token."
         )
         answer["WWW-Authenticate"] = 'Bearer realm="metrics"'
         return answer

@@ -70,16 +70,16 @@ MAX_IMPORT_SETTINGS_CHARACTERS = 16 * 1024  # each account in a list response in
 
 
 CSV_SETTINGS_HELP_TEXT = (
-    "how this account's CSV files are read; what is left out is detected. `columns`: the heading, or the position from"
-    " 0, of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `balanceBefore`, `fee`,"
+    "How the account's CSV files are read; omitted settings are detected. `columns`: heading, or position from 0,"
+    " of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `balanceBefore`, `fee`,"
     " `currency`, `counterparty`, `counterpartyAccount`, `description` (a list), `reference`, `status`, `account`,"
-    " `category`, `notes`; null where there is none. `directionValues` {in, out}, `statusValues` {booked, pending,"
+    " `category`, `notes`; null if there is none. `directionValues` {in, out}, `statusValues` {booked, pending,"
     " leaveOut}, `accountValues` (of rows that are imported), `encoding`, `separator`, `decimalMark` (`point`,"
-    " `comma`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and `skipBelow` (lines), `flipSign` (true"
-    " where money out has no minus), `minusMeans` {debit, credit, direction} (`repeats` or `reverses` the direction of"
-    " its column, or `decides` alone), `signFromBalance` (true where the balance column tells the signs),"
-    " `unprovenSign` (`in` or `out`: the row whose sign no balance shows), `currency` (of amounts whose sign, such as"
-    " $, may mean several, or that have none)"
+    " `comma`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and `skipBelow` (lines), `flipSign`"
+    " (true if money out has no minus), `minusMeans` {debit, credit, direction} (`repeats` or `reverses` the"
+    " direction of its column, or `decides` alone), `signFromBalance` (true if the balance column decides the"
+    " signs), `unprovenSign` (`in` or `out`: the sign of the row that no balance proves), `currency` (of amounts"
+    " without a currency or with an ambiguous sign such as $)"
 )
 
 
@@ -109,7 +109,7 @@ class ImportSettings(serializers.Serializer):
         if faults:
             raise serializers.ValidationError(nest_faults("csv", faults))
         if len(json.dumps(import_settings)) > MAX_IMPORT_SETTINGS_CHARACTERS:
-            raise serializers.ValidationError(_("Must not be longer than 16 KiB."), code="too_long")
+            raise serializers.ValidationError(_("Must be at most 16 KiB."), code="too_long")
         return import_settings
 
     def to_representation(self, instance: Any) -> Any:
@@ -137,10 +137,10 @@ class AccountSerializer(StrictModelSerializer):
     name = fields.NameField(max_length=200)
     account_group_id = fields.IdField(allow_null=True, required=False)
     default_category_id = fields.IdField(allow_null=True, required=False)
-    default_currency = CurrencyField(required=False, help_text="the company's base currency where it is left out")
+    default_currency = CurrencyField(required=False, help_text="ISO 4217; the base currency if left out.")
     transit_currency = CurrencyField(allow_null=True, required=False)
     include_in_cash_balance = fields.BooleanField(
-        required=False, help_text="follows the type, true for bank and cash accounts, until it is changed"
+        required=False, help_text="Whether the account counts as cash; by default true for bank and cash accounts."
     )
     expected_annual_return = fields.OrderField(allow_null=True, required=False)
     order = fields.OrderField(required=False)
@@ -167,7 +167,7 @@ class Integration(StrictSerializer):
 
 
 class AccountListItem(AccountSerializer):
-    integration = serializers.SerializerMethodField(help_text="what manages the account, or null")
+    integration = serializers.SerializerMethodField(help_text="Integration that manages the account; null if none.")
 
     class Meta(AccountSerializer.Meta):
         fields: ClassVar[tuple[str, ...]] = (*AccountSerializer.Meta.fields, "integration")
@@ -181,7 +181,7 @@ class AccountListItem(AccountSerializer):
 
 
 class GroupMove(StrictSerializer):
-    account_group_id = fields.IdField(allow_null=True, help_text="null takes the account out of its group")
+    account_group_id = fields.IdField(allow_null=True, help_text="New group; null removes it from its group.")
 
 
 class AccountGroupSerializer(StrictModelSerializer):
@@ -197,4 +197,4 @@ class AccountGroupSerializer(StrictModelSerializer):
 
 class InitialBalance(StrictSerializer):
     date = fields.DateField()
-    amount_value = AmountField(help_text="in the account's currency")
+    amount_value = AmountField(help_text="Balance as a decimal string, in the account's currency.")

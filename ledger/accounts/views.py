@@ -16,7 +16,7 @@ from ledger.transactions.serializers import TransactionBox, TransactionSerialize
 
 ACCOUNT_PERMISSIONS = build_crud_permissions(reads=Permission.ACCOUNTS_READ, writes=Permission.ACCOUNTS_WRITE)
 ARCHIVED_FILTERS = {None: {"archived": False}, "true": {"archived": True}, "false": {"archived": False}, "all": {}}
-ARCHIVED_PARAMETER = OpenApiParameter("archived", enum=["true", "false", "all"], description="active ones by default")
+ARCHIVED_PARAMETER = OpenApiParameter("archived", enum=["true", "false", "all"], description="Active only if left out.")
 
 
 def filter_by_archived(view: CompanyViewSet, rows: Any) -> Any:
@@ -47,22 +47,22 @@ class AccountViewSet(CompanyViewSet):
         responses=serializers.AccountListItem(many=True),
     )
     def list(self, request: Request, company_id: str) -> Response:
-        """The company's accounts, each with the integration that manages it."""
+        """List the company's accounts, each with the integration that manages it."""
         accounts = filter_by_archived(self, Account.objects.for_company(self.company.id)).in_display_order()
         return Response(serializers.AccountListItem(accounts, many=True).data)
 
     def create(self, request: Request, company_id: str) -> Response:
-        """Opens an account. Without a currency it is in the company's; what it held before is its initial balance."""
+        """Create an account. Set the balance before its first transaction as its opening balance."""
         values = self.parse_body(serializers.AccountSerializer, resource_serializer=serializers.AccountListItem)
         account = actions.create_account(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(account)
 
     def retrieve(self, request: Request, company_id: str, account_id: str) -> Response:
-        """One account, archived or not; its balance comes from `data/accountBalanceByAccount`."""
+        """Return an account, archived or not. Get its balance from `data/accountBalanceByAccount`."""
         return self.respond_with_one(self.get_row(Account.objects, account_id))
 
     def update(self, request: Request, company_id: str, account_id: str) -> Response:
-        """Changes the fields that are sent."""
+        """Update the fields that are sent."""
         return self.update_account(
             account_id,
             self.parse_body(
@@ -71,34 +71,34 @@ class AccountViewSet(CompanyViewSet):
         )
 
     def destroy(self, request: Request, company_id: str, account_id: str) -> Response:
-        """Deletes an account without transactions; its initial balance goes with it."""
+        """Delete an account without transactions, together with its opening balance."""
         actions.delete_account(company=self.company, context=self.audit_context, account_id=account_id)
         return Response(SUCCESS)
 
     @extend_schema(request=None)
     def archive(self, request: Request, company_id: str, account_id: str) -> Response:
-        """Hides an account from the active lists; history and balances keep counting."""
+        """Archive an account: hide it from lists. Its transactions and balances still count."""
         return self.update_account(account_id, {"archived": True}, "account.archived")
 
     @extend_schema(request=None)
     def unarchive(self, request: Request, company_id: str, account_id: str) -> Response:
-        """Restores an archived account to the active lists."""
+        """Restore an archived account."""
         return self.update_account(account_id, {"archived": False}, "account.unarchived")
 
     @extend_schema(operation_id="moveAccountToGroup", request=serializers.GroupMove)
     def change_group(self, request: Request, company_id: str, account_id: str) -> Response:
-        """Moves an account to another group, or out of its group with null."""
+        """Move an account to another group, or remove it from its group with null."""
         return self.update_account(account_id, self.parse_body(serializers.GroupMove), "account.groupChanged")
 
     @extend_schema(operation_id="getInitialBalance", responses=TransactionBox)
     def initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
-        """The account's initial-balance transaction; null where it has none."""
+        """Return the account's opening balance as a transaction; null if it has none."""
         account = self.get_row(Account.objects, account_id)
         return build_transaction_response(self, actions.find_initial_balance(account=account))
 
     @extend_schema(operation_id="setInitialBalance", request=serializers.InitialBalance, responses=TransactionBox)
     def set_initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
-        """Sets what the account held at the start of a day; dataStartDate does not apply."""
+        """Set the opening balance: the balance at the start of a day. dataStartDate does not apply."""
         values = self.parse_body(serializers.InitialBalance, resource_serializer=TransactionSerializer)
         transaction = actions.set_initial_balance(
             company=self.company,
@@ -125,23 +125,23 @@ class AccountGroupViewSet(CompanyViewSet):
 
     @extend_schema(parameters=[ARCHIVED_PARAMETER])
     def list(self, request: Request, company_id: str) -> Response:
-        """The company's account groups, in their order."""
+        """List the company's account groups in their order."""
         groups = filter_by_archived(self, AccountGroup.objects.for_company(self.company.id)).in_display_order()
         return self.respond_with_all(groups)
 
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a group; accounts are moved into it one by one."""
+        """Create an account group. Move accounts into it one by one."""
         group = actions.create_account_group(
             company=self.company, context=self.audit_context, values=self.parse_body(serializers.AccountGroupSerializer)
         )
         return self.respond_created(group)
 
     def retrieve(self, request: Request, company_id: str, account_group_id: str) -> Response:
-        """One account group; its accounts name it in `accountGroupId`."""
+        """Return an account group. Its accounts have its ID in `accountGroupId`."""
         return self.respond_with_one(self.get_row(AccountGroup.objects, account_group_id))
 
     def update(self, request: Request, company_id: str, account_group_id: str) -> Response:
-        """Renames, reorders or archives a group; the accounts inside are unchanged."""
+        """Rename, reorder or archive a group. Its accounts do not change."""
         values = self.parse_body(serializers.AccountGroupSerializer, partial=True)
         group = actions.update_account_group(
             company=self.company, context=self.audit_context, group_id=account_group_id, values=values
@@ -149,6 +149,6 @@ class AccountGroupViewSet(CompanyViewSet):
         return self.respond_with_one(group)
 
     def destroy(self, request: Request, company_id: str, account_group_id: str) -> Response:
-        """Deletes a group in which no account remains."""
+        """Delete a group without accounts."""
         actions.delete_account_group(company=self.company, context=self.audit_context, group_id=account_group_id)
         return Response(SUCCESS)

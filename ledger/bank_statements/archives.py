@@ -117,5 +117,7 @@ def is_no_statement(name: str, kind: str | None, content: bytes, error: DomainEr
 
 def too_many_entries() -> TooManyRows:
     return TooManyRows(
-        _("More than {most} entries. Split the file.").format(most=get_current_locale().format_number(MAX_IMPORT_ITEMS))
+        _("The file has more than {most} entries. Split it.").format(
+            most=get_current_locale().format_number(MAX_IMPORT_ITEMS)
+        )
     )

@@ -6,32 +6,32 @@ from companies.errors import InvalidInputError, UnsupportedMediaTypeError
 
 
 class StatementFormatUnknown(UnsupportedMediaTypeError):
-    """The file is none of CAMT.052, 053 and 054, MT940, MT942, OFX, QIF and CSV, whatever its name says."""
+    """The file is not CAMT.052, CAMT.053, CAMT.054, MT940, MT942, OFX, QIF or CSV."""
 
     code = "statement_format_unknown"
 
 
 class StatementUnreadable(InvalidInputError):
-    """The file is broken; the detail names the line."""
+    """The file is damaged. See the detail for the line."""
 
     code = "statement_unreadable"
 
 
 class CurrencyUnknown(InvalidInputError):
-    """The statement, or a row of it, is in a currency that is none of the thirty."""
+    """The statement contains an unsupported currency."""
 
     code = "currency_unknown"
 
 
 class ColumnsUnknown(InvalidInputError):
-    """No columns of a day and an amount were found: import one alone on the page, or set importSettings.csv."""
+    """No date and amount columns found. Import one file on the import page, or set importSettings.csv."""
 
     code = "columns_unknown"
     file = ""  # of an archive
 
 
 class MappingAmbiguous(InvalidInputError):
-    """The file can be read in several ways: answer each of `choices` in importSettings, and send the file again."""
+    """The file can be read in several ways. Answer each of `choices` in importSettings and send it again."""
 
     code = "mapping_ambiguous"
 
@@ -42,6 +42,6 @@ class MappingAmbiguous(InvalidInputError):
 
 
 class DateOrderUnknown(InvalidInputError):
-    """The dates of the QIF file can be read in both orders: send dateOrder."""
+    """The date order of the QIF file is unclear. Send dateOrder."""
 
     code = "date_order_unknown"

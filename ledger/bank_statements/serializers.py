@@ -33,28 +33,28 @@ FORM_FIELDS = {"file", "accountId", "importSettings", *OPTION_CHOICES}
 
 @extend_schema_field(FILE_SCHEMA)
 class StatementFileField(serializers.FileField):
-    """The bytes of a bank's file."""
+    """A bank statement file."""
 
 
 class StatementUpload(StrictSerializer):
     file = StatementFileField(
         help_text="CAMT.052, 053 or 054, MT940, MT942, OFX, QIF, CSV, an `.xlsx` workbook, or a ZIP archive of such "
-        "files, told by its content"
+        "files. Detected automatically."
     )
     account_id = fields.IdField(
-        required=False, help_text="needed for CSV and QIF; else the account is found by its number"
+        required=False, help_text="Required for CSV and QIF. Otherwise found by the account number in the file."
     )
-    dry_run = fields.BooleanField(required=False, help_text="true stores nothing")
+    dry_run = fields.BooleanField(required=False, help_text="`true` returns the result without storing it.")
     split = fields.ChoiceField(
-        choices=SPLIT_MODES, required=False, help_text="details: single payments in place of entries that are several"
+        choices=SPLIT_MODES, required=False, help_text="`details` imports the single payments of batch entries."
     )
     date_order = fields.ChoiceField(
-        choices=DATE_ORDERS, required=False, help_text="of a QIF file whose dates do not tell"
+        choices=DATE_ORDERS, required=False, help_text="Date order, for ambiguous QIF files."
     )
     import_settings = fields.TextField(
         required=False,
         max_length=16 * 1024,
-        help_text="JSON: how a CSV file is read, as in `importSettings.csv` of the account, in place of what is kept",
+        help_text="CSV settings as JSON, like the account's `importSettings.csv`. Overrides the saved settings.",
     )
 
 
@@ -69,39 +69,38 @@ class StatementTold(StrictSerializer):
     closing_balance = AmountField(allow_null=True)
     booked_sum = AmountField(allow_null=True)
     difference = AmountField(
-        allow_null=True, help_text="closing − opening − bookedSum: whether the file agrees by itself"
+        allow_null=True, help_text="closingBalance − openingBalance − bookedSum; 0 if the file is consistent."
     )
-    count = fields.CountField(help_text="how many are new")
-    duplicates = fields.CountField(help_text="how many are not new: those that are booked now or have lapsed too")
-    pending = fields.CountField(help_text="how many of its entries are pending")
-    ledger_balance = AmountField(allow_null=True, help_text="the account's at the end of endDate, after the import")
-    ledger_difference = AmountField(allow_null=True, help_text="closingBalance − ledgerBalance")
+    count = fields.CountField(help_text="Number of new entries.")
+    duplicates = fields.CountField(help_text="Number of entries not new, including booked and lapsed ones.")
+    pending = fields.CountField(help_text="Number of pending entries.")
+    ledger_balance = AmountField(allow_null=True, help_text="Account balance at the end of endDate, after the import.")
+    ledger_difference = AmountField(allow_null=True, help_text="closingBalance − ledgerBalance; 0 if reconciled.")
 
 
 class StatementResult(StrictSerializer):
-    import_id = fields.IdField(allow_null=True, help_text="null where nothing was stored")
+    import_id = fields.IdField(allow_null=True, help_text="ID of the import; null if nothing was stored.")
     dry_run = fields.BooleanField()
     format = fields.ChoiceField(choices=IMPORT_FORMATS)
     count = fields.CountField()
     duplicates = fields.CountField()
-    booked = fields.CountField(help_text="how many of the duplicates book what was pending until now")
+    booked = fields.CountField(help_text="Number of duplicates that book a pending transaction.")
     lapsed = fields.CountField(
-        help_text="how many of the duplicates are pending, and a final statement of their day is there without them: "
-        "they are not stored"
+        help_text="Number of pending entries not stored because a final statement of their date does not contain them."
     )
     skipped_before_data_start = fields.CountField()
     other_account_numbers = serializers.ListField(
         child=fields.TextField(max_length=MAX_ACCOUNT_NUMBER_LENGTH),
         max_length=MAX_IMPORT_ITEMS,
-        help_text="accounts of the file that were left out, since accountId names another (QIF: their names)",
+        help_text="Account numbers in the file that were skipped because of accountId; names for QIF.",
     )
     possible_duplicates = fields.CountField(
-        help_text="how many of the new ones have the account, day, amount and currency of one that was there with "
-        "other words"
+        help_text="Number of new transactions that match an existing one in account, date, amount and currency but not "
+        "in text."
     )
     left_out = fields.CountField(
-        help_text="rows of a CSV file that are no movements of the account: balances, sums, footers, other accounts, "
-        "statuses that are not imported"
+        help_text="Number of CSV rows skipped: balances, totals, footers, other accounts and statuses that are not "
+        "imported."
     )
     left_out_files = serializers.ListField(
         child=fields.TextField(max_length=LONGEST_NAME),
@@ -115,7 +114,7 @@ class StatementResult(StrictSerializer):
 class ReconciliationRow(StrictSerializer):
     date = fields.DateField()
     reported = AmountField()
-    calculated = AmountField(help_text="what the transactions add up to now")
+    calculated = AmountField(help_text="Balance calculated from the transactions.")
     difference = AmountField()
     import_id = fields.IdField()
 

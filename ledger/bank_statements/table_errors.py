@@ -7,19 +7,19 @@ from ledger.imports.table_items import describe_reader_error
 
 
 class AmountUnitUnsupported(InvalidInputError):
-    """A heading says that amounts are in thousands, or in cents although they have decimals."""
+    """A heading means thousands, or cents although amounts have decimals. Export full amounts."""
 
     code = "amount_unit_unsupported"
 
 
 class DecimalMarksMixed(InvalidInputError):
-    """Some amounts have a decimal point and others a decimal comma; the detail names two lines."""
+    """The file mixes decimal points and commas. Use one for all amounts."""
 
     code = "decimal_marks_mixed"
 
 
 class DateOrdersMixed(InvalidInputError):
-    """Some dates have the day first and others the month; the detail names two lines."""
+    """The file mixes dates with the day first and the month first. Use one order."""
 
     code = "date_orders_mixed"
 

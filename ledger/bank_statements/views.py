@@ -59,13 +59,13 @@ class StatementViewSet(CompanyViewSet):
         responses={200: serializers.StatementResult},
     )
     def create(self, request: Request, company_id: str) -> Response:
-        """Takes in what a bank exports, up to 100,000 entries, all of them or none: each is stored once, whatever files
-        and formats it comes in, and balances are compared with the ledger's.
+        """Import a bank statement with up to 100,000 entries, all or none, and reconcile its balances.
 
-        The account is found by its number (IBAN or the bank's own). A file of several accounts goes to each of them;
-        with `accountId` only what is of that account is stored, and `otherAccountNumbers` lists the others. What was
-        pending is booked by the entry that books it, and goes where the next final statement does not have it.
-        `dryRun` says what would happen.
+        Each entry is stored once, even if several files or formats contain it. The account is found by its number (IBAN
+        or account number of the bank). A file can contain several accounts; with `accountId`, only that account is
+        imported and `otherAccountNumbers` lists the others. A booked entry books its pending transaction. Pending
+        transactions missing from the next final statement are deleted. `dryRun` returns the result without storing it.
+
 
         Of an `.xlsx` workbook the visible sheet with movements is read as CSV is; its numbers and dates are taken as
         they are. The files of a ZIP archive are imported as one, as if they were sent one after another;
@@ -77,7 +77,7 @@ class StatementViewSet(CompanyViewSet):
         self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
         file: Any = form.get("file")
         if file is None or not hasattr(file, "read"):
-            raise ValidationError({"file": "A file must be sent in this field."}, code="required")
+            raise ValidationError({"file": "Send a file in this field."}, code="required")
         options = serializers.parse_statement_options(form)
         result = statements.import_statement(
             company=self.company,
@@ -104,8 +104,7 @@ class ReconciliationViewSet(CompanyViewSet):
         responses=serializers.ReconciliationRow(many=True),
     )
     def list(self, request: Request, company_id: str, account_id: str) -> Response:
-        """What the bank reported of an account, statement by statement, beside what its transactions add up to now;
-        latest first."""
+        """List the balances an account's statements reported, with the calculated balances, newest first."""
         self.allow_parameters("limit", "cursor")
         account = self.get_row(Account.objects, account_id)
         rows = Statement.objects.for_company(self.company.id).for_account(account.id).with_closing_balance()

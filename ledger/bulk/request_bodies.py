@@ -29,7 +29,7 @@ DECIMALS_BY_CURRENCY = {currency: get_minor_units(currency) for currency in Curr
 
 
 class InvalidJson(InvalidInputError):
-    """The body is not JSON."""
+    """The request body is not valid JSON."""
 
     code = "invalid_json"
 
@@ -107,7 +107,7 @@ class BulkBody(Generic[R]):
                     (
                         f"#/{self.name}",
                         "too_many_items",
-                        _("At most {most} in one call.").format(most=f"{self.max_items:,}"),
+                        _("Send at most {most} items per request.").format(most=f"{self.max_items:,}"),
                     )
                 ]
             )
@@ -115,7 +115,7 @@ class BulkBody(Generic[R]):
         for index, (first, last) in enumerate(json_stream.iterate_items(body, start, end)):
             pointer = f"#/{self.name}/{index}"
             if last - first > MAX_ITEM_BYTES:
-                request.errors.append((pointer, "too_long", _("An item has at most 1 MiB.")))
+                request.errors.append((pointer, "too_long", _("Must be at most 1 MiB.")))
                 request.items.append(None)
                 continue
             item = msgspec.json.decode(body[first:last])
@@ -185,9 +185,13 @@ def find_amount_fault(amount: str, currency: str, *, example: str) -> Fault | No
     digits = whole[1:] if whole[:1] == "-" else whole
     is_plain = digits.isdecimal() and digits.isascii() and len(digits) <= 15
     if not is_plain or (point and not (fraction.isdecimal() and fraction.isascii() and len(fraction) <= 4)):
-        return "amountValue", "invalid_decimal", _("Must be a string such as {amount}.").format(amount=example)
+        return "amountValue", "invalid_decimal", _("Must be a decimal string such as {amount}.").format(amount=example)
     if len(fraction) > decimals:
-        return "amountValue", "too_many_decimals", _("{currency} has fewer decimals.").format(currency=currency)
+        return (
+            "amountValue",
+            "too_many_decimals",
+            _("Too many decimal places for {currency}.").format(currency=currency),
+        )
     return None
 
 

@@ -22,7 +22,7 @@ class RowError(StrictSerializer):
 def build_skipped_rows_field() -> serializers.ListField:
     """Return the response field that lists skipped rows with their errors."""
     return serializers.ListField(
-        child=RowError(), max_length=MAX_ERRORS, help_text="rows that were skipped, 1,000 at most"
+        child=RowError(), max_length=MAX_ERRORS, help_text="Errors of skipped rows, at most 1,000."
     )
 
 

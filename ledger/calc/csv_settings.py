@@ -56,7 +56,7 @@ def is_unknown_setting(fault: SettingFault) -> bool:
 
 
 def _check_unknown(path: Path, _value: Any) -> Iterator[SettingFault]:
-    yield SettingFault(path, "unknown_field", "There is no such setting.")
+    yield SettingFault(path, "unknown_field", "Unknown setting.")
 
 
 def _check_flag(path: Path, value: Any) -> Iterator[SettingFault]:
@@ -94,20 +94,20 @@ def _check_separator(path: Path, value: Any) -> Iterator[SettingFault]:
 
 def _check_texts(path: Path, value: Any) -> Iterator[SettingFault]:
     if not isinstance(value, list):
-        yield SettingFault(path, "invalid_value", "Must be a list of texts.")
+        yield SettingFault(path, "invalid_value", "Must be a list of strings.")
         return
     if len(value) > MAX_VALUES:
         yield SettingFault(path, "too_long", f"Must have at most {MAX_VALUES} items.")
         return
     for place, text in enumerate(value):
         if not isinstance(text, str) or len(text) > LONGEST_TEXT:
-            yield SettingFault((*path, place), "invalid_value", f"Must be a text of at most {LONGEST_TEXT} characters.")
+            yield SettingFault((*path, place), "invalid_value", f"Must be a string up to {LONGEST_TEXT} characters.")
 
 
 def _check_kinds(*kinds: str) -> Check:
     def check(path: Path, value: Any) -> Iterator[SettingFault]:
         if not isinstance(value, dict):
-            yield SettingFault(path, "invalid_value", f"Must be an object of {', '.join(kinds)}.")
+            yield SettingFault(path, "invalid_value", f"Must be an object with {', '.join(kinds)}.")
             return
         for name, texts in value.items():
             yield from (_check_texts if name in kinds else _check_unknown)((*path, name), texts)
@@ -126,7 +126,7 @@ def _check_minus(path: Path, value: Any) -> Iterator[SettingFault]:
 
 def _check_columns(path: Path, value: Any) -> Iterator[SettingFault]:
     if not isinstance(value, dict):
-        yield SettingFault(path, "invalid_value", "Must be an object of columns.")
+        yield SettingFault(path, "invalid_value", "Must be an object with columns.")
         return
     for name, column in value.items():
         if EARLIER_NAMES.get(name, name) not in FIELDS:
@@ -144,7 +144,7 @@ def _check_columns(path: Path, value: Any) -> Iterator[SettingFault]:
 def _check_column(path: Path, value: Any) -> Iterator[SettingFault]:
     is_position = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_COLUMNS
     if not is_position and not (isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT):
-        yield SettingFault(path, "invalid_value", "Must be a heading, or a position from 0.")
+        yield SettingFault(path, "invalid_value", "Must be a heading or a position, starting at 0.")
 
 
 def _check_headings(path: Path, value: Any) -> Iterator[SettingFault]:
@@ -152,7 +152,7 @@ def _check_headings(path: Path, value: Any) -> Iterator[SettingFault]:
     if not isinstance(value, list):
         yield from _check_count(MAX_LINES)(path, value)
     elif len(value) > MAX_COLUMNS or not all(isinstance(each, str) for each in value):
-        yield SettingFault(path, "invalid_value", f"Must be a list of at most {MAX_COLUMNS} texts.")
+        yield SettingFault(path, "invalid_value", f"Must be a list of at most {MAX_COLUMNS} strings.")
 
 
 _CHECKS: dict[str, Check] = {

@@ -277,7 +277,7 @@ def iterate_lines(text: TextIO, *, separator: str | None) -> Iterator[Line]:
             else:
                 empty += 1
                 if empty > MAX_EMPTY_LINES:
-                    raise TableLimit("The table has more than {most} empty lines.", most=MAX_EMPTY_LINES)
+                    raise TableLimit("The file has more than {most} empty lines. Remove them.", most=MAX_EMPTY_LINES)
             begins = skipped + reader.line_num + 1
             feed.begin_row()
     except csv.Error:
@@ -310,7 +310,7 @@ def strip_cells(row: list[str], *, line: int) -> list[str]:
     """Without blanks around them. Raises TableLimit for more than MAX_COLUMNS."""
     if len(row) > MAX_COLUMNS:
         raise TableLimit(
-            "Line {line} has {count} columns; a table has at most {most}.",
+            "Line {line} has {count} columns. The limit is {most}.",
             line=str(line),
             count=len(row),
             most=MAX_COLUMNS,
@@ -338,7 +338,7 @@ def check_quotes(feed: "LineReader", delimiter: str, *, line: int) -> None:
 
 
 def open_quote(line: int) -> MalformedTable:
-    return MalformedTable("Line {line}: a quotation mark is opened there and never closed.", line=str(line))
+    return MalformedTable("Line {line}: missing closing quotation mark.", line=str(line))
 
 
 class LineReader:

@@ -51,7 +51,7 @@ Balances = dict[AccountCurrency, Decimal]
 
 
 class JournalDaysOutOfRange(InvalidInputError):
-    """A journal has days from 1700 to 2099: narrow the window, or date the transactions anew."""
+    """Journals support dates from 1700 to 2099. Choose a shorter period or correct the transaction dates."""
 
     code = "journal_days_out_of_range"
 

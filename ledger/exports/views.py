@@ -30,14 +30,14 @@ from ledger.recognition.actions.postings import MissingRateError
 from ledger.transactions.filters import FILTER_NAMES, FILTER_PARAMETERS, SORT_PARAMETER, build_filterset, parse_sort
 
 WINDOW_PARAMETERS = [
-    OpenApiParameter("startDate", dt.date, description="first day, included; left out: the first that there is"),
-    OpenApiParameter("endDate", dt.date, description="last day, included; left out: today, or the last that there is"),
+    OpenApiParameter("startDate", dt.date, description="First day, included; first transaction if left out."),
+    OpenApiParameter("endDate", dt.date, description="Last day, included; today or last transaction if left out."),
 ]
 ROWS_PARAMETER = OpenApiParameter(
     "rows",
     enum=list(ROW_KINDS),
-    description="what the table has one row of: `transactions` where it is left out, or `categorizations`, each with "
-    "its amount, category, P&L line, tax, service period and counterparty",
+    description="One row per transaction (`transactions`, the default) or per categorization (`categorizations`). "
+    "The latter have amount, category, P&L line, tax, service period and counterparty.",
 )
 FILE_RESPONSE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
 TABLE_ACTIONS = ("transactions_csv", "transactions_xlsx")
@@ -66,9 +66,10 @@ class ExportViewSet(FileExportViewSet):
         responses={(200, "text/csv"): FILE_RESPONSE},
     )
     def transactions_csv(self, request: Request, company_id: str) -> Any:
-        """Transactions as a CSV file in UTF-8, one row a transaction or a categorization, with the filters and the
-        order of the list. A categorization's amount includes its tax. Names are those that the caller may see; a text
-        that a spreadsheet would calculate has an apostrophe before it."""
+        """Export transactions as a CSV file in UTF-8, with the filters and order of the list.
+
+        The amount of a categorization includes its tax. Names that you may not see are left out. Text that a
+        spreadsheet would calculate starts with an apostrophe."""
         return file_responses.build_streaming_response(
             stream_csv(self.parse_table()), name="transactions.csv", content_type=file_responses.CSV_CONTENT_TYPE
         )
@@ -79,8 +80,9 @@ class ExportViewSet(FileExportViewSet):
         responses={(200, file_responses.XLSX_CONTENT_TYPE): FILE_RESPONSE},
     )
     def transactions_xlsx(self, request: Request, company_id: str) -> Any:
-        """The same as a workbook with one sheet, in which days and amounts are such. An amount of more than 15 digits,
-        which no spreadsheet can keep, is text."""
+        """Export transactions as an Excel workbook with one sheet, with the filters and order of the list.
+
+        Dates and amounts have their types; amounts of more than 15 digits are text."""
         return file_responses.build_streaming_response(
             stream_xlsx(self.parse_table()), name="transactions.xlsx", content_type=file_responses.XLSX_CONTENT_TYPE
         )
@@ -91,9 +93,11 @@ class ExportViewSet(FileExportViewSet):
         responses={(200, "text/plain"): FILE_RESPONSE},
     )
     def beancount(self, request: Request, company_id: str) -> Any:
-        """What was booked as a journal for Beancount: an entry for each transaction, and one for both legs of a
-        transfer. Accounts stand against lines of the profit and loss with their categories, and are asserted at the end
-        of each month; what was there before the window is an opening entry. Foreign currencies have their prices."""
+        """Export booked transactions as a Beancount journal.
+
+        Each transaction is an entry; both legs of a transfer are one. Entries balance accounts against P&L lines and
+        categories. The journal starts with opening balances, asserts balances at month ends and contains prices of
+        foreign currencies."""
         return self.export_journal("journal.beancount", beancount)
 
     @extend_schema(
@@ -102,7 +106,7 @@ class ExportViewSet(FileExportViewSet):
         responses={(200, "text/plain"): FILE_RESPONSE},
     )
     def hledger(self, request: Request, company_id: str) -> Any:
-        """The same as a journal for hledger."""
+        """Export booked transactions as an hledger journal, with the same entries as for Beancount."""
         return self.export_journal("journal.hledger", hledger)
 
     def parse_table(self) -> TransactionTable:
@@ -140,4 +144,4 @@ class ExportViewSet(FileExportViewSet):
 def check_export_days(start: date | None, end: date | None) -> None:
     """Check that the end is not before the start. Raises ValidationFailed with `end_before_start`."""
     if start and end and end < start:
-        raise ValidationFailed([("#/endDate", "end_before_start", _("endDate lies before startDate."))])
+        raise ValidationFailed([("#/endDate", "end_before_start", _("Must not be before startDate."))])

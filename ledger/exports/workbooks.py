@@ -61,7 +61,7 @@ DAY_ZERO = date(1899, 12, 31).toordinal()
 
 
 class TooManyRows(InvalidInputError):
-    """A sheet has at most 1,048,575 rows below its header, and 2 GiB: ask for fewer days, or for the CSV file."""
+    """An Excel sheet holds at most 1,048,575 rows and 2 GiB. Choose a shorter period or export CSV."""
 
     code = "too_many_rows"
 

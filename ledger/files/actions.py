@@ -32,7 +32,7 @@ MAX_EXTENSION_LENGTH = 5  # a longer suffix after the last point is part of the 
 
 
 class FileTooLarge(TooLargeError):
-    """A file has at most 20 MiB."""
+    """The file is larger than 20 MiB."""
 
     code = "file_too_large"
 

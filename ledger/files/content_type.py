@@ -14,7 +14,7 @@ MAX_XML_DEPTH = 64  # open elements of an XML document; each takes memory until 
 
 
 class UnsupportedFileType(UnsupportedMediaTypeError):
-    """The content is no PDF, PNG, JPEG, CSV or XML, whatever the name says."""
+    """The file content is not PDF, PNG, JPEG, CSV or XML."""
 
     code = "unsupported_file_type"
 

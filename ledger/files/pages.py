@@ -43,11 +43,11 @@ MAX_CANDIDATES = 20  # transactions offered
 MAX_LISTED_TRANSACTIONS = 3  # transactions shown per row of the list
 MAX_SEARCH_LENGTH = 200
 PARSE_STATUS_LABELS: dict[ParseStatus, Any] = {
-    ParseStatus.OPEN: gettext_lazy("Not read yet"),
+    ParseStatus.OPEN: gettext_lazy("Not read"),
     ParseStatus.PARSED: pgettext_lazy("of a document", "Read"),
     ParseStatus.MATCHED: gettext_lazy("Matched"),
-    ParseStatus.FAILED: gettext_lazy("Could not be read"),
-    ParseStatus.IGNORED: gettext_lazy("Not needed"),
+    ParseStatus.FAILED: gettext_lazy("Reading failed"),
+    ParseStatus.IGNORED: gettext_lazy("Ignored"),
 }
 TEXT_FIELDS = ("parseStatus", "amount", "currency", "date", "kind")
 FORM_FIELD_BY_POINTER = {
@@ -60,13 +60,13 @@ FORM_FIELD_BY_POINTER = {
 
 
 class FileRequired(InvalidInputError):
-    """Choose a file first."""
+    """Select a file."""
 
     code = "required"
 
 
 class TooManyFiles(InvalidInputError):
-    """At most 20 files at once."""
+    """Upload at most 20 files at once."""
 
     code = "too_many_files"
 
@@ -81,7 +81,7 @@ def show_files(page: CompanyPage) -> HttpResponse:
     if page.is_post:
         with page.handle_errors(form):
             created_files = upload_files(page, transaction_ids=[])
-            message = ngettext("{count} document kept.", "{count} documents kept.", len(created_files))
+            message = ngettext("{count} file uploaded.", "{count} files uploaded.", len(created_files))
             return respond_to_upload(
                 page, page.redirect_with_message(message.format(count=format_count(len(created_files))), "documents")
             )
@@ -161,7 +161,7 @@ def show_file(page: CompanyPage, file_id: UUID) -> HttpResponse:
     if page.is_post and form.is_valid:
         with page.handle_errors(form):
             actions.update_file(company=page.company, context=page.audit_context, file_id=file_id, values=form.data)
-            messages.success(page.request, _("What is known of the document was saved."))
+            messages.success(page.request, _("File details saved."))
             return redirect_to_file(page, file_id)
     text = page.request.GET.get("q", "").replace("\0", "").strip()[:MAX_SEARCH_LENGTH]
     names, sees_transactions = load_visible_names(page), page.has_permission(Permission.TRANSACTIONS_READ)
@@ -267,7 +267,7 @@ def delete_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
     row = get_file_or_404(page, file_id)
     with page.handle_errors():
         actions.delete_file(company=page.company, context=page.audit_context, file_id=file_id)
-        return redirect_to_list(page, "documents", _("{name} was deleted.").format(name=row.filename))
+        return redirect_to_list(page, "documents", _("{name} deleted.").format(name=row.filename))
     return redirect_to_file(page, file_id)
 
 
@@ -285,7 +285,7 @@ def attach_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
             company=page.company, context=page.audit_context, file_id=file_id, transaction_id=transaction_id
         )
         return redirect_after_file_link(
-            page, _("{name} lies beside the transaction.").format(name=row.filename), file_id, transaction_id
+            page, _("{name} attached to the transaction.").format(name=row.filename), file_id, transaction_id
         )
     return redirect_to_file(page, file_id)
 
@@ -300,7 +300,7 @@ def detach_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
         row = actions.detach_file(
             company=page.company, context=page.audit_context, file_id=file_id, transaction_id=transaction_id
         )
-        message = _("{name} lies beside the transaction no longer.").format(name=row.filename)
+        message = _("{name} detached from the transaction.").format(name=row.filename)
         return redirect_after_file_link(page, message, file_id, transaction_id)
     return redirect_to_file(page, file_id)
 
@@ -335,9 +335,7 @@ def upload_transaction_files_page(page: CompanyPage, transaction_id: UUID) -> Ht
             count = 1
         else:
             count = len(upload_files(page, transaction_ids=[transaction_id]))
-        message = ngettext(
-            "{count} document laid beside the transaction.", "{count} documents laid beside the transaction.", count
-        )
+        message = ngettext("{count} file attached.", "{count} files attached.", count)
         messages.success(page.request, message.format(count=format_count(count)))
     return respond_to_upload(page, response)
 

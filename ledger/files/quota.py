@@ -21,7 +21,7 @@ PENDING_UPLOADS_FOLDER = (
 
 
 class QuotaExceeded(TooLargeError):
-    """The company's files take all the room that it has: delete documents first."""
+    """The company's storage is full. Delete files you no longer need."""
 
     code = "quota_exceeded"
 
@@ -39,7 +39,7 @@ def ensure_storage_quota(*, company_id: UUID, size: int) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"storage:{owner_id or company_id}"])
     if count_stored_bytes(company_id) + size > settings.STORAGE_QUOTA_MB * MIB:
         detail = _(
-            "The company's files may take {most} MB, and this one would be too much. Delete documents first."
+            "This file exceeds the company's storage limit of {most} MB. Delete files you no longer need."
         ).format(most=get_current_locale().format_number(settings.STORAGE_QUOTA_MB))
         raise QuotaExceeded(detail)
     companies = list_owned_companies(owner_id) if owner_id else []
@@ -48,8 +48,8 @@ def ensure_storage_quota(*, company_id: UUID, size: int) -> None:
     limit_mb = QUOTAS_PER_OWNER * settings.STORAGE_QUOTA_MB
     if sum(map(count_stored_bytes, companies)) + size > limit_mb * MIB:
         detail = _(
-            "The files of all companies of this owner may take {most} MB, and this one would be too much. "
-            "Delete documents first."
+            "This file exceeds the owner's storage limit of {most} MB for all companies. Delete "
+            "files you no longer need."
         ).format(most=get_current_locale().format_number(limit_mb))
         raise QuotaExceeded(detail)
 

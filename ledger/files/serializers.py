@@ -26,11 +26,11 @@ class ParsedAmount(StrictSerializer):
 
 
 class ParseData(StrictSerializer):
-    """What was read in the document."""
+    """Data read from the file."""
 
     amount = ParsedAmount(allow_null=True, required=False)
     date = fields.DateField(allow_null=True, required=False)
-    type = fields.TextField(max_length=40, allow_null=True, required=False, help_text="such as invoice")
+    type = fields.TextField(max_length=40, allow_null=True, required=False, help_text="Type, such as invoice.")
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Return the object as it is stored: complete, even if only some fields of the file are sent."""
@@ -71,7 +71,7 @@ class TransactionIds(fields.ListField):
 
 
 class FileSerializer(StrictModelSerializer):
-    """Metadata; only transactionIds, parseStatus and parseData can be changed."""
+    """Metadata of a file. Only transactionIds, parseStatus and parseData can be changed."""
 
     company_id = fields.IdField(read_only=True)
     transaction_ids = TransactionIds(required=False)
@@ -103,13 +103,13 @@ class FileSerializer(StrictModelSerializer):
 
 @extend_schema_field(FILE_SCHEMA)
 class DocumentField(serializers.FileField):
-    """The bytes of a document."""
+    """Content of a file."""
 
 
 class Upload(StrictSerializer):
-    """`transactionIds` may be repeated, or one JSON array."""
+    """Upload of a file. Send `transactionIds` as repeated fields or as one JSON array."""
 
-    file = DocumentField(help_text="at most 20 MiB; PDF, PNG, JPEG, CSV or XML by its content")
+    file = DocumentField(help_text="File of at most 20 MiB: PDF, PNG, JPEG, CSV or XML.")
     transaction_ids = TransactionIds(required=False)
 
 
@@ -121,7 +121,7 @@ def parse_form_ids(values: list[str]) -> list[uuid.UUID]:
             ids = orjson.loads(values[0])
         except orjson.JSONDecodeError:
             raise serializers.ValidationError(
-                {"transactionIds": "Must be ids, or one JSON array of ids."}, code="invalid_value"
+                {"transactionIds": "Must be IDs or one JSON array of IDs."}, code="invalid_value"
             ) from None
     field = TransactionIds()
     try:

@@ -25,7 +25,7 @@ from ledger.recognition.service_periods import PERIOD_ERRORS
 
 FILTER_PARAMETERS = [
     OpenApiParameter("parseStatus", enum=ParseStatus.values),
-    OpenApiParameter("transactionId", UUID, description="documents of one transaction"),
+    OpenApiParameter("transactionId", UUID, description="Files linked to this transaction."),
 ]
 CONTENT_TYPES = [kind.content_type for kind in CONTENT_KINDS]
 
@@ -54,32 +54,33 @@ class FileViewSet(CompanyViewSet):
 
     @extend_schema(parameters=[*FILTER_PARAMETERS, *PAGING_PARAMETERS])
     def list(self, request: Request, company_id: str) -> Response:
-        """The company's documents, latest first: what is known of them, not their bytes."""
+        """List the metadata of the company's files, newest first."""
         self.allow_parameters("limit", "cursor", "parseStatus", "transactionId")
         files = File.objects.for_company(self.company.id).with_transaction_ids(self.company.id)
         status, linked_transaction = request.query_params.get("parseStatus"), request.query_params.get("transactionId")
         if status is not None:
             if status not in ParseStatus.values:
-                raise ValidationError({"parseStatus": [ErrorDetail("No such status.", code="invalid_filter")]})
+                raise ValidationError({"parseStatus": [ErrorDetail("Unknown status.", code="invalid_filter")]})
             files = files.filter(parse_status=status)
         if linked_transaction is not None:
             transaction_id = parse_id(linked_transaction)
             if transaction_id is None:
-                raise ValidationError({"transactionId": [ErrorDetail("Must be an id.", code="invalid_filter")]})
+                raise ValidationError({"transactionId": [ErrorDetail("Must be an ID.", code="invalid_filter")]})
             files = files.for_transaction(transaction_id)
         return self.respond_with_page(files, order=("-created_time", "-id"))
 
     @extend_schema(request={"multipart/form-data": serializers.Upload})
     def create(self, request: Request, company_id: str) -> Response:
-        """Stores a document of at most 20 MiB (413 `file_too_large`): PDF, PNG, JPEG, CSV or XML, judged by its content
-        (415 `unsupported_file_type`)."""
+        """Upload a PDF, PNG, JPEG, CSV or XML file of at most 20 MiB.
+
+        Larger files return 413 `file_too_large`, other content 415 `unsupported_file_type`."""
         form = request.data
         if not hasattr(form, "getlist"):
             raise UnsupportedMediaType(request.content_type or "")
         self.report_ignored_fields(sorted(set(form) - {"file", "transactionIds"}))
         uploaded_file = form.get("file")
         if uploaded_file is None or not hasattr(uploaded_file, "read"):
-            raise ValidationError({"file": "A file must be sent in this field."}, code="required")
+            raise ValidationError({"file": "Send a file in this field."}, code="required")
         row = actions.create_file(
             company=self.company,
             context=self.audit_context,
@@ -90,14 +91,14 @@ class FileViewSet(CompanyViewSet):
         return self.respond_created(self.get_answered_row(row))
 
     def retrieve(self, request: Request, company_id: str, file_id: str) -> Response:
-        """What is known of a document; `…/content` has its bytes."""
+        """Return the metadata of a file. Get its content from `…/content`."""
         return self.respond_with_one(self.get_row(File.objects.with_transaction_ids(self.company.id), file_id))
 
     @extend_schema(
         operation_id="downloadFile", responses={(200, *CONTENT_TYPES): OpenApiResponse(serializers.FILE_SCHEMA)}
     )
     def content(self, request: Request, company_id: str, file_id: str) -> Any:
-        """The document itself, as an attachment; the extension of its name is its content's."""
+        """Download a file as an attachment. The extension of its name matches its content."""
         row = self.get_row(File.objects, file_id)
         name = actions.get_download_name(row)
         response = FileResponse(
@@ -107,14 +108,15 @@ class FileViewSet(CompanyViewSet):
         return response
 
     def update(self, request: Request, company_id: str, file_id: str) -> Response:
-        """Changes transactionIds, parseStatus and parseData where they are sent. A date that was read in an invoice
-        dates the parts of its transactions that go by the invoice."""
+        """Update the fields that are sent: transactionIds, parseStatus, parseData.
+
+        The date of an invoice sets the period of its transactions' categorizations that use the invoice date."""
         values = self.parse_body(serializers.FileSerializer, partial=True)
         row = actions.update_file(company=self.company, context=self.audit_context, file_id=file_id, values=values)
         return self.respond_with_one(self.get_answered_row(row))
 
     def destroy(self, request: Request, company_id: str, file_id: str) -> Response:
-        """Deletes a document and its bytes."""
+        """Delete a file and its content."""
         actions.delete_file(company=self.company, context=self.audit_context, file_id=file_id)
         return Response(SUCCESS)
 

@@ -4,7 +4,7 @@ from companies.errors import InvalidInputError, TooLargeError, UnsupportedMediaT
 
 
 class UnreadableTable(UnsupportedMediaTypeError):
-    """The file is no text in columns."""
+    """The file is not a table. Upload a CSV or Excel file."""
 
     code = "unreadable_table"
 
@@ -14,7 +14,7 @@ class UnreadableCell(UnreadableTable):
 
 
 class TooManyRows(TooLargeError):
-    """The file has more rows than one import takes; split it."""
+    """The file has too many rows for one import. Split it."""
 
     code = "too_many_rows"
 
@@ -32,6 +32,6 @@ class SeveralSheets(InvalidInputError):
 
 
 class UnsafeXml(InvalidInputError):
-    """The XML has a document type or entities, which no statement needs."""
+    """The XML contains a document type or entities. Remove them."""
 
     code = "unsafe_xml"

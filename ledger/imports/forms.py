@@ -20,17 +20,17 @@ FIELD_LABELS = {
     "date": gettext_lazy("Date"),
     "valueDate": gettext_lazy("Value date"),
     "amount": gettext_lazy("Amount"),
-    "debit": gettext_lazy("Debit, money out"),
-    "credit": gettext_lazy("Credit, money in"),
-    "direction": gettext_lazy("Direction, in or out"),
+    "debit": gettext_lazy("Debit (money out)"),
+    "credit": gettext_lazy("Credit (money in)"),
+    "direction": gettext_lazy("Direction (in or out)"),
     "balance": gettext_lazy("Balance"),
-    "balanceBefore": gettext_lazy("Balance before"),
-    "fee": gettext_lazy("Fee, taken off the amount"),
+    "balanceBefore": gettext_lazy("Previous balance"),
+    "fee": gettext_lazy("Fee, deducted from the amount"),
     "currency": gettext_lazy("Currency"),
-    "counterparty": gettext_lazy("From or to"),
-    "counterpartyAccount": gettext_lazy("Account of the other party"),
+    "counterparty": gettext_lazy("From / to"),
+    "counterpartyAccount": gettext_lazy("Counterparty account"),
     "description": gettext_lazy("Description"),
-    "reference": gettext_lazy("Id at the bank"),
+    "reference": gettext_lazy("Bank reference"),
     "status": gettext_lazy("Status"),
     "account": gettext_lazy("Own account"),
     "category": gettext_lazy("Category"),
@@ -46,8 +46,11 @@ DECIMAL_MARK_CHOICES = [
     (DecimalMark.POINT.value, gettext_lazy("Point: 1,234.56")),
     (DecimalMark.COMMA.value, gettext_lazy("Comma: 1.234,56")),
 ]
-DETECTED_CHOICE = ("", gettext_lazy("As found"))
-AMOUNT_CURRENCIES = [("", gettext_lazy("As in the file, else the account's")), *((code, code) for code in CURRENCIES)]
+DETECTED_CHOICE = ("", gettext_lazy("Detected"))
+AMOUNT_CURRENCIES = [
+    ("", gettext_lazy("From the file, otherwise the account currency")),
+    *((code, code) for code in CURRENCIES),
+]
 ENCODING_CHOICES = [
     DETECTED_CHOICE, ("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252"),
     ("windows-1250", "Windows-1250"), ("windows-1251", "Windows-1251"), ("iso-8859-2", "ISO-8859-2"),
@@ -63,30 +66,30 @@ SEPARATOR_CHOICES = [
 STATUS_CHOICES = [
     ("booked", gettext_lazy("Import as booked")),
     ("pending", gettext_lazy("Import as pending")),
-    ("leaveOut", gettext_lazy("Leave out")),
+    ("leaveOut", gettext_lazy("Skip")),
 ]
 DIRECTION_CHOICES = [("in", gettext_lazy("Money in")), ("out", gettext_lazy("Money out"))]
 MINUS = {
     "debit": [
-        ("repeats", gettext_lazy("Money out. Amounts without a minus are money in.")),
-        ("reverses", gettext_lazy("Money in. Amounts without a minus are money out.")),
+        ("repeats", gettext_lazy("Money out. Amounts without a minus sign are money in.")),
+        ("reverses", gettext_lazy("Money in. Amounts without a minus sign are money out.")),
     ],
     "credit": [
-        ("repeats", gettext_lazy("Money in. Amounts without a minus are money out.")),
-        ("reverses", gettext_lazy("Money out. Amounts without a minus are money in.")),
+        ("repeats", gettext_lazy("Money in. Amounts without a minus sign are money out.")),
+        ("reverses", gettext_lazy("Money out. Amounts without a minus sign are money in.")),
     ],
     "direction": [
         ("repeats", gettext_lazy("Nothing: only the direction counts")),
-        ("reverses", gettext_lazy("A reversal: it turns the direction")),
-        ("decides", gettext_lazy("Money out, whatever the direction says")),
+        ("reverses", gettext_lazy("A reversal: the direction is inverted")),
+        ("decides", gettext_lazy("Money out, regardless of direction")),
     ],
 }
 MINUS_LABELS = {
-    "debit": gettext_lazy("A minus in the debit column means"),
-    "credit": gettext_lazy("A minus in the credit column means"),
-    "direction": gettext_lazy("A minus beside a direction means"),
+    "debit": gettext_lazy("Minus sign in the debit column"),
+    "credit": gettext_lazy("Minus sign in the credit column"),
+    "direction": gettext_lazy("Minus sign with a direction"),
 }
-ACCOUNT_CHOICES = [("own", gettext_lazy("Import into this account")), ("other", gettext_lazy("Leave out"))]
+ACCOUNT_CHOICES = [("own", gettext_lazy("Account")), ("other", gettext_lazy("Skip"))]
 MAX_LINES = 100_000
 MAX_EXAMPLE_LENGTH = 24
 MAX_VALUES_SHOWN = 30
@@ -97,34 +100,28 @@ class ColumnsForm(forms.Form):
 
     account = forms.ChoiceField(label=gettext_lazy("Account"))
     skip_above = forms.IntegerField(
-        label=gettext_lazy("Lines above the headings"), min_value=0, max_value=MAX_LINES, required=False,
+        label=gettext_lazy("Lines before the headings"), min_value=0, max_value=MAX_LINES, required=False,
         widget=forms.TextInput(attrs={"inputmode": "numeric"}),
     )  # fmt: skip
     skip_below = forms.IntegerField(
-        label=gettext_lazy("Lines below the last row"), min_value=0, max_value=MAX_LINES, required=False,
+        label=gettext_lazy("Lines after the last row"), min_value=0, max_value=MAX_LINES, required=False,
         widget=forms.TextInput(attrs={"inputmode": "numeric"}),
     )  # fmt: skip
-    date_order = forms.ChoiceField(label=gettext_lazy("Dates are written"), choices=DATE_ORDER_CHOICES)
-    decimal_mark = forms.ChoiceField(label=gettext_lazy("Decimal sign"), choices=DECIMAL_MARK_CHOICES)
+    date_order = forms.ChoiceField(label=gettext_lazy("Date format"), choices=DATE_ORDER_CHOICES)
+    decimal_mark = forms.ChoiceField(label=gettext_lazy("Decimal mark"), choices=DECIMAL_MARK_CHOICES)
     amount_currency = forms.ChoiceField(
         label=gettext_lazy("Currency of the amounts"), choices=AMOUNT_CURRENCIES, required=False
     )
     encoding = forms.ChoiceField(label=gettext_lazy("Encoding"), choices=ENCODING_CHOICES, required=False)
     separator = forms.ChoiceField(label=gettext_lazy("Separator"), choices=SEPARATOR_CHOICES, required=False)
-    flip_sign = forms.BooleanField(
-        label=gettext_lazy("Turn the signs: the file has money out as positive"), required=False
-    )
-    sign_from_balance = forms.BooleanField(
-        label=gettext_lazy("Take the signs from the balance: the file has amounts without them"), required=False
-    )
+    flip_sign = forms.BooleanField(label=gettext_lazy("Reverse signs (positive amounts are money out)"), required=False)
+    sign_from_balance = forms.BooleanField(label=gettext_lazy("Derive signs from the balance column"), required=False)
     unproven_sign = forms.ChoiceField(
-        label=gettext_lazy("The row whose sign the balance does not show is"),
+        label=gettext_lazy("Row with unknown sign"),
         choices=[("", "–"), *DIRECTION_CHOICES],
         required=False,
     )
-    keep_duplicates = forms.BooleanField(
-        label=gettext_lazy("Import rows that are there already once more"), required=False
-    )
+    keep_duplicates = forms.BooleanField(label=gettext_lazy("Import duplicates"), required=False)
     name = forms.CharField(required=False, max_length=255, widget=forms.HiddenInput)
     found_above = forms.CharField(required=False, max_length=10, widget=forms.HiddenInput)
 
@@ -144,7 +141,7 @@ class ColumnsForm(forms.Form):
             field = forms.ChoiceField(label=FIELD_LABELS[name], required=name == "date", choices=choices)
             self.fields[get_form_field_name(name)] = field
         for name in MORE_DESCRIPTIONS:
-            self.fields[name] = forms.ChoiceField(label=_("Further description"), required=False, choices=choices)
+            self.fields[name] = forms.ChoiceField(label=_("Additional description"), required=False, choices=choices)
         for name, kinds in MINUS.items():
             self.fields[f"minus_{name}"] = forms.ChoiceField(
                 label=MINUS_LABELS[name], choices=[DETECTED_CHOICE, *kinds], required=False
@@ -196,14 +193,14 @@ class ColumnsForm(forms.Form):
         data = super().clean() or {}
         split = bool(data.get("debit") or data.get("credit"))
         if "amount" in data and not data["amount"] and not split:
-            self.add_error("amount", _("Choose the column of the amount, or those of debit and credit."))
+            self.add_error("amount", _("Choose an amount column or debit and credit columns."))
         if data.get("amount") and split:
-            self.add_error("amount", _("Choose either one column for the amount, or those of debit and credit."))
+            self.add_error("amount", _("Choose either an amount column or debit and credit columns."))
         names = [get_form_field_name(name) for name in FIELDS] + [*MORE_DESCRIPTIONS]
         places = [data[name] for name in names if data.get(name)]
         for name in names:
             if data.get(name) and places.count(data[name]) > 1 and name not in self.errors:
-                self.add_error(name, _("This column is chosen twice."))
+                self.add_error(name, _("This column is selected twice."))
         return data
 
     def get_chosen_account(self) -> Account:

@@ -102,24 +102,24 @@ def list_item_errors(item: Any, pointer: str) -> Any:
             yield describe_value_error(name, item[name], f"{pointer}/{name}")
         else:
             if isinstance(item[name], str) and "\0" in item[name]:
-                yield f"{pointer}/{name}", "invalid_characters", _("Must not have NUL characters.")
+                yield f"{pointer}/{name}", "invalid_characters", _("Must not contain NUL characters.")
 
 
 def describe_value_error(name: str, value: Any, pointer: str) -> tuple[str, str, str]:
     """Return (pointer, code, detail) of a value with a wrong type or length."""
     if name == "date":
         if isinstance(value, str) and len(value) == len("2026-01-31"):
-            return pointer, "invalid_date", _("There is no such day.")
-        return pointer, "invalid_value", _("Must be a date, YYYY-MM-DD.")
+            return pointer, "invalid_date", _("This date does not exist.")
+        return pointer, "invalid_value", _("Must be a date (YYYY-MM-DD).")
     if name == "amountValue":
-        return pointer, "invalid_decimal", _("Must be a string such as -1234.56.")
+        return pointer, "invalid_decimal", _('Must be a decimal string such as "-1234.56".')
     if name == "externalId" and value == "":
-        return pointer, "must_not_be_empty", _("Must not be empty; leave it out where there is none.")
+        return pointer, "must_not_be_empty", _("Must not be empty. Omit the field if there is no value.")
     if isinstance(value, str) and name in TEXT_FIELDS:
         return pointer, "too_long", _("The text is too long.")
     if name in ("accountId", "categoryId") and value is not None:
         return build_unknown_id_entry(pointer)
-    return pointer, "invalid_value", _("Has the wrong type.")
+    return pointer, "invalid_value", _("Wrong type.")
 
 
 TRANSACTION_IMPORT_BODY = BulkBody(

@@ -20,10 +20,10 @@ class ImportItem(StrictSerializer):
     date = fields.DateField()
     from_to = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
     description = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
-    amount_value = AmountField(help_text="negative is money out; no more decimals than the currency has")
-    amount_currency = CurrencyField(required=False, allow_null=True, help_text="the account's where it is left out")
+    amount_value = AmountField(help_text="Amount; negative is money out. At most the currency's decimals.")
+    amount_currency = CurrencyField(required=False, allow_null=True, help_text="Defaults to the account's currency.")
     external_id = fields.TextField(
-        required=False, allow_null=True, max_length=MAX_ID_LENGTH, help_text="unique per account"
+        required=False, allow_null=True, max_length=MAX_ID_LENGTH, help_text="ID in your system, unique per account."
     )
     notes = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
     pending = fields.BooleanField(required=False, allow_null=True)
@@ -41,32 +41,32 @@ class ImportRequest(StrictSerializer):
 
 class ImportResult(StrictSerializer):
     success = fields.BooleanField()
-    count = fields.CountField(help_text="how many were stored, or would be")
+    count = fields.CountField(help_text="Number of transactions stored, or with `dryRun` that would be.")
     skipped_before_data_start = fields.CountField()
     data_start_date = fields.DateField(allow_null=True)
-    import_id = fields.IdField(allow_null=True, help_text="null where nothing was stored")
+    import_id = fields.IdField(allow_null=True, help_text="ID of the import; null if nothing was stored.")
     duplicates = fields.CountField()
     possible_duplicates = fields.CountField(
-        help_text="with `duplicates: skip`: how many of the stored ones have the account, day, amount and currency of "
-        "one that was there with other words"
+        help_text="Number of stored transactions that match an existing one in account, date, amount and currency but "
+        "not in text. Only with `duplicates: skip`."
     )
     errors = build_skipped_rows_field()  # type: ignore[assignment]
     dry_run = fields.BooleanField()
 
 
 class ImportSerializer(StrictSerializer):
-    """One import; `undoneTime` is null while its transactions are there."""
+    """An import. `undoneTime` is null unless it was undone."""
 
     id = fields.IdField()
     company_id = fields.IdField()
     source = fields.ChoiceField(choices=Source.choices)  # type: ignore[assignment]
-    count = fields.CountField(help_text="stored transactions")
+    count = fields.CountField(help_text="Number of transactions stored.")
     skipped_before_data_start = fields.CountField()
     duplicates = fields.CountField()
-    filename = fields.TextField(allow_null=True, max_length=255, help_text="null where no file was sent")
-    format = fields.ChoiceField(choices=IMPORT_FORMATS, allow_null=True, help_text="of the file, told by its content")
+    filename = fields.TextField(allow_null=True, max_length=255, help_text="Name of the file; null if none was sent.")
+    format = fields.ChoiceField(choices=IMPORT_FORMATS, allow_null=True, help_text="Detected from the content.")
     account_ids = serializers.ListField(
-        child=fields.IdField(), max_length=MAX_IMPORT_ITEMS, help_text="whose transactions came with it"
+        child=fields.IdField(), max_length=MAX_IMPORT_ITEMS, help_text="IDs of the accounts with imported transactions."
     )
     undone_time = fields.TimeField(allow_null=True)
     created_time = fields.TimeField()
@@ -78,4 +78,4 @@ class ImportSerializer(StrictSerializer):
 class UndoResult(StrictSerializer):
     success = fields.BooleanField()
     deleted_count = fields.CountField()
-    changed_count = fields.CountField(help_text="how many of them had been changed since the import")
+    changed_count = fields.CountField(help_text="Number of deleted transactions that were edited after the import.")

@@ -94,10 +94,10 @@ def table_of(content: bytes, settings: Any = None) -> Lines:
     except MalformedTable as error:
         raise UnreadableTable(describe_reader_error(error)) from None
     if not any(len(line.cells) > 1 for line in lines):
-        raise UnreadableTable(_("No columns were found. A CSV file separates them by commas, semicolons or tabs."))
+        raise UnreadableTable(_("No columns found. Separate CSV columns with commas, semicolons or tabs."))
     if len(lines) > MAX_IMPORT_ITEMS + MAX_LINES_ABOVE_TABLE:
         raise TooManyRows(
-            _("More than {most} rows. Split the file.").format(
+            _("The file has more than {most} rows. Split it.").format(
                 most=get_current_locale().format_number(MAX_IMPORT_ITEMS)
             )
         )
@@ -111,14 +111,14 @@ def read_table_lines(content: bytes, given: dict[str, Any]) -> Lines:
         return read_workbook_sheet(content, most=most)
     text = open_text(content, given.get("encoding"))
     if text is None:
-        raise UnreadableTable(_("This is no text file: neither UTF-8 nor UTF-16 nor Windows-1252."))
+        raise UnreadableTable(_("The file is not text in UTF-8, UTF-16 or Windows-1252."))
     return read_delimited_lines(text, max_lines=most, separator=given.get("separator"))
 
 
 def read_workbook_sheet(content: bytes, *, most: int) -> Lines:
     """Return the rows of a workbook's first sheet with a table. Raises UnreadableTable, NotATable."""
     if not has_workbook(content):
-        raise UnreadableTable(_("This is an archive without a table. Unpack it, and upload the files in it."))
+        raise UnreadableTable(_("The archive contains no table. Unpack it and upload its files."))
     return read_workbook_lines(content, most=most)
 
 
@@ -219,7 +219,7 @@ class TableItems:
             for place, name in enumerate(table.names)
         ]
         if len(table.rows) > MAX_IMPORT_ITEMS:
-            detail = _("{count} rows, and one import takes {most}. Split the file.")
+            detail = _("The file has {count} rows. The limit is {most}. Split it.")
             count, most = (get_current_locale().format_number(each) for each in (len(table.rows), MAX_IMPORT_ITEMS))
             raise TooManyRows(detail.format(count=count, most=most))
 
@@ -351,7 +351,7 @@ class TableItems:
         position = next((columns[field_name] for field_name in fields if field_name in columns), None)
         if name == "description" and self.mapping.description:
             position = self.mapping.description[0]
-        column = self.column_labels[position] if position is not None else _("the whole row")
+        column = self.column_labels[position] if position is not None else _("entire row")
         text = (
             (cells[position] if position < len(cells) else "")
             if position is not None

@@ -30,11 +30,11 @@ class ImportViewSet(CompanyViewSet):
         responses={200: serializers.ImportResult},
     )
     def create(self, request: Request, company_id: str) -> Response:
-        """Imports up to 100,000 transactions, all or none of them unless `onError` is `skip`.
+        """Import up to 100,000 transactions, all or none unless `onError` is `skip`.
 
-        Transactions dated before the company's dataStartDate are skipped. An item whose `externalId` the account knows
-        is a duplicate; with `duplicates: skip` so is one with the same account, date, amount, currency and text,
-        counted with multiplicity. `dryRun` says what would happen and stores nothing.
+        Transactions before the company's `dataStartDate` are skipped. An item is a duplicate if the account already
+        has its `externalId`. With `duplicates: skip`, items with the same account, date, amount, currency and text are
+        duplicates too; each existing transaction excludes one item. `dryRun` returns the result without storing it.
         """
         bulk_request = TRANSACTION_IMPORT_BODY.parse(read_json_body(request))
         self.report_ignored_fields(bulk_request.ignored)
@@ -68,19 +68,21 @@ class ImportHistoryViewSet(CompanyViewSet):
 
     @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.ImportSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
-        """The company's imports, latest first; undone ones too."""
+        """List the company's imports, newest first, including undone ones."""
         self.allow_parameters("limit", "cursor")
         rows = ImportBatch.objects.for_company(self.company.id)
         return self.respond_with_page(rows, serializers.ImportSerializer, order=("-created_time", "-id"))
 
     @extend_schema(responses=serializers.ImportSerializer)
     def retrieve(self, request: Request, company_id: str, import_id: str) -> Response:
-        """One import: how many rows were stored, skipped and known, and whether it was undone."""
+        """Get an import with its counts of stored, skipped and duplicate rows."""
         return self.respond_with_one(self.get_row(ImportBatch.objects, import_id), serializers.ImportSerializer)
 
     @extend_schema(responses={200: serializers.UndoResult})
     def destroy(self, request: Request, company_id: str, import_id: str) -> Response:
-        """Undoes an import: its transactions go, their external ids are free again, partners of linked ones are
-        unlinked. An import is undone once (409 `import_already_undone`)."""
+        """Undo an import: delete its transactions, release their external IDs and unlink their transfers.
+
+        An import can be undone once (409 `import_already_undone`).
+        """
         outcome = import_undo.undo_import(company=self.company, context=self.audit_context, import_id=import_id)
         return Response({"success": True, "deletedCount": outcome.deleted, "changedCount": outcome.changed})

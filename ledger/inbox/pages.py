@@ -51,13 +51,13 @@ MAX_COUNTED = 99
 PAIRING_WINDOW = timedelta(days=180)  # older transfers are linked from their own pages
 InboxNotice = tuple[str, str]  # what to look at, and where
 BASIS_EXPLANATIONS = {
-    COUNTERPARTY: gettext_lazy("{agreed} of {seen} from this name"),
+    COUNTERPARTY: gettext_lazy("{agreed} of {seen} with this name"),
     TEXT: gettext_lazy("{agreed} of {seen} with a similar name or text"),
     ACCOUNT: gettext_lazy("{agreed} of {seen} on this account"),
-    OWN: gettext_lazy("The other party is your company"),
+    OWN: gettext_lazy("Your company is the counterparty"),
 }
 # For a category that most transactions of the name do not have: the most similar ones decide.
-SIMILARITY_EXPLANATION = gettext_lazy("Similar amount, account or text; {agreed} of {seen} from this name")
+SIMILARITY_EXPLANATION = gettext_lazy("Similar amount, account or text; {agreed} of {seen} with this name")
 
 
 class InboxOffer(NamedTuple):
@@ -151,7 +151,7 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
         raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
     rows = get_form_transactions(page)
     if not rows:
-        raise ValidationFailed([("#/id", "unknown_id", _("The transaction was deleted meanwhile."))])
+        raise ValidationFailed([("#/id", "unknown_id", _("The transaction has been deleted."))])
     selection = {"mode": "ids", "ids": [str(rows[0].id)]}
     body: dict[str, Any] = {"selection": selection, "categoryId": category_id, "plType": pl_type}
     if posted.get("counterparty"):
@@ -185,7 +185,7 @@ def link_suggested_transfer(page: CompanyPage) -> ActionResult:
     """Link a proposed pair with POST transactions/link_transfer."""
     source_id, target_id = (parse_id(page.request.POST.get(name, "")) for name in ("source", "target"))
     if source_id is None or target_id is None:
-        raise ValidationFailed([("#/target", "required", _("Choose a pair."))])
+        raise ValidationFailed([("#/target", "required", _("Choose a transfer."))])
     # Described here; a change after this check is rejected by the action itself.
     check_not_changed(page, Transaction.objects.for_company(page.company.id).filter(id__in=[source_id, target_id]))
     with record_inbox_undo(page, [source_id, target_id]) as run:
@@ -197,7 +197,7 @@ def link_suggested_transfer(page: CompanyPage) -> ActionResult:
             target_id=target_id,
         )
     return ActionResult(
-        _("The two are linked as one transfer."), run_id=run.id if run.affected else None, return_row=f"p-{source_id}"
+        _("Transactions linked as a transfer."), run_id=run.id if run.affected else None, return_row=f"p-{source_id}"
     )
 
 
@@ -209,7 +209,7 @@ def dismiss_suggested_match(page: CompanyPage) -> ActionResult:
         company=page.company, context=page.audit_context, **validate_request_body(Refusal, body)
     )
     return ActionResult(
-        _("The two are not proposed together again."),
+        _("Suggestion rejected."),
         dismissed_match_id=dismissed_match.id,
         return_row=posted.get("back", ""),
     )
@@ -221,14 +221,14 @@ def undo_inbox_action(page: CompanyPage) -> ActionResult:
         dismissed_matches.allow_dismissed_match(
             company=page.company, context=page.audit_context, refused_id=dismissed_match_id
         )
-        return ActionResult(_("The two may be proposed together again."))
+        return ActionResult(_("Suggestion restored."))
     result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
     return ActionResult(format_undo_result(result))
 
 
 def reject_unknown_action(page: CompanyPage) -> ActionResult:
     """Raise FieldErrors for an unknown action."""
-    raise ValidationFailed([("#/act", "required", _("Say what to do with it."))])
+    raise ValidationFailed([("#/act", "required", _("Choose an action."))])
 
 
 INBOX_ACTIONS: dict[str, Callable[[CompanyPage], ActionResult]] = {
@@ -391,6 +391,6 @@ def collect_inbox_notices(page: CompanyPage) -> Iterable[InboxNotice]:
         for account in accounts.filter(bank_connection__isnull=False).in_display_order():
             if (account.bank_connection or {}).get("balanceMismatchSince"):
                 address = f"{reverse('account', args=[page.company.id, account.id])}#reconciliation"
-                yield _("{account}: the balance is not the bank's").format(account=account.name), address
+                yield _("{account} is out of balance").format(account=account.name), address
     for found in hooks.list_inbox_notices.run(page):
         yield from found

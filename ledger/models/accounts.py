@@ -29,7 +29,7 @@ class ImportType(models.TextChoices):
 
 
 class AccountGroupNotEmpty(ConflictError):
-    """Accounts remain in the group, archived ones perhaps; move them out first with change_group."""
+    """The group still has accounts, including archived ones. Move them to another group first."""
 
     code = "account_group_not_empty"
 
@@ -55,7 +55,7 @@ class AccountGroup(CompanyOwned, Audited):
 
 
 class AccountNotEmpty(ConflictError):
-    """The account has transactions; archive it instead, or delete them first."""
+    """The account has transactions. Archive it, or delete the transactions first."""
 
     code = "account_not_empty"
 

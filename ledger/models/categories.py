@@ -102,7 +102,7 @@ class CategoryQuerySet(CompanyOwnedQuerySet["Category"]):
 
 
 class CategoryInUse(ConflictError):
-    """The category is in use; replaceWith names another one to put in its place."""
+    """The category is in use. Choose a replacement (replaceWith)."""
 
     code = "category_in_use"
 
@@ -168,7 +168,7 @@ class CounterpartyQuerySet(CompanyOwnedQuerySet["Counterparty"]):
 
 
 class CounterpartyInUse(ConflictError):
-    """Transactions, planned transactions or subscriptions refer to the counterparty, or it still subscribes."""
+    """The counterparty is in use by transactions, planned transactions or subscriptions."""
 
     code = "counterparty_in_use"
 
@@ -191,7 +191,7 @@ class Counterparty(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False),
                 name="counterparty_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message=gettext_lazy("Another counterparty of this type has this externalId."),
+                violation_error_message=gettext_lazy("Another counterparty of this type already has this external ID."),
             ),
         ]
 

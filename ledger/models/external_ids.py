@@ -4,6 +4,6 @@ from companies.errors import ConflictError
 
 
 class ExternalIdTaken(ConflictError):
-    """Another record of this kind has this externalId."""
+    """Another record of this type already has this external ID."""
 
     code = "external_id_taken"

@@ -19,7 +19,7 @@ class ProductGroupQuerySet(CompanyOwnedQuerySet["ProductGroup"]):
 
 
 class ProductGroupNotEmpty(ConflictError):
-    """Products remain in the group; move them out first."""
+    """The group still has products. Move them to another group first."""
 
     code = "product_group_not_empty"
 
@@ -46,7 +46,7 @@ class ProductQuerySet(CompanyOwnedQuerySet["Product"]):
 
 
 class ProductInUse(ConflictError):
-    """Subscriptions refer to the product."""
+    """The product is in use by subscriptions."""
 
     code = "product_in_use"
 
@@ -82,7 +82,7 @@ class ProductExternalId(CompanyOwned):
                 fields=["company", "external_id"],
                 name="product_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message=_("Another product has this external id."),
+                violation_error_message=_("Another product already has this external ID."),
             ),
         ]
         indexes = [models.Index(fields=["company", "product"], name="product_external_id_by_product")]

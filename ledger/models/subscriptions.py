@@ -50,7 +50,7 @@ class SubscriptionQuerySet(CompanyOwnedQuerySet["Subscription"]):
 
 
 class SubscriptionInUse(ConflictError):
-    """Events of the subscription count: retract them first."""
+    """The subscription has active events. Retract them first."""
 
     code = "subscription_in_use"
 
@@ -76,7 +76,7 @@ class Subscription(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False),
                 name="subscription_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message=_("Another subscription has this externalId."),
+                violation_error_message=_("Another subscription already has this external ID."),
             )
         ]
 
@@ -122,7 +122,7 @@ class SubscriptionEvent(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False, retracted_time__isnull=True),
                 name="subscription_event_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message=_("Another event has this externalId."),
+                violation_error_message=_("Another event already has this external ID."),
             ),
             models.CheckConstraint(condition=Q(amount_value__gte=0), name="subscription_event_not_negative"),
             models.CheckConstraint(

@@ -40,19 +40,19 @@ def counts_in_results(*, pending: bool, source: str) -> bool:
 
 
 class SplitExceedsAmount(InvalidInputError):
-    """The categorizations add up to more than the transaction."""
+    """The categorizations exceed the amount of the transaction. Reduce them."""
 
     code = "split_exceeds_amount"
 
 
 class TransactionIsInitialBalance(ConflictError):
-    """An initial balance stands by itself: no leg of a transfer, no other category, changed through its account."""
+    """An opening balance cannot be categorized or linked as a transfer. Change it on its account."""
 
     code = "transaction_is_initial_balance"
 
 
 class TransactionLinked(ConflictError):
-    """A leg of a transfer stays as it is until it is unlinked."""
+    """This transaction belongs to a transfer. Unlink the transfer first."""
 
     code = "transaction_linked"
 
@@ -208,7 +208,7 @@ class Transaction(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False),
                 name="transaction_external_id_once_per_account",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message=_("The account has a transaction with this externalId."),
+                violation_error_message=_("The account already has a transaction with this external ID."),
             ),
             models.UniqueConstraint(
                 fields=["company", "account"],
@@ -228,16 +228,14 @@ class Transaction(CompanyOwned, Audited):
                 ),
                 name="transaction_parts_within_amount",
                 violation_error_code=SplitExceedsAmount.code,
-                violation_error_message=_("The categorizations add up to more than the transaction."),
+                violation_error_message=_("The categorizations exceed the amount of the transaction. Reduce them."),
             ),
             models.CheckConstraint(
                 condition=~Q(source=Source.INITIAL_BALANCE)
                 | Q(categorized_value=F("amount_value"), transferred_value=0),
                 name="transaction_initial_balance_complete",
                 violation_error_code=TransactionIsInitialBalance.code,
-                violation_error_message=_(
-                    "An initial balance stands by itself: it is whole, and no leg of a transfer."
-                ),
+                violation_error_message=_("An opening balance cannot be split or linked as a transfer."),
             ),
         ]
 

@@ -18,10 +18,12 @@ def parse_api_amount(text: str, currency: str, *, pointer: str) -> Decimal:
     try:
         return parse_amount(text, currency)
     except InvalidAmount:
-        raise ValidationFailed([(pointer, "invalid_decimal", _("Must be a string such as -1234.56."))]) from None
+        raise ValidationFailed(
+            [(pointer, "invalid_decimal", _('Must be a decimal string such as "-1234.56".'))]
+        ) from None
     except TooManyDecimals:
         raise ValidationFailed(
-            [(pointer, "too_many_decimals", _("{currency} has fewer decimals.").format(currency=currency))]
+            [(pointer, "too_many_decimals", _("Too many decimal places for {currency}.").format(currency=currency))]
         ) from None
 
 

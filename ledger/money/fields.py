@@ -15,7 +15,7 @@ AMOUNT = {"type": "string", "maxLength": 21, "pattern": r"^-?\d{1,15}(\.\d{1,4})
 class AmountField(serializers.Field):
     """The text of an amount; it is parsed when its currency is known."""
 
-    default_error_messages = {"invalid_decimal": _("Must be a string such as -1234.56.")}
+    default_error_messages = {"invalid_decimal": _('Must be a decimal string such as "-1234.56".')}
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):

@@ -15,13 +15,13 @@ MAX_PERIOD_MONTHS = 30 * 12  # the longest time over which things are usually wr
 
 
 class PeriodTooLong(InvalidInputError):
-    """A service period is at most 30 years long."""
+    """A service period covers at most 30 years."""
 
     code = "period_too_long"
 
 
 class PeriodOutOfRange(InvalidInputError):
-    """The period lies outside the years 1 to 9999."""
+    """The service period must lie within the years 1 to 9999."""
 
     code = "period_out_of_range"
 

@@ -44,14 +44,14 @@ RULE_FORM_FIELDS = {  # where the form shows what is wrong with a field of the b
 }
 DISABLED_REASON_LABELS: dict[DisabledReason, Any] = {
     DisabledReason.CATEGORY_DELETED: gettext_lazy("Its category was deleted."),
-    DisabledReason.ACCOUNT_DELETED: gettext_lazy("An account of its was deleted."),
-    DisabledReason.PL_TYPE_LOST: gettext_lazy("Its category posts to another line now."),
+    DisabledReason.ACCOUNT_DELETED: gettext_lazy("One of its accounts was deleted."),
+    DisabledReason.PL_TYPE_LOST: gettext_lazy("Its category no longer posts to this P&L line."),
 }
 OPERATOR_LABELS: dict[Operator, Any] = {
     Operator.CONTAINS: gettext_lazy("contains"),
     Operator.EQUALS: gettext_lazy("is"),
     Operator.STARTS_WITH: gettext_lazy("starts with"),
-    Operator.WHOLE_WORD: gettext_lazy("has the word"),
+    Operator.WHOLE_WORD: gettext_lazy("contains the word"),
 }
 
 

@@ -29,23 +29,23 @@ MAX_PROPOSAL_TRANSACTIONS = 1000
 
 
 class Condition(StrictSerializer):
-    """How a text compares, without case, accents and runs of spaces."""
+    """A text comparison. Case, accents and repeated spaces are ignored."""
 
     operator = fields.ChoiceField(choices=Operator.choices)
     value = fields.TextField(max_length=MAX_VALUE_LENGTH)
 
     def validate_value(self, value: str) -> str:
         if not fold_text(value):
-            raise serializers.ValidationError(_("Must have a letter, a digit or a sign."), code=BLANK_NAME_CODE)
+            raise serializers.ValidationError(_("Must contain a letter, digit or symbol."), code=BLANK_NAME_CODE)
         return value
 
 
 @extend_schema_field({**AMOUNT, "type": ["string", "number"], "minimum": 0})
 class BoundField(serializers.Field):
-    """An amount without sign, as text; a number is taken too."""
+    """A non-negative amount as a string; a number is accepted too."""
 
     default_error_messages = {
-        "invalid_decimal": gettext_lazy("Must be a string such as 1234.56."),
+        "invalid_decimal": gettext_lazy('Must be a decimal string such as "1234.56".'),
         "out_of_range": gettext_lazy("Must not be negative."),
     }
 
@@ -76,27 +76,31 @@ class AccountIds(fields.ListField):
 
 
 class Conditions(StrictSerializer):
-    """At least one; all that are given must hold. `text` is either of the two texts."""
+    """Conditions of a rule. At least one is required and all must match. `text` matches `fromTo` or `description`."""
 
     from_to = Condition(required=False, allow_null=True)
     description = Condition(required=False, allow_null=True)
     text = Condition(required=False, allow_null=True)
     account_ids = AccountIds(required=False, allow_null=True)
     direction = fields.ChoiceField(choices=Direction.choices, required=False, allow_null=True)
-    min_amount = BoundField(required=False, allow_null=True, help_text="without sign, in the transaction's currency")
-    max_amount = BoundField(required=False, allow_null=True, help_text="without sign, in the transaction's currency")
+    min_amount = BoundField(
+        required=False, allow_null=True, help_text="Smallest absolute amount, in the transaction's currency."
+    )
+    max_amount = BoundField(
+        required=False, allow_null=True, help_text="Largest absolute amount, in the transaction's currency."
+    )
     currency = CurrencyField(choices=Currency.choices, required=False, allow_null=True)
     counterparty_id = fields.IdField(
-        required=False, allow_null=True, help_text="holds where fromTo is the counterparty's name, too"
+        required=False, allow_null=True, help_text="Counterparty; also matches if fromTo is its name."
     )
 
 
 class Action(StrictSerializer):
-    """What the whole amount is for."""
+    """The categorization that the rule assigns to the whole amount."""
 
-    category_id = fields.IdField(allow_null=True, help_text="null where it was deleted; the rule is disabled then")
+    category_id = fields.IdField(allow_null=True, help_text="Category; null if deleted, which disables the rule.")
     pl_type = fields.ChoiceField(
-        choices=PlType.choices, required=False, allow_null=True, help_text="needed where the category has several lines"
+        choices=PlType.choices, required=False, allow_null=True, help_text="Required if the category has several."
     )
     counterparty = CounterpartyRef(required=False, allow_null=True)
     using_date_rule = DateRuleSerializer(required=False, allow_null=True)
@@ -105,7 +109,7 @@ class Action(StrictSerializer):
         maximum=Decimal(100),
         required=False,
         allow_null=True,
-        help_text="of tax in the amount",
+        help_text="Pass-through tax rate in percent, such as 19.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -121,10 +125,10 @@ class RuleSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     enabled = fields.BooleanField(required=False)
-    order = fields.OrderField(required=False, help_text="the last where it is left out")
+    order = fields.OrderField(required=False, help_text="Position among the rules. Defaults to last.")
     conditions = Conditions()
     action = Action()
-    matched_count = fields.CountField(read_only=True, help_text="transactions that it was assigned to")
+    matched_count = fields.CountField(read_only=True, help_text="Number of transactions the rule categorized.")
 
     class Meta:
         model = CategorizationRule
@@ -145,7 +149,7 @@ class RuleSerializer(StrictModelSerializer):
 
 
 class TriedRule(RuleSerializer):
-    """A rule that is not stored."""
+    """A rule to preview, not stored."""
 
     name = fields.NameField(max_length=200, required=False)
 
@@ -158,12 +162,12 @@ class RuleIds(fields.ListField):
 
 
 class OrderRequest(StrictSerializer):
-    ids = RuleIds(help_text="of all rules, each once")
+    ids = RuleIds(help_text="IDs of all rules, each once, in the new order.")
 
 
 class PreviewRequest(StrictSerializer):
-    rule = TriedRule(required=False, allow_null=True, help_text="one that is not stored; all rules where left out")
-    selection = SelectionSerializer(required=False, allow_null=True, help_text="all transactions where it is left out")
+    rule = TriedRule(required=False, allow_null=True, help_text="Rule to preview. Defaults to all rules.")
+    selection = SelectionSerializer(required=False, allow_null=True, help_text="Defaults to all transactions.")
 
 
 class RuleCount(StrictSerializer):
@@ -178,10 +182,10 @@ class Sampled(StrictSerializer):
 
 
 class Preview(StrictSerializer):
-    matched = fields.CountField(help_text="transactions that a rule matches")
-    changed = fields.CountField(help_text="those among them that apply would change")
+    matched = fields.CountField(help_text="Number of transactions that a rule matches.")
+    changed = fields.CountField(help_text="Number of them that `apply` would change.")
     by_rule = serializers.ListField(child=RuleCount(), max_length=MAX_RULES)
-    sample = serializers.ListField(child=Sampled(), max_length=MAX_SAMPLE, help_text="of those that would change")
+    sample = serializers.ListField(child=Sampled(), max_length=MAX_SAMPLE, help_text="Examples that would change.")
 
 
 class ApplyRequest(StrictSerializer):
@@ -198,7 +202,7 @@ class Applied(StrictSerializer):
 class TakenBack(StrictSerializer):
     success = fields.BooleanField(default=True)
     affected = fields.CountField()
-    kept_count = fields.CountField(help_text="those that somebody has touched since")
+    kept_count = fields.CountField(help_text="Number of transactions kept because they were edited since.")
 
 
 class ProposedIds(fields.ListField):
@@ -213,7 +217,7 @@ class FromTransaction(StrictSerializer):
 
 
 class NewRule(StrictSerializer):
-    """As POST takes it."""
+    """A rule that you can send to create it."""
 
     name = fields.NameField(max_length=200)
     conditions = Conditions()
@@ -235,24 +239,24 @@ class ProposalsRequest(StrictSerializer):
 
 
 class Basis(StrictSerializer):
-    """What the suggestion is counted from: earlier transactions of the same counterparty, with a similar text or
-    name, or on the same account. `own`: the other party is the company itself, so the transaction is a transfer."""
+    """The earlier transactions behind a suggestion: same counterparty, similar text or name, or same account. `own`
+    means that the counterparty is the company itself, so the transaction is a transfer."""
 
     kind = fields.ChoiceField(choices=[(kind, kind) for kind in BASIS_KINDS])
-    seen = fields.CountField(help_text="earlier transactions that were counted; 1 for `own`")
-    agreed = fields.CountField(help_text="those among them with this category; 1 for `own`")
+    seen = fields.CountField(help_text="Number of earlier transactions compared; 1 for `own`.")
+    agreed = fields.CountField(help_text="Number of them with this category; 1 for `own`.")
 
 
 class ProposalSerializer(StrictSerializer):
     category_id = fields.IdField()
     pl_type = fields.ChoiceField(choices=PlType.choices)
     counterparty = CounterpartyRef(allow_null=True)
-    confidence = fields.NumberField(help_text="between 0 and 1; at most 0.5 for the basis `account`")
+    confidence = fields.NumberField(help_text="From 0 to 1, at most 0.5 for the basis `account`.")
     basis = Basis()
 
 
 class ProposalMap(MapSerializer):
-    """Proposals by the ids of transactions, the best first."""
+    """Suggested categories by transaction ID, best first."""
 
     child = ProposalSerializer
     max_items = MAX_PROPOSALS
@@ -286,7 +290,7 @@ class TransferWindow(StrictSerializer):
 
 
 class Refusal(StrictSerializer):
-    """What a transaction was put together with, and is not: another leg, or what was expected on a day."""
+    """A rejected suggestion: a transfer with another transaction, or a match with an occurrence on `day`."""
 
     id = fields.IdField(source="transaction_id")
     other_id = fields.IdField()
@@ -294,7 +298,7 @@ class Refusal(StrictSerializer):
 
 
 class TransferPair(StrictSerializer):
-    source_transaction_id = fields.IdField(help_text="money out")
-    target_transaction_id = fields.IdField(help_text="money in")
-    days = fields.CountField(help_text="between them")
-    difference = AmountField(help_text="of the target from what the source is worth, in the target's currency")
+    source_transaction_id = fields.IdField(help_text="Transaction of the outgoing leg.")
+    target_transaction_id = fields.IdField(help_text="Transaction of the incoming leg.")
+    days = fields.CountField(help_text="Days between the two dates.")
+    difference = AmountField(help_text="Target amount less the converted source amount, in the target's currency.")

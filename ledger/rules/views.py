@@ -49,7 +49,7 @@ class RuleViewSet(CompanyViewSet):
         responses=ListSerializer(child=serializers.RuleSerializer(), max_length=categorization_rules.MAX_RULES)
     )
     def list(self, request: Request, company_id: str) -> Response:
-        """All rules, in the order in which they are tried: the first that matches wins."""
+        """List all rules in the order they are tried. The first match wins."""
         self.allow_parameters()
         rows = (
             CategorizationRule.objects.for_company(self.company.id).with_account_ids(self.company.id).in_display_order()
@@ -58,8 +58,8 @@ class RuleViewSet(CompanyViewSet):
 
     @extend_schema(request=serializers.RuleSerializer, responses={201: serializers.RuleSerializer})
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a rule, the last in order unless it says otherwise. It speaks about what arrives from now on; `apply`
-        has it speak about what is there."""
+        """Create a rule, last in order unless `order` is set. It categorizes new transactions; use `apply` for existing
+        ones."""
         rule = categorization_rules.create_categorization_rule(
             company=self.company, context=self.audit_context, values=self.parse_body(serializers.RuleSerializer)
         )
@@ -68,14 +68,13 @@ class RuleViewSet(CompanyViewSet):
 
     @extend_schema(responses=serializers.RuleSerializer)
     def retrieve(self, request: Request, company_id: str, rule_id: str) -> Response:
-        """One rule. Where its category or one of its accounts went away, or its category's line, it is disabled, and
-        `disabledReason` says why."""
+        """Get a rule. A rule is disabled if its category, P&L line or account was deleted; see `disabledReason`."""
         rows = CategorizationRule.objects.with_account_ids(self.company.id)
         return self.respond_with_one(self.get_row(rows, rule_id), serializers.RuleSerializer)
 
     @extend_schema(request=serializers.RuleSerializer(partial=True), responses=serializers.RuleSerializer)
     def update(self, request: Request, company_id: str, rule_id: str) -> Response:
-        """Changes the fields that are sent, `conditions` and `action` as a whole. What the rule assigned stays."""
+        """Update the fields you send; `conditions` and `action` as a whole. Existing categorizations stay."""
         rule = categorization_rules.update_categorization_rule(
             company=self.company, context=self.audit_context, rule_id=rule_id, values=partial(self.build_full_body)
         )
@@ -83,7 +82,7 @@ class RuleViewSet(CompanyViewSet):
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, rule_id: str) -> Response:
-        """Deletes a rule; what it assigned stays."""
+        """Delete a rule. Its categorizations stay."""
         categorization_rules.delete_categorization_rule(
             company=self.company, context=self.audit_context, rule_id=rule_id
         )
@@ -91,7 +90,7 @@ class RuleViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="orderCategorizationRules", request=serializers.OrderRequest, responses=Success)
     def arrange(self, request: Request, company_id: str) -> Response:
-        """Puts the rules into an order; `ids` names all of them, each once."""
+        """Set the order of all rules. `ids` must list every rule once."""
         ids = self.parse_body(serializers.OrderRequest)["ids"]
         categorization_rules.reorder_categorization_rules(
             company=self.company, context=self.audit_context, rule_ids=ids
@@ -102,8 +101,10 @@ class RuleViewSet(CompanyViewSet):
         operation_id="previewCategorizationRules", request=serializers.PreviewRequest, responses=serializers.Preview
     )
     def preview(self, request: Request, company_id: str) -> Response:
-        """What all enabled rules, or one that is not stored, match in a selection, and what `apply` would change there:
-        transactions that are open and without any categorization, and those that rules assigned. Stores nothing."""
+        """Preview what all enabled rules, or the rule you send, match in a selection and what `apply` would change.
+
+        Rules change transactions without categorizations and those that rules categorized. Nothing is stored.
+        """
         values = self.parse_body(serializers.PreviewRequest)
         rule_values = values.get("rule")
         compiled_rules = load_compiled_rules(self.company)
@@ -125,9 +126,11 @@ class RuleViewSet(CompanyViewSet):
         operation_id="applyCategorizationRules", request=serializers.ApplyRequest, responses=serializers.Applied
     )
     def apply(self, request: Request, company_id: str) -> Response:
-        """Assigns what the enabled rules say of a selection: to transactions that are open and without any
-        categorization, and to those that rules assigned before. What somebody categorized is never changed. The run can
-        be taken back."""
+        """Apply all enabled rules to a selection.
+
+        Only transactions without categorizations, and those that rules categorized, are changed. Categorizations made
+        by people stay. You can undo the run.
+        """
         selection = self.parse_body(serializers.ApplyRequest)["selection"]
         result = categorization_runs.apply_rules(company=self.company, context=self.audit_context, selection=selection)
         return Response({"success": True} | serializers.Applied(result).data)
@@ -136,9 +139,10 @@ class RuleViewSet(CompanyViewSet):
         operation_id="offerCategorizationRule", request=serializers.FromTransaction, responses=serializers.OfferedRule
     )
     def from_transaction(self, request: Request, company_id: str) -> Response:
-        """A rule to look at that would have done what was done with this transaction, and its preview; it is not
-        stored. Refused where it would match what was categorized otherwise (409 `rule_too_broad`, and
-        `counterExamples` with some of them)."""
+        """Suggest a rule from a categorized transaction, with its preview. The rule is not stored.
+
+        Returns 409 `rule_too_broad` with `counterExamples` if the rule would match transactions with other categories.
+        """
         parameters = self.parse_body(serializers.FromTransaction)
         suggestion = suggestions.suggest_rule(company=self.company, transaction_id=parameters["transaction_id"])
         body = {
@@ -165,12 +169,13 @@ class ProposalViewSet(CompanyViewSet):
         responses={200: serializers.ProposalMap},
     )
     def proposals(self, request: Request, company_id: str) -> Response:
-        """Suggests categories for up to 1,000 transactions, by transaction id: at most three each, the best first, none
-        where nothing is known. They are counted from the company's own history; what history itself has assigned does
-        not count. Where transactions of a counterparty have several categories, those with the same account, a similar
-        amount or a similar text decide. A transaction whose other party is the company itself (its name, an account
-        holder, the number of another account) is suggested as a transfer only: the system category Transfers, with
-        `basis.kind` `own`."""
+        """Suggest up to three categories for each of up to 1,000 transactions, best first.
+
+        Suggestions come from the company's categorization history, without categorizations that history itself made.
+        If a counterparty has several categories, transactions with the same account, a similar amount or a similar text
+        decide. If the text names the company itself, an account holder or another own account, only the system category
+        Transfers is suggested, with `basis.kind` `own`.
+        """
         transaction_ids = self.parse_body(serializers.ProposalsRequest)["transaction_ids"]
         proposals_by_id = propose_categories(self.company, transaction_ids)
         unknown_positions = [
@@ -193,12 +198,14 @@ class ProposalViewSet(CompanyViewSet):
         responses=ListSerializer(child=serializers.TransferPair(), max_length=MAX_PAIRS),
     )
     def transfers(self, request: Request, company_id: str) -> Response:
-        """Pairs of open transactions of two accounts that look like a transfer, at most 5 days apart: equal amounts in
-        one currency, or across currencies at most 3 % off the day's rate and a sign on either leg that it is the
-        company's own (its name, an account's number or name, a word such as "transfer"), unless the other leg names a
-        third party; up to 5 % with a sign on both. Two different third parties are never a pair. Each transaction is in
-        one pair at most, the nearest first. link_transfer confirms one; what somebody refused in the inbox is not
-        proposed again."""
+        """Suggest pairs of uncategorized transactions on two accounts that look like a transfer, closest first.
+
+        The legs are at most 5 days apart. In one currency the amounts are equal. Across currencies they differ from the
+        day's rate by at most 3% if one leg shows that it is internal, or 5% if both do. A leg shows it by the company's
+        name, the number or name of an account, or a word such as "transfer". Legs that name different third parties are
+        never paired. Each transaction is in at most one pair. Use `link_transfer` to confirm a pair; rejected pairs
+        are not suggested again.
+        """
         window = self.parse_body(serializers.TransferWindow)
         pairs = list_transfer_proposals(company=self.company, start=window["start_date"], end=window["end_date"])
         return Response(
@@ -222,6 +229,6 @@ class RunViewSet(CompanyViewSet):
 
     @extend_schema(responses={200: serializers.TakenBack})
     def destroy(self, request: Request, company_id: str, run_id: str) -> Response:
-        """Takes back what a run of rules assigned, where nobody has touched it since."""
+        """Undo a run of rules. Transactions edited since the run stay unchanged."""
         result = run_undo.undo_categorization_run(company=self.company, context=self.audit_context, run_id=run_id)
         return Response({"success": True} | serializers.TakenBack(result).data)

@@ -32,7 +32,7 @@ class FirstDayField(SerializerFormField):
     """A day, or a month for its first day."""
 
     serializer_field = fields.MonthField(
-        error_messages={"invalid_month": _("Must be a month, YYYY-MM, or a day of it.")}
+        error_messages={"invalid_month": _("Must be a month (YYYY-MM) or a date (YYYY-MM-DD).")}
     )
     schema = {"type": "string", "maxLength": 10, "pattern": r"^\d{4}-\d{2}(-\d{2})?$"}
 

@@ -53,65 +53,65 @@ class Filter(django_filters.Filter):
 
 
 class TransactionFilter(django_filters.FilterSet):
-    startDate = Filter(DateFormField, "date", "gte", help_text="first day, included")  # noqa: N815 - as on the wire
-    endDate = Filter(DateFormField, "date", "lte", help_text="last day, included")  # noqa: N815
-    accountId = Filter(IdsField, "account_id", "in", help_text="repeatable")  # noqa: N815
-    categoryId = Filter(IdsField, method="by_category", help_text="repeatable; a part has one of them")  # noqa: N815
+    startDate = Filter(DateFormField, "date", "gte", help_text="First day, included.")  # noqa: N815 - as on the wire
+    endDate = Filter(DateFormField, "date", "lte", help_text="Last day, included.")  # noqa: N815
+    accountId = Filter(IdsField, "account_id", "in", help_text="Account ID; repeatable.")  # noqa: N815
+    categoryId = Filter(IdsField, method="by_category", help_text="Category ID; repeatable.")  # noqa: N815
     plType = Filter(WordField, method="by_pl_type", words=PlType.values)  # noqa: N815
     recognizedFrom = Filter(  # noqa: N815
         FirstDayField,
         method="by_recognition",
-        help_text="a share of it counts in the profit and loss of this month or day or later, in the plType and "
-        "categoryId that are asked for; recognition is by day",
+        help_text="Recognized in profit and loss in this month or on this day, or later. Combines with plType and "
+        "categoryId; recognition is by day.",
     )
     recognizedTo = Filter(  # noqa: N815
-        LastDayField, method="by_recognition", help_text="of this month or day, or earlier"
+        LastDayField, method="by_recognition", help_text="Last month or day of recognition."
     )
     recognizedBy = Filter(  # noqa: N815
         DateFormField,
         method="by_recognition",
-        help_text="of this day's month or earlier; of its own month only what counts up to the day, of transactions "
-        "dated up to it",
+        help_text="Recognized up to this day. In the month of the day, only amounts recognized up to the day count, of "
+        "transactions dated up to it.",
     )
     counterpartyId = Filter(IdField, method="by_counterparty")  # noqa: N815
     currency = Filter(CurrencyFormField, "amount_currency")
-    minAmount = Filter(AmountField, "amount_value", "gte", help_text="with its sign: -50 is below -10")  # noqa: N815
-    maxAmount = Filter(AmountField, "amount_value", "lte", help_text="with its sign")  # noqa: N815
+    minAmount = Filter(AmountField, "amount_value", "gte", help_text="Lowest amount; -50 is below -10.")  # noqa: N815
+    maxAmount = Filter(AmountField, "amount_value", "lte", help_text="Highest amount.")  # noqa: N815
     direction = Filter(WordField, method="by_direction", words=["in", "out"])
     flow = Filter(
         WordField,
         method="by_flow",
         words=["in", "out"],
-        help_text="counts in the cash flow: booked, no transfer, no initial balance, on no transit account",
+        help_text="Counts in cash flow: booked, no transfer, no opening balance, not on a transit account.",
     )
     cash = Filter(
         FlagField,
         "account__include_in_cash_balance",
-        help_text="on an account that counts as cash",
+        help_text="On an account that counts as cash.",
     )
     cashPart = Filter(  # noqa: N815
         WordField,
         method="by_cash_part",
         words=CashPart.values,
-        help_text="counts in this part of `cashBridge` for startDate to endDate; `total=true` then adds up what of "
-        "each transaction counts there",
+        help_text="Counts in this part of `cashBridge` from startDate to endDate. `total=true` then adds up only "
+        "what counts there.",
     )
-    open = Filter(FlagField, method="by_open", help_text="its categorizations do not add up to its amount")
+    open = Filter(FlagField, method="by_open", help_text="Whether an amount is uncategorized.")
     pending = Filter(FlagField, "pending")
-    transfer = Filter(FlagField, method="by_transfer", help_text="has a linked leg")
+    transfer = Filter(FlagField, method="by_transfer", help_text="Leg of a transfer.")
     source = Filter(WordField, "source", words=Source.values)
     assignedUserId = Filter(TextField, "assigned_user_id")  # noqa: N815
     categorizationsAutoAssigned = Filter(  # noqa: N815
-        FlagField, "categorizations_auto_assigned", help_text="by a rule, by history or by its account"
+        FlagField, "categorizations_auto_assigned", help_text="Categorized by a rule, history or the account."
     )
     assignedBy = Filter(  # noqa: N815
         AssignerField,
         method="by_assigner",
-        help_text="person (initial balances are nobody's), rule, rule:<id>, history or account",
+        help_text="Who categorized it: person, rule, rule:<id>, history or account.",
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815
-    q = Filter(TextField, method="by_text", help_text="in fromTo, description and notes; case does not matter")
+    q = Filter(TextField, method="by_text", help_text="Text in fromTo, description or notes; case-insensitive.")
 
     class Meta:
         model = Transaction
@@ -268,7 +268,7 @@ def build_filterset(rows: Any, query: "MultiValueDict[str, str]", *, company_id:
         is_repeated = len(values) > 1 and name not in REPEATABLE_FILTERS
         if is_repeated or not values or ("" in values and name not in BLANKABLE_FILTERS):
             errors.setdefault(
-                name, [ErrorDetail(gettext("Must be given once and not be empty."), code="invalid_filter")]
+                name, [ErrorDetail(gettext("Must have exactly one non-empty value."), code="invalid_filter")]
             )
     filterset = TransactionFilter(data=query, queryset=rows, company_id=company_id)
     if not filterset.is_valid():
@@ -306,7 +306,7 @@ def to_filter_query(filters: Mapping[str, Any]) -> "MultiValueDict[str, str]":
         if all(isinstance(each, str) for each in values):
             query.setlist(name, values)
         else:
-            errors[name] = [ErrorDetail(gettext("Must be a text, true or false."), code="invalid_filter")]
+            errors[name] = [ErrorDetail(gettext("Must be a string or a boolean."), code="invalid_filter")]
     if errors:
         raise ValidationError(errors)
     return query
@@ -320,4 +320,4 @@ FILTER_PARAMETERS = [
     )
     for name, each in TransactionFilter.base_filters.items()
 ]
-SORT_PARAMETER = OpenApiParameter("sort", enum=list(SORT_ORDERS), description="`-date` where it is left out")
+SORT_PARAMETER = OpenApiParameter("sort", enum=list(SORT_ORDERS), description="Sort order; `-date` if left out.")

@@ -37,7 +37,7 @@ class CounterpartyRef(StrictSerializer):
 
 
 class DateRuleSerializer(StrictSerializer):
-    """`startDate` and `endDate` belong to servicePeriod and custom, `invoiceDate` to invoiceDate."""
+    """Period of a categorization. servicePeriod and custom need `startDate` and `endDate`."""
 
     type = fields.ChoiceField(choices=[(rule.value, rule.value) for rule in DateRule])
     start_date = fields.DateField(required=False, allow_null=True)
@@ -50,7 +50,7 @@ class DateRuleSerializer(StrictSerializer):
         start, end = attrs.get("start_date"), attrs.get("end_date")
         missing = {"startDate": start, "endDate": end}
         if start is None or end is None:
-            errors = {name: gettext("This rule needs it.") for name, value in missing.items() if value is None}
+            errors = {name: gettext("Required for this period.") for name, value in missing.items() if value is None}
             raise serializers.ValidationError(errors, code="required")
         if end < start:
             raise serializers.ValidationError(
@@ -65,8 +65,9 @@ class LegRef(StrictSerializer):
 
 
 class PlSplit(StrictSerializer):
-    """Amounts by P&L line, in the transaction's currency and with its sign. Answers have all seven, 0 for a line that
-    the part has not; sent, a line that is left out, null or 0 is none."""
+    """Amounts by P&L line, in the transaction's currency and with its sign.
+
+    Responses contain all seven lines. In requests, omit a line or send null or 0 to leave it empty."""
 
     filled = True
 
@@ -76,7 +77,7 @@ class PlSplit(StrictSerializer):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Reject unknown P&L lines: no category posts to them, and the amount would be lost."""
         if isinstance(data, dict) and (unknown := data.keys() - PlType.values):
-            errors = {str(line): gettext("There is no such P&L line.") for line in unknown}
+            errors = {str(line): gettext("This P&L line does not exist.") for line in unknown}
             raise serializers.ValidationError(errors, code="pl_type_not_allowed")
         return super().to_internal_value(data)
 
@@ -85,7 +86,7 @@ class CategorizationSerializer(StrictSerializer):
     counterparty = CounterpartyRef(allow_null=True, required=False)
     category_id = fields.IdField()
     using_date_rule = DateRuleSerializer(
-        required=False, allow_null=True, help_text="transactionDate where it is left out"
+        required=False, allow_null=True, help_text="Period; transactionDate if left out."
     )
     computed_start_date = fields.DateField(read_only=True)
     computed_end_date = fields.DateField(read_only=True)
@@ -104,7 +105,7 @@ class SettledRef(StrictSerializer):
 
 
 class TransactionSerializer(StrictSerializer):
-    """One movement of money on an account, and what it was for."""
+    """A movement of money on an account, with its categorizations."""
 
     id = fields.IdField(read_only=True)
     company_id = fields.IdField(read_only=True)
@@ -112,8 +113,8 @@ class TransactionSerializer(StrictSerializer):
     date = fields.DateField()
     from_to = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
     description = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
-    amount_value = AmountField(help_text="negative is money out; no more decimals than the currency has")
-    amount_currency = CurrencyField(required=False, help_text="the account's where it is left out")
+    amount_value = AmountField(help_text="Amount as a decimal string; negative is money out.")
+    amount_currency = CurrencyField(required=False, help_text="ISO 4217; the account's currency if left out.")
     categorizations_auto_assigned = fields.BooleanField(read_only=True)
     exclude_from_auto_categorization = fields.BooleanField(required=False)
     notes = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
@@ -121,15 +122,15 @@ class TransactionSerializer(StrictSerializer):
     assigned_user_id = fields.TextField(required=False, allow_null=True, max_length=64)
     pending = fields.BooleanField(required=False)
     external_id = fields.TextField(
-        required=False, allow_null=True, max_length=200, help_text="unique in its account; free again after a delete"
+        required=False, allow_null=True, max_length=200, help_text="Your ID; unique in the account."
     )
     import_id = fields.IdField(allow_null=True, read_only=True)
     created_time = fields.TimeField(read_only=True)
     created_user_id = fields.TextField(allow_null=True, read_only=True, max_length=MAX_ACTOR_LENGTH)
     last_updated_time = fields.TimeField(read_only=True)
     last_updated_user_id = fields.TextField(allow_null=True, read_only=True, max_length=MAX_ACTOR_LENGTH)
-    settles = SettledRef(read_only=True, allow_null=True, help_text="what it is of what was planned")
-    categorizations = serializers.SerializerMethodField(help_text="by categorization id")
+    settles = SettledRef(read_only=True, allow_null=True, help_text="Planned transaction it settles; null if none.")
+    categorizations = serializers.SerializerMethodField(help_text="Categorizations by their ID.")
 
     def get_fields(self) -> dict[str, serializers.Field]:
         field_types = dict.fromkeys(PROVIDER_IDS, fields.IdField) | {PROVIDER_FLAG: fields.BooleanField}
@@ -170,9 +171,9 @@ class IdListField(serializers.Field):
     """
 
     default_error_messages = {
-        "not_a_list": _("Must be a list of ids."),
+        "not_a_list": _("Must be a list of IDs."),
         "invalid": _("Must be strings."),
-        "too_many_ids": format_lazy(_("Must be at most {most} ids."), most=f"{MAX_SELECTED_IDS:,}"),
+        "too_many_ids": format_lazy(_("Must have at most {most} IDs."), most=f"{MAX_SELECTED_IDS:,}"),
     }
 
     def to_internal_value(self, data: Any) -> dict[str, UUID | None]:
@@ -189,12 +190,13 @@ class IdListField(serializers.Field):
 
 
 class SelectionSerializer(StrictSerializer):
-    """`ids` (with ids), `filter` (with filter, and excludedIds where some are not meant) or `all`. Whatever means all
-    transactions, a filter that filters nothing too, needs confirm."""
+    """Selection of transactions by mode: `ids`, `filter` (with optional `excludedIds`) or `all`.
+
+    Mode `all` and an empty filter need `confirm`."""
 
     mode = fields.ChoiceField(choices=SELECTION_MODES)
     ids = IdListField(required=False)
-    filter = fields.JsonField(required=False, help_text="the filters of the list, by name")
+    filter = fields.JsonField(required=False, help_text="Filters of the transaction list by name.")
     excluded_ids = IdListField(required=False)
     confirm = fields.BooleanField(required=False)
 
@@ -202,7 +204,7 @@ class SelectionSerializer(StrictSerializer):
         mode = attrs["mode"]
         if mode in {"ids", "filter"} and mode not in attrs:
             raise ValidationError(
-                {mode: [ErrorDetail(gettext("The mode {mode} needs it.").format(mode=mode), code="required")]}
+                {mode: [ErrorDetail(gettext("Required for mode {mode}.").format(mode=mode), code="required")]}
             )
         return attrs
 
@@ -227,7 +229,7 @@ class DeleteResult(StrictSerializer):
 
 
 class LinkRequest(StrictSerializer):
-    """Ids that are malformed or unknown are answered with 404."""
+    """Transactions to link as a transfer. Malformed and unknown IDs return 404."""
 
     source_transaction_id = fields.AnyTextField(allow_blank=True)
     source_categorization_id = fields.AnyTextField(required=False, allow_null=True, allow_blank=True)
@@ -241,7 +243,7 @@ class UnlinkRequest(StrictSerializer):
 
 
 class ViewSerializer(StrictSerializer):
-    """A view of the list that somebody keeps."""
+    """A saved view of the transaction list."""
 
     name = fields.NameField(max_length=80)
     shared = fields.BooleanField()

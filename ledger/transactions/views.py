@@ -49,7 +49,7 @@ FIELD_BY_SORT_COLUMN = {"date": "date", "amount_value": "amountValue", "id": "id
 TOTAL_PARAMETER = OpenApiParameter(
     "total",
     {"type": "boolean"},
-    description="whether to tell in `X-Total-Count` and `X-Total-Amount` what the rows of all pages come to",
+    description="Return the totals of all pages in the headers `X-Total-Count` and `X-Total-Amount`.",
 )
 
 
@@ -76,8 +76,10 @@ class TransactionViewSet(CompanyViewSet):
 
     @extend_schema(parameters=[*FILTER_PARAMETERS, SORT_PARAMETER, TOTAL_PARAMETER, *PAGING_PARAMETERS])
     def list(self, request: Request, company_id: str) -> Response:
-        """The company's transactions, latest first, a page at a time. Filters add up; unknown and malformed ones are
-        refused. A cursor is stable: what is inserted meanwhile neither repeats nor hides a row."""
+        """List the company's transactions, newest first, one page at a time.
+
+        Filters are combined with AND; unknown and malformed filters are rejected. New transactions do not affect
+        the rows of a cursor."""
         refuse_repeated_parameters(request.query_params, allowed={*FILTER_NAMES, "total"})
         params = request.query_params.copy()
         limit, cursor = parse_page_limit(params), params.get("cursor")
@@ -104,19 +106,21 @@ class TransactionViewSet(CompanyViewSet):
         return Response(encode_json(page), headers=headers)
 
     def create(self, request: Request, company_id: str) -> Response:
-        """Books one transaction by hand. dataStartDate does not apply."""
+        """Create a transaction. dataStartDate does not apply."""
         row = transactions.create_transaction(
             company=self.company, context=self.audit_context, values=self.parse_body(TransactionSerializer)
         )
         return self.respond_created(row)
 
     def retrieve(self, request: Request, company_id: str, transaction_id: str) -> Response:
-        """One transaction with its categorizations."""
+        """Return a transaction with its categorizations."""
         return self.respond_with_one(self.get_row(Transaction.objects, transaction_id))
 
     def update(self, request: Request, company_id: str, transaction_id: str) -> Response:
-        """Changes the fields that are sent. While it is linked, account, amount and currency stay
-        (409 `transaction_linked`); an initial balance is changed through its account."""
+        """Update the fields that are sent.
+
+        The account, amount and currency of a linked transaction cannot change (409 `transaction_linked`). Change an
+        opening balance with the endpoint of its account."""
         values = self.parse_body(TransactionSerializer, partial=True)
         row = transactions.update_transaction(
             company=self.company, context=self.audit_context, transaction_id=transaction_id, values=values
@@ -124,7 +128,7 @@ class TransactionViewSet(CompanyViewSet):
         return self.respond_with_one(row)
 
     def destroy(self, request: Request, company_id: str, transaction_id: str) -> Response:
-        """Deletes a transaction; the partner of a linked one is unlinked."""
+        """Delete a transaction. The other leg of a transfer is unlinked."""
         transactions.delete_transaction(company=self.company, context=self.audit_context, transaction_id=transaction_id)
         return Response(SUCCESS)
 
@@ -132,7 +136,7 @@ class TransactionViewSet(CompanyViewSet):
         operation_id="batchDeleteTransactions", request=serializers.IdsRequest, responses=serializers.DeleteResult
     )
     def batch_delete(self, request: Request, company_id: str) -> Response:
-        """Deletes up to 10,000 transactions, all or none; partners of linked ones are unlinked."""
+        """Delete up to 10,000 transactions, all or none. The other legs of transfers are unlinked."""
         ids = self.parse_body(serializers.IdsRequest)["transaction_ids"]
         count = transactions.delete_transactions(company=self.company, context=self.audit_context, ids=ids)
         return Response({"success": True, "deletedCount": count})
@@ -158,12 +162,14 @@ class TransferViewSet(CompanyViewSet):
 
     @extend_schema(request=serializers.LinkRequest, responses=Success)
     def link(self, request: Request, company_id: str) -> Response:
-        """Links two transactions as the legs of one transfer: a part of the source (its open remainder where
-        `sourceCategorizationId` is null) and the open remainder of the target. 200 also where this very pair is linked.
+        """Link two transactions as the legs of a transfer.
 
-        In this order: 404; 409 `transaction_is_initial_balance`, `already_linked`; 400 `transfer_same_account`,
-        `transfer_same_sign`, `transfer_source_closed`, `transfer_target_closed`, `transfer_amounts_differ` (lifted by
-        `force`)."""
+        Links a categorization of the source (its uncategorized amount if `sourceCategorizationId` is null) with the
+        uncategorized amount of the target. Returns 200 if the two are already linked.
+
+        Errors are checked in this order: 404; 409 `transaction_is_initial_balance`, `already_linked`; 400
+        `transfer_same_account`, `transfer_same_sign`, `transfer_source_closed`, `transfer_target_closed`,
+        `transfer_amounts_differ` (not with `force`)."""
         values = self.parse_body(serializers.LinkRequest)
         categorization_id = values.get("source_categorization_id")
         transfers.link_transfer(
@@ -178,7 +184,7 @@ class TransferViewSet(CompanyViewSet):
 
     @extend_schema(request=serializers.UnlinkRequest, responses=Success)
     def unlink(self, request: Request, company_id: str) -> Response:
-        """Removes both legs of a transfer, named by either of them; their parts are open again."""
+        """Unlink a transfer by either of its legs. Both amounts become uncategorized."""
         values = self.parse_body(serializers.UnlinkRequest)
         transfers.unlink_transfer(
             company=self.company,

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from django.utils.translation import gettext_noop
 
-REPEATED_MESSAGE = gettext_noop("A parameter is repeated.")
-UNREADABLE_MESSAGE = gettext_noop("The parameters are not percent-encoded UTF-8, or have a NUL character.")
+REPEATED_MESSAGE = gettext_noop("A parameter was sent more than once.")
+UNREADABLE_MESSAGE = gettext_noop("The parameters are not valid percent-encoded UTF-8.")
 UNREADABLE_PATTERN = re.compile(r"%(?![0-9A-Fa-f]{2})|%00|[^\x01-\x7f]")
 
 

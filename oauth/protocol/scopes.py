@@ -11,12 +11,12 @@ OPENID, PROFILE, EMAIL, OFFLINE = "openid", "profile", "email", "offline_access"
 
 # In the order of display; the sentence follows "will be able to".
 SCOPE_SENTENCES = {
-    READ: _("see the company's accounts, transactions, plans and figures"),
-    WRITE: _("add and change the company's data, as far as you may yourself"),
-    OPENID: _("know that it is you, by a number that stands for you"),
-    PROFILE: _("see your name"),
-    EMAIL: _("see your e-mail address"),
-    OFFLINE: _("stay connected while you are away, until you disconnect it"),
+    READ: _("view the company's accounts, transactions, plans and figures"),
+    WRITE: _("create and edit the company's data, within your own permissions"),
+    OPENID: _("identify you by an ID"),
+    PROFILE: _("view your name"),
+    EMAIL: _("view your email address"),
+    OFFLINE: _("keep access while you are away, until you disconnect it"),
 }
 ALL_SCOPES = tuple(SCOPE_SENTENCES)
 

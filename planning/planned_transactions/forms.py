@@ -148,7 +148,8 @@ def parse_tax_field(values: Mapping[str, Any], amount: str | None, currency: str
     if percent is None:
         amounts, amount_errors = parse_form_amounts(values, ["passThroughTaxAmount"], currency=currency)
         return amounts.get("passThroughTaxAmount"), {
-            name: _("{told} Or a percentage: 19 %.").format(told=told) for name, told in amount_errors.items()
+            name: _("{told} Or enter a percentage such as 19%.").format(told=told)
+            for name, told in amount_errors.items()
         }
     try:
         return format_amount(compute_included_tax(parse_amount(amount or ""), percent, currency), currency), {}
@@ -256,7 +257,7 @@ def find_direction_errors(direction: str, amount: str) -> dict[str, str]:
     """Return the errors of direction and amount that the serializer would not report."""
     errors = {} if direction in ("in", "out") else {"direction": _("Choose money in or money out.")}
     if amount.startswith("-"):
-        errors["amountValue"] = _("Leave out the minus sign: the direction says it.")
+        errors["amountValue"] = _("Enter the amount without a minus sign.")
     return errors
 
 

@@ -23,7 +23,7 @@ from planning.planned_transactions.queries.occurrences import DueOccurrence
 
 WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_INT32 = 2_147_483_647  # service.md, part 8
-AMOUNT_HELP = "a decimal such as -12.50, with no more decimals than the currency has; negative is money out"
+AMOUNT_HELP = "Decimal string such as -12.50; negative is money out. At most the currency's decimals."
 
 
 RECURRENCE_END_TYPES = ["never", "date", "count"]
@@ -32,31 +32,35 @@ STATES = get_args(OccurrenceState)
 
 class RecurrenceEnd(StrictSerializer):
     type = fields.ChoiceField(choices=RECURRENCE_END_TYPES)
-    date = fields.DateField(allow_null=True, default=None, help_text="the last day that can occur; for type date")
+    date = fields.DateField(allow_null=True, default=None, help_text="Last possible date, for type `date`.")
     count = fields.IntegerField(
-        allow_null=True, default=None, min_value=1, max_value=MAX_INT32, help_text="skipped ones count; for type count"
+        allow_null=True,
+        default=None,
+        min_value=1,
+        max_value=MAX_INT32,
+        help_text="Number of occurrences including skipped ones, for type `count`.",
     )
 
 
 class Recurrence(StrictSerializer):
     frequency = fields.ChoiceField(choices=Frequency.choices)
     interval = fields.IntegerField(default=1, min_value=1, max_value=MAX_INTERVAL)
-    last_day_of_month = fields.BooleanField(default=False, help_text="only with month and year")
+    last_day_of_month = fields.BooleanField(default=False, help_text="Only for frequency month or year.")
     end = RecurrenceEnd(required=False)
 
 
 class OccurrenceOverride(StrictSerializer):
-    """What differs about one occurrence. A key that is absent stays as it is; null takes it away."""
+    """Changes to one occurrence. Omitted fields stay unchanged; null removes a change."""
 
     sparse = True
     skipped = fields.BooleanField(allow_null=True, required=False)
-    date = fields.DateField(allow_null=True, required=False, help_text="the day that it is moved to")
+    date = fields.DateField(allow_null=True, required=False, help_text="New date of the occurrence.")
     amount_value = AmountField(allow_null=True, required=False, help_text=AMOUNT_HELP)
     account_id = fields.IdField(allow_null=True, required=False)
     category_id = fields.IdField(allow_null=True, required=False)
     name = fields.NameField(allow_null=True, required=False, max_length=300)
     transaction_id = fields.IdField(
-        allow_null=True, required=False, help_text="the transaction that settled it; it is no longer forecast"
+        allow_null=True, required=False, help_text="Transaction that settled it. Settled occurrences are not forecast."
     )
 
     def to_representation(self, override: PlannedOverride) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def remove_nulls(patch: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class OverrideMap(serializers.DictField):
-    """Original date → patch; a patch that is null is none."""
+    """Changes by original date. A null value means no changes."""
 
     child = OccurrenceOverride(allow_null=True)
 
@@ -99,9 +103,9 @@ def parse_date_or_none(text: str) -> dt.date | None:
 
 
 class WebAddressField(fields.TextField):
-    """An address that a browser opens and does not run."""
+    """An http or https URL."""
 
-    default_error_messages = {"not_a_web_address": gettext_lazy("Must begin with https:// or http:// and name a host.")}
+    default_error_messages = {"not_a_web_address": gettext_lazy("Must be a URL that starts with https:// or http://.")}
 
     def to_internal_value(self, data: Any) -> str:
         text: str = super().to_internal_value(data)
@@ -111,11 +115,11 @@ class WebAddressField(fields.TextField):
 
 
 class ExternalData(StrictSerializer):
-    """What the payment provider says about the invoice."""
+    """Invoice data from the payment provider."""
 
     invoice_number = fields.TextField(allow_null=True, default=None, max_length=200)
     invoice_url = WebAddressField(
-        allow_null=True, default=None, max_length=2000, help_text="begins with https:// or http://"
+        allow_null=True, default=None, max_length=2000, help_text="URL that starts with https:// or http://."
     )
     collection_method = fields.TextField(allow_null=True, default=None, max_length=100)
     attempted = fields.BooleanField(allow_null=True, default=None)
@@ -126,28 +130,28 @@ class ExternalData(StrictSerializer):
 
 class PlannedTransactionSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
-    account_id = fields.IdField(allow_null=True, help_text="null: no account yet, or one that was deleted")
+    account_id = fields.IdField(allow_null=True, help_text="Account; null if none is set or it was deleted.")
     name = fields.NameField(max_length=300)
     amount_value = AmountField(help_text=AMOUNT_HELP)
-    amount_currency = CurrencyField(required=False, help_text="the account's currency where it is left out")
+    amount_currency = CurrencyField(required=False, help_text="Defaults to the account's currency.")
     pass_through_tax_amount = AmountField(
-        allow_null=True, required=False, help_text="the tax in the amount: of its sign, and not above it"
+        allow_null=True, required=False, help_text="Tax included in the amount, with the same sign."
     )
     category_id = fields.IdField(allow_null=True, required=False)
     counterparty = CounterpartyRef(allow_null=True, required=False)
     using_date_rule = DateRuleSerializer(required=False)
-    recurrence = Recurrence(allow_null=True, required=False, help_text="null: it occurs once, on startDate")
-    overrides = OverrideMap(required=False, help_text="from the original date, YYYY-MM-DD, to what differs on it")
+    recurrence = Recurrence(allow_null=True, required=False, help_text="Null for a single occurrence on startDate.")
+    overrides = OverrideMap(required=False, help_text="Changes to single occurrences by original date, YYYY-MM-DD.")
     external_data = ExternalData(allow_null=True, required=False)
     auto_settle = fields.BooleanField(
-        required=False, help_text="whether a new transaction of the same amount settles an occurrence; true by default"
+        required=False, help_text="Whether a new transaction of the same amount settles it. Defaults to true."
     )
     settled_by = fields.ChoiceField(
         choices=SettledBy.choices,
         required=False,
-        help_text="transaction (default): one transaction settles one occurrence. category: an occurrence is the total "
-        "of its month in its category, and with its counterparty where it has one; what is booked there in that month "
-        "settles it. Needs categoryId",
+        help_text="`transaction` (default): one transaction settles one occurrence. `category`: an occurrence is a "
+        "monthly total of its category and, if set, counterparty; transactions booked there that month settle it. "
+        "Requires categoryId.",
     )
 
     class Meta:
@@ -194,7 +198,7 @@ class PlannedTransactionSerializer(StrictModelSerializer):
 
 
 class OccurrenceSerializer(StrictSerializer):
-    """One dated occurrence, its override applied."""
+    """An occurrence with its changes applied."""
 
     date = fields.DateField()
     original_date = fields.DateField()
@@ -205,21 +209,21 @@ class OccurrenceSerializer(StrictSerializer):
     amount_currency = CurrencyField()
     overridden = fields.BooleanField()
     transaction_id = fields.IdField(
-        allow_null=True, help_text="the transaction that settled it; null where what is booked in its category did"
+        allow_null=True, help_text="Transaction that settled it. Null if transactions of its category did."
     )
     open_amount_value = AmountField(
-        help_text="what is still to come: 0 of what is settled or skipped; with settledBy category what is planned "
-        "less what is booked of it, never past zero"
+        help_text="Amount still expected; 0 if settled or skipped. With settledBy `category`, planned less booked, "
+        "but not past zero."
     )
 
 
 class DueSerializer(OccurrenceSerializer):
-    """An occurrence of any rule, and what became of it."""
+    """An occurrence of a planned transaction, with its state."""
 
     planned_transaction_id = fields.IdField()
     state = fields.ChoiceField(
         choices=STATES,
-        help_text="overdue: not settled, of the last 60 days before today, with settledBy category of this month",
+        help_text="`overdue`: not settled and due in the last 60 days, or this month with settledBy `category`.",
     )
 
     def to_representation(self, due: DueOccurrence) -> dict[str, Any]:
@@ -228,14 +232,14 @@ class DueSerializer(OccurrenceSerializer):
 
 
 class SettleRequest(StrictSerializer):
-    """`date` is the original date of the occurrence: the day that the rule names."""
+    """An occurrence to settle. `date` is its original date, before any move."""
 
     date = fields.DateField()
     transaction_id = fields.IdField()
 
 
 class UnsettleRequest(StrictSerializer):
-    """`date` is the original date of the occurrence: the day that the rule names."""
+    """An occurrence to settle. `date` is its original date, before any move."""
 
     date = fields.DateField()
 
@@ -244,13 +248,13 @@ class MatchSerializer(StrictSerializer):
     """A transaction that could settle an occurrence."""
 
     planned_transaction_id = fields.IdField()
-    date = fields.DateField(help_text="the occurrence's original date, as settle takes it")
+    date = fields.DateField(help_text="Original date of the occurrence, as `settle` expects it.")
     transaction_id = fields.IdField()
     difference = AmountField(
-        help_text="what the transaction's amount is more than was planned, in the plan's currency: -5.00 where 105.00 "
-        "went out for 100.00"
+        help_text="Transaction amount less planned amount, in the planned currency. For example -5.00 if 105.00 was "
+        "paid and 100.00 planned."
     )
-    days = fields.CountField(help_text="between the two dates")
+    days = fields.CountField(help_text="Days between the two dates.")
 
     def to_representation(self, match: SettlementMatch) -> dict[str, Any]:
         awaited = match.occurrence
@@ -269,26 +273,34 @@ class PlanMoney(StrictSerializer):
 
 
 class PlanAmountSerializer(StrictSerializer):
-    """fixed: `amount` each time. changeByAmount: `amount`, then twice, three times it. relative: `amount`, and each
-    next one times (1 + `relativeChange`). No posting is larger than 999999999999999.9999."""
+    """The amount of each repetition. `fixed`: always `amount`. `changeByAmount`: `amount` times 1, 2, 3 and so on.
+    `relative`: `amount`, then each times (1 + `relativeChange`). The maximum is 999999999999999.9999."""
 
     type = fields.ChoiceField(choices=AMOUNT_TYPES)
     amount = PlanMoney()
     relative_change = fields.NumberField(
-        minimum=Decimal(-1), maximum=Decimal(10), allow_null=True, default=None, help_text="0.1 is 10 % more each time"
+        minimum=Decimal(-1),
+        maximum=Decimal(10),
+        allow_null=True,
+        default=None,
+        help_text="Growth, such as 0.1 for 10%.",
     )
 
 
 class PlanItemSerializer(StrictModelSerializer):
     company_id = serializers.UUIDField(read_only=True)
-    month = fields.MonthField(help_text="first month it applies, YYYY-MM")
+    month = fields.MonthField(help_text="First month, YYYY-MM.")
     category_id = fields.IdField()
     amount = PlanAmountSerializer()
     duration = fields.IntegerField(
-        allow_null=True, required=False, min_value=1, max_value=MAX_INT32, help_text="months it lives; null: no end"
+        allow_null=True,
+        required=False,
+        min_value=1,
+        max_value=MAX_INT32,
+        help_text="Duration in months; null for no end.",
     )
     frequency = fields.IntegerField(
-        required=False, min_value=0, max_value=MAX_INT32, help_text="months between postings; 0: once"
+        required=False, min_value=0, max_value=MAX_INT32, help_text="Months between repetitions; 0 for once."
     )
 
     class Meta:

@@ -29,8 +29,8 @@ from planning.planned_transactions.queries.occurrences import MAX_OCCURRENCES, l
 
 SETTLEMENT_ERRORS = (*PERIOD_ERRORS, MissingRateError)  # a settlement can move the service periods of its transaction
 WINDOW_PARAMETERS = [
-    OpenApiParameter("startDate", dt.date, required=True, description="first day, YYYY-MM-DD"),
-    OpenApiParameter("endDate", dt.date, required=True, description="last day, at most ten years later"),
+    OpenApiParameter("startDate", dt.date, required=True, description="First day, YYYY-MM-DD."),
+    OpenApiParameter("endDate", dt.date, required=True, description="Last day, at most ten years later."),
 ]
 READ, WRITE = Permission.PLANNING_READ, Permission.PLANNING_WRITE
 CRUD_PERMISSIONS = {"list": READ, "retrieve": READ, "create": WRITE, "update": WRITE, "destroy": WRITE}
@@ -76,7 +76,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.PlannedTransactionSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
-        """The rules, latest first; not their dated occurrences."""
+        """List planned transactions, newest first, without their occurrences."""
         self.allow_parameters("limit", "cursor")
         rows = PlannedTransaction.objects.for_company(self.company.id).with_counterparty()
         rows_of_page, headers = paginate_by_keyset(request, rows, order=("-id",))
@@ -88,8 +88,10 @@ class PlannedTransactionViewSet(PlanningViewSet):
         responses={201: serializers.PlannedTransactionSerializer},
     )
     def create(self, request: Request, company_id: str) -> Response:
-        """Plans something: once, or as often as `recurrence` says. Occurrence *i* is counted from `startDate`, and
-        clamped to the end of its month."""
+        """Create a planned transaction, once or recurring.
+
+        Dates are counted from `startDate`. If a month lacks the day, its last day is used.
+        """
         source = PlannedSource.MANUAL if self.caller.kind == "session" else PlannedSource.API
         values = self.parse_body(serializers.PlannedTransactionSerializer)
         planned = planned_transactions.create_planned_transaction(
@@ -100,7 +102,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(responses=serializers.PlannedTransactionSerializer)
     def retrieve(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """One rule, with its overrides; not its dated occurrences."""
+        """Get a planned transaction with its overrides, without its occurrences."""
         return self.respond_with_one(
             self.get_planned_transaction(planned_transaction_id), serializers.PlannedTransactionSerializer
         )
@@ -110,8 +112,10 @@ class PlannedTransactionViewSet(PlanningViewSet):
         responses=serializers.PlannedTransactionSerializer,
     )
     def update(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Changes the fields that are sent. `overrides` is replaced as a whole; one whose date the changed rule no
-        longer names stays, without effect."""
+        """Update the fields you send.
+
+        `overrides` is replaced as a whole. Overrides on dates that no longer occur are kept without effect.
+        """
         planned = planned_transactions.update_planned_transaction(
             company=self.company,
             context=self.audit_context,
@@ -122,7 +126,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Ends the expectation, with all its overrides. Transactions that settled it stay."""
+        """Delete a planned transaction with its overrides. Transactions that settled it stay."""
         planned_transactions.delete_planned_transaction(
             company=self.company, context=self.audit_context, planned_id=planned_transaction_id
         )
@@ -134,7 +138,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         operation_id="listOccurrences",
     )
     def occurrences(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """The occurrences that fall into the window once overrides are applied, by date. Skipped ones are absent."""
+        """List occurrences in the window by date, with overrides applied and without skipped ones."""
         planned = self.get_planned_transaction(planned_transaction_id)
         self.allow_parameters("startDate", "endDate")
         window = self.parse_body(OccurrenceWindow, data=request.query_params.dict())
@@ -151,8 +155,11 @@ class PlannedTransactionViewSet(PlanningViewSet):
     def put_override(
         self, request: Request, company_id: str, planned_transaction_id: str, original_date: str
     ) -> Response:
-        """Says what differs about the occurrence of this date. Fields that are not sent stay as they are; null takes
-        one away, and DELETE all. `not_an_occurrence` where the rule does not name the date."""
+        """Change a single occurrence by its original date.
+
+        Omitted fields stay unchanged; null removes a change. Use DELETE to remove all changes. Returns
+        `not_an_occurrence` if nothing occurs on this date.
+        """
         changed = overrides.set_occurrence_override(
             company=self.company,
             context=self.audit_context,
@@ -166,7 +173,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
     def delete_override(
         self, request: Request, company_id: str, planned_transaction_id: str, original_date: str
     ) -> Response:
-        """The occurrence of this date is as the rule says again."""
+        """Remove all changes to the occurrence of this date."""
         changed = overrides.delete_occurrence_override(
             company=self.company,
             context=self.audit_context,
@@ -181,10 +188,12 @@ class PlannedTransactionViewSet(PlanningViewSet):
         operation_id="listDueOccurrences",
     )
     def due(self, request: Request, company_id: str) -> Response:
-        """The occurrences of all rules that fall into the window, by date, each with what became of it: `settled`,
-        `skipped`, `due` (from today on) or `overdue` (of the last 60 days). What is open for longer lapses, with
-        `settledBy` category when its month ends, and is absent. At most 10,000; a window that holds more is
-        `window_too_long`."""
+        """List the occurrences of all planned transactions in the window by date, with their state.
+
+        States are `settled`, `skipped`, `due` (from today) and `overdue` (in the last 60 days). Older unsettled
+        occurrences lapse and are omitted; with `settledBy` category they lapse when their month ends. Returns at most
+        10,000 occurrences, otherwise 400 `window_too_long`.
+        """
         self.allow_parameters("startDate", "endDate")
         window = self.parse_body(OccurrenceWindow, data=request.query_params.dict())
         due_occurrences = list_due_occurrences(
@@ -198,11 +207,13 @@ class PlannedTransactionViewSet(PlanningViewSet):
         operation_id="matchPlannedTransactions",
     )
     def matches(self, request: Request, company_id: str) -> Response:
-        """The transactions that could settle the open occurrences of the window: on the plan's account (on any where it
-        names none), in its direction, within 10 % of its amount and 10 days. The nearest day comes first, then the
-        nearest amount; each occurrence and each transaction is in one pair at most. Amounts of another currency are
-        compared at the rate of the transaction's day. What somebody refused in the inbox is left out, and so are plans
-        with `settledBy` category. Needs `transactions:read` too."""
+        """List transactions that could settle occurrences in the window.
+
+        A match has the same account (any if none is set) and direction, an amount within 10% and a date within 10 days.
+        The closest date comes first, then the closest amount. Each occurrence and transaction is in at most one match.
+        Other currencies are converted at the rate of the transaction date. Rejected matches and planned transactions
+        with `settledBy` category are omitted. Also needs `transactions:read`.
+        """
         window = self.parse_body(OccurrenceWindow)
         self.require_permission(Permission.TRANSACTIONS_READ)
         proposals = transaction_matches.propose_matches(
@@ -212,10 +223,9 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(request=serializers.SettleRequest, responses=serializers.PlannedTransactionSerializer)
     def settle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Says that the transaction is what was expected on `date`: the occurrence leaves the forecast. 200 also where
-        it settles this very one already.
+        """Settle an occurrence with a transaction and remove it from the forecast. Repeating the request returns 200.
 
-        In this order: 404; 400 `unknown_id`, `not_an_occurrence`; 409 `occurrence_settled` by another transaction,
+        Errors are checked in this order: 404; 400 `unknown_id`, `not_an_occurrence`; 409 `occurrence_settled`,
         `transaction_is_initial_balance`, `transaction_pending`; 400 `wrong_direction`; 409 `occurrence_skipped`,
         `transaction_settles_another`."""
         values = self.parse_body(serializers.SettleRequest)
@@ -230,8 +240,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(request=serializers.UnsettleRequest, responses=serializers.PlannedTransactionSerializer)
     def unsettle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """The occurrence of this date is expected again, and its transaction may settle another. What else differs
-        about it stays."""
+        """Unsettle an occurrence, so that it is expected again. Its other changes stay."""
         planned = overrides.unsettle_occurrence(
             company=self.company,
             context=self.audit_context,
@@ -262,7 +271,7 @@ class PlanItemViewSet(PlanningViewSet):
 
     @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.PlanItemSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
-        """The lines of the financial plan, latest first."""
+        """List plan items, newest first."""
         self.allow_parameters("limit", "cursor")
         return self.respond_with_page(
             PlanItem.objects.for_company(self.company.id), serializers.PlanItemSerializer, order=("-id",)
@@ -273,8 +282,11 @@ class PlanItemViewSet(PlanningViewSet):
         responses={201: serializers.PlanItemSerializer},
     )
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a line to the financial plan. `frequency` is the months between its postings (1 by default, 0 posts
-        once), `duration` the months it lives from `month` on (null has no end)."""
+        """Create a plan item.
+
+        `frequency` is the number of months between repetitions (default 1; 0 for once). `duration` is the number of
+        months from `month` (null for no end).
+        """
         values = self.parse_body(serializers.PlanItemSerializer)
         item = plan_items.create_plan_item(company=self.company, context=self.audit_context, values=values)
         location = f"/companies/{self.company.id}/plan_items/{item.id}"
@@ -282,12 +294,12 @@ class PlanItemViewSet(PlanningViewSet):
 
     @extend_schema(responses=serializers.PlanItemSerializer)
     def retrieve(self, request: Request, company_id: str, plan_item_id: str) -> Response:
-        """One line of the plan, with the rule by which it is posted."""
+        """Get a plan item."""
         return self.respond_with_one(self.get_row(PlanItem.objects, plan_item_id), serializers.PlanItemSerializer)
 
     @extend_schema(request=serializers.PlanItemSerializer(partial=True), responses=serializers.PlanItemSerializer)
     def update(self, request: Request, company_id: str, plan_item_id: str) -> Response:
-        """Changes the fields that are sent; `amount` as a whole."""
+        """Update the fields you send; `amount` is replaced as a whole."""
         item = plan_items.update_plan_item(
             company=self.company,
             context=self.audit_context,
@@ -298,6 +310,6 @@ class PlanItemViewSet(PlanningViewSet):
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, plan_item_id: str) -> Response:
-        """Takes the line out of the plan, with all its postings."""
+        """Delete a plan item with all its planned amounts."""
         plan_items.delete_plan_item(company=self.company, context=self.audit_context, item_id=plan_item_id)
         return Response(SUCCESS)

@@ -194,7 +194,7 @@ class DemoSite:
         context = browser.new_context(base_url=self.url)
         page = context.new_page()
         page.goto("/app/sign-in")
-        page.get_by_label("E-mail address").fill(self.email)
+        page.get_by_label("Email address").fill(self.email)
         page.get_by_label("Password").fill(self.password)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url("**/app/")

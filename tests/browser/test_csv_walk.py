@@ -52,9 +52,9 @@ def test_csv_import_from_upload_to_booking_asks_few_questions(page, complaints, 
     path.write_text(text, "utf-8")
     open_page(page, site, books, "/imports/new")
     page.get_by_label("Files").set_input_files(str(path))
-    page.get_by_role("button", name="Upload and check").click()
+    page.get_by_role("button", name="Upload and review").click()
     for answer in answers:
-        expect(page.get_by_role("heading", name="Answer before you import")).to_be_visible()
+        expect(page.get_by_role("heading", name="Questions about the file")).to_be_visible()
         page.get_by_role("radio", name=answer).check()
         page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name=f"Import {len(amounts)} transactions").click()

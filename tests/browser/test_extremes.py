@@ -40,7 +40,7 @@ def desk(page, live_server):
         company=company, context=audit_context, source=PlannedSource.MANUAL, values=values
     )
     page.goto(f"{live_server.url}/app/companies/{company.id}")
-    page.get_by_label("E-mail address").fill(owner.email)
+    page.get_by_label("Email address").fill(owner.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()

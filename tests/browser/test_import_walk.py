@@ -45,7 +45,7 @@ def csv_file(tmp_path):
 def open_page(page, site, books, path):
     acme, owner = books
     page.goto(f"{site}/app/companies/{acme.id}{path}")
-    page.get_by_label("E-mail address").fill(owner.email)
+    page.get_by_label("Email address").fill(owner.email)
     page.get_by_label("Password").fill(PASSWORD)
     with page.expect_navigation(url=f"**{path}"):
         page.get_by_role("button", name="Sign in").click()
@@ -88,16 +88,16 @@ def test_import_can_be_checked_corrected_and_undone_by_keyboard(page, complaints
     open_page(page, site, books, "/imports")
     press_control(page, "Import a file", role="link")
     choose_file(page, "Files", csv_file("bad.csv", BAD))
-    press_control(page, "Upload and check")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")
+    press_control(page, "Upload and review")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review import")
     row = page.get_by_role("row").filter(has_text="there is no such day")
     expect(row).to_contain_text("32.02.2026")
     expect(row).to_contain_text("Buchungstag")
     assert Transaction.objects.count() == 0
     choose_file(page, "Corrected file", csv_file("good.csv", GOOD))
-    press_control(page, "Upload and check again")
+    press_control(page, "Upload and review")
     expect(page.get_by_role("row").filter(has_text="Initech")).to_contain_text("€1,190.00")
-    expect(page.get_by_role("heading", name="Bad rows")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Rows with errors")).to_have_count(0)
     press_control(page, "Import 2 transactions")
     expect(page.get_by_role("status")).to_have_text("2 transactions imported into Main.")
     assert Transaction.objects.for_company(acme.id).filter(from_to="Initech", date="2026-01-31").count() == 1
@@ -106,8 +106,8 @@ def test_import_can_be_checked_corrected_and_undone_by_keyboard(page, complaints
     expect(row).to_contain_text("€1,190.00")
     page.go_back()
     press_control(page, "Undo the import of", role="link")
-    press_control(page, "Undo this import")
-    expect(page.get_by_role("status")).to_have_text("2 transactions removed.")
+    press_control(page, "Undo import")
+    expect(page.get_by_role("status")).to_have_text("2 transactions deleted.")
     assert Transaction.objects.count() == 0
 
 
@@ -116,28 +116,28 @@ def test_import_check_works_without_javascript_on_phone(browser, site, books, cs
     page = context.new_page()
     open_page(page, site, books, "/imports/new")
     page.get_by_label("Files").set_input_files(csv_file("bad.csv", BAD))
-    page.get_by_role("button", name="Upload and check").click()
-    page.get_by_label("Decimal sign").select_option("point")
-    page.get_by_role("button", name="Check again", exact=True).click()
+    page.get_by_role("button", name="Upload and review").click()
+    page.get_by_label("Decimal mark").select_option("point")
+    page.get_by_role("button", name="Update preview", exact=True).click()
     expect(page.get_by_role("row").filter(has_text="no amount with a decimal point")).to_have_count(1)
-    page.get_by_label("Decimal sign").select_option("comma")
-    page.get_by_role("button", name="Check again", exact=True).click()
-    expect(page.get_by_label("Leave out the bad row", exact=True)).to_be_visible()
+    page.get_by_label("Decimal mark").select_option("comma")
+    page.get_by_role("button", name="Update preview", exact=True).click()
+    expect(page.get_by_label("Skip the row with errors", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    page.get_by_label("Leave out the bad row").check()
+    page.get_by_label("Skip the row with errors").check()
     page.get_by_role("button", name="Import 1 transaction").click()
-    expect(page.get_by_role("status")).to_contain_text("1 bad row left out.")
+    expect(page.get_by_role("status")).to_contain_text("1 row with errors skipped.")
     context.close()
 
 
 def test_planned_transaction_occurrence_can_be_skipped_and_restored(page, complaints, site, books):
     open_page(page, site, books, "/planned")
-    page.get_by_role("link", name="Plan something").click()
+    page.get_by_role("link", name="Plan transaction").click()
     page.get_by_label("Name").fill("Rent")
     page.get_by_role("textbox", name="Amount", exact=True).fill("2400.00")
     page.get_by_label("Account").select_option("Main")
-    page.get_by_label("First on").fill(f"{NEXT_MONTH}")
-    page.get_by_role("button", name="Plan it").click()
+    page.get_by_label("Start date").fill(f"{NEXT_MONTH}")
+    page.get_by_role("button", name="Plan transaction").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Rent")
     shown = f"{NEXT_MONTH:%-d %b %Y}"
     page.get_by_role("button", name=f"Skip Rent of {shown}").click()
@@ -146,7 +146,7 @@ def test_planned_transaction_occurrence_can_be_skipped_and_restored(page, compla
     page.get_by_role("navigation", name="Acme").get_by_role("link", name="Cash plan").click()
     expect(page.get_by_role("row").filter(has_text=shown)).to_have_count(0)
     page.get_by_role("link", name="Rent").first.click()
-    page.get_by_role("button", name=f"As planned again: {shown}").click()
+    page.get_by_role("button", name=f"Reset to plan: {shown}").click()
     expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(1)
 
 
@@ -156,13 +156,13 @@ def test_upload_of_too_many_files_is_rejected_before_sending(page, complaints, s
     expect(files).to_be_visible()
     page.wait_for_load_state()
     files.set_input_files([csv_file(f"{n}.csv", GOOD) for n in range(21)])
-    page.get_by_role("button", name="Upload and check").click()
-    said = "At most 20 files at once: choose fewer."
+    page.get_by_role("button", name="Upload and review").click()
+    said = "Select at most 20 files."
     assert files.evaluate("each => each.validationMessage") == said
     assert page.url.endswith("/imports/new")
     files.set_input_files([csv_file("one.csv", GOOD)])
-    page.get_by_role("button", name="Upload and check").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")
+    page.get_by_role("button", name="Upload and review").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review import")
 
 
 def test_import_list_with_many_imports_stays_short_on_phone(page, complaints, site, books):

@@ -57,7 +57,7 @@ def acme(site):
 
 def sign_in_and_open(page, site, company, path):
     page.goto(f"{site}/app/companies/{company.id}{path}")
-    page.get_by_label("E-mail address").fill("olga@acme.example")
+    page.get_by_label("Email address").fill("olga@acme.example")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
 
@@ -66,7 +66,7 @@ def open_account(page, name, number):
     page.get_by_role("link", name="New account").first.click()
     page.get_by_label("Name").fill(name)
     page.get_by_label("Number or IBAN").fill(number)
-    page.get_by_role("button", name="Open the account").click()
+    page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(name)
 
 
@@ -113,8 +113,8 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     )
     expect(page.get_by_role("listitem").filter(has_text="main.xml")).to_contain_text("kB")
     fits()
-    page.get_by_role("button", name="Upload and check").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Check the statements")
+    page.get_by_role("button", name="Upload and review").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review statements")
     row = page.get_by_role("row").filter(has_text=MAIN)
     for told in ("€1,000.00", "€228.00", "€0.00"):
         expect(row).to_contain_text(told)
@@ -128,7 +128,7 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     open_tab(page, "Inbox")
     expect(page.get_by_role("link", name="Inbox 6 waiting")).to_be_visible()
     page.get_by_role("button", name="Link Main and Savings").click()
-    expect(page.get_by_role("status")).to_have_text("The two are linked as one transfer.")
+    expect(page.get_by_role("status")).to_have_text("Transactions linked as a transfer.")
     fits()
 
     first = find_waiting_note(page, "Nimbus Hosting")
@@ -136,7 +136,7 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     first.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_have_text("1 transaction categorized.")
     proposed = find_waiting_note(page, "Nimbus Hosting")
-    expect(proposed).to_contain_text("1 of 1 from this name")
+    expect(proposed).to_contain_text("1 of 1 with this name")
     proposed.focus()
     page.keyboard.press("a")
     expect(page.locator("[data-waits]").filter(has_text="Nimbus Hosting")).to_have_count(0)
@@ -149,7 +149,7 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     fits()
     page.get_by_role("button", name="Save").click()
     fits()
-    page.get_by_role("button", name="Apply the rules to them").click()
+    page.get_by_role("button", name="Apply rules").click()
     expect(page.get_by_role("status")).to_have_text("2 transactions categorized by rules.")
 
     open_tab(page, "Inbox")
@@ -169,9 +169,9 @@ def test_long_file_upload_shows_progress(page, complaints, site, acme, file):
     long = build_simple_camt("-1.00", day=DAY, **PERIOD).replace(b"<Ntry>", padding + b"<Ntry>")
     page.get_by_label("Files").set_input_files(file("long.xml", long))
     expect(page.get_by_role("listitem").filter(has_text="long.xml")).to_have_text("long.xml, 1.5 MB")
-    page.get_by_role("button", name="Upload and check").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Check the statements")
-    assert "1.5 of 1.5 MB sent" in told
+    page.get_by_role("button", name="Upload and review").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review statements")
+    assert "1.5 of 1.5 MB uploaded" in told
     assert "Reading 1.5 MB, 0 s" in told
     page.get_by_role("button", name="Import 1 transaction").click()
     expect(page.get_by_role("status")).to_have_text("1 transaction imported from 1 file.")
@@ -182,7 +182,7 @@ def test_rejected_long_file_shows_error(page, complaints, site, acme, file):
     open_account(page, "Main", MAIN)
     page.goto(f"{site}/app/companies/{acme.id}/imports/new")
     page.get_by_label("Files").set_input_files(file("long.pdf", b"%PDF-1.4" + b"x" * 2_000_000))
-    page.get_by_role("button", name="Upload and check").click()
+    page.get_by_role("button", name="Upload and review").click()
     expect(page.get_by_role("alert")).to_be_visible()
     assert Transaction.objects.count() == 0
 
@@ -202,8 +202,8 @@ def test_long_import_shows_progress(page, complaints, site, acme, file, monkeypa
     page.get_by_label("Files").set_input_files(
         [file("main.xml", build_main_statement()), file("savings.xml", build_savings_statement())]
     )
-    page.get_by_role("button", name="Upload and check").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Check the statements")
+    page.get_by_role("button", name="Upload and review").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review statements")
     told = record_announcements(page)
     page.get_by_role("button", name="Import 6 transactions").click()
     expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")

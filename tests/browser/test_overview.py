@@ -59,7 +59,7 @@ def busy(make_api):
 def open_page(page, live_server, busy, query=""):
     acme, owner = busy
     page.goto(f"{live_server.url}/app/companies/{acme.id}{query}")
-    page.get_by_label("E-mail address").fill(owner.email)
+    page.get_by_label("Email address").fill(owner.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
@@ -71,7 +71,7 @@ def test_overview_charts_are_drawn_and_number_tables_unfold(page, live_server, b
         assert page.get_by_role("img", name=name, exact=True).bounding_box()["width"] >= 400
     table = page.get_by_role("table", name="Cash flow in EUR")
     expect(table).to_be_hidden()
-    page.get_by_text("Numbers of Cash flow").click()
+    page.get_by_text("Data table: Cash flow").click()
     expect(table).to_be_visible()
 
 
@@ -204,6 +204,6 @@ def test_overview_works_without_javascript(browser, live_server, busy):
     page = context.new_page()
     open_page(page, live_server, busy)
     expect(page.get_by_role("img", name="Cash balance")).to_be_visible()
-    page.get_by_text("Numbers of Cash balance").click()
+    page.get_by_text("Data table: Cash balance").click()
     expect(page.get_by_role("table", name="Cash balance in EUR")).to_be_visible()
     context.close()

@@ -40,7 +40,7 @@ def check_accessibility(page):
 
 def sign_in_with_password(page, named, email):
     page.goto(f"{named}/app/sign-in")
-    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Email address").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
 
@@ -49,11 +49,11 @@ def test_passkey_signs_in_alone_and_as_second_factor(page, complaints, named, ch
     sign_in_with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
     check_accessibility(page)
-    page.get_by_label("Name of the device").fill("Laptop")
-    page.get_by_role("button", name="Add a passkey").click()
+    page.get_by_label("Device name").fill("Laptop")
+    page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_role("heading", name="Your recovery codes")).to_be_visible()
     check_accessibility(page)
-    page.get_by_role("link", name="I have saved them").click()
+    page.get_by_role("link", name="Done").click()
     expect(page.get_by_text("10 of 10 are left")).to_be_visible()
     check_accessibility(page)
 
@@ -64,7 +64,7 @@ def test_passkey_signs_in_alone_and_as_second_factor(page, complaints, named, ch
 
     page.get_by_role("button", name="Sign out").click()
     sign_in_with_password(page, named, alice.email)
-    expect(page.get_by_role("heading", name="One more step")).to_be_visible()
+    expect(page.get_by_role("heading", name="Two-factor authentication")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("heading", name="Companies")).to_be_visible()
@@ -75,13 +75,13 @@ def test_passkey_with_decreased_counter_is_rejected(page, named, chip, alice):
     protocol, number = chip
     sign_in_with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
-    page.get_by_label("Name of the device").fill("Laptop")
-    page.get_by_role("button", name="Add a passkey").click()
-    page.get_by_role("link", name="I have saved them").click()
+    page.get_by_label("Device name").fill("Laptop")
+    page.get_by_role("button", name="Add passkey").click()
+    page.get_by_role("link", name="Done").click()
     page.get_by_role("button", name="Sign out").click()
     Passkey.objects.update(sign_count=50)  # as if a copy of the key had been used elsewhere
     page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page.get_by_text("The passkey was not accepted.")).to_be_visible()
+    expect(page.get_by_text("Passkey not accepted.")).to_be_visible()
     assert protocol.send("WebAuthn.getCredentials", {"authenticatorId": number})["credentials"][0]["signCount"] < 50
 
 
@@ -90,7 +90,7 @@ def test_passkey_without_user_verification_is_not_registered(page, named, chip, 
     protocol.send("WebAuthn.setUserVerified", {"authenticatorId": number, "isUserVerified": False})
     sign_in_with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
-    page.get_by_label("Name of the device").fill("Laptop")
-    page.get_by_role("button", name="Add a passkey").click()
+    page.get_by_label("Device name").fill("Laptop")
+    page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_text("No passkey was used.")).to_be_visible()
     assert not Passkey.objects.exists()

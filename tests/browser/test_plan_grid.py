@@ -51,10 +51,10 @@ def test_plan_grid_pastes_navigates_saves_and_undoes(page, complaints, plan):
     page.keyboard.press("ArrowUp")
     expect(at).to_be_focused()
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("4 amounts were saved.")).to_be_visible()
+    expect(page.get_by_text("4 amounts saved.")).to_be_visible()
     expect(find_cell(page, first, "Mar 2026")).to_have_value("20.00")
-    page.get_by_role("button", name="Undo the last change").click()
-    expect(page.get_by_text("The change was taken back.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Change undone.")).to_be_visible()
     expect(find_cell(page, first, "Mar 2026")).to_have_value("")
 
 
@@ -67,7 +67,7 @@ def test_plan_grid_copies_and_clears_row_without_javascript(browser, plan):
     expect(find_cell(page, first, "Dec 2026")).to_have_value("25.00")
     expect(find_cell(page, first, "Feb 2026")).to_have_value("")
     page.get_by_role("button", name=f"Clear: {first}").click()
-    expect(page.get_by_text("The row was emptied from Jan 2026 to Dec 2026.")).to_be_visible()
+    expect(page.get_by_text("Row cleared from Jan 2026 to Dec 2026.")).to_be_visible()
     expect(find_cell(page, first, "Dec 2026")).to_have_value("")
     context.close()
 

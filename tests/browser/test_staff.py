@@ -32,15 +32,15 @@ def page(request, browser, served):
     email = f"{uuid4()}@example.com"
     served.machine.run("shell", "-v", "0", "-c", STAFF.format(email=email))
     page.goto("/admin/")
-    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Email address").fill(email)
     page.get_by_label("Password").fill("correct horse battery")
     page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_role("link", name="Add an authenticator app").click()  # staff are led to it before anything else
+    page.get_by_role("link", name="Add authenticator app").click()  # staff are led to it before anything else
     check_accessibility(page)
     seed = page.locator("[data-seed]").inner_text().replace("-", "").upper()
     page.get_by_role("textbox", name="Code").fill(generate_code(b32decode(seed).hex()))
-    page.get_by_role("button", name="Set it up").click()
-    page.get_by_role("link", name="I have saved them").click()
+    page.get_by_role("button", name="Set up").click()
+    page.get_by_role("link", name="Done").click()
     page.goto("/admin/")
     yield page
     context.close()

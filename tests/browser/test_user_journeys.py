@@ -29,7 +29,7 @@ VERIFIER = "v" * 64
 
 
 def sign_in(page, user):
-    page.get_by_label("E-mail address").fill(user.email)
+    page.get_by_label("Email address").fill(user.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
 
@@ -167,16 +167,16 @@ def test_api_key_is_created_used_and_revoked(page, complaints, context, site, al
     page.get_by_role("link", name="Create key").click()
     expect(page.locator("[data-resources]")).to_be_hidden()
     page.get_by_label("Name").fill("Nightly export")
-    page.get_by_label("Choose for each resource").check()
+    page.get_by_label("Custom permissions").check()
     page.get_by_label("Company: Read", exact=True).check()
     page.get_by_role("button", name="Create key").click()
-    key = page.get_by_label("The key").input_value()
+    key = page.get_by_label("API key").input_value()
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == key
     headers = {"Authorization": f"Bearer {key}"}
     assert requests.get(f"{site}/companies/{acme.id}", headers=headers, timeout=60).status_code == 200
-    page.get_by_role("link", name="I have saved it").click()
+    page.get_by_role("link", name="Done").click()
     row = page.get_by_role("row").filter(has_text="Nightly export")
     expect(row).to_contain_text("company:read")
     expect(row).to_contain_text("just now")
@@ -197,8 +197,8 @@ def test_consent_and_api_key_pages_work_without_javascript(browser, site, app, a
     page.goto(f"{site}/app/companies/{acme.id}/settings/api-keys/new")
     page.get_by_label("Name").fill("Without scripts")
     page.get_by_role("button", name="Create key").click()
-    assert page.get_by_label("The key").input_value().startswith("svc_")
-    page.get_by_role("link", name="I have saved it").click()
+    assert page.get_by_label("API key").input_value().startswith("svc_")
+    page.get_by_role("link", name="Done").click()
     row = page.get_by_role("row").filter(has_text="Without scripts")
     row.get_by_text("Revoke", exact=True).click()
     row.get_by_role("button", name="Revoke “Without scripts”").click()
@@ -237,11 +237,11 @@ def test_api_key_can_be_created_by_keyboard(page, complaints, site, alice, bob, 
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
     press_control(page, page.get_by_role("link", name="Settings"))
     press_control(page, page.get_by_role("link", name="Members"))
-    tab_to_element(page, page.get_by_label("E-mail address"))
+    tab_to_element(page, page.get_by_label("Email address"))
     page.keyboard.type("new@acme.example")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_have_text("new@acme.example was invited as viewer.")
-    press_control(page, page.get_by_role("button", name="Cancel the invitation of new@acme.example"))
+    press_control(page, page.get_by_role("button", name="Withdraw invitation of new@acme.example"))
     expect(page.get_by_text("new@acme.example", exact=True)).to_have_count(0)
     press_control(page, page.get_by_label(f"Remove {bob.email}"))
     press_control(page, page.get_by_role("button", name=f"Remove {bob.email}"))
@@ -251,7 +251,7 @@ def test_api_key_can_be_created_by_keyboard(page, complaints, site, alice, bob, 
     expect(page.get_by_label("Name")).to_be_focused()
     page.keyboard.type("Nightly")
     page.keyboard.press("Enter")
-    expect(page.get_by_label("The key")).to_have_value(re.compile("^svc_"))
+    expect(page.get_by_label("API key")).to_have_value(re.compile("^svc_"))
 
 
 @pytest.mark.browser_context_args(bypass_csp=True)

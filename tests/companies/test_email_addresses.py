@@ -106,7 +106,7 @@ def test_sign_in_accepts_any_spelling_but_no_lookalike():
 def test_sign_in_with_invalid_address_shows_usual_error(email):
     answer = post_form("/app/sign-in", {"username": email, "password": PASSWORD})
     assert answer.status_code == 400
-    assert "The e-mail address or the password is wrong." in answer.content.decode()
+    assert "Incorrect email address or password." in answer.content.decode()
 
 
 def test_sign_in_lockout_is_shared_by_all_spellings():

@@ -34,7 +34,7 @@ def request_password_reset(email, languages=""):
 
 def test_password_reset_mail_uses_profile_language_not_browser_language(alice, jens):
     answer, (letter,) = collect_mails(request_password_reset, jens.email)
-    assert letter.subject == "Neues Passwort festlegen"
+    assert letter.subject == "Passwort zurücksetzen"
     assert "hat für jens@acme.example ein neues Passwort angefordert" in letter.body
     unknown, sent = collect_mails(request_password_reset, "nobody@acme.example")
     assert (sent, unknown.status_code) == ([], 200)
@@ -42,7 +42,7 @@ def test_password_reset_mail_uses_profile_language_not_browser_language(alice, j
     assert "If there is an account" in unknown.content.decode()  # the page is the visitor's, as their browser says
     answer, (letter,) = collect_mails(request_password_reset, alice.email, languages="de")
     assert "ein Link unterwegs" in answer.content.decode()
-    assert letter.subject == "Set a new password"
+    assert letter.subject == "Reset password"
 
 
 def remove_nonces(answer):
@@ -81,5 +81,5 @@ def test_activity_page_uses_language_of_reader(browser_of, jens, alice, acme, ap
     )
     shown = answer.content.decode()
     assert "hat das Konto „Main“ angelegt" in shown
-    assert "Schlüssel „test“" in shown
+    assert "API-Schlüssel „test“" in shown
     assert "Art: Bank" in re.sub(r"<[^>]+>|\s+", " ", shown).replace("  ", " ")

@@ -123,11 +123,11 @@ def test_unknown_role_is_an_error():
 @pytest.mark.parametrize(
     ("held", "words"),
     [
-        ([*ROLES_OF_PERMISSION], "Everything, administration included"),
+        ([*ROLES_OF_PERMISSION], "Everything including administration"),
         (PLAIN, "Read and write everything"),
-        ([*PLAIN, "audit:read"], "Read and write everything and administration"),
+        ([*PLAIN, "audit:read"], "Read and write everything, including administration"),
         (READS, "Read everything"),
-        ([*READS, "members:manage"], "Read everything and administration"),
+        ([*READS, "members:manage"], "Read everything, including administration"),
         ([*READS, "files:write"], ", ".join(sorted([*READS, "files:write"], key=[*ROLES_OF_PERMISSION].index))),
         (READS[1:], ", ".join(READS[1:])),
         (["audit:read", "accounts:read"], "accounts:read, audit:read"),
@@ -142,13 +142,13 @@ def test_key_permissions_are_summarized(held, words):
 @pytest.mark.parametrize(
     ("held", "words"),
     [
-        ([*ROLES_OF_PERMISSION], "Sees everything, changes everything, administers"),
-        (PLAIN, "Sees everything, changes everything"),
-        (READS, "Sees everything, changes nothing"),
+        ([*ROLES_OF_PERMISSION], "Sees everything, edit all, administers"),
+        (PLAIN, "Sees everything, edit all"),
+        (READS, "Sees everything, edit none"),
         ([*READS, "files:write"], "Sees everything, changes 1 of 10"),
         (["files:read", "accounts:read", "files:write"], "Sees 2 of 12, changes 1 of 10"),
-        (["audit:read"], "Sees nothing, changes nothing, administers"),
-        ([], "Sees nothing, changes nothing"),
+        (["audit:read"], "Sees nothing, edit none, administers"),
+        ([], "Sees nothing, edit none"),
     ],
 )
 def test_member_permissions_are_summarized(held, words):

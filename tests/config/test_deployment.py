@@ -238,7 +238,7 @@ def test_nginx_terminates_tls_forwards_client_address_and_logs_no_query(nginx, m
         with start_with_socket(listener, machine.environment(PORT=behind, **settings)):
             found, headers = call("/companies?code=hunter2")
             assert found == 401
-            assert "max-age" in headers["Strict-Transport-Security"], "the service knows that it was https"
+            assert "max-age" in headers["Strict-Transport-Security"], "System knows that it was https"
             found, headers = call("/app/sign-in?next=hunter2", Referer="https://x.example/?code=hunter2")
             assert found == 200
             assert "; Secure" in headers["Set-Cookie"]

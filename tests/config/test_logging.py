@@ -143,7 +143,7 @@ class ServerLog:
     @property
     def lines(self) -> list[dict[str, Any]]:
         """Its log. What ``up`` says to a person at its start is not of it."""
-        greeting = self.printed.index("Ctrl-C stops it.\n") + len("Ctrl-C stops it.\n")
+        greeting = self.printed.index("Press Ctrl-C to stop.\n") + len("Press Ctrl-C to stop.\n")
         return [json.loads(line) for line in self.printed[greeting:].splitlines()]
 
     def of(self, **fields: Any) -> list[dict[str, Any]]:

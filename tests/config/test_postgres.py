@@ -34,4 +34,4 @@ def test_postgres_command_fails_if_its_program_fails(machine: Machine):
     assert machine.run("postgres", "psql", "--no-psqlrc", "-c", "nonsense").returncode == 1
     unknown = machine.run("postgres", "pg_nonsense")
     assert unknown.returncode == 1
-    assert unknown.stderr == "CommandError: There is no program pg_nonsense here.\n"
+    assert unknown.stderr == "CommandError: Program pg_nonsense not found.\n"

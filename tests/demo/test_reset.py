@@ -53,7 +53,7 @@ def test_demo_reset_by_owner_restores_original_data(shown, dana):
     dana.post(build_company_path(shown, "/settings"), changed)
     asked, count = dana.get(build_company_path(shown, RESET)), Transaction.objects.for_company(shown.id).count()
     assert f"All {count} transactions" in text(asked)
-    assert Transaction.objects.for_company(shown.id).filter(description="Mine").exists(), "to look changes nothing"
+    assert Transaction.objects.for_company(shown.id).filter(description="Mine").exists(), "to look edit none"
     answer = dana.post(build_company_path(shown, RESET), follow=True)
     assert answer.redirect_chain[-1][0] == build_company_path(shown)
     assert "Mine is as it was made" in text(answer)
@@ -67,9 +67,7 @@ def test_demo_reset_by_owner_restores_original_data(shown, dana):
     assert logged < set(entries.values_list("id", flat=True))
     (entry,) = entries.filter(action="company.reset")
     assert (entry.actor, entry.before["transaction"]) == (str(User.objects.get(email="demo@example.com").id), count)
-    assert "put the demonstration back as it was made" in text(
-        dana.get(build_company_path(shown, "/settings/activity?kind=company"))
-    )
+    assert "reset the demo company" in text(dana.get(build_company_path(shown, "/settings/activity?kind=company")))
     assert not set(papers) & {row.storage_path for row in File.objects.for_company(shown.id)}
     call_command("rebuild_derived", check=True, company=str(shown.id), stdout=io.StringIO())
 
@@ -134,7 +132,7 @@ def test_demo_overview_explains_reset_and_leave(shown, dana, browser_of):
     assert build_company_path(shown, RESET) not in told, "its owners alone put it back"
     assert build_company_path(shown, "/settings/leave") in told
     left = finn.post(build_company_path(shown, "/settings/leave"), follow=True)
-    assert "You no longer belong to Northwind." in text(left)
+    assert "You left Northwind." in text(left)
 
 
 def test_last_demo_owner_is_led_to_members_page_instead_of_leaving(shown, dana, browser_of, acme):

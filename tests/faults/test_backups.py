@@ -49,7 +49,7 @@ def test_restored_backup_equals_the_original():
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert done.stdout.endswith("Derived tables are exact.\n")
+        assert done.stdout.endswith("All derived tables are correct.\n")
         assert (machine.home / "restored" / "api-key-pepper").stat().st_mode & 0o077 == 0
         service.stop()
 

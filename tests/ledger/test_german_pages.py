@@ -29,8 +29,8 @@ def test_transaction_history_is_german(german, books, bought, alice):
     for part in (
         f"{alice.display_name} hat geändert: Betrag von −119,00 € auf −120,00 € und Von / an von „Nimbus Cloud“ auf",
         "hat sie als",
-        "hat sie gebucht: −119,00 €.",
-        "Tag der Buchung",
+        "hat sie angelegt: −119,00 €.",
+        "Buchungsdatum",
         "Umsatzkosten",
     ):
         assert part in text, part
@@ -41,8 +41,8 @@ def test_transaction_list_and_filter_errors_are_german(german, bought):
     assert "1 Buchung · −119,00 €" in text
     assert "Alle Buchungen" in text
     refused = get_page_text(german.get("?sort=colour&categoryId=x&open=maybe"))
-    assert "Muss wahr oder falsch sein." in refused
-    assert "Muss eines von -date, date, -amount, amount sein." in refused
+    assert "Muss true oder false sein." in refused
+    assert "Zulässige Werte: -date, date, -amount, amount." in refused
 
 
 def test_page_export_header_is_german_but_api_export_is_english(german, bought, api):
@@ -55,11 +55,11 @@ def test_page_export_header_is_german_but_api_export_is_english(german, bought, 
 def test_transfer_link_error_is_german(german, books, bought, bank):
     other = books.book(bank, "119.00")["id"]
     text = get_page_text(german.post(f"/{bought}/link", part="", target=other))
-    assert "Beide Buchungen sind auf demselben Konto." in text
+    assert "Beide Buchungen sind auf demselben Konto. Wählen Sie Buchungen auf zwei Konten." in text
 
 
 def test_unknown_id_error_is_german(german, books, bought, bank):
-    nobody, told = "00000000-0000-7000-8000-000000000000", "Diesen Datensatz gibt es in dieser Firma nicht."
+    nobody, told = "00000000-0000-7000-8000-000000000000", "Dieser Datensatz existiert in diesem Unternehmen nicht."
     parts = {"category-0": f"{nobody}:cogs", "amount-0": "-119,00"}
     assert told in get_page_text(german.post(f"/{bought}/split", **parts))
     assert told in get_page_text(german.post(act="categorize", id=nobody, category=f"{books.category('hosting')}:cogs"))
@@ -83,13 +83,13 @@ def test_generated_texts_are_german_but_user_texts_are_not_translated(german, bo
     late = build_entry("-4.20", "2026-01-16", value_day="2026-01-15", text="Fee")
     take(build_camt(build_statement(late, opening="100", closing="95.80")))
     first, second = sorted(api.get("transactions").json(), key=lambda row: row["amountValue"])
-    assert (first["notes"], second["description"]) == ("Value date 2026-01-15", "Initial balance")
+    assert (first["notes"], second["description"]) == ("Value date 2026-01-15", "Opening balance")
     assert "Wertstellung 15.01.2026" in get_page_text(german.get(f"/{first['id']}"))
     for page in ("", f"/{second['id']}"):
         text = get_page_text(german.get(page))
         assert "Anfangsbestand" in text
-        assert "Initial balance" not in text
-    theirs = books.book(main, "-1.00", description="Initial balance", notes="Value date 2026-01-15")
+        assert "Opening balance" not in text
+    theirs = books.book(main, "-1.00", description="Opening balance", notes="Value date 2026-01-15")
     text = get_page_text(german.get(f"/{theirs['id']}"))
-    assert "Initial balance" in text
+    assert "Opening balance" in text
     assert "Value date 2026-01-15" in text

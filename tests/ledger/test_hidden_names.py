@@ -32,7 +32,7 @@ def test_counterparty_filter_is_rejected_without_permission(permission, visitor,
     client = visitor(permission)
     answer = client.get(build_page_path(acme, "transactions?counterparty=Initech"))
     assert answer.status_code == 400
-    assert "Your role does not show counterparties." in get_page_text(answer)
+    assert "You do not have permission to view counterparties." in get_page_text(answer)
     assert 'id="counterparty"' not in client.get(build_page_path(acme, "transactions")).content.decode()
     gone = client.post(build_page_path(acme, "transactions?counterparty=Initech"), {"act": "delete", "whole": "on"})
     assert gone.status_code == 400
@@ -49,10 +49,10 @@ def test_counterparty_names_cannot_be_guessed_without_permission(visitor, books,
             build_page_path(acme, "transactions"),
             {"act": "categorize", "id": row, "category": category, "counterparty": name},
         )
-        assert find_field_error(answer, "counterparty") == "Your role does not show counterparties."
+        assert find_field_error(answer, "counterparty") == "You do not have permission to view counterparties."
         form = {"category-0": category, "amount-0": "-1.00", "counterparty-0": name}
         answer = client.post(build_page_path(acme, f"transactions/{row}/split"), form)
-        assert find_field_error(answer, "counterparty-0") == "Your role does not show counterparties."
+        assert find_field_error(answer, "counterparty-0") == "You do not have permission to view counterparties."
     assert "Counterparty</label>" not in client.get(build_page_path(acme, f"transactions/{row}/split")).content.decode()
 
 
@@ -66,9 +66,7 @@ def test_account_form_keeps_hidden_default_category(visitor, api, books, bank, a
     assert client.post(build_page_path(acme, f"accounts/{bank}/edit"), form).status_code == 303
     stored = Account.objects.for_company(acme.id).get(id=bank)
     assert (stored.name, str(stored.default_category_id)) == ("Renamed", hosting)
-    assert "Usual category not shown to your role" in get_page_text(
-        client.get(build_page_path(acme, f"accounts/{bank}"))
-    )
+    assert "Default category (no access)" in get_page_text(client.get(build_page_path(acme, f"accounts/{bank}")))
 
 
 def test_planned_transaction_page_hides_counterparty_without_permission(visitor, api, acme):
@@ -79,7 +77,7 @@ def test_planned_transaction_page_hides_counterparty_without_permission(visitor,
     assert answer.status_code == 201, answer.content
     shown = get_page_text(visitor("counterparties:read").get(build_page_path(acme, f"planned/{planned.get().id}")))
     assert "Initech" not in shown
-    assert "Counterparty not shown to your role" in shown
+    assert "Counterparty (no access)" in shown
 
 
 def test_transfer_candidates_require_read_permission(browser_of, books, bank, savings, acme):
@@ -104,7 +102,7 @@ def test_people_and_keys_are_named_only_to_those_who_manage_them(
     assert "by an API key" in get_page_text(client.get(build_page_path(acme, f"transactions/{by_key}")))
     shown = get_page_text(client.get(by_alice))
     assert "Alice Owner" not in shown
-    assert "by somebody else" in shown
+    assert "by another person" in shown
 
 
 def test_transaction_form_names_missing_accounts_permission(visitor, books, bank, acme):
@@ -112,5 +110,5 @@ def test_transaction_form_names_missing_accounts_permission(visitor, books, bank
     client = visitor("accounts:read")
     for path in ("transactions/new", f"transactions/{row}/edit"):
         shown = get_page_text(client.get(build_page_path(acme, path)))
-        assert "No account yet" not in shown
+        assert "No accounts yet" not in shown
         assert "needs the permission accounts:read" in shown

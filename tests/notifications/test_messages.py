@@ -47,19 +47,19 @@ def test_notifications_are_localized_on_pages_and_english_in_api(api, hers, owne
     for said, told in {
         "1.200 Buchungen importiert": "1,200 transactions imported",
         "1.200 Buchungen wurden gespeichert. 2 waren schon da. 1 liegt": (
-            "1,200 transactions were stored. 2 were there already. 1 is dated before the books start."
+            "1,200 transactions were stored. 2 were there already. 1 is before the data start date."
         ),
-        "1 Buchung wurde entfernt. 1 davon war seither geändert worden.": (
-            "1 transaction was removed. 1 of them had been changed since."
+        "1 Buchung wurde entfernt. 1 war seit dem Import geändert worden.": (
+            "1 transaction was removed. 1 had been changed since the import."
         ),
-        "Der Saldo von Main weicht ab": "The balance of Main differs",
-        "Am 28.02.2026 meldet die Bank −1,50 €, die Buchungen ergeben 1.234,50 €.": (
-            "On 28 Feb 2026 the bank reports −€1.50, the transactions add up to €1,234.50."
+        "Main ist nicht abgestimmt": "Main is out of balance",
+        "Am 28.02.2026: Kontoauszug −1,50 €, Buchungen 1.234,50 €.": (
+            "On 28 Feb 2026: statement −€1.50, ledger €1,234.50."
         ),
-        "Nach dem Plan sind es am 05.12.2026 noch −1.234,50 €.": "By the plan, cash is −€1,234.50 on 5 Dec 2026.",
+        "Prognostizierte Liquidität am 05.12.2026: −1.234,50 €.": "Forecast cash on 5 Dec 2026: −€1,234.50.",
         "Robot verbunden": "Robot connected",
-        "API-Schlüssel „ci“ erstellt": "API key “ci” created",
-        "Der Schlüssel mit dem": "The key ending in abcd can be used from now on.",
+        "API-Schlüssel „ci“ angelegt": "API key “ci” created",
+        "API-Schlüssel mit dem": "The key ending in abcd can be used from now on.",
         "seit dem 01.03.2026, 09:05 UTC": "has taken no event since 1 March 2026, 09:05 UTC.",
     }.items():
         assert said in german

@@ -344,12 +344,12 @@ def test_unknown_notification_type_cannot_be_stored(acme, alice, audit_context):
 @pytest.mark.parametrize(
     ("counts", "title", "body"),
     [
-        ((20_000, 0, 0), "20,000 transactions imported", "20,000 transactions were stored."),
-        ((1, 1, 0), "1 transaction imported", "1 transaction was stored. 1 was there already."),
+        ((20_000, 0, 0), "20,000 transactions imported", "20,000 transactions saved."),
+        ((1, 1, 0), "1 transaction imported", "1 transaction was stored. 1 duplicate skipped."),
         (
             (0, 1_200, 3),
             "0 transactions imported",
-            "0 transactions were stored. 1,200 were there already. 3 are dated before the books start.",
+            "0 transactions were stored. 1,200 were there already. 3 are before the data start date.",
         ),
     ],
 )
@@ -373,7 +373,7 @@ def test_message_formats_amounts_and_dates_as_on_pages(acme, alice, audit_contex
     day, amount = date(2026, 12, 5), Decimal("-1234.5")
     notify.notify_cash_below_zero(company_id=acme.id, context=hers, day=day, amount=amount, currency="EUR")
     told = Notification.objects.get(type="cash.belowZero").payload["body"]
-    assert told == "By the plan, cash is −€1,234.50 on 5 Dec 2026."
+    assert told == "Forecast cash on 5 Dec 2026: −€1,234.50."
 
 
 def test_notification_links_to_page_where_action_is_possible(acme, alice, audit_context):

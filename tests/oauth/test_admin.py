@@ -188,7 +188,7 @@ def test_admin_has_no_object_redirect_pages(tail, staff, client):
     for visitor in (staff, client):
         answer = visitor.get(f"/admin/r/{tail}")
         assert answer.status_code == 404
-        assert "Nothing here" in answer.content.decode()
+        assert "Page not found" in answer.content.decode()
 
 
 def test_admin_uses_the_application_sign_in_page(client, staff):
@@ -253,7 +253,7 @@ def test_app_list_shows_consent_count_and_last_use(staff, signed_in, granted):
     signed_in.call(granted["access_token"])
     assert row()[1] != "-"
     page = staff.get(f"/admin/oauth/application/{signed_in.application.pk}/change/").content.decode()
-    assert "refuses the tokens of 1 standing consent " in page
+    assert "refuses the tokens of 1 active consent " in page
 
 
 def test_only_valid_client_hosts_can_be_allowed(staff):

@@ -228,7 +228,7 @@ def test_sign_in_and_consent_pages_allow_forms_and_popups_to_reach_app(flow, sig
 def test_a17_repeated_decision_parameter_is_rejected(twice, signed_in, acme):
     answer = signed_in.decide(acme, body=twice)
     assert (answer.status_code, AuthorizationCode.objects.count()) == (400, 0)
-    assert "A parameter is repeated." in answer.content.decode()
+    assert "A parameter was sent more than once." in answer.content.decode()
 
 
 def test_a17_decision_without_csrf_token_is_rejected(signed_in, acme):
@@ -380,7 +380,7 @@ def test_o6_prompt_login_asks_for_password_once(signed_in, acme, alice, monkeypa
     first = signed_in.ask(prompt="login")
     assert "again=1" in first["Location"]
     page = signed_in.browser.get(first["Location"])
-    assert "Confirm it is you" in page.content.decode()
+    assert "Confirm your identity" in page.content.decode()
     move_clock_ahead(monkeypatch, seconds=10)
     signed_in.sign_in(alice, then=signed_in.url(prompt="login"))
     assert signed_in.ask(prompt="login").status_code == 200

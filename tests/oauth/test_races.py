@@ -92,7 +92,7 @@ def test_user_who_just_left_cannot_consent(what, ends, flow, bob, acme, monkeypa
     monkeypatch.setattr(consents, "create_consent", lambda **asked: (run_in_other_thread(ends[what]), give(**asked))[1])
     answer = flow.decide(acme)
     assert (answer.status_code, ConsentGrant.objects.count()) == (400, 0)
-    assert "You no longer belong to that company." in answer.content.decode()
+    assert "You are no longer a member of this company." in answer.content.decode()
 
 
 @pytest.mark.parametrize("what", ["membership", "account"])

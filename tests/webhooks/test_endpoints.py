@@ -274,7 +274,7 @@ def test_endpoints_require_company_manage_permission(api, make_api, browser_of, 
     others = make_api(acme, "audit:read", "apiKeys:manage", "members:manage", "company:write")
     for caller in (others, browser_of(bob, acme)):
         answer = caller.get(f"webhook_endpoints/{made['id']}")
-        assert (answer.status_code, answer.json()["detail"]) == (403, "This needs the permission company:manage.")
+        assert (answer.status_code, answer.json()["detail"]) == (403, "You need the permission company:manage.")
     assert browser_of(alice, acme).get("webhook_endpoints").json()[0]["id"] == made["id"]
 
 

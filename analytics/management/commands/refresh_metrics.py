@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "End trials, recompute every company's metrics and recurring revenue, warn of low cash. Run daily."
+    help = "End trials, update metrics and recurring revenue of every company and warn of low cash. Run daily."
 
     def add_arguments(self, parser: Any) -> None:
         company_batches.add_round_arguments(parser)
@@ -45,10 +45,10 @@ class Command(BaseCommand):
                 refresh_website_logo(company, context, failed)
         for failure in failed:
             self.stderr.write(failure)
-        self.stdout.write(f"Metrics of {len(done)} companies are up to date.")
+        self.stdout.write(f"Metrics of {len(done)} companies updated.")
         if failed:
             companies = {line.partition(" ")[0] for line in failed}
-            raise CommandError(f"{len(companies)} companies failed; they are named above, and the log says why.")
+            raise CommandError(f"{len(companies)} companies failed. They are listed above; see the log for details.")
 
 
 def refresh_website_logo(company: Company, context: AuditContext, failed: list[str]) -> None:
@@ -56,7 +56,7 @@ def refresh_website_logo(company: Company, context: AuditContext, failed: list[s
     try:
         site_logos.refresh_site_logo(company=company, now=context.time)
     except Exception as error:
-        log.exception("refresh_metrics failed for the logo of company %s", company.id)
+        log.exception("refresh_metrics could not update the logo of company %s", company.id)
         failed.append(company_batches.describe_company_failure(company, error))
 
 

@@ -11,44 +11,46 @@ ETAG_SCHEMA = {"type": "string", "maxLength": MAX_LINE_LENGTH, "examples": ['"6b
 REQUEST_HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "Idempotency-Key": (
         {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-        "1 to 255 characters; a retry with the same key and body gets the first answer, for 24 hours.",
+        "1 to 255 characters. A retry with the same key and body within 24 hours returns the first response.",
     ),
     "If-Match": (
         ETAG_SCHEMA,
-        "The `ETag` that was read, or `*` for any; the change is refused with 412 if the resource has another version. Weak tags match no version.",
+        "The `ETag` you received, or `*` for any version. Returns 412 if the resource has changed. Weak tags never match.",
     ),
     "If-None-Match": (
         ETAG_SCHEMA,
-        "The `ETag` that was read, or `*`: a read is answered 304 if it still holds. With `*` a change is refused with 412 if the resource exists.",
+        "The `ETag` you received, or `*`. Reads return 304 if it is current. With `*`, changes return 412 if the resource exists.",
     ),
 }
 UNSIGNED_INT_SCHEMA = {"type": "integer", "minimum": 0, "maximum": INT32}
 LINE_SCHEMA = {"type": "string", "maxLength": MAX_LINE_LENGTH}
 ANSWER_HEADERS: dict[str, tuple[dict[str, Any], str]] = {
-    "X-Request-Id": ({"type": "string", "maxLength": MAX_REQUEST_ID_LENGTH}, "Names the request in support and logs."),
-    "RateLimit-Limit": (UNSIGNED_INT_SCHEMA, "Requests a minute."),
-    "RateLimit-Remaining": (UNSIGNED_INT_SCHEMA, "Requests left in this minute."),
-    "RateLimit-Reset": (UNSIGNED_INT_SCHEMA, "Seconds until the budget is full again."),
-    "ETag": ({"type": "string", "maxLength": 100}, "The version of the resource, for `If-Match` and `If-None-Match`."),
-    "Location": ({"type": "string", "maxLength": 300}, "The path of what was created."),
+    "X-Request-Id": (
+        {"type": "string", "maxLength": MAX_REQUEST_ID_LENGTH},
+        "Identifies the request in logs and for support.",
+    ),
+    "RateLimit-Limit": (UNSIGNED_INT_SCHEMA, "Requests per minute."),
+    "RateLimit-Remaining": (UNSIGNED_INT_SCHEMA, "Remaining requests in this minute."),
+    "RateLimit-Reset": (UNSIGNED_INT_SCHEMA, "Seconds until the limit resets."),
+    "ETag": ({"type": "string", "maxLength": 100}, "Version of the resource, for `If-Match` and `If-None-Match`."),
+    "Location": ({"type": "string", "maxLength": 300}, "Path of the created resource."),
     "Link": (LINE_SCHEMA, 'The next page, `<…>; rel="next"`; absent on the last one.'),
-    "X-Total-Count": (UNSIGNED_INT_SCHEMA, "With `total=true`: how many rows there are on all pages."),
+    "X-Total-Count": (UNSIGNED_INT_SCHEMA, "Number of rows on all pages, with `total=true`."),
     "X-Total-Amount": (
         {"type": "string", "maxLength": 60},
-        "With `total=true`: what they come to in the company's base currency, each at its own day's rate. Where "
-        "`recognizedFrom`, `recognizedTo` or `recognizedBy` is given: what of them counts in the profit and loss of those "
-        "months or up to that day, as it shows the line asked for.",
+        "Total of all pages in the base currency at each day's exchange rate, with `total=true`. With `recognizedFrom`, "
+        "`recognizedTo` or `recognizedBy`: the amount recognized in the P&L line in those months or up to that day.",
     ),
     "Ignored-Fields": (
         {"type": "string", "maxLength": MAX_IGNORED_FIELDS_LENGTH},
-        "Request fields that are unknown, separated by commas, nested ones by their path: `recurrence.every`, "
-        "`transactions/3/foo`; absent without any.",
+        "Unknown request fields, comma-separated, nested fields by path such as `recurrence.every` or "
+        "`transactions/3/foo`; absent if there are none.",
     ),
     "Idempotency-Replayed": (
         {"type": "string", "const": "true"},
-        "`true` where this is the kept answer of an earlier request with the same key.",
+        "`true` if this is the stored response of an earlier request with the same key.",
     ),
-    "WWW-Authenticate": (LINE_SCHEMA, "How to authenticate, and where to get a token: RFC 6750 and RFC 9728."),
+    "WWW-Authenticate": (LINE_SCHEMA, "How to authenticate and get a token (RFC 6750, RFC 9728)."),
     "Retry-After": (UNSIGNED_INT_SCHEMA, "Seconds to wait before the next request."),
 }
 COMMON_HEADERS = ("X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
@@ -61,7 +63,7 @@ def add_components(components: dict[str, Any]) -> None:
     }
     components["responses"] = {
         "NotModified": {
-            "description": "`If-None-Match` names the current version; there is no body.",
+            "description": "`If-None-Match` matches the current version; the response has no body.",
             "headers": build_header_refs([*COMMON_HEADERS, "ETag"]),
         }
     }
@@ -77,7 +79,7 @@ def add_components(components: dict[str, Any]) -> None:
         },
         "oauth2": {
             "type": "oauth2",
-            "description": "Access tokens are JWTs of RFC 9068 and checked as RFC8725 asks: algorithm, type, issuer and audience are fixed; then the consent is looked up.",
+            "description": "Access tokens are JWTs (RFC 9068).",
             "flows": {
                 "authorizationCode": {
                     "authorizationUrl": f"{settings.AUTH_URL}/oauth2/authorize",
@@ -86,9 +88,9 @@ def add_components(components: dict[str, Any]) -> None:
                     "scopes": {
                         "svc:read": "read access to the company's data",
                         "svc:write": "write access, bounded by the granting user's permissions",
-                        "openid": "who the user is",
+                        "openid": "identify the user",
                         "profile": "the user's name",
-                        "email": "the user's e-mail address",
+                        "email": "the user's email address",
                         "offline_access": "a refresh token",
                     },
                 }

@@ -30,17 +30,15 @@ RESOURCE_FIELDS = {"lastUpdatedTime", "transaction"}
 LIMIT_PARAMETER = OpenApiParameter(
     "limit",
     {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
-    description="how many rows to answer at most",
+    description="Maximum number of rows to return.",
 )
-AFTER_PARAMETER = OpenApiParameter(
-    "after", {"type": "string", "format": "uuid"}, description="the id of the last event you have"
-)
+AFTER_PARAMETER = OpenApiParameter("after", {"type": "string", "format": "uuid"}, description="Id of your last event.")
 PAGING_PARAMETERS = [
     LIMIT_PARAMETER,
     OpenApiParameter(
         "cursor",
         {"type": "string", "maxLength": MAX_LINE_LENGTH},
-        description="from the `Link` header of the page before",
+        description="Cursor from the `Link` header of the previous page.",
     ),
 ]
 INTERNAL_DOCSTRINGS = {

@@ -14,7 +14,7 @@ BROWSERS = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
     ("curl/", "curl"),
-    ("python-requests/", "a Python script"),
+    ("python-requests/", "Python script"),
 )
 SYSTEMS = (
     ("iPhone", "iPhone"),

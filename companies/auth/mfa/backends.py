@@ -39,7 +39,7 @@ class MfaCodeBackend(BaseBackend):
                 else None
             )
         if mfa_method is None:
-            log.warning("A code of %s was refused: it is wrong, was used, or came too soon after a wrong one.", user.pk)
+            log.warning("Code of user %s rejected: wrong, already used, or too soon after a wrong one.", user.pk)
             return None
         user.mfa_method = mfa_method
         return user
@@ -71,7 +71,7 @@ class PasskeyBackend(BaseBackend):
         try:
             user = verify_passkey_answer(username, assertion, challenge)
         except passkeys.PasskeyNotAccepted as error:
-            log.warning("A passkey was refused: %s", to_one_line(error.reason)[:MAX_REASON_LENGTH])
+            log.warning("Passkey rejected: %s", to_one_line(error.reason)[:MAX_REASON_LENGTH])
             return None
         user.mfa_method = PASSKEY
         return user

@@ -29,25 +29,25 @@ ALLOWED_SKEW_STEPS = 1  # steps of thirty seconds
 
 
 class OneAuthenticatorApp(ConflictError):
-    """There is an authenticator app already. Remove it to set up another."""
+    """You already have an authenticator app. Remove it to add another."""
 
     code = "one_authenticator_app"
 
 
 class TooManyPasskeys(ConflictError):
-    """There are twenty passkeys already. Remove one that is not used."""
+    """You have reached the limit of 20 passkeys. Remove one you do not use."""
 
     code = "too_many_passkeys"
 
 
 class KnownPasskey(ConflictError):
-    """This passkey is set up already."""
+    """This passkey is already set up."""
 
     code = "known_passkey"
 
 
 class WrongCode(InvalidInputError):
-    """This is not the code that the app shows now. Check that the device's clock is right, and type the next one."""
+    """The code is incorrect. Check your device's clock and enter the next code."""
 
     code = "wrong_code"
 
@@ -169,7 +169,7 @@ def remove_all_devices(*, user: User, context: AuditContext) -> bool:
     for membership in memberships.order_by("company_id"):  # all company locks are held to the end
         with change_company(membership.company, context=context) as change:
             change.record(membership, "member.secondFactorRemoved", before={"email": membership.shown_email})
-    complete_device_removal(user, "All second factors were removed by whoever runs this server.", context=context)
+    complete_device_removal(user, "Two-factor authentication was removed by the operator.", context=context)
     return True
 
 
@@ -179,7 +179,7 @@ def replace_recovery_codes(*, user: User, context: AuditContext) -> list[str]:
     lock_user(user)
     if user.second_factor_since is None:
         raise NotFoundError
-    emails.send_mfa_changed_email(user=user, what="New recovery codes were made.", context=context)
+    emails.send_mfa_changed_email(user=user, what="New recovery codes were created.", context=context)
     return generate_recovery_codes(user)
 
 

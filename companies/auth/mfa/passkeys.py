@@ -40,7 +40,7 @@ WEBAUTHN_ERRORS = (WebAuthnException, ValueError, TypeError, LookupError, Attrib
 
 
 class PasskeyNotAccepted(InvalidInputError):
-    """The passkey was not accepted."""
+    """Passkey not accepted."""
 
     code = "passkey_not_accepted"
 

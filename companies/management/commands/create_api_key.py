@@ -14,12 +14,12 @@ from companies.permissions import Permission, Permissions, Role
 
 
 class Command(BaseCommand):
-    help = "Create an API key of a company and print it, and nothing else, on standard output."
+    help = "Create an API key for a company and print it to standard output."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--company", required=True, metavar="ID")
         parser.add_argument(
-            "--permissions", default="role:owner", help="a:read,b:write or role:NAME (default role:owner)"
+            "--permissions", default="role:owner", help="a:read,b:write or role:NAME (default: role:owner)"
         )
         parser.add_argument("--name", default="command line")
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         try:
             company = Company.objects.get(id=options["company"])
         except (Company.DoesNotExist, ValidationError):
-            raise CommandError("There is no company with this id.") from None
+            raise CommandError("No company with this ID.") from None
         try:
             name = parse_name(options["name"], max_length=200)
         except ValidationError as error:

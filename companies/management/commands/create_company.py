@@ -16,13 +16,13 @@ from companies.names import parse_name
 
 
 class Command(BaseCommand):
-    help = "Create a company with its owner, and print its id."
+    help = "Create a company with an owner and print its ID."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--name", required=True)
         parser.add_argument("--currency", required=True, choices=Currency.values, metavar="CODE")
-        parser.add_argument("--owner", required=True, metavar="EMAIL", help="made where there is no such user yet")
-        parser.add_argument("--password", help="for the owner; a known owner's is left alone unless it is given")
+        parser.add_argument("--owner", required=True, metavar="EMAIL", help="owner; created if the user does not exist")
+        parser.add_argument("--password", help="password of the owner (default: keep that of an existing user)")
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             validate_email(email)
             email_addresses.validate_email_address(email)
         except ValidationError:
-            raise CommandError("--owner must be an e-mail address.") from None
+            raise CommandError("--owner must be an email address.") from None
         user = User.objects.find_by_email(email)
         if user is None:
             return User.objects.create_user(email, password)

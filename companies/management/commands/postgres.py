@@ -15,12 +15,12 @@ from config.databases.embedded_server import DatabaseUnavailable, find_binaries
 
 
 class Command(BaseCommand):
-    help = "Run pg_dump, pg_restore, psql, vacuumdb or another of PostgreSQL's programs on the service's database."
+    help = "Run pg_dump, psql or another PostgreSQL program with the connection settings of this service."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("program", help="such as pg_dump")
-        parser.add_argument("words", nargs=REMAINDER, help="what it is to do; who and where the server is it is told")
+        parser.add_argument("program", help="for example pg_dump")
+        parser.add_argument("words", nargs=REMAINDER, help="arguments of the program, without connection options")
 
     def handle(self, *, program: str, words: list[str], **_: Any) -> None:
         environment = os.environ | build_libpq_environment(settings.DATABASES["default"])
@@ -36,5 +36,5 @@ def find_program(program: str) -> str:
         bundled_path = None
     path = bundled_path or shutil.which(program)
     if path is None:
-        raise CommandError(f"There is no program {program} here.")
+        raise CommandError(f"Program {program} not found.")
     return path

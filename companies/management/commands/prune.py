@@ -20,34 +20,34 @@ log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Delete expired codes, tokens, sessions, kept answers and uploads. Run it daily; several may run at once."
+    help = "Delete expired codes, tokens, sessions, idempotent responses and uploads. Run it daily."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--log-before", metavar="YYYY-MM", type=parse_log_month,
-            help="make tables of their own of the audit log's months before this one; none is deleted",
+            help="move audit log entries before this month to separate tables (nothing is deleted)",
         )  # fmt: skip
 
     def handle(self, *args: Any, log_before: date | None = None, **options: Any) -> None:
         now = timezone.now()
         if log_before is not None and log_before > partitions.get_month_start(now):
-            raise CommandError("--log-before: the month under way and those to come stay in the log.")
+            raise CommandError("--log-before must not be later than the current month.")
         failed_parts: list[str] = []
         parts = {get_part_name(function): function for function in hooks.prune_expired.functions}
         parts["clearsessions"] = clear_sessions
         counts = {part: try_to_prune(part, prune, now, failed_parts, wait=False) for part, prune in parts.items()}
         for part in [part for part, count in counts.items() if count is None]:  # another process had them
             counts[part] = try_to_prune(part, parts[part], now, failed_parts, wait=True)
-        self.stdout.write(f"{sum(filter(None, counts.values()))} expired records were deleted.")
+        self.stdout.write(f"{sum(filter(None, counts.values()))} expired records deleted.")
         partitions.create_partitions_ahead(now=now)
         try:
             detached_names = partitions.detach_partitions_before(first_kept_month=log_before) if log_before else []
         except partitions.PartitionDetachError as error:
             raise CommandError(str(error)) from None
         for name in detached_names:
-            self.stdout.write(f"{name} was taken out of the audit log.")
+            self.stdout.write(f"{name} moved out of the audit log.")
         if failed_parts:
-            raise CommandError(f"Not pruned, the log says why: {', '.join(failed_parts)}")
+            raise CommandError(f"Pruning failed (see the log) for: {', '.join(failed_parts)}")
 
 
 def parse_log_month(text: str) -> date:

@@ -10,7 +10,7 @@ from companies.models import AuditContext, User
 
 
 class Command(BaseCommand):
-    help = "Remove somebody's second factors, so that the password signs them in again. Make sure who asks for it."
+    help = "Remove a user's two-factor authentication. Verify the identity of the person who asks."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("email", metavar="EMAIL")
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.find_by_email(options["email"])
         if user is None:
-            raise CommandError("There is nobody with this e-mail address.")
+            raise CommandError("No user with this email address.")
         if not session_revocation.remove_lost_mfa(user=user, context=AuditContext(time=timezone.now())):
-            raise CommandError("There is no second factor to remove.")
-        self.stdout.write(f"{user.email} signs in with the password alone now, until a factor is set up again.")
+            raise CommandError("This user does not use two-factor authentication.")
+        self.stdout.write(f"{user.email} can now sign in without two-factor authentication.")

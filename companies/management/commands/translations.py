@@ -9,7 +9,7 @@ from config import catalogs
 
 
 class Command(BaseCommand):
-    help = "Adds new texts to locale/…/django.po, takes away what is no longer said, and compiles it for the pages."
+    help = "Update locale/…/django.po with new texts, remove unused ones and compile it."
 
     def handle(self, *args: Any, **options: Any) -> None:
         texts_by_key = catalogs.collect_texts()
@@ -19,4 +19,4 @@ class Command(BaseCommand):
             path.write_bytes(catalogs.serialize_catalog(catalog))
             path.with_suffix(".mo").write_bytes(catalogs.compile_catalog(catalog))
             untranslated = catalogs.find_untranslated(catalog)
-            self.stdout.write(f"{language}: {len(texts_by_key)} texts, {len(untranslated)} without their translation.")
+            self.stdout.write(f"{language}: {len(texts_by_key)} texts, {len(untranslated)} untranslated.")

@@ -28,19 +28,19 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=settings.PORT, help="default: PORT, or 8000")
-        parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
+        parser.add_argument("--port", type=int, default=settings.PORT, help="port (default: PORT or 8000)")
+        parser.add_argument("--host", default="127.0.0.1", help="host (default: 127.0.0.1)")
         parser.add_argument(
             "--workers",
             type=int,
             default=settings.WORKERS,
-            help="default: WORKERS, or 3",
+            help="number of processes (default: WORKERS or 3)",
         )
-        parser.add_argument("--no-demo", action="store_false", dest="demo", help="create no demo company")
+        parser.add_argument("--no-demo", action="store_false", dest="demo", help="do not create a demo company")
 
     def handle(self, *, host: str, port: int, workers: int, demo: bool, **_: Any) -> None:
         if workers < 1:
-            raise CommandError("--workers must be 1 or more.")
+            raise CommandError("--workers must be at least 1.")
         try:
             with bind_address(host=host, port=port) as listener, use_database(), _watch_database():
                 make_data_private()
@@ -68,10 +68,10 @@ class Command(BaseCommand):
             lines += [
                 f"  Sign in as       {demo_credentials['email']}  password {demo_credentials['password']}",
                 f"  API key          {demo_credentials['apiKey']}",
-                "Both are shown this once. Try:",
+                "The password and key are shown only once. Try:",
                 f'  curl -H "Authorization: Bearer {demo_credentials["apiKey"]}" {address}/companies',
             ]
-        self.stdout.write("\n".join([*lines, "Ctrl-C stops it."]))
+        self.stdout.write("\n".join([*lines, "Press Ctrl-C to stop."]))
         self.stdout.flush()
 
 

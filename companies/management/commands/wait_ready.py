@@ -11,18 +11,18 @@ from django.core.management.base import BaseCommand, CommandError
 
 
 class Command(BaseCommand):
-    help = "Wait until a running `up` answers /readyz of BASE_URL; exit code 1 if it does not."
+    help = "Wait until the service answers /readyz of BASE_URL; exit code 1 on timeout."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--timeout", type=float, default=60, help="seconds; default: 60")
+        parser.add_argument("--timeout", type=float, default=60, help="seconds (default: 60)")
 
     def handle(self, *, timeout: float, **_: Any) -> None:
         address = f"{settings.BASE_URL}/readyz"
         deadline = time.monotonic() + timeout
         while not _ready(address):
             if time.monotonic() > deadline:
-                raise CommandError(f"{address} did not become ready within {timeout:g} s.")
+                raise CommandError(f"{address} was not ready within {timeout:g} s.")
             time.sleep(0.1)
         self.stdout.write(f"{address} is ready.")
 

@@ -36,17 +36,17 @@ LEVEL_LABELS = {
 }
 LEVEL_ACTIONS = {"read": ("read",), "write": ("read", "write")}  # the permissions of a level
 ADMIN_LABELS = {
-    Permission.COMPANY_MANAGE: gettext_lazy("Change currency and start date of the books"),
+    Permission.COMPANY_MANAGE: gettext_lazy("Change base currency and data start date"),
     Permission.MEMBERS_MANAGE: gettext_lazy("Add, change and remove members"),
-    Permission.API_KEYS_MANAGE: gettext_lazy("Make and revoke API keys"),
+    Permission.API_KEYS_MANAGE: gettext_lazy("Create and revoke API keys"),
     Permission.APPS_MANAGE: gettext_lazy("Disconnect everyone's apps"),
-    Permission.NOTIFICATIONS_MANAGE: gettext_lazy("See and delete everyone's notifications"),
-    Permission.AUDIT_READ: gettext_lazy("Read the audit log"),
+    Permission.NOTIFICATIONS_MANAGE: gettext_lazy("View and delete everyone's notifications"),
+    Permission.AUDIT_READ: gettext_lazy("View the audit log"),
 }
 PRESET_LABELS = {
     "read": gettext_lazy("Read everything"),
     "write": gettext_lazy("Read and write everything"),
-    "custom": gettext_lazy("Choose for each resource"),
+    "custom": gettext_lazy("Custom permissions"),
 }
 EXPIRY_LABELS = {
     "30": gettext_lazy("30 days"),
@@ -115,12 +115,12 @@ def find_key_form_errors(form: BoundForm) -> dict[str, str]:
     """Return the errors of choices that the API does not have, or that need their own text."""
     messages = {
         "preset": _("Choose at least one permission.") if "preset" in form.errors else None,
-        "expiry_date": _("Name the day on which the key ends.") if "expiry_date" in form.errors else None,
+        "expiry_date": _("Enter the expiry date of the key.") if "expiry_date" in form.errors else None,
     }
     if form.values["preset"] not in PRESET_LABELS:
-        messages["preset"] = _("Choose what the key may do.")
+        messages["preset"] = _("Choose the permissions of the key.")
     if form.values["expiry"] not in EXPIRY_LABELS:
-        messages["expiry_date"] = _("Choose when the key ends.")
+        messages["expiry_date"] = _("Choose when the key expires.")
     return {name: text for name, text in messages.items() if text}
 
 

@@ -90,7 +90,7 @@ def create_api_key_page(request: HttpRequest, company_id: str) -> HttpResponse:
     """Create a key and show it once; needs a recent sign-in."""
     page = get_key_manager_page(request, company_id)
     access, now = page.access, page.now
-    label_text = _("Make the API key “{name}”.")
+    label_text = _("Create API key “{name}”.")
     if login_redirect := redirect_unless_recent_login(
         request,
         next_path=request.path,
@@ -143,7 +143,7 @@ def roll_api_key_page(request: HttpRequest, company_id: str, key_id: Any) -> Htt
     page = get_key_manager_page(request, company_id)
     access, now = page.access, page.now
     old_key = get_active_key_or_404(access, key_id, now=now)
-    label_text = _("Roll the API key “{name}”.")
+    label_text = _("Roll API key “{name}”.")
     if login_redirect := redirect_unless_recent_login(
         request, next_path=request.path, get_action_label=lambda: label_text.format(name=old_key.name)
     ):
@@ -151,7 +151,7 @@ def roll_api_key_page(request: HttpRequest, company_id: str, key_id: Any) -> Htt
     form = BoundForm(values={"overlap": request.POST.get("overlap", "24")})
     hours = form.values["overlap"]
     if hours not in OVERLAP_LABELS:
-        form.errors["overlap"] = _("Choose when the old key ends.")
+        form.errors["overlap"] = _("Choose when the old key expires.")
     elif page.is_post:
         with page.handle_errors(form):
             minted_key = api_keys.roll_api_key(
@@ -179,7 +179,7 @@ def revoke_api_key_page(request: HttpRequest, company_id: str, key_id: Any) -> H
     """Revoke a key."""
     page = get_key_manager_page(request, company_id)
     name = get_object_or_404(ApiKey.objects.for_company(page.company.id), id=key_id).name
-    label_text = _("Revoke the API key “{name}”.")
+    label_text = _("Revoke API key “{name}”.")
     next_path = reverse("api-keys", kwargs={"company_id": page.company.id})
     if login_redirect := redirect_unless_recent_login(
         request, next_path=next_path, get_action_label=lambda: label_text.format(name=name)
@@ -187,7 +187,7 @@ def revoke_api_key_page(request: HttpRequest, company_id: str, key_id: Any) -> H
         return login_redirect
     with page.handle_errors():
         key = api_keys.revoke_api_key(company=page.company, context=page.audit_context, key_id=key_id)
-        return page.redirect_with_message(_("The key “{name}” was revoked.").format(name=key.name), "api-keys")
+        return page.redirect_with_message(_("API key “{name}” revoked.").format(name=key.name), "api-keys")
     return page.redirect("api-keys")
 
 

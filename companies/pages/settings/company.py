@@ -35,7 +35,7 @@ MANAGED_FIELDS = ("baseCurrency", "dataStartDate")  # need company:manage; not s
 MFA_FLAGS = ("requireSecondFactor",)
 VALUATION_CATEGORY_LABELS = {
     ValuationCategory.TRADITIONAL: gettext_lazy("Traditional B2B SaaS"),
-    ValuationCategory.AI_ENHANCED: gettext_lazy("SaaS enhanced by AI"),
+    ValuationCategory.AI_ENHANCED: gettext_lazy("AI-enhanced SaaS"),
     ValuationCategory.AI_NATIVE: gettext_lazy("AI native"),
 }
 VALUATION_LENS_LABELS = {
@@ -66,7 +66,7 @@ def create_company_page(request: HttpRequest) -> HttpResponse:
                 company, _owner = companies.create_company(
                     **form.data, owner=get_signed_in_user(request), context=audit_context
                 )
-                message = _("{company} is ready. Its trial lasts until {day}.")
+                message = _("{company} created. Your trial ends on {day}.")
                 messages.success(request, message.format(company=company.name, day=format_trial_end(company)))
                 return redirect("company", company_id=company.id)
     context = {"form": form, "currencies": Currency.values}
@@ -93,7 +93,7 @@ def edit_company_page(page: CompanyPage) -> HttpResponse:
         partial=True,
     )
     if form.is_valid and can_manage and form.data["require_second_factor"] != page.company.require_second_factor:
-        label_text = _("Change whether members need a second factor.")
+        label_text = _("Change whether members need two-factor authentication.")
         if login_redirect := redirect_unless_recent_login(
             page.request, next_path=page.request.path, get_action_label=lambda: label_text
         ):
@@ -103,7 +103,7 @@ def edit_company_page(page: CompanyPage) -> HttpResponse:
             companies.update_company(
                 company=page.company, context=page.audit_context, permissions=page.access.permissions, values=form.data
             )
-            return page.redirect_with_message(_("The company was saved."), "company-settings")
+            return page.redirect_with_message(_("Company saved."), "company-settings")
     return render_company_settings(page, form)
 
 
@@ -130,11 +130,11 @@ def replace_logo_page(page: CompanyPage) -> HttpResponse:
     """Replace or remove the company's own logo."""
     upload: Any = page.request.FILES.get("logo")
     if upload is None and "remove" not in page.request.POST:
-        messages.error(page.request, _("Choose a PNG image first."))
+        messages.error(page.request, _("Choose a PNG image."))
         return redirect("company-settings", company_id=page.company.id)
     with page.handle_errors():
         png = None if "remove" in page.request.POST else logos.read_uploaded_logo(upload)
         logos.replace_logo(company=page.company, context=page.audit_context, png=png)
-        message = _("The logo was removed.") if png is None else _("The logo was replaced.")
+        message = _("Logo removed.") if png is None else _("Logo replaced.")
         return page.redirect_with_message(message, "company-settings")
     return page.redirect("company-settings")

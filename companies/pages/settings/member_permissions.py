@@ -25,10 +25,10 @@ from companies.pages.settings.api_key_form import ADMIN_LABELS, RESOURCE_LABELS,
 from companies.permissions import ADMIN_PERMISSIONS, ALL_PERMISSIONS, Permission, Permissions, Role, sort_permissions
 from companies.serializers import MemberInput
 
-TICKS_DIFFER_TEXT = gettext_lazy("What is ticked differs from the role. Choose a list of their own to give just that.")
+TICKS_DIFFER_TEXT = gettext_lazy("The selection differs from the role. Choose “Custom” to save it.")
 LIST_KIND_LABELS = {
-    "role": gettext_lazy("Those of the role"),
-    "own": gettext_lazy("A list of their own, as ticked below"),
+    "role": gettext_lazy("Same as role"),
+    "own": gettext_lazy("Custom, as selected below"),
 }
 
 
@@ -39,7 +39,7 @@ def edit_member_permissions_page(page: CompanyPage, member_id: UUID) -> HttpResp
     member = get_object_or_404(rows, id=member_id)
     held_permissions = sort_permissions(member.effective_permissions)
     form = BoundForm(values={"kind": "role" if member.permissions is None else "own", "permissions": held_permissions})
-    label_text = _("Save what {name} may do.")
+    label_text = _("Save the permissions of {name}.")
     if login_redirect := redirect_unless_recent_login(
         page.request, next_path=page.request.path, get_action_label=lambda: label_text.format(name=member.called)
     ):
@@ -57,7 +57,7 @@ def edit_member_permissions_page(page: CompanyPage, member_id: UUID) -> HttpResp
                     values=values,
                 )
                 return page.redirect_with_message(
-                    _("What {name} may do was saved.").format(name=member.called), "members"
+                    _("Permissions of {name} saved.").format(name=member.called), "members"
                 )
     return page.render(
         "companies/settings/permission_fields.html",
@@ -79,7 +79,7 @@ def parse_permission_form(page: CompanyPage, *, held_permissions: list[str], rol
     body = {"permissions": None if values["kind"] == "role" else values["permissions"]}
     form = bind_body(MemberInput, body, values=values, fields={"permissions": "permissions"}, partial=True)
     if values["kind"] not in LIST_KIND_LABELS:
-        form.errors["kind"] = _("Choose one of these.")
+        form.errors["kind"] = _("Choose an option.")
     elif values["kind"] == "role" and set(values["permissions"]) not in (
         set(),
         set(held_permissions),
@@ -112,7 +112,7 @@ def list_permission_rows(held_permissions: Collection[str]) -> list[dict[str, An
             "label": RESOURCE_LABELS[name],
             "cells": [
                 {"value": value, "held": value in held_permissions, "does": does} if value in known_values else None
-                for does, value in ((_("see"), f"{name}:read"), (_("change"), f"{name}:write"))
+                for does, value in ((_("view"), f"{name}:read"), (_("change"), f"{name}:write"))
             ],
         }
         for name in RESOURCES
@@ -139,20 +139,20 @@ def summarize_permissions(held_permissions: Permissions) -> str:
     phrases = [READ_PHRASES[get_share_key(read_count, read_total)].format(there=read_count, all=read_total)]
     phrases.append(WRITE_PHRASES[get_share_key(write_count, write_total)].format(there=write_count, all=write_total))
     if held_permissions & ADMIN_PERMISSIONS:
-        phrases.append(_("administers"))
+        phrases.append(_("administration"))
     text = ", ".join(phrases)
     return text[:1].upper() + text[1:]
 
 
 READ_PHRASES = {
-    "nothing": gettext_lazy("sees nothing"),
-    "everything": gettext_lazy("sees everything"),
-    "some": gettext_lazy("sees {there} of {all}"),
+    "nothing": gettext_lazy("view none"),
+    "everything": gettext_lazy("view all"),
+    "some": gettext_lazy("view {there} of {all}"),
 }
 WRITE_PHRASES = {
-    "nothing": gettext_lazy("changes nothing"),
-    "everything": gettext_lazy("changes everything"),
-    "some": gettext_lazy("changes {there} of {all}"),
+    "nothing": gettext_lazy("edit none"),
+    "everything": gettext_lazy("edit all"),
+    "some": gettext_lazy("edit {there} of {all}"),
 }
 
 

@@ -87,7 +87,7 @@ def update_member_role_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
     form = bind_form(MemberInput, page.request.POST, texts=("role",))
     if not form.is_valid:
         raise Http404
-    label_text, role = _("Make {email} {role}."), get_role_label(form.data["role"])
+    label_text, role = _("Change the role of {email} to {role}."), get_role_label(form.data["role"])
     if login_redirect := redirect_members_unless_recent_login(
         page, lambda: label_text.format(email=get_member_email(page, member_id), role=role)
     ):
@@ -101,7 +101,7 @@ def update_member_role_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
             role=form.data["role"],
         )
         message = (
-            _("{email} is {role} now, with all permissions of that role.") if gave_up else _("{email} is {role} now.")
+            _("{email} is now {role} with all permissions of that role.") if gave_up else _("{email} is now {role}.")
         )
         return page.redirect_with_message(
             message.format(email=member.shown_email, role=get_role_label(member.role)), "members"
@@ -122,9 +122,9 @@ def remove_member_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
             company=page.company, context=page.audit_context, actor_access=page.access, member_id=member_id
         )
         if member.user_id is None:
-            message = _("The invitation of {email} was cancelled.").format(email=member.shown_email)
+            message = _("Invitation to {email} withdrawn.").format(email=member.shown_email)
             return page.redirect_with_message(message, "members")
-        message = _("{email} no longer belongs to the company.").format(email=member.shown_email)
+        message = _("{email} was removed from the company.").format(email=member.shown_email)
         messages.success(page.request, message)
         return redirect("home") if member.user_id == page.audit_context.user_id else page.redirect("members")
     return page.redirect("members")
@@ -133,7 +133,7 @@ def remove_member_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def resend_invitation_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
     """Mail a new invitation link; the previous one becomes invalid."""
-    label_text = _("Send the invitation to {email} again.")
+    label_text = _("Resend the invitation to {email}.")
     if login_redirect := redirect_members_unless_recent_login(
         page, lambda: label_text.format(email=get_member_email(page, member_id))
     ):
@@ -142,7 +142,7 @@ def resend_invitation_page(page: CompanyPage, member_id: UUID) -> HttpResponse:
         member = invitations.resend_invitation(
             company=page.company, context=page.audit_context, actor_access=page.access, member_id=member_id
         )
-        message = _("The invitation was sent to {email} again.").format(email=member.shown_email)
+        message = _("Invitation to {email} resent.").format(email=member.shown_email)
         return page.redirect_with_message(message, "members")
     return page.redirect("members")
 
@@ -155,7 +155,7 @@ def leave_company_page(request: HttpRequest, company_id: str) -> HttpResponse:
     if page.is_post:
         with page.handle_errors():
             members.leave_company(company=page.company, context=page.audit_context)
-            messages.success(request, _("You no longer belong to {company}.").format(company=page.company.name))
+            messages.success(request, _("You left {company}.").format(company=page.company.name))
             return redirect("home")
     is_last_owner = members.is_last_owner(company=page.company, user_id=get_signed_in_user(request).pk)
     return page.render("companies/settings/leave_company.html", section="leave", last_owner=is_last_owner)

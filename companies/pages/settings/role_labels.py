@@ -14,9 +14,9 @@ ROLE_LABELS: dict[str, Any] = {
 }
 ROLE_DESCRIPTIONS = {
     Role.OWNER: _("Everything"),
-    Role.ADMIN: _("Everything but the currency and start date of the books"),
-    Role.EDITOR: _("Reads and writes the books"),
-    Role.VIEWER: _("Reads the books"),
+    Role.ADMIN: _("Everything except base currency and data start date"),
+    Role.EDITOR: _("View and edit all company data"),
+    Role.VIEWER: _("View all company data"),
 }
 
 

@@ -35,7 +35,7 @@ class SignInForm(forms.Form):
                 self.request, username=data["username"], password=data["password"]
             )
         if self.user is None:
-            raise forms.ValidationError(_("The e-mail address or the password is wrong."))
+            raise forms.ValidationError(_("Incorrect email address or password."))
         return data
 
 

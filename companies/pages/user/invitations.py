@@ -21,11 +21,9 @@ from companies.pages.context import (
 from companies.pages.forms import BoundForm
 from companies.pages.user.forms import InvitedUserForm
 
-INVITATION_ENDED_TEXT = gettext_lazy(
-    "This invitation was used, declined or cancelled, or is older than seven days. Ask for a new one."
-)
+INVITATION_ENDED_TEXT = gettext_lazy("This invitation is no longer valid. Ask for a new one.")
 OTHER_ADDRESS_TEXT = gettext_lazy(
-    "This invitation is for another e-mail address than the one you are signed in with. Sign out, then open it again."
+    "This invitation was sent to a different email address. Sign out, then open the link again."
 )
 
 
@@ -37,12 +35,10 @@ def answer_invitation_page(request: HttpRequest, company_id: str, member_id: str
     )
     account = User.objects.find_by_email(invitation.shown_email) if invitation else None
     if invitation is None or (account and not account.is_active):
-        return render_invitation(
-            request, status=410, title=_("This invitation no longer works"), text=INVITATION_ENDED_TEXT
-        )
+        return render_invitation(request, status=410, title=_("Invitation no longer valid"), text=INVITATION_ENDED_TEXT)
     if request.user.is_authenticated and get_signed_in_user(request) != account:
         return render_invitation(
-            request, status=403, title=_("Not your invitation"), text=OTHER_ADDRESS_TEXT, somebody_else=True
+            request, status=403, title=_("Invitation for another address"), text=OTHER_ADDRESS_TEXT, somebody_else=True
         )
     if request.POST.get("decision") == "decline":
         return decline_invitation_page(request, invitation, token)
@@ -74,9 +70,11 @@ def decline_invitation_page(request: HttpRequest, invitation: Membership, token:
     with handle_form_errors(request, error_form):
         context = AuditContext(time=timezone.now(), request_id=getattr(request, "request_id", ""))
         invitations.decline_invitation(invitation=invitation, token=token, context=context)
-        text = _("You do not join {company}. Nothing was set up for you.").format(company=invitation.company.name)
-        return render_invitation(request, title=_("Declined"), text=text)
-    return render_invitation(request, status=410, title=_("This invitation no longer works"), text=error_form.general)
+        text = _("You declined the invitation to {company}. No account was created.").format(
+            company=invitation.company.name
+        )
+        return render_invitation(request, title=_("Invitation declined"), text=text)
+    return render_invitation(request, status=410, title=_("Invitation no longer valid"), text=error_form.general)
 
 
 def accept_invitation_as_user(request: HttpRequest, invitation: Membership, token: str) -> HttpResponse:

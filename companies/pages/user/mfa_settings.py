@@ -82,7 +82,7 @@ def add_authenticator_app_page(request: HttpRequest) -> HttpResponse:
                 user=user, seed=seed, code=request.POST.get("code", ""), context=audit_context
             )
             return respond_to_added_device(
-                request, _("The authenticator app is set up."), codes, mfa_method=backends.APP, context=audit_context
+                request, _("Authenticator app added."), codes, mfa_method=backends.APP, context=audit_context
             )
     context = {"form": form, "qr": draw_qr_code(seed, user), "seed": mfa_codes.group_code(mfa_codes.encode_seed(seed))}
     return render(request, "companies/user/authenticator_app_form.html", context, status=400 if form.errors else 200)
@@ -110,13 +110,13 @@ def add_passkey_page(request: HttpRequest) -> HttpResponse:
     with handle_form_errors(request, form):
         passkey = parse_new_passkey(request, name=form.values["name"], challenge=challenge, context=context)
         codes = devices.add_passkey(passkey, context=context)
-        message = _("{name} is set up.").format(name=passkey.name)
+        message = _('Passkey "{name}" added.').format(name=passkey.name)
         return respond_to_added_device(request, message, codes, mfa_method=backends.PASSKEY, context=context)
     return render_mfa_devices(request, form)
 
 
 class InvalidPasskeyName(InvalidInputError):
-    """Give the passkey a name of at most a hundred characters on one line, such as Laptop."""
+    """Enter a name of at most 100 characters, such as Laptop."""
 
     code = "invalid_value"
 
@@ -152,7 +152,7 @@ def remove_authenticator_app_page(request: HttpRequest) -> HttpResponse:
     """Remove the authenticator app."""
     with handle_form_errors(request):
         devices.remove_authenticator_app(user=get_signed_in_user(request), context=build_audit_context(request))
-        messages.success(request, _("The authenticator app was removed."))
+        messages.success(request, _("Authenticator app removed."))
     return redirect("factors")
 
 
@@ -164,7 +164,7 @@ def remove_passkey_page(request: HttpRequest, passkey_id: UUID) -> HttpResponse:
         name = devices.remove_passkey(
             user=get_signed_in_user(request), passkey_id=passkey_id, context=build_audit_context(request)
         )
-        messages.success(request, _("{name} was removed.").format(name=name))
+        messages.success(request, _('Passkey "{name}" removed.').format(name=name))
     return redirect("factors")
 
 

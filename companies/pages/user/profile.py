@@ -42,7 +42,7 @@ def edit_profile_page(request: HttpRequest) -> HttpResponse:
             user=user, name=form.data["name"], locale=form.data["locale"], context=build_audit_context(request)
         )
         with use_locale(get_request_locale(request)):  # in the new language
-            messages.success(request, _("Your profile was saved."))
+            messages.success(request, _("Profile saved."))
         return redirect("profile")
     return render_profile(request, form)
 
@@ -54,9 +54,9 @@ def parse_profile_form(request: HttpRequest) -> BoundForm:
     try:
         form.data["name"] = parse_name(form.values["name"], max_length=MAX_NAME_LENGTH) if form.values["name"] else ""
     except ValidationError:
-        form.errors["name"] = _("A name has at most {most} characters, on one line.").format(most=MAX_NAME_LENGTH)
+        form.errors["name"] = _("Enter a name of at most {most} characters.").format(most=MAX_NAME_LENGTH)
     if form.values["locale"] not in {"", *LOCALE_NAMES}:
-        form.errors["locale"] = _("Choose one of the list.")
+        form.errors["locale"] = _("Choose an option from the list.")
     return form
 
 
@@ -83,7 +83,7 @@ def render_profile(
 def request_email_change_page(request: HttpRequest) -> HttpResponse:
     """Request a new e-mail address; needs a recent sign-in."""
     form = BoundForm(values={"email": request.POST.get("email", "").strip()})
-    label_text = _("Ask for {email} as your new e-mail address.")
+    label_text = _("Change your email address to {email}.")
     if login_redirect := redirect_unless_recent_login(
         request, next_path=reverse("profile"), get_action_label=lambda: label_text.format(**form.values)
     ):
@@ -91,16 +91,13 @@ def request_email_change_page(request: HttpRequest) -> HttpResponse:
     try:
         User._meta.get_field("email").clean(form.values["email"], None)
     except ValidationError:
-        form.errors["email"] = _("Write an e-mail address such as anna@example.com.")
+        form.errors["email"] = _("Enter an email address such as anna@example.com.")
         return render_profile(request, email_form=form)
     with handle_form_errors(request, form):
         email_change.request_email_change(
             user=get_signed_in_user(request), email=form.values["email"], context=build_audit_context(request)
         )
-        message = _(
-            "If {email} can be yours, a link is on its way there. It holds for a day. "
-            "Until you open it, nothing changes."
-        )
+        message = _("We sent a confirmation link to {email}, valid for one day. Your address changes when you open it.")
         messages.success(request, message.format(email=form.values["email"]))
         return redirect("profile")
     return render_profile(request, email_form=form)
@@ -114,11 +111,11 @@ def confirm_email_change_page(request: HttpRequest, token: str) -> HttpResponse:
     try:
         if request.method == "POST":
             new_email = email_change.confirm_email_change(user=user, token=token, request=request, context=context)
-            messages.success(request, _("Your e-mail address is {email} now.").format(email=new_email))
+            messages.success(request, _("Email address changed to {email}.").format(email=new_email))
             return redirect("profile")
         row = email_change.get_pending_email_change(user=user, token=token, context=context)
     except email_change.EmailChangeEnded:
-        message = _("This link has ended, or is for another account than {email}.")
+        message = _("This link has expired or does not belong to {email}.")
         messages.error(request, message.format(email=user.email))
         return redirect("profile")
     response = render(request, "companies/confirm_email.html", {"row": row})

@@ -22,11 +22,9 @@ from companies.models import Passkey, RecoveryCode, User
 from companies.pages.user.sign_in import allow_return_to_app, get_safe_next
 
 PROVE_PURPOSE = "prove"  # the purpose of a challenge
-WRONG_CODE_TEXT = gettext_lazy(
-    "The code is wrong, was used already, or came too soon after a wrong one. Wait for the next code."
-)
-WRONG_PASSKEY_TEXT = gettext_lazy("The passkey was not accepted. Try again, or another way.")
-SIGN_IN_EXPIRED_TEXT = gettext_lazy("Signing in took too long. Begin again.")
+WRONG_CODE_TEXT = gettext_lazy("The code is incorrect or was already used. Wait for the next code.")
+WRONG_PASSKEY_TEXT = gettext_lazy("Passkey not accepted. Try again or use another method.")
+SIGN_IN_EXPIRED_TEXT = gettext_lazy("Sign-in timed out. Sign in again.")
 
 
 @allow_return_to_app
@@ -130,6 +128,6 @@ def complete_second_step(request: HttpRequest, user: User, next_path: str) -> Ht
     devices.reset_totp_throttling(user.pk)
     remaining_codes = RecoveryCode.objects.for_user(user.pk).count()
     if user.mfa_method == backends.RECOVERY:
-        message = gettext("You used a recovery code. {left} are left; make new ones before they run out.")
+        message = gettext("You signed in with a recovery code; {left} left. Create new codes before you run out.")
         messages.info(request, message.format(left=remaining_codes))
     return redirect(next_path)

@@ -70,5 +70,5 @@ def revoke_sessions_page(request: HttpRequest) -> HttpResponse:
         )
         messages.success(request, _("Signed out: {what}.").format(what=translate_log_entry(detail)))
     else:
-        messages.info(request, _("That session had ended already."))
+        messages.info(request, _("This session is already signed out."))
     return redirect("security")

@@ -138,7 +138,7 @@ def change_password_page(request: HttpRequest) -> HttpResponse:
             )
         if not sessions.has_mfa(user):  # with MFA the password alone is no authentication
             request.session["auth_time"] = context.time.timestamp()
-        messages.success(request, _("Your password was changed. Other sessions were signed out."))
+        messages.success(request, _("Password changed. Your other sessions were signed out."))
         return redirect(HOME_PATH)
     if getattr(request, "axes_locked_out", False):  # the user does not know the password: the response is a 429
         logout(request)
@@ -167,12 +167,12 @@ def send_password_reset_email(user: User | None, *, email: str) -> None:
     recipient = user or User(email=email)
     with use_locale(get_user_locale(recipient)):
         message = _(
-            "Somebody, probably you, asked for a new password for {email}. Set it here:\n\n{link}\n\n"
-            "The link holds for three days and works once. If it was not you, you can ignore this message."
+            "Reset the password for {email} here:\n\n{link}\n\nThe link is valid for 3 days and can be "
+            "used once. If you did not request this, ignore this email."
         )
         mailer.send_email_later(
             to=[user.email] if user else [],
-            subject=_("Set a new password"),
+            subject=_("Reset password"),
             message=message.format(email=recipient.email, link=build_password_link(recipient)),
         )
 
@@ -200,5 +200,5 @@ class SetPasswordView(PasswordResetConfirmView):
         session_revocation.handle_password_change(
             user=form.user, now=context.time, request=self.request, except_session_key=session_key
         )
-        messages.success(self.request, _("Your password is set. Sign in with it."))
+        messages.success(self.request, _("Password saved. Sign in with your new password."))
         return response

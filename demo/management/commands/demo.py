@@ -14,7 +14,7 @@ from demo.actions import DemoAccess, create_demo_company
 
 
 class Command(BaseCommand):
-    help = "Create a believable software company with people, accounts and movements."
+    help = "Create a demo software company with members, accounts and transactions."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--name", default="Northwind Analytics")
@@ -26,7 +26,7 @@ class Command(BaseCommand):
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         if not 1 <= options["months"] <= 240 or not 0 <= options["transactions"] <= 2_000_000:
-            raise CommandError("--months must be 1 to 240, --transactions 0 to 2,000,000.")
+            raise CommandError("--months must be from 1 to 240, --transactions from 0 to 2,000,000.")
         try:
             name = parse_name(options["name"], max_length=200)
         except ValidationError as error:

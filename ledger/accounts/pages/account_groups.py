@@ -98,7 +98,7 @@ def parse_group_id(text: str) -> UUID | None:
     """
     parsed_id = parse_id(text) if text else None
     if text and parsed_id is None:
-        raise ValidationFailed([("#/accountGroupId", "unknown_id", _("There is no such group."))])
+        raise ValidationFailed([("#/accountGroupId", "unknown_id", _("This group does not exist."))])
     return parsed_id
 
 
@@ -117,7 +117,7 @@ def create_account_group_page(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             group = actions.create_account_group(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} was added.").format(name=group.name), "account-groups")
+            return page.redirect_with_message(_("{name} added.").format(name=group.name), "account-groups")
     return render_account_group_form(page, form)
 
 
@@ -134,7 +134,7 @@ def edit_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
             group = actions.update_account_group(
                 company=page.company, context=page.audit_context, group_id=group_id, values=form.data
             )
-            return page.redirect_with_message(_("{name} was saved.").format(name=group.name), "account-groups")
+            return page.redirect_with_message(_("{name} saved.").format(name=group.name), "account-groups")
     return render_account_group_form(page, form, group=group)
 
 
@@ -173,5 +173,5 @@ def delete_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse
     """Delete an account group that has no accounts."""
     with page.handle_errors():
         actions.delete_account_group(company=page.company, context=page.audit_context, group_id=group_id)
-        return page.redirect_with_message(_("The group was deleted."), "account-groups")
+        return page.redirect_with_message(_("Group deleted."), "account-groups")
     return page.redirect("account-groups")

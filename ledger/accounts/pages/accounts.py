@@ -27,7 +27,7 @@ from ledger.transactions.pages.labels import join_texts, load_visible_names
 
 TEXT_FIELDS = ("name", "type", "accountNumber", "accountGroupId", "defaultCurrency", "defaultCategoryId")
 CASH_CHOICES = {
-    "": _("As its type says: banks and cash do"),
+    "": _("Default for the account type"),
     "true": _("Counts as cash"),
     "false": _("Does not count as cash"),
 }
@@ -96,7 +96,7 @@ def create_account_page(page: CompanyPage) -> HttpResponse:
         with page.handle_errors(form):
             account = actions.create_account(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(
-                gettext("{name} was opened.").format(name=account.name), "account", account_id=account.id
+                gettext("{name} created.").format(name=account.name), "account", account_id=account.id
             )
     return render_account_form(page, form)
 
@@ -119,7 +119,7 @@ def edit_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
                 company=page.company, context=page.audit_context, account_id=account_id, values=form.data
             )
             return page.redirect_with_message(
-                gettext("{name} was saved.").format(name=account.name), "account", account_id=account_id
+                gettext("{name} saved.").format(name=account.name), "account", account_id=account_id
             )
     return render_account_form(page, form, account=account)
 
@@ -130,7 +130,7 @@ def bind_account_form(page: CompanyPage, *, partial: bool = False) -> BoundForm:
     cash_choice = page.request.POST.get("includeInCashBalance", "")
     form.values = {**form.values, "includeInCashBalance": cash_choice}
     if cash_choice not in CASH_CHOICES:
-        form.errors["includeInCashBalance"] = gettext("Must be one of these.")
+        form.errors["includeInCashBalance"] = gettext("Choose one of the options.")
     form.data["include_in_cash_balance"] = {"true": True, "false": False}.get(cash_choice)
     form.data["cash_chosen"] = cash_choice != ""
     return form
@@ -237,9 +237,7 @@ def set_initial_balance_page(page: CompanyPage, account_id: UUID) -> HttpRespons
                 day=form.data["date"],
                 amount=form.data["amount_value"],
             )
-            return page.redirect_with_message(
-                gettext("The initial balance was saved."), "account", account_id=account_id
-            )
+            return page.redirect_with_message(gettext("Opening balance saved."), "account", account_id=account_id)
     return render_account_page(page, account, form)
 
 
@@ -255,7 +253,7 @@ def archive_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
             values={"archived": archived},
             action="account.archived" if archived else "account.unarchived",
         )
-        message = gettext("{name} was archived.") if archived else gettext("{name} was restored.")
+        message = gettext("{name} archived.") if archived else gettext("{name} restored.")
         return page.redirect_with_message(message.format(name=account.name), "account", account_id=account_id)
     return page.redirect("account", account_id=account_id)
 
@@ -265,7 +263,7 @@ def delete_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
     """Delete an account without transactions."""
     with page.handle_errors():
         account = actions.delete_account(company=page.company, context=page.audit_context, account_id=account_id)
-        return page.redirect_with_message(gettext("{name} was deleted.").format(name=account.name), "accounts")
+        return page.redirect_with_message(gettext("{name} deleted.").format(name=account.name), "accounts")
     return page.redirect("account", account_id=account_id)
 
 

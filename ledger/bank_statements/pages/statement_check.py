@@ -37,13 +37,13 @@ OPTION_CHOICES = {"split": ("entry", "details"), "dateOrder": ("", "dayFirst", "
 
 
 class RepeatedUpload(InvalidInputError):
-    """A file is named more than once: upload the files again."""
+    """A file is listed twice. Upload the files again."""
 
     code = "repeated_upload"
 
 
 class UploadsTooLarge(TooLargeError):
-    """The files together are larger than one upload may be: import them in several steps."""
+    """The files are too large for one upload. Import them in several steps."""
 
     code = "body_too_large"
 
@@ -126,7 +126,7 @@ def check_upload_limits(page: CompanyPage, upload_ids: Sequence[UUID]) -> None:
     Raises TooManyFiles, RepeatedUpload, UploadsTooLarge, UploadExpired.
     """
     if len(upload_ids) > MAX_FILES:
-        raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MAX_FILES))
+        raise TooManyFiles(_("You can upload at most {most} files at once.").format(most=MAX_FILES))
     if len(set(upload_ids)) < len(upload_ids):
         raise RepeatedUpload
     if (
@@ -199,20 +199,20 @@ def describe_refusal(refusal: DomainError) -> str:
     if isinstance(refusal, AccountUnknown):
         number = refusal.number
         if number:
-            message = _("No account has the number {number}. Where it is one without a number, choose that below.")
+            message = _("No account has the number {number}. Choose an account without a number below.")
             return message.format(number=number)
-        return _("It names no account: choose one below.")
+        return _("The file contains no account number. Choose an account below.")
     if isinstance(refusal, DateOrderUnknown):
-        return _("Its dates can be read in both orders: choose below which comes first, the day or the month.")
+        return _("The date order is unclear. Choose day first or month first below.")
     files = [refusal.file] if isinstance(refusal, ColumnsUnknown) and refusal.file else []
     files = refusal.files if isinstance(refusal, MappingAmbiguous) else files
     if files:
         message = _("Unpack the archive, import {names} alone, and answer there how to read the columns.")
         return message.format(names=", ".join(f"“{name}”" for name in files[:SHOWN_NAMES]))
     if isinstance(refusal, ColumnsUnknown):
-        return _("No columns of a day and an amount were found: import this one alone, and choose them there.")
+        return _("No date and amount columns found. Import the file on its own to choose them.")
     if isinstance(refusal, MappingAmbiguous):
-        return _("It can be read in several ways: import this one alone, and answer there.")
+        return _("The file can be read in several ways. Import it on its own to choose.")
     return refusal.errors[0][2] if isinstance(refusal, ValidationFailed) else refusal.detail
 
 
@@ -244,21 +244,21 @@ def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: d
 
 def format_entry_counts(received: StatementImportResult) -> list[str]:
     """Describe what happens to a file's entries; zero counts are left out."""
-    templates = [_("{count} new"), _("{count} there already")]
+    templates = [_("{count} new"), _("{count} duplicates")]
     counts = [received.count, received.known]
     if received.booked:
-        templates.append(_("{count} booked that were pending"))
+        templates.append(_("{count} pending now booked"))
         counts.append(received.booked)
     if received.lapsed:
-        templates.append(_("{count} pending not stored, for the bank's statement of their day does not have them"))
+        templates.append(_("{count} pending skipped because the bank no longer reports them"))
         counts.append(received.lapsed)
     if other_accounts := received.other_accounts:
         templates.append(
-            ngettext("{count} other account left out", "{count} other accounts left out", len(other_accounts))
+            ngettext("{count} other account skipped", "{count} other accounts skipped", len(other_accounts))
         )
         counts.append(len(other_accounts))
     if skipped_count := received.skipped_before_data_start:
-        templates.append(_("{count} before the books start"))
+        templates.append(_("{count} before the data start date"))
         counts.append(skipped_count)
     texts = [template.format(count=format_count(count)) for template, count in zip(templates, counts, strict=True)]
     if files := received.left_out_files:
@@ -275,15 +275,23 @@ def format_statement_result(received: Sequence[StatementImportResult]) -> str:
     transactions = ngettext("{count} transaction", "{count} transactions", count).format(count=format_count(count))
     files = ngettext("{count} file", "{count} files", len(received)).format(count=format_count(len(received)))
     lapsed_said = ngettext(
-        "{count} pending one was not stored: the bank's statement of its day does not have it.",
-        "{count} pending ones were not stored: the bank's statement of their day does not have them.",
+        "{count} pending entry skipped: the bank no longer reports it.",
+        "{count} pending entries skipped: the bank no longer reports them.",
         lapsed,
     )
     optional_sentences = [
-        (booked, ngettext("{count} pending one is booked now.", "{count} pending ones are booked now.", booked)),
-        (known, ngettext("{count} was there already.", "{count} were there already.", known)),
+        (
+            booked,
+            ngettext(
+                "{count} pending transaction is now booked.", "{count} pending transactions are now booked.", booked
+            ),
+        ),
+        (known, ngettext("{count} duplicate skipped.", "{count} duplicates skipped.", known)),
         (lapsed, lapsed_said),
-        (gone, ngettext("{count} pending one is gone.", "{count} pending ones are gone.", gone)),
+        (
+            gone,
+            ngettext("{count} pending transaction was deleted.", "{count} pending transactions were deleted.", gone),
+        ),
     ]
     sentences = [_("{transactions} imported from {files}.").format(transactions=transactions, files=files)]
     return " ".join(

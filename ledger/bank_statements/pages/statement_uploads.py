@@ -25,7 +25,7 @@ MAX_NAME_LENGTH = 100
 
 
 class TooManyFiles(InvalidInputError):
-    """More files than are taken at once."""
+    """Too many files. Upload fewer at once."""
 
     code = "too_many_files"
 
@@ -60,7 +60,7 @@ def store_uploaded_files(page: CompanyPage) -> HttpResponse:
             page, error=refusal.detail, status=413 if isinstance(refusal, TooLargeError) else 400
         )
     for each in refusals:
-        messages.error(page.request, _("{why} It was left out.").format(why=each.detail))
+        messages.error(page.request, _("{why} The file was skipped.").format(why=each.detail))
     query = [("upload", f"{upload_id} {name}") for upload_id, name in stored_uploads]
     if page.request.POST.get("account"):
         query.append(("account", page.request.POST["account"]))
@@ -93,7 +93,7 @@ def split_readable_files(files: Sequence[Any]) -> tuple[list[Any], list[DomainEr
     Raises TooManyFiles, and StatementFormatUnknown if no file is readable.
     """
     if len(files) > MAX_FILES:
-        raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MAX_FILES))
+        raise TooManyFiles(_("You can upload at most {most} files at once.").format(most=MAX_FILES))
     readable_files = [file for file in files if detect_upload_kind(file) is not None]
     refusals: list[DomainError] = [
         StatementFormatUnknown(describe_unreadable_file(file)) for file in files if file not in readable_files
@@ -105,9 +105,9 @@ def split_readable_files(files: Sequence[Any]) -> tuple[list[Any], list[DomainEr
 
 def describe_unreadable_file(file: Any) -> str:
     """Describe why a file is not readable."""
-    message = _("“{name}” is no bank statement, whatever its name says.")
+    message = _("“{name}” is not a supported statement file.")
     if not read_beginning(file).strip():
-        message = _("“{name}” is empty. Export it again, and choose that file.")
+        message = _("“{name}” is empty. Export it again.")
     return message.format(name=clean_filename(file.name or "file")[:60])
 
 

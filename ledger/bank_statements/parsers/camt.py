@@ -74,21 +74,21 @@ def read_camt(
             if (
                 start - stream.parser.CurrentByteIndex > MAX_TAG_BYTES
             ):  # it waits for the end of a tag, and keeps it all
-                raise UnreadableFileError("A tag without an end.", line=stream.parser.CurrentLineNumber)
+                raise UnreadableFileError("Unclosed XML tag.", line=stream.parser.CurrentLineNumber)
         stream.parser.Parse(b"", True)
         on_progress(len(content))
     except expat.ExpatError as error:
         if error.code in TRUNCATION_ERRORS:
             unreadable = UnreadableFileError(
-                "The file ends here, in its middle: it was cut off. Export or download it again.", line=error.lineno
+                "The file is incomplete and ends here. Export or download it again.", line=error.lineno
             )
         else:
             unreadable = UnreadableFileError(
-                "The file is broken here, its XML is not well-formed. Export it again.", line=error.lineno
+                "The XML is not well-formed here. Export the file again.", line=error.lineno
             )
         raise unreadable from None
     except (LookupError, ValueError) as error:
-        raise UnreadableFileError("Its encoding cannot be read: {error}.", line=1, error=str(error)) from None
+        raise UnreadableFileError("Unsupported encoding: {error}.", line=1, error=str(error)) from None
     if not stream.format:
         raise NotAStatementError
     return stream.format, stream.statements
@@ -129,7 +129,7 @@ class CamtStream:
     def get_local_name(self, name: str) -> str:
         """Return the name without its prefix, and cache it."""
         if len(self.names) >= MAX_NAMES:
-            raise UnreadableFileError("Too many kinds of elements.", line=self.parser.CurrentLineNumber)
+            raise UnreadableFileError("Too many different elements.", line=self.parser.CurrentLineNumber)
         self.names[name] = name.rpartition(":")[2]
         return self.names[name]
 
@@ -137,13 +137,15 @@ class CamtStream:
         name = self.names.get(name) or self.get_local_name(name)
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise UnreadableFileError("More than {most} levels.", line=self.parser.CurrentLineNumber, most=MAX_DEPTH)
+            raise UnreadableFileError(
+                "Nested deeper than {most} levels.", line=self.parser.CurrentLineNumber, most=MAX_DEPTH
+            )
         if self.skipping or (self.draft is not None and name in SKIPPED_ELEMENTS):
             self.skipping = self.skipping or self.depth
         elif self.builder is not None:
             self.size += 1
             if self.size > MAX_ENTRY_ELEMENTS:
-                raise UnreadableFileError("An entry with too many elements.", line=self.line)
+                raise UnreadableFileError("The entry has too many elements.", line=self.line)
             self.builder.start(name, attributes)
         else:
             self.open(name, attributes)
@@ -181,7 +183,7 @@ class CamtStream:
         if self.builder is not None and not self.skipping:
             self.length += len(text)
             if self.length > MAX_ENTRY_CHARACTERS:
-                raise UnreadableFileError("An entry with too much text.", line=self.line)
+                raise UnreadableFileError("The entry has too much text.", line=self.line)
             self.builder.data(text)
 
     def add_child(self, element: Element, draft: CamtDraft) -> None:

@@ -28,7 +28,7 @@ def build_camt_entry(element: Element, format_: str, currency: str, line: int) -
     children = {child.tag: child for child in element}
     sign = get_element_text(children.get("CdtDbtInd"))
     if "Amt" not in children or sign not in ("CRDT", "DBIT"):
-        raise UnreadableFileError("Ntry has no Amt, or no CdtDbtInd that is CRDT or DBIT.", line=line)
+        raise UnreadableFileError("Ntry has no Amt, or its CdtDbtInd is neither CRDT nor DBIT.", line=line)
     credit, reversal = sign == "CRDT", get_element_text(children.get("RvslInd")) in ("true", "1")
     details = [child for group in element.iterfind("NtryDtls") for child in group.iterfind("TxDtls")]
     single_detail = details[0] if len(details) == 1 else None
@@ -72,7 +72,7 @@ def parse_entry_day(element: Element | None, line: int) -> date | None:
     """Return the day of an entry; None if it has none. Raises UnreadableFileError if it is invalid."""
     day = get_day_at(element)
     if day is None and (text := get_text_at(element, "Dt") or get_text_at(element, "DtTm")):
-        raise UnreadableFileError("{text} is no date.", line=line, text=text[:40])
+        raise UnreadableFileError("{text} is not a valid date.", line=line, text=text[:40])
     return day
 
 
@@ -215,5 +215,5 @@ def extract_remittance_text(element: Element | None) -> str:
 def check_text_length(text: str, line: int) -> str:
     """Return the text. Raises UnreadableFileError if it is too long."""
     if len(text) > MAX_TEXT_LENGTH:
-        raise UnreadableFileError("A text of more than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
+        raise UnreadableFileError("The text is longer than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
     return text

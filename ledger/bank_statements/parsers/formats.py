@@ -91,7 +91,7 @@ def read_statement_file(
 def require_statements(statements: list[ParsedStatement]) -> list[ParsedStatement]:
     """Return the statements. Raises UnreadableFileError if there are none."""
     if not statements:
-        raise UnreadableFileError("There is no statement in it.", line=1)
+        raise UnreadableFileError("The file contains no statement.", line=1)
     return statements
 
 
@@ -109,7 +109,7 @@ def decode_text(content: bytes) -> str:
     """Return the whole text in the detected encoding. Raises UnreadableFileError."""
     stream = open_text(content)
     if stream is None:
-        raise UnreadableFileError("It is in none of the encodings UTF-8, UTF-16 and Windows-1252.", line=0)
+        raise UnreadableFileError("The file is not text in UTF-8, UTF-16 or Windows-1252.", line=0)
     return stream.read()
 
 
@@ -117,7 +117,7 @@ def iterate_text_lines(content: bytes) -> Iterator[str]:
     """Yield the lines. Raises UnreadableFileError."""
     stream = open_text(content)
     if stream is None:
-        raise UnreadableFileError("It is in none of the encodings UTF-8, UTF-16 and Windows-1252.", line=0)
+        raise UnreadableFileError("The file is not text in UTF-8, UTF-16 or Windows-1252.", line=0)
     stream.reconfigure(newline=None)  # type: ignore[attr-defined]
     return limit_lines(stream)
 
@@ -128,9 +128,9 @@ def limit_lines(stream: TextIO) -> Iterator[str]:
     while line := stream.readline(MAX_PIECE_LENGTH):
         number += 1
         if number > MAX_LINES:
-            raise UnreadableFileError("More than {most} lines.", line=number, most=MAX_LINES)
+            raise UnreadableFileError("The file has more than {most} lines.", line=number, most=MAX_LINES)
         if len(line) == MAX_PIECE_LENGTH:
-            raise UnreadableFileError("A text of more than {most} characters.", line=number, most=MAX_PIECE_LENGTH)
+            raise UnreadableFileError("The text is longer than {most} characters.", line=number, most=MAX_PIECE_LENGTH)
         yield line
 
 

@@ -43,7 +43,7 @@ class TooManyEntriesError(Exception):
 def check_element_count(count: int, entries: int, *, line: int) -> None:
     """Limit the number of tags by the number of entries. Raises UnreadableFileError."""
     if count > MAX_OUTER_TAGS + MAX_TAGS_PER_ENTRY * entries:
-        raise UnreadableFileError("Too many elements for so few entries.", line=line)
+        raise UnreadableFileError("Too many elements.", line=line)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def to_signed_amount(text: str, *, negative: bool, line: int) -> str:
     """
     match = AMOUNT_PATTERN.fullmatch(text)
     if match is None or not text.strip("."):
-        raise UnreadableFileError("“{text}” is no amount.", line=line, text=text[:40])
+        raise UnreadableFileError("“{text}” is not a valid amount.", line=line, text=text[:40])
     whole, cents = match[1] or "0", (match[2] or "").rstrip("0")
     plain = f"{whole}.{cents}" if cents else whole
     return f"-{plain}" if negative and plain != "0" else plain

@@ -128,7 +128,7 @@ def is_next_field(tag: str, next_line: str) -> bool:
 def check_field_length(length: int, line: int) -> int:
     """Return the length of a field. Raises UnreadableFileError if it is too long, since readers split it repeatedly."""
     if length > MAX_PIECE_LENGTH:
-        raise UnreadableFileError("A text of more than {most} characters.", line=line, most=MAX_PIECE_LENGTH)
+        raise UnreadableFileError("The text is longer than {most} characters.", line=line, most=MAX_PIECE_LENGTH)
     return length
 
 
@@ -172,10 +172,10 @@ class Mt940Draft:
     def to_statement(self) -> ParsedStatement:
         opening, closing = self.get_balance("60F", "60M"), self.get_balance("62F", "62M")
         if opening and not closing:
-            raise UnreadableFileError("The statement ends without its closing balance (62F).", line=self.line)
+            raise UnreadableFileError("The statement has no closing balance (62F).", line=self.line)
         if opening and closing and opening[1] != closing[1]:
             raise UnreadableFileError(
-                "The statement opens in {opening} and closes in {closing}. Ask the bank for it again.",
+                "The statement opens in {opening} and closes in {closing}. Request it from the bank again.",
                 line=self.line,
                 opening=opening[1],
                 closing=closing[1],
@@ -183,7 +183,7 @@ class Mt940Draft:
         is_interim = self.is_interim
         currency = (opening or closing or ("", self.details.get("34", "")[:3], ""))[1]
         if not currency:
-            raise UnreadableFileError("The statement names no currency (60F, 62F or 34F).", line=self.line)
+            raise UnreadableFileError("The statement has no currency (60F, 62F or 34F).", line=self.line)
         number = clean_text(self.details.get("25", "").split("\n")[0])[:MAX_ACCOUNT_NUMBER_LENGTH]
         return ParsedStatement(
             account_number=number,
@@ -230,7 +230,7 @@ def parse_mt940_balance(line: int, value: str) -> tuple[date, str, Decimal]:
     """Return (day, currency, amount) of a field 60 or 62."""
     match = BALANCE_PATTERN.fullmatch(value.split("\n")[0])
     if match is None:
-        raise UnreadableFileError("“{text}” is no balance.", line=line, text=value[:40])
+        raise UnreadableFileError("“{text}” is not a valid balance.", line=line, text=value[:40])
     amount = to_signed_amount(to_decimal_point(match[4]), negative=match[1] == "D", line=line)
     return parse_six_digit_date(match[2], line), match[3], Decimal(amount)
 
@@ -250,7 +250,7 @@ def parse_day_parts(line: int, text: str, *parts: int) -> date:
     try:
         return resolve_day_in_month(*parts)
     except ValueError:
-        raise UnreadableFileError("“{text}” is no day.", line=line, text=text) from None
+        raise UnreadableFileError("“{text}” is not a valid date.", line=line, text=text) from None
 
 
 def find_entry_day(value: date, text: str, line: int) -> date:
@@ -265,7 +265,7 @@ def build_mt940_entry(line: int, movement: str, information: str, *, currency: s
     first_line, _, further = movement.partition("\n")
     match = MOVEMENT_PATTERN.fullmatch(first_line)
     if match is None:
-        raise UnreadableFileError("“{text}” is no movement (61).", line=line, text=first_line[:40])
+        raise UnreadableFileError("“{text}” is not a valid entry (61).", line=line, text=first_line[:40])
     value_date = parse_six_digit_date(match["value"], line)
     entry_date_text = (match["entry"] or "").strip()
     day = find_entry_day(value_date, entry_date_text, line) if entry_date_text else value_date
@@ -275,7 +275,7 @@ def build_mt940_entry(line: int, movement: str, information: str, *, currency: s
         notes.insert(0, f"Value date {value_date}")
     description = description or clean_text(further) or ("" if customer.strip() in NOT_GIVEN else clean_text(customer))
     if len(description) > MAX_TEXT_LENGTH or len(from_to) > MAX_TEXT_LENGTH:
-        raise UnreadableFileError("A text of more than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
+        raise UnreadableFileError("The text is longer than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
     return Entry(
         day=day,
         amount=to_signed_amount(

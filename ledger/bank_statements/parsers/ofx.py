@@ -66,7 +66,7 @@ def read_ofx(text: str, *, most: int, find_currency: Callable[[str], str] = find
         else:
             reader.open(name, value, line)
     if last != "/OFX":
-        raise UnreadableFileError("The file ends before its </OFX>.", line=text.count("\n") + 1)
+        raise UnreadableFileError("The file is incomplete: </OFX> is missing.", line=text.count("\n") + 1)
     return reader.statements
 
 
@@ -81,9 +81,7 @@ def find_mark(text: str) -> str:
 
 def mixed_marks(error: MixedMarksError, line: int) -> UnreadableFileError:
     text, other = (each[:40] for each in error.texts)
-    return UnreadableFileError(
-        "“{text}” and “{other}” have different decimal marks.", line=line, text=text, other=other
-    )
+    return UnreadableFileError("“{text}” and “{other}” use different decimal marks.", line=line, text=text, other=other)
 
 
 def iterate_tags(text: str) -> Iterator[tuple[int, bool, str, str]]:
@@ -128,7 +126,7 @@ class OfxReader:
         elif value and self.draft is not None:
             target_values = self.draft.values if self.movement is None else self.movement
             if len(target_values) >= MAX_VALUES:
-                raise UnreadableFileError("Too many kinds of values.", line=line)
+                raise UnreadableFileError("Too many different elements.", line=line)
             target_values.setdefault(f"{self.section}.{name}" if self.section else name, unescape(value))
 
     def close(self, name: str) -> None:
@@ -196,7 +194,7 @@ def build_ofx_entry(
         raise UnreadableFileError("STMTTRN has no DTPOSTED or no TRNAMT.", line=line)
     from_to, memo = clean_text(values.get("NAME") or values.get("PAYEE.NAME") or ""), clean_text(values.get("MEMO", ""))
     if len(from_to) > MAX_TEXT_LENGTH or len(memo) > MAX_TEXT_LENGTH:
-        raise UnreadableFileError("A text of more than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
+        raise UnreadableFileError("The text is longer than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
     currency, notes = statement_values.get("CURDEF", "").upper(), []
     value, foreign = parse_signed_amount(amount, line, mark), values.get("CURRENCY.CURSYM", "").upper()
     if foreign and foreign != currency:
@@ -241,7 +239,7 @@ def parse_rate(text: str, line: int) -> Decimal:
     """
     plain = text.replace(",", ".")
     if RATE_PATTERN.fullmatch(plain) is None or not plain.strip("+.0"):
-        raise UnreadableFileError("“{text}” is no exchange rate.", line=line, text=text[:40])
+        raise UnreadableFileError("“{text}” is not a valid exchange rate.", line=line, text=text[:40])
     return Decimal(plain)
 
 
@@ -257,7 +255,7 @@ def parse_signed_amount(text: str, line: int, mark: str = "") -> str:
     try:
         amount = parse_written_amount(text, mark)
     except GarbledAmountError:
-        raise UnreadableFileError("“{text}” is no amount.", line=line, text=text[:40]) from None
+        raise UnreadableFileError("“{text}” is not a valid amount.", line=line, text=text[:40]) from None
     return to_signed_amount(amount.removeprefix("-"), negative=amount.startswith("-"), line=line)
 
 
@@ -269,4 +267,4 @@ def parse_ofx_day(text: str, line: int) -> date:
             raise ValueError
         return resolve_day_in_month(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
     except ValueError:
-        raise UnreadableFileError("“{text}” is no time.", line=line, text=text[:40]) from None
+        raise UnreadableFileError("“{text}” is not a valid time.", line=line, text=text[:40]) from None

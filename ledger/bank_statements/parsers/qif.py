@@ -113,7 +113,7 @@ def iterate_qif_records(lines: Iterator[str], most: int) -> Iterator[QifRecord]:
             date_line = number if line[0] == "D" and "D" not in values else date_line
             values.setdefault(line[0], line[1:])
     if in_account and values:
-        raise UnreadableFileError("The entry does not end: ^ is missing.", line=first_line)
+        raise UnreadableFileError("The entry has no end: ^ is missing.", line=first_line)
 
 
 class Sections:
@@ -150,7 +150,7 @@ def is_account_header(header: str, line: int) -> bool:
     if kind.startswith("type:"):
         kind = kind.removeprefix("type:").strip()
         if kind == "invst":
-            raise UnreadableFileError("Entries of securities are no movements of an account.", line=line)
+            raise UnreadableFileError("Securities entries are not supported.", line=line)
         return kind in ACCOUNT_TYPES
     return False
 
@@ -172,7 +172,7 @@ def match_date(text: str, line: int) -> "re.Match[str]":
     match = DATE_PATTERN.fullmatch(text[:40])
     if match is None:
         raise UnreadableFileError(
-            "“{text}” is no date. Write it as 31/12/2026 or 2026-12-31.", line=line, text=text[:40]
+            "“{text}” is not a valid date. Use the format 31/12/2026 or 2026-12-31.", line=line, text=text[:40]
         )
     return match
 
@@ -218,16 +218,14 @@ def parse_qif_day(match: "re.Match[str]", order: str | None, line: int) -> date:
 
 def build_day_error(text: str, order: str | None, line: int) -> UnreadableFileError:
     if order is None:
-        error = UnreadableFileError(
-            "“{text}” begins with a year, and is no date. Write it as 2026-12-31.", line=line, text=text
-        )
+        error = UnreadableFileError("“{text}” is not a valid date. Use the format 2026-12-31.", line=line, text=text)
     elif order == DAY_FIRST:
         error = UnreadableFileError(
-            "“{text}” is no date with the day first. Choose the other order.", line=line, text=text
+            "“{text}” is not a valid date with the day first. Choose the other order.", line=line, text=text
         )
     else:
         error = UnreadableFileError(
-            "“{text}” is no date with the month first. Choose the other order.", line=line, text=text
+            "“{text}” is not a valid date with the month first. Choose the other order.", line=line, text=text
         )
     return error
 
@@ -244,7 +242,7 @@ def find_mark(records: list[QifRecord]) -> str:
 def build_qif_entry(when: date, line: int, values: dict[str, str], currency: str, mark: str) -> Entry:
     texts = {name: clean_text(values.get(name, "")) for name in "PMN"}
     if any(len(text) > MAX_TEXT_LENGTH for text in texts.values()):
-        raise UnreadableFileError("A text of more than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
+        raise UnreadableFileError("The text is longer than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
     return Entry(
         day=when,
         amount=parse_signed_amount(get_amount_text(values), line, mark),

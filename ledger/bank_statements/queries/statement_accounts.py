@@ -19,7 +19,7 @@ NUMBER_WITH_BIC_PATTERN = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?/(.+)"
 
 
 class AccountUnknown(InvalidInputError):
-    """No active account has the number of the statement; name the account, or give one that number."""
+    """No active account has the statement's number. Choose an account or add the number to one."""
 
     code = "account_unknown"
 
@@ -29,19 +29,19 @@ class AccountUnknown(InvalidInputError):
 
 
 class AccountDiffers(InvalidInputError):
-    """The file is of another account than the one that was named."""
+    """The file belongs to another account. Choose that account or none."""
 
     code = "account_differs"
 
 
 class CurrencyDiffers(InvalidInputError):
-    """The statement is in another currency than its account. Name an account in the statement's currency."""
+    """The statement and the account have different currencies. Choose an account in the statement's currency."""
 
     code = "currency_differs"
 
 
 class AccountAmbiguous(InvalidInputError):
-    """Several active accounts have this number, and none alone the statement's currency; name one of them."""
+    """Several active accounts have the statement's number. Choose one."""
 
     code = "account_ambiguous"
 
@@ -78,7 +78,7 @@ def find_statement_accounts(
         pairs = [(statement, account) for statement in find_own_statements(account, statements)]
     for statement, own_account in pairs:
         if statement.currency != own_account.default_currency:
-            detail = _("The statement is in {currency}, and the account in {own}. Name an account in {currency}.")
+            detail = _("The statement is in {currency}, the account in {own}. Choose an account in {currency}.")
             raise CurrencyDiffers(detail.format(currency=statement.currency, own=own_account.default_currency))
     return pairs
 
@@ -100,9 +100,11 @@ def find_own_statements(account: Account, statements: Sequence[ParsedStatement])
         if takes_all or statement.file not in named_in or is_own_statement(account, statement)
     ]
     if not own_statements and statements:
-        detail = _("The file is of the account {number}, and you named another one. Name that one, or none.")
+        detail = _("The file belongs to account {number}. Choose that account or none.")
         if len(labels) > 1:
-            detail = _("The file has statements of {number}, not of the account you named. Name one of these, or none.")
+            detail = _(
+                "The file has statements of {number}, not of the selected account. Choose another account or none."
+            )
         # A user who may only write must not see our account numbers.
         raise AccountDiffers(detail.format(number=", ".join(label or "–" for label in labels[:MAX_NUMBERS_SHOWN])))
     in_its_currency = [statement for statement in own_statements if statement.currency == account.default_currency]
@@ -165,12 +167,14 @@ def find_account_by_number(accounts: Sequence[Account], statement: ParsedStateme
         if account.account_number and list_number_spellings(account.account_number) & number_spellings
     ]
     if not matches:
-        detail = _("No active account has the number {number} (accountNumber).").format(number=number)
+        detail = _(
+            "No active account has the number {number}. Send accountId, or set accountNumber on an account."
+        ).format(number=number)
         raise AccountUnknown(detail, number=number)
     if len(matches) > 1:
         matches = [account for account in matches if account.default_currency == statement.currency]
     if len(matches) != 1:
-        detail = _("Several active accounts have the number {number}: send accountId.").format(number=number)
+        detail = _("Several active accounts have the number {number}. Send accountId.").format(number=number)
         raise AccountAmbiguous(detail)
     return matches[0]
 
@@ -179,7 +183,7 @@ def find_account_by_name(accounts: Sequence[Account], name: str) -> Account:
     """Return the account with this name or number, as QIF names it. Raises AccountUnknown."""
     matches = [account for account in accounts if name and has_account_name(account, name)]
     if len(matches) != 1:
-        raise AccountUnknown(_("The file does not say of which account it is: send accountId."))
+        raise AccountUnknown(_("The file contains no account number. Send accountId."))
     return matches[0]
 
 

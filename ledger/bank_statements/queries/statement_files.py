@@ -215,7 +215,7 @@ def read_multi_account_csv(company: Company, lines: Lines, settings: Any) -> Rea
     csv_settings = normalize_csv_settings(settings)
     wanted_values = {fold_value(value) for value in csv_settings.get("accountValues", lines_by_label)}
     if not any(fold_value(label) in wanted_values for label in lines_by_label):
-        raise AccountUnknown(_("A file of this format does not say of which account it is: send accountId."))
+        raise AccountUnknown(_("Files of this format contain no account number. Send accountId."))
     left_out = sum(
         len(account_lines) for label, account_lines in lines_by_label.items() if fold_value(label) not in wanted_values
     )
@@ -271,7 +271,7 @@ def check_rows_without_account(detection: Detection, lines: Lines) -> None:
     reader = RowReader(replace(detection.table, rows=lines), detection.mapping, "")
     for row in reader.read_all():
         if not isinstance(row, LeftOut):
-            raise StatementUnreadable(format_line_error(row.line, _("The number of the account is missing.")))
+            raise StatementUnreadable(format_line_error(row.line, _("The account number is missing.")))
 
 
 def read_table_statement(account: Account, detection: Detection) -> tuple[TableItems, ParsedStatement]:
@@ -329,7 +329,7 @@ def check_account_numbers(detection: Detection, account: Account) -> None:
     own_spellings = list_number_spellings(account.account_number)
     if table_numbers and not any(list_number_spellings(table_number) & own_spellings for table_number in table_numbers):
         numbers = ", ".join([*table_numbers][:NUMBERS_SHOWN])
-        detail = _("The file is of the account {number}, and you named another one. Name that one, or none.")
+        detail = _("The file belongs to account {number}. Choose that account or none.")
         raise AccountDiffers(detail.format(number=numbers))
 
 
@@ -372,7 +372,7 @@ def check_statement(statement: ParsedStatement) -> None:
     """Check that the ledger can store it. Raises CurrencyUnknown, StatementUnreadable."""
     for currency in {statement.currency, *(entry.currency for entry in statement.entries)}:
         if currency not in DECIMALS_BY_CURRENCY:
-            detail = _("“{currency}” is not one of the thirty currencies.").format(currency=clean_text(currency)[:10])
+            detail = _("“{currency}” is not a supported currency.").format(currency=clean_text(currency)[:10])
             raise CurrencyUnknown(detail)
     for entry in statement.entries:
         for unit in (entry, *entry.parts):
@@ -382,6 +382,6 @@ def check_statement(statement: ParsedStatement) -> None:
                 and len(cents) > DECIMALS_BY_CURRENCY[unit.currency]
                 and has_too_many_decimals(Decimal(unit.amount), unit.currency)
             ):
-                reason = _("{amount} has more decimals than {currency}.")
+                reason = _("{amount} has more decimals than {currency} allows.")
                 reason = reason.format(amount=unit.amount, currency=unit.currency)
                 raise StatementUnreadable(format_line_error(entry.line, reason))

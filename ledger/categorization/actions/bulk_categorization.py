@@ -60,13 +60,13 @@ RUN_CATEGORIZATION_COLUMN_TYPES = {
 
 
 class PlTypeNeeded(InvalidInputError):
-    """The category posts to several lines: plType says which."""
+    """The category posts to several P&L lines. Choose one (plType)."""
 
     code = "pl_type_needed"
 
 
 class PlTypeNotAllowed(InvalidInputError):
-    """The category does not post to this line."""
+    """The category does not post to this P&L line."""
 
     code = "pl_type_not_allowed"
 
@@ -314,9 +314,9 @@ def compute_pass_through_tax(transaction: CategorizableTransaction, choice: Cate
     if not tax:
         return tax
     if tax * transaction.amount < 0:
-        raise ValidationFailed([("#/passThroughTax", "wrong_sign", _("Must have the sign of the transactions."))])
+        raise ValidationFailed([("#/passThroughTax", "wrong_sign", _("Must have the same sign as the transactions."))])
     if has_too_many_decimals(tax, transaction.currency):
-        detail = _("{currency} has fewer decimals.").format(currency=transaction.currency)
+        detail = _("Too many decimal places for {currency}.").format(currency=transaction.currency)
         raise ValidationFailed([("#/passThroughTax", "too_many_decimals", detail)])
     if abs(tax) > abs(transaction.remaining_amount):
         raise SplitExceedsAmount
@@ -385,5 +385,7 @@ def resolve_counterparty_id(
     if counterparty is None:
         raise build_unknown_id_error(f"{pointer}/id")
     if reference[1] not in (None, counterparty.type):
-        raise ValidationFailed([(f"{pointer}/type", "wrong_type", _("It is a {type}.").format(type=counterparty.type))])
+        raise ValidationFailed(
+            [(f"{pointer}/type", "wrong_type", _("The type is {type}.").format(type=counterparty.type))]
+        )
     return counterparty.id

@@ -17,19 +17,19 @@ from ledger.transactions.actions.audit_links import link_audit_entry
 
 
 class CategoryIsSystem(ConflictError):
-    """A system category can be renamed and reordered; it is never deleted and its lines stay."""
+    """System categories cannot be deleted, and their P&L lines cannot be changed."""
 
     code = "category_is_system"
 
 
 class PlTypeInUse(ConflictError):
-    """Transactions or plan items post to a line that the category would lose."""
+    """Transactions or plan items use a P&L line that you are removing."""
 
     code = "pl_type_in_use"
 
 
 class ReplacementPlTypeNotAllowed(InvalidInputError):
-    """The category to put in place does not post to the lines that are in use."""
+    """The replacement category lacks P&L lines that are in use. Choose another one."""
 
     code = "pl_type_not_allowed"
 

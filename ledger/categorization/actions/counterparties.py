@@ -45,7 +45,7 @@ def update_counterparty(
         previous_type = row.type
         stops_being_customer = previous_type == CounterpartyType.CUSTOMER != values.get("type", previous_type)
         if stops_being_customer and has_live_subscriptions(row, today=get_today(company, context.time)):
-            raise CounterpartyInUse(_("Subscriptions of this customer live: end them first."))
+            raise CounterpartyInUse(_("The customer has active subscriptions. End them first."))
         change.update(row, "counterparty.updated", **values)
         if row.type != previous_type:
             touch_counterparty_transactions(row=row, context=context)
@@ -93,7 +93,9 @@ def merge_counterparties(
             raise build_unknown_id_error("#/into")
         subscriptions = Subscription.objects.for_company(company.id).filter(customer=merged)
         if target.type != CounterpartyType.CUSTOMER and subscriptions.exists():
-            raise CounterpartyInUse(_("It subscribes: merge it into a customer."), pointer="#/into")
+            raise CounterpartyInUse(
+                _("The counterparty has subscriptions. Merge it into a customer."), pointer="#/into"
+            )
         categorizations = Categorization.objects.for_company(company.id).filter(counterparty=merged)
         transaction_ids = list(categorizations.values_list("transaction_id", flat=True))
         Transaction.objects.for_company(company.id).filter(id__in=categorizations.values("transaction_id")).update(

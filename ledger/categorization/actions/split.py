@@ -192,7 +192,7 @@ def assign_categorization_ids(row: Transaction, inputs: list[CategorizationInput
         (
             categorization.pointer,
             "id_in_use" if (categorization_id,) in used_ids else "repeated_id",
-            _("Another part has this id."),
+            _("Another categorization has this ID."),
         )
         for position, (categorization_id, categorization) in enumerate(zip(ids, inputs, strict=True))
         if (categorization_id,) in used_ids or categorization_id in ids[:position]
@@ -208,13 +208,13 @@ def find_amount_errors(categorization: CategorizationInput, amount: Decimal, cur
     if categorization.pass_through_tax is not None:
         values["passThroughTax"] = categorization.pass_through_tax
     if not values:
-        detail = _("Must have a line, unless passThroughTax is all there is.")
+        detail = _("Must have a P&L line unless the whole amount is passThroughTax.")
         yield f"{categorization.pointer}/plSplit", "must_not_be_empty", detail
     for name, value in values.items():
         if value * amount < 0:
-            yield f"{categorization.pointer}/{name}", "wrong_sign", _("Must have the sign of the transaction.")
+            yield f"{categorization.pointer}/{name}", "wrong_sign", _("Must have the same sign as the transaction.")
         elif has_too_many_decimals(value, currency):
-            detail = _("{currency} has fewer decimals.").format(currency=currency)
+            detail = _("Too many decimal places for {currency}.").format(currency=currency)
             yield f"{categorization.pointer}/{name}", "too_many_decimals", detail
 
 
@@ -246,7 +246,7 @@ def find_reference_errors(
                 yield (
                     f"{categorization.pointer}/plSplit/{pl_type}",
                     "pl_type_not_allowed",
-                    _("The category does not post to this line."),
+                    _("The category does not post to this P&L line."),
                 )
         yield from find_counterparty_errors(categorization, types)
 
@@ -258,7 +258,7 @@ def find_counterparty_errors(categorization: CategorizationInput, types: dict[UU
     if categorization.counterparty_id not in types:
         yield build_unknown_id_entry(f"{categorization.pointer}/counterparty/id")
     elif categorization.counterparty_type not in (None, types[categorization.counterparty_id]):
-        detail = _("It is a {type}.").format(type=types[categorization.counterparty_id])
+        detail = _("The type is {type}.").format(type=types[categorization.counterparty_id])
         yield f"{categorization.pointer}/counterparty/type", "wrong_type", detail
 
 

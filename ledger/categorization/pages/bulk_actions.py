@@ -107,7 +107,7 @@ def get_requested_action(page: CompanyPage) -> BulkAction:
     """Return the requested bulk action. Raises ValidationFailed."""
     action = BULK_ACTIONS.get(page.request.POST.get("act", ""))
     if action is None:
-        raise ValidationFailed([("#/selection", "required", _("Say what to do with them."))])
+        raise ValidationFailed([("#/selection", "required", _("Choose an action."))])
     return action
 
 
@@ -148,7 +148,7 @@ def undo_bulk_action(page: CompanyPage) -> HttpResponse:
 
 def format_undo_result(result: RunUndoResult) -> str:
     """Describe how many transactions were restored and how many were kept."""
-    sentence = ngettext("{count} transaction as before.", "{count} transactions as before.", result.affected)
+    sentence = ngettext("{count} transaction restored.", "{count} transactions restored.", result.affected)
     return add_kept_sentence(sentence, result)
 
 
@@ -157,8 +157,8 @@ def add_kept_sentence(first_sentence: str, result: RunUndoResult) -> str:
     sentences = [first_sentence]
     if result.kept_count:
         kept_sentence = ngettext(
-            "{kept} stays: somebody has touched it since.",
-            "{kept} stay: somebody has touched them since.",
+            "{kept} unchanged because it was edited since.",
+            "{kept} unchanged because they were edited since.",
             result.kept_count,
         )
         sentences.append(kept_sentence)
@@ -189,11 +189,11 @@ def build_selection(page: CompanyPage, form: BoundForm) -> dict[str, Any]:
     if form.values["whole"]:
         list_query = parse_list_query(page)
         if not list_query.form.is_valid:  # without the filter that is wrong, others would match
-            raise ValidationFailed([("#/selection", "invalid_filter", _("Mend the filter first."))])
+            raise ValidationFailed([("#/selection", "invalid_filter", _("Correct the filter first."))])
         return list_query.to_selection()
     ids = page.request.POST.getlist("id")
     if not ids:
-        raise ValidationFailed([("#/selection", "required", _("Tick transactions first, or all that match."))])
+        raise ValidationFailed([("#/selection", "required", _("Select at least one transaction."))])
     return {"mode": "ids", "ids": ids}
 
 
@@ -236,11 +236,11 @@ def format_categorized_count(count: int) -> str:
 def format_skipped_count(count: int) -> str:
     """Describe how many transactions were not categorized, and why."""
     sentence = ngettext(
-        "{count} stays as it is: linked transfers and initial balances take no category.",
-        "{count} stay as they are: linked transfers and initial balances take no category.",
+        "{count} skipped: transfers and opening balances have no category.",
+        "{count} skipped: transfers and opening balances have no category.",
         count,
     )
-    hint = _("To categorize a transfer, unlink it on its page first.")
+    hint = _("To categorize a transfer, unlink it first.")
     return f"{sentence.format(count=format_count(count))} {hint}"
 
 
@@ -265,7 +265,9 @@ def prepare_uncategorize_action(
         if legs:
             said.append(
                 ngettext(
-                    "{legs} other leg of transfers opened again.", "{legs} other legs of transfers opened again.", legs
+                    "{legs} other leg of a transfer is uncategorized again.",
+                    "{legs} other legs of transfers are uncategorized again.",
+                    legs,
                 )
             )
         return " ".join(said).format(count=format_count(count), legs=format_count(legs))
@@ -295,6 +297,6 @@ BULK_ACTIONS = {
         gettext_lazy("Delete"),
         prepare_delete_action,
         max_transactions=MAX_SELECTED_IDS,
-        limit_message=gettext_lazy("At most {most} are deleted at once: narrow the filter."),
+        limit_message=gettext_lazy("You can delete at most {most} transactions at once. Narrow the filter."),
     ),
 }

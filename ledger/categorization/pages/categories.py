@@ -22,7 +22,7 @@ from ledger.transactions.pages.labels import LINE_LABELS, to_choices
 READ, WRITE = Permission.CATEGORIES_READ, Permission.CATEGORIES_WRITE
 TEXT_FIELDS = ("name", "emoji", "order")
 SECTION = "categories"
-REPLACEMENT_NEEDED_MESSAGE = gettext_lazy("Transactions or plans name it: choose the category that takes its place.")
+REPLACEMENT_NEEDED_MESSAGE = gettext_lazy("Transactions or plan items use this category. Choose a replacement.")
 
 
 @company_page(reads=READ)
@@ -59,7 +59,7 @@ def create_category_page(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             row = categories.create_category(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} was added.").format(name=row.name), "categories")
+            return page.redirect_with_message(_("{name} added.").format(name=row.name), "categories")
     return render_category_form(page, form)
 
 
@@ -82,7 +82,7 @@ def edit_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
             row = categories.update_category(
                 company=page.company, context=page.audit_context, category_id=category_id, values=form.data
             )
-            return page.redirect_with_message(_("{name} was saved.").format(name=row.name), "categories")
+            return page.redirect_with_message(_("{name} saved.").format(name=row.name), "categories")
     return render_category_form(page, form, row=row)
 
 
@@ -95,7 +95,7 @@ def bind_category_form(page: CompanyPage, *, row: Category | None = None) -> Bou
     body = values | {"emoji": values["emoji"] or None, "order": parse_integer(values["order"])}
     form = bind_body(CategorySerializer, body, values=values, fields={"plTypes": "plTypes"})
     if not values["plTypes"]:
-        form.errors["plTypes"] = _("Choose at least one line.")
+        form.errors["plTypes"] = _("Choose at least one P&L line.")
     return form
 
 
@@ -134,7 +134,7 @@ def delete_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
     elif page.is_post:
         with page.handle_errors(form):
             submit_category_deletion(page, row, replacement_id)
-            return page.redirect_with_message(_("{name} was deleted.").format(name=row.name), "categories")
+            return page.redirect_with_message(_("{name} deleted.").format(name=row.name), "categories")
     used_pl_types = categories.find_used_pl_types(row)
     others = Category.objects.for_company(page.company.id).exclude(id=row.id).in_display_order()
     return page.render(

@@ -76,7 +76,7 @@ def create_counterparty_page(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             row = counterparties.create_counterparty(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} was added.").format(name=row.name), "counterparties")
+            return page.redirect_with_message(_("{name} added.").format(name=row.name), "counterparties")
     return render_counterparty_form(page, form)
 
 
@@ -93,7 +93,7 @@ def edit_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpResp
             row = counterparties.update_counterparty(
                 company=page.company, context=page.audit_context, counterparty_id=counterparty_id, values=form.data
             )
-            return redirect_to_list(page, "counterparties", _("{name} was saved.").format(name=row.name))
+            return redirect_to_list(page, "counterparties", _("{name} saved.").format(name=row.name))
     return render_counterparty_form(page, form, row=row)
 
 
@@ -122,7 +122,7 @@ def merge_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpRes
         with page.handle_errors(form):
             target = submit_counterparty_merge(page, row, form.values["into"])
             return redirect_to_list(
-                page, "counterparties", _("{name} is {other} now.").format(name=row.name, other=target.name)
+                page, "counterparties", _("{name} was merged into {other}.").format(name=row.name, other=target.name)
             )
     return page.render(
         "ledger/categorization/counterparty_merge.html",
@@ -141,10 +141,10 @@ def merge_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpRes
 def submit_counterparty_merge(page: CompanyPage, row: Counterparty, name: str) -> Counterparty:
     """Merge and return the counterparty that is kept. Raises ValidationFailed for an unknown name or its own."""
     if not name:
-        raise ValidationFailed([("#/into", "required", _("Name the one that stays."))])
+        raise ValidationFailed([("#/into", "required", _("Choose the counterparty to merge into."))])
     target = get_counterparty_by_name(page, name, pointer="#/into")
     if target.id == row.id:
-        raise ValidationFailed([("#/into", "unknown_id", _("This is the one that goes: name another."))])
+        raise ValidationFailed([("#/into", "unknown_id", _("Choose a different counterparty."))])
     return counterparties.merge_counterparties(
         company=page.company, context=page.audit_context, counterparty_id=row.id, into=target.id
     )
@@ -158,7 +158,7 @@ def delete_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpRe
         counterparties.delete_counterparty(
             company=page.company, context=page.audit_context, counterparty_id=counterparty_id
         )
-        return redirect_to_list(page, "counterparties", _("{name} was deleted.").format(name=row.name))
+        return redirect_to_list(page, "counterparties", _("{name} deleted.").format(name=row.name))
     path = reverse("counterparty", kwargs={"company_id": page.company.id, "counterparty_id": counterparty_id})
     return redirect(path + build_return_query(page))
 

@@ -46,9 +46,7 @@ from ledger.transactions.pages.return_urls import build_return_urls, redirect_to
 EMPTY_ROWS_SHOWN = 2  # empty rows below those that are stored
 EMPTY_ROWS_ADDED = 3
 MAX_ROWS = 300  # filled in, they are what a form may have
-TOO_MANY_ROWS_MESSAGE = gettext_lazy(
-    "The page takes at most {most} rows; the API takes more. Nothing was stored: go back and remove some."
-)
+TOO_MANY_ROWS_MESSAGE = gettext_lazy("Nothing was saved. This page allows at most {most} rows; use the API for more.")
 ROW_FIELD_PATTERN = re.compile(r"category-(\d{1,5})", re.ASCII)
 ROW_FIELDS = ("key", "category", "amount")  # a part with several lines has a row for each; the rest stands in its first
 DETAIL_FIELDS = ("counterparty", "rule", "start", "end", "invoice", "note")
@@ -88,7 +86,7 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
     rows = parse_posted_rows(page.request.POST)
     if not rows:  # the page sends empty ones too: without any it is no form of ours, and would leave no part
         return render_refused_body_page(
-            page.request, status=400, text=_("The form could not be read. Nothing was stored.")
+            page.request, status=400, text=_("The form could not be read. Nothing was saved.")
         )
     if len(rows) > MAX_ROWS:
         return render_refused_body_page(page.request, status=413, text=TOO_MANY_ROWS_MESSAGE.format(most=MAX_ROWS))
@@ -108,13 +106,13 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
         split.replace_categorizations(
             company=page.company, context=page.audit_context, transaction_id=row.id, inputs=inputs
         )
-        message = _("The categorizations were saved.")
+        message = _("Categorizations saved.")
         saved_transaction = get_transaction_or_404(page, row.id)
         if saved_transaction.is_open:
             remaining_text = format_money(
                 saved_transaction.amount_value - saved_transaction.categorized_value, saved_transaction.amount_currency
             )
-            message += " " + _("{amount} stays open.").format(amount=remaining_text)
+            message += " " + _("{amount} is uncategorized.").format(amount=remaining_text)
         return redirect_to_transaction(page, row.id, message, categorized_id=row.id)
     if page.is_outdated:
         form.errors = {"row": describe_changes(page, [get_transaction_or_404(page, row.id)])}

@@ -56,7 +56,7 @@ def parse_percentage(text: str, *, pointer: str) -> Decimal | None:
         return None
     percent = Decimal(match[1].replace(",", "."))
     if not 0 < percent <= FULL_PERCENT:
-        raise ValidationFailed([(pointer, "out_of_range", _("Must be more than 0 % and at most 100 %."))])
+        raise ValidationFailed([(pointer, "out_of_range", _("Must be more than 0% and at most 100%."))])
     return percent
 
 
@@ -80,7 +80,7 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
     remainder_rows = [row for row in filled_rows if row.takes_remainder]
     if len(remainder_rows) > 1:
         raise ValidationFailed(
-            [(remainder_rows[1].field_pointer("amount"), "required", _("One row alone can take what is left."))]
+            [(remainder_rows[1].field_pointer("amount"), "required", _("Only one row can take the remainder."))]
         )
     if (
         remainder_rows
@@ -94,7 +94,7 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
         remainder = amount - assigned_total
         if remainder * amount <= 0:
             raise ValidationFailed(
-                [(remainder_rows[0].field_pointer("amount"), "required", _("Nothing is left for this row."))]
+                [(remainder_rows[0].field_pointer("amount"), "required", _("No amount left for this row."))]
             )
         resolved_rows[remainder_rows[0].number] = resolve_split_row(
             remainder_rows[0], share=remainder, currency=currency

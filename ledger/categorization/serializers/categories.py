@@ -10,7 +10,7 @@ MAX_PL_TYPES = 100  # lines, repeated ones counted
 
 
 class PlTypesField(fields.ListField):
-    """P&L lines, each once, in the order of the statement."""
+    """P&L lines in statement order, without repetition."""
 
     child = fields.ChoiceField(choices=PlType.choices)
 
@@ -23,7 +23,7 @@ class PlTypesField(fields.ListField):
 
 
 class CategorySerializer(StrictModelSerializer):
-    """Used counts are of transactions and planned transactions that name the category."""
+    """A category. Its `used` counts include transactions and planned transactions."""
 
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
@@ -31,8 +31,8 @@ class CategorySerializer(StrictModelSerializer):
     order = fields.OrderField(required=False)
     financing = fields.BooleanField(
         required=False,
-        help_text="money from owners and lenders, such as equity and loans: financing in `cashBridge`, no income in "
-        "`runway`",
+        help_text="Whether it is money from owners or lenders. It counts as financing in `cashBridge` and is excluded "
+        "from `runway`.",
     )
     used = fields.CountField(read_only=True)
     used_transactions = fields.CountField(read_only=True)

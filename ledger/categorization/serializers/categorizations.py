@@ -21,13 +21,13 @@ MAX_CATEGORIZATIONS = 1000
 
 
 class CategorizationMap(StrictSerializer):
-    """The map by categorization id; a key that is no UUID is replaced by a new id."""
+    """Categorizations by ID. Keys that are not UUIDs are replaced by new IDs."""
 
     categorizations = serializers.DictField(child=CategorizationSerializer())
 
     def validate_categorizations(self, value: dict[str, Any]) -> dict[str, Any]:
         if len(value) > MAX_CATEGORIZATIONS:
-            detail = _("Must be at most {most} categorizations.").format(most=MAX_CATEGORIZATIONS)
+            detail = _("At most {most} categorizations are allowed.").format(most=MAX_CATEGORIZATIONS)
             raise serializers.ValidationError(detail, code="too_many")
         return value
 
@@ -65,7 +65,7 @@ class CategorizeRequest(StrictSerializer):
     selection = SelectionSerializer()
     category_id = fields.IdField()
     pl_type = fields.ChoiceField(
-        choices=PlType.choices, required=False, allow_null=True, help_text="needed where the category has several lines"
+        choices=PlType.choices, required=False, allow_null=True, help_text="Required if the category has several."
     )
     counterparty = CounterpartyRef(required=False, allow_null=True)
     using_date_rule = DateRuleSerializer(required=False, allow_null=True)
@@ -94,5 +94,5 @@ class UncategorizeRequest(StrictSerializer):
 
 
 class UncategorizeResult(CategorizeResult):
-    counters_created = fields.CountField(help_text="other legs of transfers that were reopened")
-    counters_skipped = fields.CountField(help_text="other legs that were selected too")
+    counters_created = fields.CountField(help_text="Number of other transfer legs that became uncategorized.")
+    counters_skipped = fields.CountField(help_text="Number of other transfer legs that you selected too.")

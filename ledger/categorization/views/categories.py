@@ -26,26 +26,29 @@ class CategoryViewSet(CompanyViewSet):
     permission_for = build_crud_permissions(reads=Permission.CATEGORIES_READ, writes=Permission.CATEGORIES_WRITE)
 
     def list(self, request: Request, company_id: str) -> Response:
-        """All categories of the company, each with the P&L lines it can post to and how often it is used."""
+        """List all categories with their P&L lines and number of uses."""
         self.allow_parameters()
         return self.respond_with_all(
             Category.objects.for_company(self.company.id).with_usage_counts(self.company.id).in_display_order()
         )
 
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a category of the company's own."""
+        """Create a category."""
         row = categories.create_category(
             company=self.company, context=self.audit_context, values=self.parse_body(serializers.CategorySerializer)
         )
         return self.respond_created(self.get_answered_row(row))
 
     def retrieve(self, request: Request, company_id: str, category_id: str) -> Response:
-        """One category with its P&L lines and how often it is used."""
+        """Get a category with its P&L lines and number of uses."""
         return self.respond_with_one(self.get_row(Category.objects.with_usage_counts(self.company.id), category_id))
 
     def update(self, request: Request, company_id: str, category_id: str) -> Response:
-        """Changes the fields that are sent. System categories keep their lines (409 `category_is_system`); a line that
-        is in use stays (409 `pl_type_in_use`)."""
+        """Update the fields you send.
+
+        You cannot change the P&L lines of system categories (409 `category_is_system`) or remove a P&L line that is in
+        use (409 `pl_type_in_use`).
+        """
         values = self.parse_body(serializers.CategorySerializer, partial=True)
         row = categories.update_category(
             company=self.company, context=self.audit_context, category_id=category_id, values=values
@@ -53,12 +56,10 @@ class CategoryViewSet(CompanyViewSet):
         return self.respond_with_one(self.get_answered_row(row))
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter("replaceWith", UUID, description="a category to put in its place wherever it is used")
-        ]
+        parameters=[OpenApiParameter("replaceWith", UUID, description="ID of the category that replaces it.")]
     )
     def destroy(self, request: Request, company_id: str, category_id: str) -> Response:
-        """Deletes a category. One in use is refused (409 `category_in_use`) unless `replaceWith` names another."""
+        """Delete a category. If it is in use, set `replaceWith` (otherwise 409 `category_in_use`)."""
         self.allow_parameters("replaceWith")
         text = request.query_params.get("replaceWith")
         replacement = None if text is None else parse_id(text)
@@ -89,24 +90,26 @@ class CounterpartyViewSet(CompanyViewSet):
     )
 
     def list(self, request: Request, company_id: str) -> Response:
-        """All counterparties of the company, by name."""
+        """List all counterparties by name."""
         self.allow_parameters()
         return self.respond_with_all(Counterparty.objects.for_company(self.company.id).in_display_order())
 
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a counterparty; `externalId` is unique among those of its type."""
+        """Create a counterparty. `externalId` must be unique for its type."""
         row = counterparties.create_counterparty(
             company=self.company, context=self.audit_context, values=self.parse_body(serializers.CounterpartySerializer)
         )
         return self.respond_created(row)
 
     def retrieve(self, request: Request, company_id: str, counterparty_id: str) -> Response:
-        """One customer, vendor or other counterparty."""
+        """Get a customer, vendor or other counterparty."""
         return self.respond_with_one(self.get_row(Counterparty.objects, counterparty_id))
 
     def update(self, request: Request, company_id: str, counterparty_id: str) -> Response:
-        """Changes the fields that are sent. A customer whose subscriptions live stays one (409
-        `counterparty_in_use`)."""
+        """Update the fields you send.
+
+        You cannot change the type of a customer with active subscriptions (409 `counterparty_in_use`).
+        """
         values = self.parse_body(serializers.CounterpartySerializer, partial=True)
         row = counterparties.update_counterparty(
             company=self.company, context=self.audit_context, counterparty_id=counterparty_id, values=values
@@ -114,7 +117,7 @@ class CounterpartyViewSet(CompanyViewSet):
         return self.respond_with_one(row)
 
     def destroy(self, request: Request, company_id: str, counterparty_id: str) -> Response:
-        """Deletes a counterparty that nothing refers to (409 `counterparty_in_use`)."""
+        """Delete a counterparty that is not in use (otherwise 409 `counterparty_in_use`)."""
         counterparties.delete_counterparty(
             company=self.company, context=self.audit_context, counterparty_id=counterparty_id
         )

@@ -43,11 +43,13 @@ class CategorizationViewSet(CompanyViewSet):
         responses=TransactionSerializer,
     )
     def replace(self, request: Request, company_id: str, transaction_id: str) -> Response:
-        """Replaces the map of categorizations. `plSplit` and `passThroughTax` have the transaction's currency and sign;
-        together they must not exceed its amount (400 `split_exceeds_amount`). Legs of transfers must be sent back as
-        they are (409 `transaction_linked`); an initial balance keeps its own
-        (409 `transaction_is_initial_balance`). Needs `transactions:read` too: which amounts are accepted tells
-        the transaction's own."""
+        """Replace all categorizations of a transaction.
+
+        `plSplit` and `passThroughTax` have the currency and sign of the transaction. Together they must not exceed its
+        amount (400 `split_exceeds_amount`). Send legs of transfers unchanged (409 `transaction_linked`). You cannot
+        change the categorization of an opening balance (409 `transaction_is_initial_balance`). Also needs
+        `transactions:read`.
+        """
         inputs = categorizations.to_categorization_inputs(self.parse_body(categorizations.CategorizationMap))
         if inputs:
             self.require_permission(Permission.TRANSACTIONS_READ)
@@ -61,8 +63,11 @@ class CategorizationViewSet(CompanyViewSet):
         responses=categorizations.CategorizeResult,
     )
     def categorize(self, request: Request, company_id: str) -> Response:
-        """Gives the whole amount of each selected transaction to one category; legs of transfers stay, and the category
-        gets the rest. Initial balances are passed by. With `passThroughTax` it needs `transactions:read` too."""
+        """Categorize the whole amount of each selected transaction.
+
+        Legs of transfers stay; only the remainder is categorized. Opening balances are skipped. Also needs
+        `transactions:read` if you send `passThroughTax`.
+        """
         values = self.parse_body(categorizations.CategorizeRequest)
         if values.get("pass_through_tax"):
             self.require_permission(Permission.TRANSACTIONS_READ)
@@ -79,8 +84,11 @@ class CategorizationViewSet(CompanyViewSet):
         responses=categorizations.UncategorizeResult,
     )
     def uncategorize(self, request: Request, company_id: str) -> Response:
-        """Removes the categorizations of the selected transactions. The other leg of a removed transfer is removed too,
-        so that its part is open again (`countersCreated`), unless it was selected itself (`countersSkipped`)."""
+        """Remove the categorizations of the selected transactions.
+
+        Transfers are unlinked, so their other leg becomes uncategorized too (`countersCreated`), unless you selected it
+        (`countersSkipped`).
+        """
         selection = self.parse_body(categorizations.UncategorizeRequest)["selection"]
         result = uncategorization.uncategorize_transactions(
             company=self.company, context=self.audit_context, selection=selection
@@ -96,8 +104,7 @@ class CategorizationViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="getCategorizationStatus", request=IdsRequest, responses=StatusResult)
     def categorization_status(self, request: Request, company_id: str) -> Response:
-        """Which of up to 10,000 transactions still await categorization, in the order asked, and the amount of each.
-        Unknown ids are in neither answer."""
+        """Get which of up to 10,000 transactions are uncategorized, and their amounts. Unknown IDs are omitted."""
         requested_ids = self.parse_body(IdsRequest)["transaction_ids"]
         status_by_id = list_categorization_statuses(
             company_id=self.company.id,

@@ -16,7 +16,7 @@ from notifications.notify import notify_import_undone
 
 
 class ImportAlreadyUndone(ConflictError):
-    """The import was undone before."""
+    """The import was already undone."""
 
     code = "import_already_undone"
 

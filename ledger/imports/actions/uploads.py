@@ -30,7 +30,7 @@ UPLOAD_TTL = timedelta(days=1)
 
 
 class UploadExpired(ConflictError):
-    """The file is no longer kept; upload it again."""
+    """The uploaded file has expired. Upload it again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class AmountSearch(MappingSearch):
             (line_number, text), (other_line, other) = sorted(first.values())
             self.result.refused = FileFault(
                 "decimal_marks_mixed",
-                "Line {line} has “{text}” and line {other_line} “{other}”: write all amounts with one decimal mark.",
+                "Line {line} has “{text}” and line {other_line} has “{other}”. Use one decimal mark for all amounts.",
                 {"line": str(line_number), "text": text[:40], "other_line": str(other_line), "other": other[:40]},
             )
 

@@ -101,14 +101,14 @@ def parse_bank_money(text: str, mark: DecimalMark) -> BankAmount:
     number = _NUMBERS[mark].fullmatch(match["number"]) if match else None
     if match is None or number is None:
         if mark is DecimalMark.POINT:
-            raise UnreadableValueError("“{text}” is no amount with a decimal point.", text=text[:40])
-        raise UnreadableValueError("“{text}” is no amount with a decimal comma.", text=text[:40])
+            raise UnreadableValueError("“{text}” is not an amount with a decimal point.", text=text[:40])
+        raise UnreadableValueError("“{text}” is not an amount with a decimal comma.", text=text[:40])
     signs = [sign for sign in match.group("before", "between", "behind") if sign]
     currencies, marked = _read_words(match, text)
     whole, cents = re.sub(r"[^0-9]", "", number["whole"]), number["cents"] or ""
     brackets = bool(match["open"])
     if not (whole or cents) or len(signs) + brackets + bool(marked) > 1 or brackets != bool(match["close"]):
-        raise UnreadableValueError("“{text}” is no amount.", text=text[:40])
+        raise UnreadableValueError("“{text}” is not a valid amount.", text=text[:40])
     whole = whole.lstrip("0")
     if len(whole) > MAX_DIGITS:
         raise build_size_error(text)
@@ -119,7 +119,7 @@ def parse_bank_money(text: str, mark: DecimalMark) -> BankAmount:
 
 def build_size_error(text: str) -> UnreadableValueError:
     return UnreadableValueError(
-        "“{text}” is too large: an amount has up to 15 digits before its decimals.", text=text[:40]
+        "“{text}” is too large. Amounts have at most 15 digits before the decimal mark.", text=text[:40]
     )
 
 
@@ -145,13 +145,13 @@ def _read_words(match: re.Match[str], text: str) -> tuple[tuple[str, ...], str]:
         plain = word.casefold().rstrip(".")
         is_number_of_something = word == match["front"] and len(plain) == 1 and plain.isascii() and plain.isalpha()
         if word == "k" and f"{match['number'][-1]}k" in text:  # thousands
-            raise UnreadableValueError("“{text}” is no amount.", text=text[:40])
+            raise UnreadableValueError("“{text}” is not a valid amount.", text=text[:40])
         if not direction_sign and plain in OUT_MARKS | IN_MARKS and not is_number_of_something:
             direction_sign = "-" if plain in OUT_MARKS else "+"
         elif not currencies and not is_number_of_something and (word_currencies := find_currencies(word)):
             currencies = word_currencies
         else:
-            raise UnreadableValueError("“{text}” is no amount.", text=text[:40])
+            raise UnreadableValueError("“{text}” is not a valid amount.", text=text[:40])
     return currencies, direction_sign
 
 

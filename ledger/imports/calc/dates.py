@@ -89,11 +89,11 @@ def parse_bank_date(text: str, order: DateOrder) -> date:
     """
     parts = split_date_parts(text.translate(_SAME).strip(), order) if len(text) <= MAX_LENGTH else None
     if parts is None:
-        raise UnreadableValueError("“{text}” is no date of the chosen order.", text=text[:40])
+        raise UnreadableValueError("“{text}” does not match the selected date format.", text=text[:40])
     try:
         return resolve_day_in_month(*parts)
     except ValueError:
-        raise UnreadableValueError("“{text}”: there is no such day.", text=text[:40]) from None
+        raise UnreadableValueError("“{text}” is not a valid date.", text=text[:40]) from None
 
 
 def split_date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None:

@@ -47,7 +47,7 @@ def check_headings(table: Table, mapping: ColumnMapping) -> FileFault | None:
     if len(known) > 1 and not set.intersection(*map(set, known)):
         return FileFault(
             "currency_differs",
-            "The headings of the amounts name several currencies: {currencies}.",
+            "The amount columns have several currencies: {currencies}.",
             {"currencies": ", ".join(each[0] for each in known)},
         )
     return None
@@ -106,13 +106,13 @@ def check_unit(table: Table, mapping: ColumnMapping) -> FileFault | None:
     if unit is Unit.THOUSANDS:
         return FileFault(
             "amount_unit_unsupported",
-            "“{heading}” says that amounts are in thousands. Export the file with amounts in full.",
+            "“{heading}” means thousands. Export the file with full amounts.",
             {"heading": heading[:60]},
         )
     if unit is Unit.MINOR and (text := _find_with_decimals(table, mapping)):
         return FileFault(
             "amount_unit_unsupported",
-            "“{heading}” says that amounts are in cents, and “{text}” has decimals. Correct one of them.",
+            "“{heading}” means cents, but “{text}” has decimals. Correct one of them.",
             {"heading": heading[:60], "text": text[:40]},
         )
     return None
@@ -151,7 +151,7 @@ def complete_mapping(
     if candidates and own and own not in candidates:
         return mapping, FileFault(
             "currency_differs",
-            "The file is in {currency}, and the account in {own}. Choose an account in {currency}.",
+            "The file is in {currency}, the account in {own}. Choose an account in {currency}.",
             {"currency": " / ".join(candidates[:3]), "own": own},
         )
     return mapping, None

@@ -194,7 +194,7 @@ class MappingSearch:
         (text, line_number), (other, other_line) = sorted(lines.items(), key=lambda pair: pair[1])
         self.result.refused = FileFault(
             "date_orders_mixed",
-            "Line {line} has “{text}” and line {other_line} “{other}”: write all dates in one order.",
+            "Line {line} has “{text}” and line {other_line} has “{other}”. Use one date format.",
             {"line": str(line_number), "text": text, "other_line": str(other_line), "other": other},
         )
 

@@ -162,7 +162,7 @@ class RowReader:
             self.find_amount(line) if isinstance(row, Movement) else None for line, row in zip(lines, rows, strict=True)
         ]
         steps = self._read_steps(lines, rows, amounts)
-        reason = "The balance does not show whether money came in or went out."
+        reason = "The balance does not show whether this is money in or money out."
         signed: list[Read] = []
         for line, row, amount, step in zip(lines, rows, amounts, steps, strict=True):
             if not isinstance(row, Movement) or not amount:
@@ -230,9 +230,9 @@ class RowReader:
         try:
             if any(cells[self.width :]) or len(cells) <= self.needed:
                 column_counts = {"count": str(len(cells)), "columns": str(self.table.named_width or self.table.width)}
-                raise UnreadableValueError("The row has {count} columns, the table {columns}.", **column_counts)
+                raise UnreadableValueError("The row has {count} columns, the table has {columns}.", **column_counts)
             if self.table.has_split_amount(cells, self.amounts):
-                raise UnreadableValueError("A comma seems to cut an amount in two. Put the amount in quotation marks.")
+                raise UnreadableValueError("A comma may split an amount. Put amounts in quotation marks.")
             name = "status"
             is_pending = self.read_status(cells) == "pending"
             name = "date"
@@ -320,7 +320,7 @@ class RowReader:
     def _directed(self, amount: str, value: str) -> str:
         kind = self.mapping.directions.get(fold_value(value))
         if kind is None:
-            raise UnreadableValueError("“{text}” is no direction that means in or out.", text=value[:40])
+            raise UnreadableValueError("“{text}” is not a known direction.", text=value[:40])
         meaning = self._read_minus("direction")
         if meaning == "decides":
             return amount
@@ -334,7 +334,7 @@ class RowReader:
 
     def _read_minus(self, name: str) -> str:
         if not self.minus[name]:
-            raise UnreadableValueError("Some amounts have a minus and others have none. Choose what the minus means.")
+            raise UnreadableValueError("Only some amounts have a minus sign. Choose what it means.")
         return self.minus[name]
 
     def _from_pair(self, cells: Sequence[str], mark: DecimalMark) -> tuple[str, tuple[str, ...]]:
@@ -345,7 +345,7 @@ class RowReader:
             parse_bank_money(text, mark) if text else None for text in (debit_text, credit_text)
         )
         if debit_amount and credit_amount and debit_amount.amount.strip("-0.") and credit_amount.amount.strip("-0."):
-            raise UnreadableValueError("Both the debit and the credit column are filled.")
+            raise UnreadableValueError("Both debit and credit have a value.")
         if credit_amount and (credit_amount.amount.strip("-0.") or debit_amount is None):
             return self._in_column("credit", credit_amount.amount), credit_amount.currencies
         debit_amount = debit_amount or BankAmount("0")
@@ -356,9 +356,9 @@ class RowReader:
         text = self.cell(cells, "currency")
         named = find_named_currencies(text) if text else ()
         if text and not named:
-            raise UnreadableValueError("“{text}” is no currency.", text=text[:40])
+            raise UnreadableValueError("“{text}” is not a supported currency.", text=text[:40])
         if named and currencies and not set(named) & set(currencies):
-            raise UnreadableValueError("“{text}” is another currency than its amount's.", text=text[:40])
+            raise UnreadableValueError("“{text}” differs from the currency of the amount.", text=text[:40])
         candidates = tuple(each for each in named if not currencies or each in currencies) or currencies
         if not candidates:
             if "currency" in self.mapping.columns and self.has_other_currencies:
@@ -367,7 +367,7 @@ class RowReader:
         currency = choose_currency(candidates, own=self.own_currency, told=self.mapping.currency)
         if currency is None:
             raise UnreadableValueError(
-                "“{text}” may be several currencies: choose one.", text=(text or "/".join(candidates))[:40]
+                "“{text}” is used by several currencies. Choose one.", text=(text or "/".join(candidates))[:40]
             )
         return currency
 
@@ -383,7 +383,7 @@ class RowReader:
         value = self.cell(cells, "status")
         kind = self.mapping.statuses.get(fold_value(value))
         if kind is None:
-            raise UnreadableValueError("“{text}” is no status that is known.", text=value[:40])
+            raise UnreadableValueError("“{text}” is not a known status.", text=value[:40])
         return kind
 
     def find_balance(self, cells: Sequence[str], amount: str) -> Decimal | None:

@@ -54,7 +54,7 @@ class NoResult(MalformedTable):
 
 
 def build_broken_error() -> MalformedTable:
-    return MalformedTable("The workbook is broken. Save it again in your spreadsheet, or as CSV.")
+    return MalformedTable("The workbook is damaged. Save it again, or as CSV.")
 
 
 def has_workbook(content: bytes) -> bool:
@@ -191,7 +191,7 @@ def place_cells(number: int, row: list[dict[str, Any]], formats: list[str]) -> l
     width = max(filled, default=0)
     if width > MAX_COLUMNS:
         raise TableLimit(
-            "Line {line} has {count} columns; a table has at most {most}.",
+            "Line {line} has {count} columns. The limit is {most}.",
             line=str(number),
             count=width,
             most=MAX_COLUMNS,

@@ -19,7 +19,7 @@ def build_rows(form: ColumnsForm) -> TableItems | str:
     if refused:
         return describe_reader_error(refused)
     if unclear := find_unclear_currencies(form.table, mapping, own):
-        why = _("The sign in the file may mean {currencies}. Choose the currency of the amounts.")
+        why = _("The currency sign stands for {currencies}. Choose the currency of the amounts.")
         form.add_error("amount_currency", why.format(currencies=", ".join(unclear)))
         return str(form.errors["amount_currency"][0])
     try:

@@ -42,14 +42,12 @@ MAX_FILES = 20  # statements at once; their names and ids stand in an address
 ROWS_SHOWN = 10
 MAX_NAME_LENGTH = 100  # of the file, as it is shown
 BAD_ROWS_SHOWN = 100
-BAD_ROWS_MESSAGE = gettext_lazy(
-    "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
-)
+BAD_ROWS_MESSAGE = gettext_lazy("Some rows have errors. Fix the file, change the columns or skip those rows.")
 LINES_SHOWN = 5  # of the file as it is, while its columns are not known
 
 
 class NoFile(InvalidInputError):
-    """Choose a file first."""
+    """Select a file."""
 
     code = "no_file"
 
@@ -191,7 +189,7 @@ def check_csv_import_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
 
 def redirect_to_new_upload(page: CompanyPage) -> HttpResponse:
     """Say that the upload has expired, and go to a new upload."""
-    hint = _("If you imported it already, it is in the list of imports.")
+    hint = _("Check the list of imports: you may have imported it already.")
     messages.error(page.request, f"{uploads.UploadExpired().detail} {hint}")
     return page.redirect("import-new")
 
@@ -295,10 +293,10 @@ def describe_lost_columns(detection: Detection | None) -> str:
 
 
 SKIP_REASON_LABELS = {
-    "balance": gettext_lazy("balances and sums"),
+    "balance": gettext_lazy("balances and totals"),
     "footer": gettext_lazy("lines without a date"),
     "empty": gettext_lazy("rows without an amount"),
-    "status": gettext_lazy("statuses that are not imported"),
+    "status": gettext_lazy("excluded statuses"),
     "account": gettext_lazy("other accounts"),
 }
 
@@ -385,15 +383,17 @@ def format_import_outcome(outcome: TransactionImportOutcome, account: Account) -
     )
     parts = [sentence.format(count=format_count(count), account=account.name)]
     if outcome.duplicates:
-        known_sentence = ngettext("{count} was there already.", "{count} were there already.", outcome.duplicates)
+        known_sentence = ngettext("{count} duplicate skipped.", "{count} duplicates skipped.", outcome.duplicates)
         parts.append(known_sentence.format(count=format_count(outcome.duplicates)))
     if old := outcome.skipped_before_data_start:
         early_sentence = ngettext(
-            "{count} is dated before the books start.", "{count} are dated before the books start.", old
+            "{count} before the data start date skipped.", "{count} before the data start date skipped.", old
         )
         parts.append(early_sentence.format(count=format_count(old)))
     if bad:
         parts.append(
-            ngettext("{count} bad row left out.", "{count} bad rows left out.", bad).format(count=format_count(bad))
+            ngettext("{count} row with errors skipped.", "{count} rows with errors skipped.", bad).format(
+                count=format_count(bad)
+            )
         )
     return " ".join(parts)

@@ -30,7 +30,7 @@ def show_imports(page: CompanyPage) -> HttpResponse:
     lines = [
         {
             "row": row,
-            "who": actors.get(row.created_user_id or "", _("the service")),
+            "who": actors.get(row.created_user_id or "", _("System")),
             "accounts": [accounts[each] for each in row.account_ids if each in accounts],
             "booked": booked_counts.get(row.id, 0),
             "known": row.duplicates - booked_counts.get(row.id, 0),
@@ -79,9 +79,9 @@ def undo_import_page(page: CompanyPage, import_id: UUID) -> HttpResponse:
 
 def format_import_undo(outcome: import_undo.ImportUndoOutcome) -> str:
     """Describe what undoing an import did."""
-    sentences = [ngettext("{count} transaction removed.", "{count} transactions removed.", outcome.deleted)]
+    sentences = [ngettext("{count} transaction deleted.", "{count} transactions deleted.", outcome.deleted)]
     if outcome.changed:
-        sentences.append(_("{changed} of them had been changed since."))
+        sentences.append(_("{changed} of them had been edited."))
     if outcome.pending:
         pending_sentence = ngettext(
             "{pending} transaction is pending again.", "{pending} transactions are pending again.", outcome.pending

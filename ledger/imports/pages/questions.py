@@ -34,21 +34,21 @@ class AskedQuestion:
 
 
 QUESTION_TEXTS = {
-    "sign": gettext_lazy("Which of these is money in, and which is money out?"),
-    "date_order": gettext_lazy("Which comes first in the dates, the day or the month?"),
+    "sign": gettext_lazy("Which of these mean money in, and which money out?"),
+    "date_order": gettext_lazy("Which comes first in the dates: day or month?"),
     "decimal_mark": gettext_lazy("Are the last three digits decimals or thousands?"),
-    "gross_or_net": gettext_lazy("Which amounts reach the account: before or after fees?"),
-    "amount_column": gettext_lazy("Which column has the amounts in the currency of the account?"),
-    "fee": gettext_lazy("Are the fees taken off these amounts, or already inside them?"),
-    "currency_column": gettext_lazy("Which column has the currency of the amounts?"),
-    "currency": gettext_lazy("Which currency are these amounts in?"),
-    "direction_column": gettext_lazy("Which column says whether money came in or went out?"),
-    "minus_means": gettext_lazy("What does the minus of some amounts mean?"),
-    "unproven_sign": gettext_lazy("The balance does not show the sign of one row. Is it money in or money out?"),
+    "gross_or_net": gettext_lazy("Which amounts reach your account: before or after fees?"),
+    "amount_column": gettext_lazy("Which column has amounts in the account currency?"),
+    "fee": gettext_lazy("Are fees deducted from these amounts or already included?"),
+    "currency_column": gettext_lazy("Which column has the currency?"),
+    "currency": gettext_lazy("What currency are these amounts in?"),
+    "direction_column": gettext_lazy("Which column shows the direction (money in or out)?"),
+    "minus_means": gettext_lazy("What does the minus sign mean?"),
+    "unproven_sign": gettext_lazy("One amount has no clear sign. Is it money in or money out?"),
     "direction_values": gettext_lazy("Which rows are money out?"),
-    "status_values": gettext_lazy("How should rows with these statuses be imported?"),
-    "account_values": gettext_lazy("The file has several accounts. Which of them is this account?"),
-    "column_gone": gettext_lazy("A column from the last import is not in this file. Which one replaces it?"),
+    "status_values": gettext_lazy("How do you want to import rows with these statuses?"),
+    "account_values": gettext_lazy("The file contains several accounts. Which one do you want to import?"),
+    "column_gone": gettext_lazy("A column from your last import is missing. Which column replaces it?"),
 }
 
 
@@ -76,7 +76,7 @@ def build_asked_encoding(choices: Sequence[Choice]) -> AskedQuestion:
     """The question of the encoding, with the rows that differ."""
     names = dict(ENCODING_CHOICES)
     options = [{"value": json.dumps(name), "label": str(names[name]), "rows": rows} for name, rows in choices]
-    return AskedQuestion("encoding", _("In which of these are the letters right?"), options)
+    return AskedQuestion("encoding", _("Which version shows all characters correctly?"), options)
 
 
 def describe_option(
@@ -84,9 +84,9 @@ def describe_option(
 ) -> str:
     """Describe what an option means."""
     texts_by_answer = {
-        ("sign", False): _("As written: amounts without a minus are money in"),
-        ("sign", True): _("Turned: amounts without a minus are money out"),
-        ("fee", None): _("Already inside: the amounts stay as they are"),
+        ("sign", False): _("Amounts without a minus sign are money in"),
+        ("sign", True): _("Amounts without a minus sign are money out"),
+        ("fee", None): _("Included: use amounts as they are"),
     }
     if not isinstance(value, list | dict) and (question.question, value) in texts_by_answer:
         return texts_by_answer[question.question, value]
@@ -99,7 +99,7 @@ def describe_option(
     if question.question == "account_values":
         return ", ".join(value)
     if question.field.startswith("columns."):
-        return _("Taken off: amount less fee") if question.question == "fee" else describe_column(detection, value)
+        return _("Deducted: amount less fee") if question.question == "fee" else describe_column(detection, value)
     return describe_values(
         dict(STATUS_CHOICES if question.question == "status_values" else DIRECTION_CHOICES), value, known_values
     )

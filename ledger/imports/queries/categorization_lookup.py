@@ -64,5 +64,5 @@ def find_missing_category_error(item: TransactionImportItem) -> Fault | None:
     """Return the error of an item with a P&L line or a counterparty but no category."""
     for name, value in (("plType", item.pl_type), ("counterparty", item.counterparty)):
         if value is not None:
-            return name, "category_needed", "This needs a categoryId."
+            return name, "category_needed", "Requires categoryId."
     return None

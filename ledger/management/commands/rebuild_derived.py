@@ -13,10 +13,10 @@ from companies.models import AuditContext, Company
 
 
 class Command(BaseCommand):
-    help = "Rebuild the derived tables of every company; with --check only compare, and fail on a difference."
+    help = "Rebuild the derived tables of all companies. With --check, only compare them and fail on differences."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--check", action="store_true", help="change nothing; exit non-zero on a difference")
+        parser.add_argument("--check", action="store_true", help="only compare; exit with an error on differences")
         company_batches.add_round_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,10 +43,10 @@ class Command(BaseCommand):
         for line in (*differences, *failures):
             self.stderr.write(line)
         if failures:
-            raise CommandError(f"{len(failures)} companies failed; they are named above, and the log says why.")
+            raise CommandError(f"{len(failures)} companies failed. See the list above and the log.")
         if differences:
-            raise CommandError(f"{len(differences)} differences between derived tables and facts.")
-        self.stdout.write("Derived tables are exact." if options["check"] else "Derived tables are rebuilt.")
+            raise CommandError(f"{len(differences)} differences between derived and source data.")
+        self.stdout.write("All derived tables are correct." if options["check"] else "Derived tables rebuilt.")
 
     def check_company(self, company: Company) -> list[str]:
         with transaction.atomic():

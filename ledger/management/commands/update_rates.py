@@ -15,12 +15,12 @@ from ledger.recognition.actions import rate_updates
 
 
 class Command(BaseCommand):
-    help = "Load the European Central Bank's rates: from a file or address, or the packaged history. Idempotent."
+    help = "Load exchange rates of the European Central Bank from a file, a URL or the bundled history."
 
     def add_arguments(self, parser: Any) -> None:
         sources = parser.add_mutually_exclusive_group()
-        sources.add_argument("--file", help="a CSV, or the zip as the bank publishes it")
-        sources.add_argument("--url", help="an https address of one")
+        sources.add_argument("--file", help="CSV file, or the ZIP file published by the bank")
+        sources.add_argument("--url", help="HTTPS URL of such a file")
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
@@ -29,13 +29,13 @@ class Command(BaseCommand):
                 show_progress("Loading rates", 0.0)
                 load_requested_rates(options, now=now)
         except (OSError, urllib.error.URLError, rates.UnreadableRates) as error:
-            raise CommandError(f"The rates could not be loaded: {error}") from None
+            raise CommandError(f"Could not load exchange rates: {error}") from None
         with progress_bar.draw_progress_bar(self.stderr) as show_progress:
             count = rate_updates.convert_results_to_new_rates(now=now, tell=show_progress)
         if count is None:
-            self.stdout.write("All rates were known.")
+            self.stdout.write("No new rates.")
             return
-        self.stdout.write(f"Rates were stored; the results of {count} transactions were converted anew.")
+        self.stdout.write(f"Rates loaded. {count} transactions were converted again.")
 
 
 def load_requested_rates(options: dict[str, Any], *, now: datetime) -> None:
@@ -52,6 +52,6 @@ def load_requested_rates(options: dict[str, Any], *, now: datetime) -> None:
 def fetch_rates_file(url: str) -> bytes:
     """Return the content of an https address. Raises CommandError for other addresses."""
     if not url.startswith("https://"):
-        raise CommandError("--url must be an https address.")
+        raise CommandError("--url must be an HTTPS URL.")
     with urllib.request.urlopen(url, timeout=60) as response:  # noqa: S310 - https only
         return response.read()

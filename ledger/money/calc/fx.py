@@ -19,7 +19,7 @@ class RateLookupError(LookupError):
 
     def __init__(self, currency: str) -> None:
         """Keep the currency without a rate."""
-        super().__init__(f"There is no exchange rate for {currency}.")
+        super().__init__(f"No exchange rate for {currency}. Ask the operator to load exchange rates.")
         self.currency = currency
 
 

@@ -43,7 +43,7 @@ def get_minor_units(currency: str) -> int:
     try:
         return _MINOR_UNITS[currency]
     except KeyError:
-        raise UnknownCurrency(f"{currency!r} is not a known currency.") from None
+        raise UnknownCurrency(f"{currency!r} is not a supported currency.") from None
 
 
 def get_smallest_unit(currency: str) -> Decimal:
@@ -100,9 +100,9 @@ def parse_amount(text: str, currency: str | None = None) -> Decimal:
     """
     match = _AMOUNT.fullmatch(text)
     if match is None:
-        raise InvalidAmount(f"{text!r} is not an amount like -1234.56.")
+        raise InvalidAmount(f"{text!r} is not a valid amount, such as -1234.56.")
     if currency is not None and len(match[1] or "") > get_minor_units(currency):
-        raise TooManyDecimals(f"{text!r} has more decimals than {currency}.")
+        raise TooManyDecimals(f"{text!r} has more decimals than {currency} allows.")
     amount = Decimal(text)
     return amount or amount.copy_abs()
 

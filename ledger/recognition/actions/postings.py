@@ -39,14 +39,18 @@ POSTING_COLUMN_TYPES = {
 
 
 class MissingRateError(ConflictError):
-    """There is no exchange rate for a currency; it is never taken for 1."""
+    """An exchange rate is missing. Ask the operator to load exchange rates."""
 
     code = "rate_missing"
 
     @classmethod
     def from_missing_rate(cls, missing: RateLookupError) -> Self:
         """Return the error with the currency that has no rate."""
-        return cls(_("There is no exchange rate for {currency}.").format(currency=missing.currency))
+        return cls(
+            _("No exchange rate for {currency}. Ask the operator to load exchange rates.").format(
+                currency=missing.currency
+            )
+        )
 
 
 class PostingInput(NamedTuple):

@@ -25,7 +25,7 @@ MIN_PERCENT_EXPONENT = -4  # exponent
 
 
 class TooManyRules(ConflictError):
-    """A company has at most 500 rules."""
+    """A company can have at most 500 rules. Delete one first."""
 
     code = "too_many_rules"
 
@@ -107,12 +107,12 @@ def reorder_categorization_rules(*, company: Company, context: AuditContext, rul
             build_unknown_id_entry(f"#/ids/{place}") for place, rule_id in enumerate(rule_ids) if rule_id not in rules
         ]
         errors += [
-            (f"#/ids/{place}", "repeated_id", _("Is named before."))
+            (f"#/ids/{place}", "repeated_id", _("Listed twice."))
             for place, rule_id in enumerate(rule_ids)
             if rule_id in rules and rule_id in rule_ids[:place]
         ]
         if not errors and len(rule_ids) < len(rules):
-            errors = [("#/ids", "required", _("Must name every rule of the company."))]
+            errors = [("#/ids", "required", _("Must list every rule of the company."))]
         if errors:
             raise ValidationFailed(errors)
         has_moved = [bool(rules[rule_id].apply_changes(context, order=place)) for place, rule_id in enumerate(rule_ids)]
@@ -176,7 +176,7 @@ def validate_rule(
     conditions, account_ids = validate_rule_conditions(rule.company, values["conditions"], pointer=pointer)
     action = validate_rule_action(rule, values["action"], context=context, enabled=enabled, pointer=pointer)
     if enabled and not account_ids and all(value is None for value in conditions.values()):
-        raise ValidationFailed([(f"{pointer}/conditions", "must_not_be_empty", _("At least one condition is needed."))])
+        raise ValidationFailed([(f"{pointer}/conditions", "must_not_be_empty", _("Add at least one condition."))])
     columns = {"name": values["name"], "enabled": enabled, **conditions, **action}
     if enabled:
         columns["disabled_reason"] = None
@@ -195,7 +195,9 @@ def validate_rule_conditions(
     columns["counterparty_id"] = conditions.get("counterparty_id")
     min_amount, max_amount = columns["min_amount"], columns["max_amount"]
     if min_amount is not None and max_amount is not None and max_amount < min_amount:
-        raise ValidationFailed([(f"{pointer}/conditions/maxAmount", "out_of_range", _("Must not be below minAmount."))])
+        raise ValidationFailed(
+            [(f"{pointer}/conditions/maxAmount", "out_of_range", _("Must not be less than minAmount."))]
+        )
     counterparty_id = columns["counterparty_id"]
     if counterparty_id and not Counterparty.objects.for_company(company.id).filter(id=counterparty_id).exists():
         raise build_unknown_id_error(f"{pointer}/conditions/counterpartyId")
@@ -229,7 +231,7 @@ def validate_rule_action(
     )
     percent = action.get("pass_through_tax_percent")
     if percent is not None and percent.normalize().as_tuple().exponent < MIN_PERCENT_EXPONENT:
-        detail = _("Must have at most 4 decimals.")
+        detail = _("At most 4 decimals are allowed.")
         raise ValidationFailed([(f"{pointer}/action/passThroughTaxPercent", "too_many_decimals", detail)])
     return {
         **validate_rule_category(rule, action, enabled=enabled, pointer=pointer),

@@ -166,11 +166,11 @@ def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> Http
             categorization_rules.create_categorization_rule(
                 company=page.company, context=page.audit_context, values=values
             )
-            return page.redirect_with_message(_("{name} was added.").format(name=values["name"]), "rules")
+            return page.redirect_with_message(_("{name} added.").format(name=values["name"]), "rules")
         categorization_rules.update_categorization_rule(
             company=page.company, context=page.audit_context, rule_id=rule.id, values=lambda _: values
         )
-        return page.redirect_with_message(_("{name} was changed.").format(name=values["name"]), "rules")
+        return page.redirect_with_message(_("{name} saved.").format(name=values["name"]), "rules")
     if page.is_outdated and rule:
         rule = get_rule_or_404(page, rule.id)
         form.errors = {"row": describe_rule_change(page, rule)}
@@ -181,14 +181,14 @@ def describe_rule_change(page: CompanyPage, rule: CategorizationRule) -> str:
     """Describe who changed the rule while the form was open, and what it says now."""
     actor = rule.last_updated_user_id or ""
     words = describe_rule(rule, load_visible_names(page))
-    template = _("{who} has changed the rule meanwhile. It says now: “{name}”, {conditions} → {category}. {then}")
+    template = _("{who} has changed the rule in the meantime: “{name}”, {conditions} → {category}. {then}")
     return capfirst(
         template.format(
-            who=actors(page, {actor} - {""}).get(actor, _("the service")),
+            who=actors(page, {actor} - {""}).get(actor, _("System")),
             name=rule.name,
             conditions=words["conditions"],
             category=words["category"] or _("none"),
-            then=_("Nothing was overwritten: look at it, then decide again."),
+            then=_("Your change was not saved. Review the current version and try again."),
         )
     )
 
@@ -226,7 +226,7 @@ def delete_rule_page(page: CompanyPage, rule_id: UUID) -> HttpResponse:
         categorization_rules.delete_categorization_rule(
             company=page.company, context=page.audit_context, rule_id=rule_id
         )
-        return page.redirect_with_message(_("The rule was deleted; what it assigned stays."), "rules")
+        return page.redirect_with_message(_("Rule deleted. Its categorizations were not changed."), "rules")
     return page.redirect("rules")
 
 
@@ -253,7 +253,7 @@ def undo_rule_run_page(page: CompanyPage, run_id: UUID) -> HttpResponse:
     """Undo a categorization run."""
     with page.handle_errors():
         result = run_undo.undo_categorization_run(company=page.company, context=page.audit_context, run_id=run_id)
-        sentence = ngettext("{count} transaction taken back.", "{count} transactions taken back.", result.affected)
+        sentence = ngettext("{count} transaction restored.", "{count} transactions restored.", result.affected)
         return page.redirect_with_message(add_kept_sentence(sentence, result), "rules")
     return page.redirect("rules")
 

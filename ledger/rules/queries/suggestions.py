@@ -22,13 +22,13 @@ PERIOD_SPECIFIC_RULES = {DateRule.SERVICE_PERIOD, DateRule.CUSTOM}  # which are 
 
 
 class NothingToLearn(ConflictError):
-    """The transaction as a whole is for nothing yet, or for several things, or has no text to be known by."""
+    """To create a rule, the transaction needs a text and exactly one category."""
 
     code = "nothing_to_learn"
 
 
 class RuleTooBroad(ConflictError):
-    """The rule would match transactions that were categorized otherwise; counterExamples names some."""
+    """The rule would match transactions with other categories (see counterExamples). Add conditions."""
 
     code = "rule_too_broad"
 

@@ -132,7 +132,7 @@ def find_price_error(amount: str, currency: str) -> Fault | None:
 
 def build_negative_amount_error() -> tuple[str, str]:
     """Return (code, detail) of a negative amount."""
-    return "negative_amount", _("A subscription is never worth less than nothing.")
+    return "negative_amount", _("The amount of a subscription must not be negative.")
 
 
 def find_known_event_ids(company: Company, items: Iterable[EventImportItem | None]) -> set[str]:

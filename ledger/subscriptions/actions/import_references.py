@@ -67,11 +67,11 @@ class ImportReferences:
         if item.subscription_id is not None:
             return None if item.subscription_id in self.by_id else build_unknown_id_entry("subscriptionId")
         if item.subscription_external_id is None:
-            return "subscriptionId", "required", "Give subscriptionId or subscriptionExternalId."
+            return "subscriptionId", "required", "Send subscriptionId or subscriptionExternalId."
         if item.subscription_external_id in self.by_external_id:
             return None
         if item.customer_external_id is None and item.customer_name is None:
-            return "customerExternalId", "required", "A new subscription needs its customer's external id or name."
+            return "customerExternalId", "required", "A new subscription needs customerExternalId or customerName."
         return None
 
     def get_or_create_subscription_id(self, item: SubscriptionReference) -> str:

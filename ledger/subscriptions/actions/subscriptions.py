@@ -116,7 +116,7 @@ def check_subscription_customer(*, company: Company, customer_id: UUID) -> None:
         raise build_unknown_id_error("#/customerId")
     if customer_type != CounterpartyType.CUSTOMER:
         raise ValidationFailed(
-            [("#/customerId", "not_a_customer", _("Only counterparties of type customer subscribe."))]
+            [("#/customerId", "not_a_customer", _("Only counterparties of type customer can have subscriptions."))]
         )
 
 

@@ -28,7 +28,7 @@ def create_customer_page(page: CompanyPage) -> HttpResponse:
             customer = counterparties.create_counterparty(
                 company=page.company, context=page.audit_context, values=values
             )
-            return redirect_after_customer_change(page, _("{name} was added.").format(name=customer.name), customer.id)
+            return redirect_after_customer_change(page, _("{name} added.").format(name=customer.name), customer.id)
     return render_customer_form(page, form)
 
 
@@ -45,7 +45,7 @@ def edit_customer_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
             customer = counterparties.update_counterparty(
                 company=page.company, context=page.audit_context, counterparty_id=customer_id, values=form.data
             )
-            return redirect_after_customer_change(page, _("{name} was saved.").format(name=customer.name), customer_id)
+            return redirect_after_customer_change(page, _("{name} saved.").format(name=customer.name), customer_id)
     return render_customer_form(page, form, customer=customer)
 
 
@@ -57,7 +57,7 @@ def delete_customer_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         counterparties.delete_counterparty(
             company=page.company, context=page.audit_context, counterparty_id=customer_id
         )
-        message = _("{name} was deleted.").format(name=customer.name)
+        message = _("{name} deleted.").format(name=customer.name)
         return page.redirect_with_message(
             message, "customers" if page.has_permission(Permission.SUBSCRIPTIONS_READ) else "company"
         )

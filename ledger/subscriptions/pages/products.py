@@ -80,7 +80,7 @@ def create_product_page(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             product = products.create_product(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} was added.").format(name=product.name), "products")
+            return page.redirect_with_message(_("{name} added.").format(name=product.name), "products")
     return render_product_form(page, form)
 
 
@@ -102,7 +102,7 @@ def edit_product_page(page: CompanyPage, product_id: UUID) -> HttpResponse:
             product = products.update_product(
                 company=page.company, context=page.audit_context, product_id=product_id, values=form.data
             )
-            return page.redirect_with_message(_("{name} was saved.").format(name=product.name), "products")
+            return page.redirect_with_message(_("{name} saved.").format(name=product.name), "products")
     return render_product_form(page, form, product=product)
 
 
@@ -112,7 +112,7 @@ def delete_product_page(page: CompanyPage, product_id: UUID) -> HttpResponse:
     product = get_product_or_404(page, product_id)
     with page.handle_errors():
         products.delete_product(company=page.company, context=page.audit_context, product_id=product_id)
-        return page.redirect_with_message(_("{name} was deleted.").format(name=product.name), "products")
+        return page.redirect_with_message(_("{name} deleted.").format(name=product.name), "products")
     return page.redirect("products")
 
 
@@ -161,7 +161,7 @@ def create_product_group_page(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             group = products.create_product_group(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} was added.").format(name=group.name), "products")
+            return page.redirect_with_message(_("{name} added.").format(name=group.name), "products")
     return render_product_group_form(page, form)
 
 
@@ -179,7 +179,7 @@ def edit_product_group_page(page: CompanyPage, product_group_id: UUID) -> HttpRe
             group = products.update_product_group(
                 company=page.company, context=page.audit_context, group_id=product_group_id, values=form.data
             )
-            return page.redirect_with_message(_("{name} was saved.").format(name=group.name), "products")
+            return page.redirect_with_message(_("{name} saved.").format(name=group.name), "products")
     return render_product_group_form(page, form, group=group)
 
 
@@ -188,7 +188,7 @@ def delete_product_group_page(page: CompanyPage, product_group_id: UUID) -> Http
     """Delete an empty product group."""
     with page.handle_errors():
         products.delete_product_group(company=page.company, context=page.audit_context, group_id=product_group_id)
-        return page.redirect_with_message(_("The group was deleted."), "products")
+        return page.redirect_with_message(_("Group deleted."), "products")
     return page.redirect("products")
 
 

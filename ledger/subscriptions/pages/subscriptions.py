@@ -70,7 +70,7 @@ def create_subscription_page(page: CompanyPage, customer_id: UUID) -> HttpRespon
                 values=form.data | {"customer_id": customer.id},
                 event=to_event_values(price.data | {"subscription_id": None}),
             )
-            return page.redirect_with_message(_("The subscription was added."), "customer", customer_id=customer_id)
+            return page.redirect_with_message(_("Subscription added."), "customer", customer_id=customer_id)
     return render_subscription_form(page, customer_id, form)
 
 
@@ -90,7 +90,7 @@ def edit_subscription_page(page: CompanyPage, subscription_id: UUID) -> HttpResp
                 company=page.company, context=page.audit_context, subscription_id=subscription_id, values=form.data
             )
             return page.redirect_with_message(
-                _("The subscription was saved."), "customer", customer_id=subscription.customer_id
+                _("Subscription saved."), "customer", customer_id=subscription.customer_id
             )
     return render_subscription_form(page, subscription.customer_id, form, subscription=subscription)
 
@@ -103,9 +103,7 @@ def delete_subscription_page(page: CompanyPage, subscription_id: UUID) -> HttpRe
         subscriptions.delete_subscription(
             company=page.company, context=page.audit_context, subscription_id=subscription_id
         )
-        return page.redirect_with_message(
-            _("The subscription was deleted."), "customer", customer_id=subscription.customer_id
-        )
+        return page.redirect_with_message(_("Subscription deleted."), "customer", customer_id=subscription.customer_id)
     return page.redirect("customer", customer_id=subscription.customer_id)
 
 
@@ -126,8 +124,10 @@ def add_subscription_event_page(page: CompanyPage, subscription_id: UUID) -> Htt
                 context=page.audit_context,
                 values=to_event_values(form.data | {"subscription_id": subscription.id}),
             )
-            ended = _("It ends on {day}.").format(day=get_current_locale().format_day(event.effective_date))
-            message = ended if is_end else _("The price was changed.")
+            ended = _("The subscription ends on {day}.").format(
+                day=get_current_locale().format_day(event.effective_date)
+            )
+            message = ended if is_end else _("Price changed.")
             return page.redirect_with_message(message, "customer", customer_id=subscription.customer_id)
     return render_subscription_event_form(page, subscription, form, is_end=is_end)
 
@@ -140,7 +140,7 @@ def retract_subscription_event_page(page: CompanyPage, event_id: UUID) -> HttpRe
     customer_id = event.subscription.customer_id
     with page.handle_errors():
         subscriptions.retract_subscription_event(company=page.company, context=page.audit_context, event_id=event_id)
-        return page.redirect_with_message(_("The event was retracted."), "customer", customer_id=customer_id)
+        return page.redirect_with_message(_("Event retracted."), "customer", customer_id=customer_id)
     return page.redirect("customer", customer_id=customer_id)
 
 
@@ -181,10 +181,10 @@ def format_billing_interval(interval: str | None, count: int) -> str:
     if not interval:
         return ""
     texts = {
-        "day": ngettext("a day", "every {count} days", count),
-        "week": ngettext("a week", "every {count} weeks", count),
-        "month": ngettext("a month", "every {count} months", count),
-        "year": ngettext("a year", "every {count} years", count),
+        "day": ngettext("per day", "every {count} days", count),
+        "week": ngettext("per week", "every {count} weeks", count),
+        "month": ngettext("per month", "every {count} months", count),
+        "year": ngettext("per year", "every {count} years", count),
     }
     return texts[interval].format(count=count)
 

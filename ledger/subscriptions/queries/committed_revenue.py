@@ -103,7 +103,11 @@ def convert_price_to_base_currency(
     try:
         return convert(monthly, source=currency, target=base_currency, day=day, rates=rates)
     except RateLookupError as error:
-        raise MissingRateError(_("There is no exchange rate for {currency}.").format(currency=error.currency)) from None
+        raise MissingRateError(
+            _("No exchange rate for {currency}. Ask the operator to load exchange rates.").format(
+                currency=error.currency
+            )
+        ) from None
 
 
 def fetch_committed_rows(statement: str, *, company_id: UUID, day: date) -> list[tuple[Any, ...]]:

@@ -58,7 +58,7 @@ def read_event_item(item: Any, pointer: str, request: BulkRequest) -> EventImpor
             if not any(isinstance(value, str) and "\0" in value for value in item.values()):
                 trimmed_names = {name: item[name].strip() for name in NAME_FIELDS if isinstance(item.get(name), str)}
                 return msgspec.convert(item | trimmed_names, LimitedEventItem)
-            detail = "Must not have NUL characters."
+            detail = "Must not contain NUL characters."
         except msgspec.ValidationError as error:
             detail = str(error)
     else:

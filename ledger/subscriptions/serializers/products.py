@@ -20,7 +20,7 @@ class ProductSerializer(StrictModelSerializer):
         child=fields.TextField(max_length=200),
         max_length=MAX_EXTERNAL_IDS,
         required=False,
-        help_text="ids in other systems, by which an import of subscription events finds the product",
+        help_text="IDs in other systems. Imported subscription events are assigned by them.",
     )
 
     class Meta:
@@ -42,10 +42,10 @@ class ProductListItem(ProductSerializer):
     cMRR = fields.NumberField(  # noqa: N815 - the contract's spelling
         read_only=True,
         allow_null=True,
-        help_text="committed recurring revenue at the end of the running month, in the base currency; null without "
-        "`subscriptions:read`",
+        help_text="Committed MRR at the end of the current month, in the base currency. Null without "
+        "`subscriptions:read`.",
     )
-    event_count = fields.CountField(read_only=True, help_text="subscription events that count, retracted ones do not")
+    event_count = fields.CountField(read_only=True, help_text="Number of subscription events, without retracted ones.")
 
     class Meta(ProductSerializer.Meta):
         fields = (*ProductSerializer.Meta.fields, "cMRR", "event_count")

@@ -27,13 +27,13 @@ SUBSCRIPTION_STATUSES = ["scheduled", "active", "ended"]
 
 
 class SubscriptionSerializer(StrictModelSerializer):
-    """As of today: what the latest event in effect says."""
+    """A subscription. Its amount and interval are those of the latest event in effect today."""
 
     company_id = fields.IdField(read_only=True)
-    customer_id = fields.IdField(help_text="a counterparty of type customer")
+    customer_id = fields.IdField(help_text="Counterparty of type customer.")
     product_id = fields.IdField(allow_null=True, required=False)
     external_id = fields.TextField(allow_null=True, required=False, max_length=MAX_ID_LENGTH, min_length=1)
-    status = serializers.SerializerMethodField(help_text="scheduled until its first event takes effect")
+    status = serializers.SerializerMethodField(help_text="`scheduled` until its first event takes effect.")
     current_amount_value = serializers.SerializerMethodField("get_current_amount_value")
     current_amount_currency = serializers.SerializerMethodField("get_current_amount_currency")
     interval = serializers.SerializerMethodField()
@@ -92,10 +92,10 @@ def get_current_terms(row: Any) -> dict[str, Any] | None:
 class EventSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     subscription_id = fields.IdField()
-    effective_date = fields.DateField(help_text="from this day on it is worth the amount; mrr counts by it")
-    committed_date = fields.DateField(help_text="when it was agreed; cmrr counts by it")
+    effective_date = fields.DateField(help_text="Date from which the amount applies. MRR counts by it.")
+    committed_date = fields.DateField(help_text="Date on which it was signed. Committed MRR counts by it.")
     amount_value = serializers.SerializerMethodField(
-        "get_amount_value", help_text="for one interval; 0 ends the subscription"
+        "get_amount_value", help_text="Amount per interval; 0 ends the subscription."
     )
     amount_currency = CurrencyField()
     interval = fields.ChoiceField(choices=BillingPeriod.choices)
@@ -114,17 +114,17 @@ class EventSerializer(StrictModelSerializer):
 
 
 class EventFields(StrictSerializer):
-    """What an event says, sent alone or in an import; what is left out or null takes its default."""
+    """An event, created or imported. Fields that are null or omitted take their default."""
 
     effective_date = fields.DateField()
-    committed_date = fields.DateField(required=False, allow_null=True, help_text="effectiveDate where it is left out")
-    amount_value = AmountField(help_text="a string, not negative, with no more decimals than the currency has")
+    committed_date = fields.DateField(required=False, allow_null=True, help_text="Defaults to effectiveDate.")
+    amount_value = AmountField(help_text="Amount as a string, not negative. At most the currency's decimals.")
     amount_currency = CurrencyField()
     interval = fields.ChoiceField(
-        choices=BillingPeriod.choices, required=False, allow_null=True, help_text="month where it is left out"
+        choices=BillingPeriod.choices, required=False, allow_null=True, help_text="Defaults to month."
     )
     interval_count = fields.IntegerField(
-        required=False, allow_null=True, min_value=1, max_value=MAX_INTERVAL_COUNT, help_text="1 where it is left out"
+        required=False, allow_null=True, min_value=1, max_value=MAX_INTERVAL_COUNT, help_text="Defaults to 1."
     )
     external_id = fields.TextField(required=False, allow_null=True, min_length=1, max_length=MAX_ID_LENGTH)
 
@@ -134,11 +134,15 @@ class NewEvent(EventFields):
 
 
 class ImportedEvent(EventFields):
-    """Names its subscription by our id, or by another system's; then what is missing is created."""
+    """An event with the ID or external ID of its subscription. With external IDs, missing records are created."""
 
     subscription_id = fields.IdField(required=False, allow_null=True)
     subscription_external_id = fields.TextField(
-        required=False, allow_null=True, min_length=1, max_length=MAX_ID_LENGTH, help_text="in place of subscriptionId"
+        required=False,
+        allow_null=True,
+        min_length=1,
+        max_length=MAX_ID_LENGTH,
+        help_text="Alternative to subscriptionId.",
     )
     customer_external_id = fields.TextField(required=False, allow_null=True, min_length=1, max_length=MAX_ID_LENGTH)
     customer_name = fields.NameField(required=False, allow_null=True, max_length=MAX_NAME_LENGTH)
@@ -154,8 +158,8 @@ class EventImport(StrictSerializer):
 
 class EventImportResult(StrictSerializer):
     success = fields.BooleanField()
-    count = fields.CountField(help_text="how many were stored, or would be")
-    duplicates = fields.CountField(help_text="items whose externalId is known")
+    count = fields.CountField(help_text="Number of events stored, or with `dryRun` that would be.")
+    duplicates = fields.CountField(help_text="Number of items with an existing externalId.")
     errors = build_skipped_rows_field()  # type: ignore[assignment]
     dry_run = fields.BooleanField()
 

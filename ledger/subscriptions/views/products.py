@@ -32,7 +32,7 @@ class ProductViewSet(CompanyViewSet):
 
     @extend_schema(responses=serializers.ProductListItem(many=True))
     def list(self, request: Request, company_id: str) -> Response:
-        """All products, each with what is committed to it and how many subscription events it has."""
+        """List all products with their committed MRR and number of subscription events."""
         self.allow_parameters()
         rows = list(Product.objects.for_company(self.company.id).with_external_ids(self.company.id).in_display_order())
         event_counts = committed_revenue.count_events_by_product(company_id=self.company.id)
@@ -50,18 +50,18 @@ class ProductViewSet(CompanyViewSet):
         return Response(serializers.ProductListItem(rows, many=True).data)
 
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a product; `externalIds` are unique in the company."""
+        """Create a product. `externalIds` must be unique in the company."""
         product = products.create_product(
             company=self.company, context=self.audit_context, values=self.parse_body(serializers.ProductSerializer)
         )
         return self.respond_created(product)
 
     def retrieve(self, request: Request, company_id: str, product_id: str) -> Response:
-        """One product, without what the list adds."""
+        """Get a product."""
         return self.respond_with_one(self.get_row(Product.objects.with_external_ids(self.company.id), product_id))
 
     def update(self, request: Request, company_id: str, product_id: str) -> Response:
-        """Changes the fields that are sent; a changed name counts as edited by hand from then on."""
+        """Update the fields you send. If you change the name, imports no longer overwrite it."""
         values = self.parse_body(
             serializers.ProductSerializer, partial=True, resource_serializer=serializers.ProductListItem
         )
@@ -71,7 +71,7 @@ class ProductViewSet(CompanyViewSet):
         return self.respond_with_one(product)
 
     def destroy(self, request: Request, company_id: str, product_id: str) -> Response:
-        """Deletes a product; refused with `product_in_use` while subscriptions refer to it."""
+        """Delete a product without subscriptions (otherwise 409 `product_in_use`)."""
         products.delete_product(company=self.company, context=self.audit_context, product_id=product_id)
         return Response(SUCCESS)
 
@@ -83,22 +83,22 @@ class ProductGroupViewSet(CompanyViewSet):
     permission_for = PRODUCT_PERMISSIONS
 
     def list(self, request: Request, company_id: str) -> Response:
-        """All product groups of the company, in their order."""
+        """List all product groups in order."""
         self.allow_parameters()
         return self.respond_with_all(ProductGroup.objects.for_company(self.company.id).in_display_order())
 
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a product group; products name it in `productGroupId`."""
+        """Create a product group. Assign products by their `productGroupId`."""
         values = self.parse_body(serializers.ProductGroupSerializer)
         group = products.create_product_group(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(group)
 
     def retrieve(self, request: Request, company_id: str, product_group_id: str) -> Response:
-        """One product group; its products name it in `productGroupId`."""
+        """Get a product group."""
         return self.respond_with_one(self.get_row(ProductGroup.objects, product_group_id))
 
     def update(self, request: Request, company_id: str, product_group_id: str) -> Response:
-        """Renames or reorders a product group."""
+        """Rename or reorder a product group."""
         values = self.parse_body(serializers.ProductGroupSerializer, partial=True)
         group = products.update_product_group(
             company=self.company, context=self.audit_context, group_id=product_group_id, values=values
@@ -106,6 +106,6 @@ class ProductGroupViewSet(CompanyViewSet):
         return self.respond_with_one(group)
 
     def destroy(self, request: Request, company_id: str, product_group_id: str) -> Response:
-        """Deletes a group in which no product remains; else `product_group_not_empty`."""
+        """Delete a product group without products (otherwise 409 `product_group_not_empty`)."""
         products.delete_product_group(company=self.company, context=self.audit_context, group_id=product_group_id)
         return Response(SUCCESS)

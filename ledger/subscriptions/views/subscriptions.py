@@ -44,13 +44,13 @@ class SubscriptionViewSet(CompanyViewSet):
 
     @extend_schema(parameters=PAGING_PARAMETERS)
     def list(self, request: Request, company_id: str) -> Response:
-        """Subscriptions with what they are worth today, latest first."""
+        """List subscriptions with their current amount, newest first."""
         return self.respond_with_page(
             filter_by_query(self, SubscriptionFilter, self.with_current_terms()), order=("-id",)
         )
 
     def create(self, request: Request, company_id: str) -> Response:
-        """A customer subscribes, to a product perhaps; events then say to how much and from when."""
+        """Create a subscription of a customer, optionally to a product. Add events to set its price."""
         values = self.parse_body(serializers.SubscriptionSerializer)
         subscription = subscriptions.create_subscription(
             company=self.company, context=self.audit_context, values=values
@@ -58,11 +58,11 @@ class SubscriptionViewSet(CompanyViewSet):
         return self.respond_created(subscription)
 
     def retrieve(self, request: Request, company_id: str, subscription_id: str) -> Response:
-        """One subscription with what it is worth today."""
+        """Get a subscription with its current amount."""
         return self.respond_with_one(self.get_row(self.with_current_terms(), subscription_id))
 
     def update(self, request: Request, company_id: str, subscription_id: str) -> Response:
-        """Changes the fields that are sent; another customer takes the events over. What it is worth events say."""
+        """Update the fields you send. Events move along with the customer. Add an event to change the price."""
         values = self.parse_body(serializers.SubscriptionSerializer, partial=True)
         row = subscriptions.update_subscription(
             company=self.company, context=self.audit_context, subscription_id=subscription_id, values=values
@@ -70,7 +70,7 @@ class SubscriptionViewSet(CompanyViewSet):
         return self.respond_with_one(row)
 
     def destroy(self, request: Request, company_id: str, subscription_id: str) -> Response:
-        """Deletes a subscription made by mistake; refused with `subscription_in_use` while an event of it counts."""
+        """Delete a subscription without active events (otherwise 409 `subscription_in_use`)."""
         subscriptions.delete_subscription(
             company=self.company, context=self.audit_context, subscription_id=subscription_id
         )
@@ -106,26 +106,26 @@ class SubscriptionEventViewSet(CompanyViewSet):
 
     @extend_schema(parameters=PAGING_PARAMETERS)
     def list(self, request: Request, company_id: str) -> Response:
-        """Events as they were created, latest first; retracted ones too."""
+        """List events in order of creation, newest first, including retracted ones."""
         rows = filter_by_query(self, SubscriptionEventFilter, SubscriptionEvent.objects.for_company(self.company.id))
         return self.respond_with_page(rows, order=("-id",))
 
     @extend_schema(request=serializers.NewEvent)
     def create(self, request: Request, company_id: str) -> Response:
-        """From a day on a subscription is worth an amount each interval; 0 ends it.
+        """Set the amount of a subscription per interval from a date. Amount 0 ends it.
 
-        Of two events of one subscription on one day the later-created one counts.
+        If a subscription has two events on the same date, the one created later counts.
         """
         values = serializers.to_event_values(self.parse_body(serializers.NewEvent))
         event = subscriptions.create_subscription_event(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(event)
 
     def retrieve(self, request: Request, company_id: str, subscription_event_id: str) -> Response:
-        """One event; a retracted one too, with the time at which it was."""
+        """Get an event, including a retracted one."""
         return self.respond_with_one(self.get_row(SubscriptionEvent.objects, subscription_event_id))
 
     def destroy(self, request: Request, company_id: str, subscription_event_id: str) -> Response:
-        """Retracts an event: nothing counts it any more, and the list still shows it."""
+        """Retract an event. It no longer counts but stays in the list."""
         subscriptions.retract_subscription_event(
             company=self.company, context=self.audit_context, event_id=subscription_event_id
         )
@@ -137,11 +137,12 @@ class SubscriptionEventViewSet(CompanyViewSet):
         responses=serializers.EventImportResult,
     )
     def import_events(self, request: Request, company_id: str) -> Response:
-        """Imports up to 100,000 events, all or none of them unless `onError` is `skip`.
+        """Import up to 100,000 events, all or none unless `onError` is `skip`.
 
-        An item names its subscription by `subscriptionId`, or by `subscriptionExternalId`; a subscription, customer or
-        product that is missing is then created. An item whose `externalId` is known is a duplicate. Of two events of
-        one subscription on one day the one further down counts. `dryRun` says what would happen and stores nothing.
+        Identify the subscription by `subscriptionId` or `subscriptionExternalId`. With the latter, missing
+        subscriptions, customers and products are created. An item with an existing `externalId` is a duplicate. If a
+        subscription has two events on the same date, the last item counts. `dryRun` returns the result without storing
+        it.
         """
         bulk_request = EVENT_IMPORT_BODY.parse(read_json_body(request))
         self.report_ignored_fields(bulk_request.ignored)

@@ -30,7 +30,7 @@ from ledger.transactions.queries.selections import get_transaction_ids
 
 
 class WrongDirection(InvalidInputError):
-    """Money in settles what is expected to come in, money out what is expected to go out."""
+    """A transaction can only settle a planned transaction with the same sign."""
 
     code = "wrong_direction"
 
@@ -140,7 +140,7 @@ def check_categorizations_fit(categorizations: list[Categorization], *, currency
                     (
                         "#/amountCurrency",
                         "too_many_decimals",
-                        _("{currency} has fewer decimals.").format(currency=currency),
+                        _("Too many decimal places for {currency}.").format(currency=currency),
                     )
                 ]
             )

@@ -28,43 +28,43 @@ from ledger.transactions.queries.transfer_amounts import has_amount_difference
 
 
 class AlreadyLinked(ConflictError):
-    """A leg is linked to another transaction already."""
+    """One of the transactions already belongs to another transfer. Unlink it first."""
 
     code = "already_linked"
 
 
 class NotLinked(ConflictError):
-    """This categorization is no leg of a transfer."""
+    """This categorization does not belong to a transfer."""
 
     code = "not_linked"
 
 
 class TransferSameAccount(InvalidInputError):
-    """Both transactions are on one account."""
+    """Both transactions are on the same account. Choose transactions on two accounts."""
 
     code = "transfer_same_account"
 
 
 class TransferSameSign(InvalidInputError):
-    """One leg must be money out and the other money in."""
+    """Both transactions have the same sign. Choose one money out and one money in."""
 
     code = "transfer_same_sign"
 
 
 class TransferSourceClosed(InvalidInputError):
-    """Nothing of the source is open; name the categorization that is the leg, or uncategorize it first."""
+    """The source transaction is fully categorized. Select a categorization as the leg, or uncategorize it first."""
 
     code = "transfer_source_closed"
 
 
 class TransferTargetClosed(InvalidInputError):
-    """Nothing of the target is open; uncategorize it first."""
+    """The target transaction is fully categorized. Uncategorize it first."""
 
     code = "transfer_target_closed"
 
 
 class TransferAmountsDiffer(InvalidInputError):
-    """The legs are not equal and opposite (within 10 % across currencies); force accepts the difference."""
+    """The amounts differ (by more than 10 % across currencies). Use force to link them anyway."""
 
     code = "transfer_amounts_differ"
 

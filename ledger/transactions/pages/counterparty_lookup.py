@@ -14,7 +14,7 @@ from ledger.transactions.pages.labels import COUNTERPARTY_TYPE_LABELS
 
 MAX_SUGGESTIONS = 300
 NAME_WITH_TYPE = re.compile(r"(.+) \((\w+)\)", re.DOTALL)
-HIDDEN_MESSAGE = _("Your role does not show counterparties.")
+HIDDEN_MESSAGE = _("You do not have permission to view counterparties.")
 
 
 def list_counterparty_suggestions(page: CompanyPage) -> list[str]:
@@ -47,9 +47,9 @@ def get_counterparty_by_name(page: CompanyPage, text: str, *, pointer: str = "#/
     if not candidates and (parts := NAME_WITH_TYPE.fullmatch(text)):
         candidates = list(rows.filter(name__iexact=parts[1], type=parse_counterparty_type(parts[2]))[:2])
     if not candidates:
-        raise ValidationFailed([(pointer, "unknown_id", gettext("No counterparty has this name."))])
+        raise ValidationFailed([(pointer, "unknown_id", gettext("This counterparty does not exist."))])
     if len(candidates) > 1:
-        detail = gettext("Several counterparties have this name: add the type in brackets, or give the id.")
+        detail = gettext("Several counterparties have this name. Add the type in brackets or enter the ID.")
         raise ValidationFailed([(pointer, "unknown_id", detail)])
     return candidates[0]
 

@@ -19,5 +19,5 @@ def create_transaction_page(page: CompanyPage) -> HttpResponse:
     if form.is_valid:
         with page.handle_errors(form):
             row = transactions.create_transaction(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("The transaction was booked."), "transaction", transaction_id=row.id)
+            return page.redirect_with_message(_("Transaction created."), "transaction", transaction_id=row.id)
     return render_transaction_form(page, form)

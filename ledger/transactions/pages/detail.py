@@ -80,13 +80,13 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         files=list(list_attached_files(page, row)),
         loose=list(list_unattached_files(page)),
         keeps=page.has_permission(Permission.FILES_WRITE),
-        history=[(actors.get(each.actor or "", _("The service")), each) for each in entries],
+        history=[(actors.get(each.actor or "", _("System")), each) for each in entries],
         sees_history=page.has_permission(Permission.AUDIT_READ),
         sees_files=page.has_permission(Permission.FILES_READ),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         reconciled_until=find_reconciled_day(row) if page.has_permission(Permission.TRANSACTIONS_WRITE) else None,
-        creator=actors.get(row.created_user_id or "", _("the service")),
-        changer=actors.get(row.last_updated_user_id or "", _("the service")),
+        creator=actors.get(row.created_user_id or "", _("System")),
+        changer=actors.get(row.last_updated_user_id or "", _("System")),
         assignee=actors.get(row.assigned_user_id or ""),
     )
 
@@ -145,7 +145,7 @@ def edit_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespon
             transactions.update_transaction(
                 company=page.company, context=page.audit_context, transaction_id=row.id, values=form.data
             )
-            return redirect_to_transaction(page, row.id, _("The transaction was changed."))
+            return redirect_to_transaction(page, row.id, _("Transaction saved."))
     form.values = {**build_transaction_form_values(row), **form.values}
     if page.is_outdated:
         row = get_transaction_or_404(page, row.id)
@@ -166,7 +166,7 @@ def delete_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpResp
             transactions.delete_transaction(
                 company=page.company, context=page.audit_context, transaction_id=transaction_id
             )
-        messages.success(page.request, _("The transaction was deleted."))
+        messages.success(page.request, _("Transaction deleted."))
         return redirect(build_transactions_return_url(page, page.request.POST.get("then", ""), run=str(run.id)))
     return page.redirect("transaction", transaction_id=transaction_id)
 

@@ -48,24 +48,29 @@ def describe_changes(page: CompanyPage, rows: list[Transaction]) -> str:
     """Describe who changed which transactions, and that nothing was overwritten."""
     if len(rows) == 1:
         return " ".join(
-            (describe_last_change(page, rows[0]), _("Nothing was overwritten: look at it, then decide again."))
+            (
+                describe_last_change(page, rows[0]),
+                _("Your change was not saved. Review the current version and try again."),
+            )
         )
     message = ngettext(
-        "{n} of the transactions has changed meanwhile.", "{n} of the transactions have changed meanwhile.", len(rows)
+        "{n} of the transactions has changed in the meantime.",
+        "{n} of the transactions have changed in the meantime.",
+        len(rows),
     )
-    advice = _("Nothing was overwritten: look at them, then decide again.")
+    advice = _("Your change was not saved. Review the transactions and try again.")
     return " ".join((message.format(n=format_count(len(rows))), advice))
 
 
 def describe_last_change(page: CompanyPage, row: Transaction) -> str:
     """Describe who changed a transaction last, and its categorizations now."""
     actor = row.last_updated_user_id or ""
-    actor_name = find_actor_names(page, {actor} - {""}).get(actor, _("the service"))
+    actor_name = find_actor_names(page, {actor} - {""}).get(actor, _("System"))
     categorizations = format_categorizations(page, row.id, row.amount_currency)
     if categorizations:
-        template = _("{who} has categorized “{title}” meanwhile: {parts}.")
+        template = _("{who} has categorized “{title}” in the meantime: {parts}.")
     else:
-        template = _("{who} has changed “{title}” meanwhile.")
+        template = _("{who} has changed “{title}” in the meantime.")
     title = row.from_to or row.description or _("No text")
     return capfirst(template.format(who=actor_name, title=title[:80], parts=categorizations))
 
@@ -87,7 +92,7 @@ def describe_current_values(page: CompanyPage, row: Transaction, typed_values: M
         for name, text in shown_values.items()
         if stored_values[name] != typed_values.get(name)
     ]
-    return _("There now: {fields}.").format(fields=join_texts(differences)) if differences else ""
+    return _("Current values: {fields}.").format(fields=join_texts(differences)) if differences else ""
 
 
 def format_categorizations(page: CompanyPage, transaction_id: UUID, currency: str) -> str:

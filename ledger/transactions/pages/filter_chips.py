@@ -51,16 +51,16 @@ FILTER_LABELS = {
     "endDate": _("To"),
     "accountId": _("Account"),
     "categoryId": _("Category"),
-    "open": _("Open"),
+    "open": _("Uncategorized"),
     "plType": _("P&L line"),
     "counterpartyId": _("Counterparty"),
     "direction": _("Direction"),
     "flow": _("Cash flow"),
     "cash": _("On cash accounts"),
-    "cashPart": _("Change of cash"),
-    "recognizedFrom": _("Counts from"),
-    "recognizedTo": _("Counts up to"),
-    "recognizedBy": _("Counted by"),
+    "cashPart": _("Cash bridge"),
+    "recognizedFrom": _("Recognized from"),
+    "recognizedTo": _("Recognized to"),
+    "recognizedBy": _("Recognized as of"),
     "pending": _("Pending"),
     "transfer": _("Transfer"),
     "source": _("Source"),
@@ -68,8 +68,8 @@ FILTER_LABELS = {
     "minAmount": _("Amount from"),
     "maxAmount": _("Amount to"),
     "assignedUserId": _("Assigned to"),
-    "assignedBy": _("Assigned by"),
-    "categorizationsAutoAssigned": _("Categorized by itself"),
+    "assignedBy": _("Categorized by"),
+    "categorizationsAutoAssigned": _("Automatically categorized"),
     "importId": _("Import"),
     "updatedSince": _("Changed since"),
 }
@@ -131,9 +131,9 @@ def format_import_filter(page: CompanyPage, text: str) -> str:
     import_id = parse_id(text)
     row = ImportBatch.objects.for_company(page.company.id).filter(id=import_id).first() if import_id else None
     if row is None:
-        return gettext("one that is gone")
+        return gettext("deleted")
     when = format_day(row.created_time)
-    return f"{row.filename}, {when}" if row.filename else gettext("of {day}").format(day=when)
+    return f"{row.filename}, {when}" if row.filename else gettext("from {day}").format(day=when)
 
 
 def format_assignee_filter(page: CompanyPage, text: str) -> str:
@@ -143,7 +143,7 @@ def format_assignee_filter(page: CompanyPage, text: str) -> str:
         return gettext("Me")
     rows = Membership.objects.for_company(page.company.id).active().select_related("user")
     row = rows.filter(user_id=user_id).first() if user_id and page.has_permission(Permission.MEMBERS_MANAGE) else None
-    return row.called if row and row.is_known else gettext("somebody else")
+    return row.called if row and row.is_known else gettext("another person")
 
 
 def format_assigner_filter(page: CompanyPage, text: str) -> str:

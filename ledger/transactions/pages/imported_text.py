@@ -24,7 +24,7 @@ ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 def translate_description(row: Transaction) -> str:
     """Return the description, translated if the service wrote it."""
-    return str(_("Initial balance")) if row.is_initial and row.description == INITIAL_BALANCE_TEXT else row.description
+    return str(_("Opening balance")) if row.is_initial and row.description == INITIAL_BALANCE_TEXT else row.description
 
 
 def translate_notes(row: Transaction) -> str:

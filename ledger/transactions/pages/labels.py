@@ -43,30 +43,30 @@ CASH_PART_LABELS: dict[CashPart, Any] = {
     CashPart.OTHER_TRANSFERS: _("Other transfers"),
 }
 DATE_RULE_LABELS: dict[DateRule, Any] = {
-    DateRule.TRANSACTION_DATE: _("Day of the transaction"),
-    DateRule.INVOICE_DATE: _("Day of the invoice"),
+    DateRule.TRANSACTION_DATE: _("Transaction date"),
+    DateRule.INVOICE_DATE: _("Invoice date"),
     DateRule.SERVICE_PERIOD: _("Service period"),
-    DateRule.CUSTOM: _("Other period"),
+    DateRule.CUSTOM: _("Custom period"),
     DateRule.MONTH: _("Whole month"),
     DateRule.QUARTER: _("Whole quarter"),
     DateRule.YEAR: _("Whole year"),
-    DateRule.PREVIOUS_MONTH: _("Month before"),
-    DateRule.NEXT_MONTH: _("Month after"),
+    DateRule.PREVIOUS_MONTH: _("Previous month"),
+    DateRule.NEXT_MONTH: _("Next month"),
 }
 SOURCE_LABELS: dict[Source, Any] = {
-    Source.MANUAL: _("By hand"),
+    Source.MANUAL: _("Manual"),
     Source.IMPORT: _("Import"),
     Source.CSV: _("CSV file"),
     Source.BANK: _("Bank"),
     Source.API: _("API"),
-    Source.INITIAL_BALANCE: _("Initial balance"),
+    Source.INITIAL_BALANCE: _("Opening balance"),
     Source.TRANSFER: _("Transfer"),
 }
 ASSIGNER_LABELS = {  # values of the filter assignedBy and of sourceNote
     "person": _("A person"),
     "rule": _("Any rule"),
-    "history": _("The company's history"),
-    "account": _("The account's usual category"),
+    "history": _("Categorization history"),
+    "account": _("Default category of the account"),
 }
 COUNTERPARTY_TYPE_LABELS: dict[CounterpartyType, Any] = {
     CounterpartyType.CUSTOMER: _("customer"),
@@ -91,11 +91,11 @@ COLUMN_HEADINGS: dict[str, Any] = {  # of the table that exports write and impor
     "transfer": _("Transfer"),
     "source": _("Source"),
     "notes": _("Notes"),
-    "external_id": _("External id"),
-    "id": _("Id"),
+    "external_id": _("External ID"),
+    "id": _("ID"),
 }
 Choices = list[tuple[str, str]]
-HIDDEN_NAME: Any = _("not shown to your role")
+HIDDEN_NAME: Any = _("(no access)")
 
 
 def to_choices(labels: Mapping[Any, Any]) -> Choices:
@@ -186,7 +186,7 @@ def describe_assigners(company: Company, notes: Iterable[str | None]) -> dict[st
     ids = filter(None, map(parse_id, rules.values()))
     matching_rules = CategorizationRule.objects.for_company(company.id).filter(id__in=ids) if rules else ()
     rule_names = {str(rule.id): gettext("Rule “{name}”").format(name=rule.name) for rule in matching_rules}
-    labels = {note: rule_names.get(rule_id, gettext("A rule that is gone")) for note, rule_id in rules.items()}
+    labels = {note: rule_names.get(rule_id, gettext("Deleted rule")) for note, rule_id in rules.items()}
     return {key: str(ASSIGNER_LABELS[key]) for key in ("history", "account")} | labels
 
 

@@ -32,9 +32,9 @@ def save_view_page(page: CompanyPage) -> HttpResponse:
             row = saved_views.save_view(
                 company=page.company, context=page.audit_context, person_id=user_id, query=query, **form.data
             )
-            messages.success(page.request, gettext("The view {name} was kept.").format(name=row.name))
+            messages.success(page.request, gettext("View “{name}” saved.").format(name=row.name))
     if not form.is_valid:
-        messages.error(page.request, " ".join([gettext("The view was not kept."), *form.errors.values()]))
+        messages.error(page.request, " ".join([gettext("View not saved."), *form.errors.values()]))
     return redirect(f"{reverse('transactions', args=[page.company.id])}?{query}")
 
 
@@ -64,9 +64,11 @@ def check_saved_view(page: CompanyPage, query: str, *, shared: bool) -> None:
         ValidationFailed: `invalid_filter`, `permission_denied`.
     """
     if len(query) > MAX_QUERY_LENGTH or not parse_list_query(page, QueryDict(query)).form.is_valid:
-        raise ValidationFailed([("#/query", "invalid_filter", gettext("Mend the filter first."))])
+        raise ValidationFailed([("#/query", "invalid_filter", gettext("Correct the filter first."))])
     if shared and not page.has_permission(Permission.TRANSACTIONS_WRITE):
-        raise ValidationFailed([("#/shared", "permission_denied", gettext("Your role does not share views."))])
+        raise ValidationFailed(
+            [("#/shared", "permission_denied", gettext("You do not have permission to share views."))]
+        )
 
 
 @company_page(writes=Permission.TRANSACTIONS_READ)
@@ -79,7 +81,5 @@ def delete_view_page(page: CompanyPage, view_id: UUID) -> HttpResponse:
             person_id=get_signed_in_user(page.request).pk,
             view_id=view_id,
         )
-        return page.redirect_with_message(
-            gettext("The view {name} was forgotten.").format(name=row.name), "transactions"
-        )
+        return page.redirect_with_message(gettext("View “{name}” deleted.").format(name=row.name), "transactions")
     return page.redirect("transactions")

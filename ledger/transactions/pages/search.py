@@ -45,14 +45,14 @@ class SearchGroup(NamedTuple):
 # (title, synonyms, URL name, required permission)
 SEARCHABLE_PAGES: list[tuple[Any, Any, str, Permission | None]] = [
     (_("Overview"), _("dashboard cash flow chart"), "company", None),
-    (_("Inbox"), _("open waiting categorize unmatched proposals"), "inbox", Permission.TRANSACTIONS_READ),
+    (_("Inbox"), _("uncategorized categorize review suggestions open"), "inbox", Permission.TRANSACTIONS_READ),
     (_("Rules"), _("automatic categorization"), "rules", Permission.TRANSACTIONS_READ),
     (_("Transactions"), _("movements bookings payments"), "transactions", Permission.TRANSACTIONS_READ),
-    (_("New transaction"), _("book add"), "transaction-new", Permission.TRANSACTIONS_WRITE),
+    (_("New transaction"), _("create add book"), "transaction-new", Permission.TRANSACTIONS_WRITE),
     (_("Imports"), _("history undo files"), "imports", Permission.TRANSACTIONS_READ),
     (_("Import a file"), _("statement csv bank upload camt mt940 ofx"), "import-new", Permission.TRANSACTIONS_WRITE),
     (_("Accounts"), _("banks balances cash"), "accounts", Permission.ACCOUNTS_READ),
-    (_("Cash plan"), _("forecast recurring planned payments budget"), "planned", Permission.PLANNING_READ),
+    (_("Cash plan"), _("forecast recurring planned payments"), "planned", Permission.PLANNING_READ),
     (_("Profit and loss"), _("statement results income p&l"), "profit-and-loss", Permission.FINANCIALS_READ),
     (_("Recurring revenue"), _("mrr arr subscriptions churn"), "recurring-revenue", Permission.SUBSCRIPTIONS_READ),
     (_("Customers"), _("subscribers"), "customers", Permission.SUBSCRIPTIONS_READ),
@@ -61,7 +61,7 @@ SEARCHABLE_PAGES: list[tuple[Any, Any, str, Permission | None]] = [
     (_("Settings"), _("company name currency logo"), "company-settings", Permission.COMPANY_READ),
     (_("Members"), _("people invite roles"), "members", Permission.MEMBERS_MANAGE),
     (_("API keys and apps"), _("tokens credentials connected"), "api-keys", None),
-    (_("Activity"), _("audit log history changes"), "activity", Permission.AUDIT_READ),
+    (_("Audit log"), _("audit log activity history changes"), "activity", Permission.AUDIT_READ),
 ]
 
 

@@ -131,5 +131,5 @@ def list_assignee_choices(page: CompanyPage, current: str) -> Choices:
         )
         choices |= {str(row.user_id): row.called for row in rows if row.is_known and row.user_id != own_id}
     if current and current not in choices:
-        choices[current] = _("Somebody else")
+        choices[current] = _("Another person")
     return list(choices.items())

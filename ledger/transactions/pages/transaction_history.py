@@ -41,41 +41,41 @@ COLUMN_LABELS = {
     "amount_currency": _("currency"),
     "account_id": _("account"),
     "assigned_user_id": _("assignee"),
-    "external_id": _("external id"),
-    "exclude_from_auto_categorization": _("left out of automatic categorization"),
+    "external_id": _("external ID"),
+    "exclude_from_auto_categorization": _("exclusion from automatic categorization"),
     "pending": _("pending"),
     "source": _("source"),
 }
-LINKED = _("linked it with a transaction that is gone as a transfer")
-OPENED = _("opened it: the other leg of its transfer was deleted")
+LINKED = _("linked it as a transfer with a deleted transaction")
+OPENED = _("unlinked the transfer because the other leg was deleted")
 DELETED = _("deleted it")
-UNCATEGORIZED = _("took its categories away")
-UNLINKED = _("took the link of its transfer away")
+UNCATEGORIZED = _("removed the categories")
+UNLINKED = _("unlinked the transfer")
 ENTRY_TEXTS = {
     "transaction.deleted": DELETED,
-    "transaction.matchAllowed": _("let it be proposed again for what it was refused for"),
-    "transaction.matchRefused": _("said that it is not what it was proposed for"),
+    "transaction.matchAllowed": _("allowed a rejected match again"),
+    "transaction.matchRefused": _("rejected a match"),
     "transfer.linked": LINKED,
     "transfer.unlinked": UNLINKED,
 }
 PARTNER_TEXTS = {  # for the other leg of a transfer
     "transaction.deleted": OPENED,
     "transactions.deleted": OPENED,
-    "import.undone": _("opened it: the other leg of its transfer went with an import that was undone"),
+    "import.undone": _("unlinked the transfer because the import of the other leg was undone"),
     "transactions.uncategorized": UNCATEGORIZED,
     "transfer.linked": LINKED,
     "transfer.unlinked": UNLINKED,
 }
 BULK_TEXTS = {
-    "transactions.rulesApplied": _("applied the rules to it"),
+    "transactions.rulesApplied": _("applied the rules"),
     "transactions.uncategorized": UNCATEGORIZED,
     "transactions.deleted": DELETED,
 }
 UNDO_TEXTS = {
-    BulkOperation.RULES: _("took back what the rules did to it"),
-    BulkOperation.CATEGORIZE: _("took back how it was categorized"),
-    BulkOperation.UNCATEGORIZE: _("gave it back the categories that were taken away"),
-    BulkOperation.DELETE: _("took back that it was deleted"),
+    BulkOperation.RULES: _("undid the changes by rules"),
+    BulkOperation.CATEGORIZE: _("undid the categorization"),
+    BulkOperation.UNCATEGORIZE: _("restored the categories"),
+    BulkOperation.DELETE: _("restored it"),
 }
 COUNT_FIELDS = ("affected", "deleted", "counters_created")  # members of a bulk audit entry that count transactions
 
@@ -173,10 +173,10 @@ def list_import_entries(row: Transaction) -> Iterator[HistoryEntry]:
     )
     for batch_id, batch in batches.items():
         file = batch.filename or gettext("an import")
-        template = gettext("brought it with {file}.")
+        template = gettext("imported it with {file}.")
         if pending_snapshot:
-            booked = gettext("booked it with {file}: it was pending until then.")
-            template = booked if batch_id == row.import_batch_id else gettext("brought it with {file}, still pending.")
+            booked = gettext("booked the pending transaction with {file}.")
+            template = booked if batch_id == row.import_batch_id else gettext("imported it as pending with {file}.")
         yield HistoryEntry(batch.created_time, batch.created_user_id, template.format(file=file))
 
 
@@ -209,13 +209,13 @@ def describe_audit_entry(
     before, after = before or {}, after or {}
     match action:
         case "transaction.created":
-            return gettext("booked it: {amount}.").format(amount=format_logged_amount(after, row))
+            return gettext("created it: {amount}.").format(amount=format_logged_amount(after, row))
         case "transaction.updated":
             changed = sort_columns({*before, *after} - HIDDEN_COLUMNS)
             fields = [
                 describe_changed_field(name, before, after, row=row, ledger_names=ledger_names) for name in changed
             ]
-            return gettext("changed {fields}.").format(fields=join_texts(fields) or gettext("nothing that is shown"))
+            return gettext("changed {fields}.").format(fields=join_texts(fields) or gettext("internal fields"))
         case "transaction.split":
             return describe_categorizations(before, after, row=row, ledger_names=ledger_names)
     return f"{ENTRY_TEXTS.get(action) or to_plain_words(action.replace('.', ' '))}."
@@ -227,7 +227,7 @@ def describe_linked_entry(link: TransactionTouched, ledger_names: LedgerNames) -
     count = sum(after.get(name) or 0 for name in COUNT_FIELDS) if action.startswith("transactions.") else 1
     description = describe_bulk_change(action, before, after, link=link, ledger_names=ledger_names)
     if action.startswith("transactions.") and count > 1:
-        template = ngettext("{did}, with {n} other.", "{did}, with {n} others.", count - 1)
+        template = ngettext("{did}, together with {n} other.", "{did}, together with {n} others.", count - 1)
         return template.format(did=description, n=format_count(count - 1))
     return f"{description}."
 
@@ -265,21 +265,21 @@ def describe_related_change(
     """Describe what a change of a related record did to the transaction."""
     match action:
         case "category.replaced":
-            template = gettext("moved what it was for to {category}: its category was deleted")
+            template = gettext("changed the category to {category} because the previous one was deleted")
             return template.format(category=format_logged_category(after, "replaced_with", ledger_names))
         case "counterparty.merged" if ledger_names.sees_counterparties:
-            template = gettext("put the counterparty “{kept}” in the place of “{gone}”")
+            template = gettext("merged the counterparty “{gone}” into “{kept}”")
             return template.format(kept=before.get("merged_into"), gone=before.get("name"))
         case "plannedTransaction.settled" | "plannedTransactions.settled":
-            return gettext("settled a planned payment with it")
+            return gettext("settled a planned transaction with it")
         case "plannedTransaction.unsettled":
-            return gettext("took back that a planned payment was settled with it")
+            return gettext("unlinked the planned transaction it settled")
         case "file.created":
-            return gettext("added a document to it")
+            return gettext("added a file")
         case "file.updated":
             return describe_file_change(str(link.transaction_id), before, after)
         case "file.deleted":
-            return gettext("deleted one of its documents")
+            return gettext("deleted a file")
     return format_action(action, name="", before=before, after=after)
 
 
@@ -287,8 +287,8 @@ def describe_file_change(transaction_id: str, before: Mapping[str, Any], after: 
     """Describe a change of one of the transaction's files."""
     was_linked, is_linked = (transaction_id in (each.get("transaction_ids") or ()) for each in (before, after))
     if was_linked == is_linked:
-        return gettext("changed what one of its documents says")
-    return gettext("took a document off it") if was_linked else gettext("attached a document to it")
+        return gettext("changed the details of a file")
+    return gettext("detached a file") if was_linked else gettext("attached a file")
 
 
 def format_logged_category(after: Mapping[str, Any], name: str, ledger_names: LedgerNames) -> str:
@@ -325,7 +325,7 @@ def describe_changed_field(
         case True, True:
             template = gettext("the {field} from {was} to {now}")
         case True, False:
-            template = gettext("the {field} from {was} to nothing")
+            template = gettext("the {field} from {was} to empty")
         case False, True:
             template = gettext("the {field} to {now}")
         case _:
@@ -358,7 +358,7 @@ def describe_categorizations(
     if not after:
         return f"{UNCATEGORIZED}."
     categorizations = join_texts(list(format_logged_categorizations(after, row=row, ledger_names=ledger_names)))
-    template = gettext("changed what it was for to {parts}.") if before else gettext("categorized it: {parts}.")
+    template = gettext("changed the categorization to {parts}.") if before else gettext("categorized it: {parts}.")
     return template.format(parts=categorizations)
 
 

@@ -60,8 +60,8 @@ VIEW_PARAMETERS = (
 DENSITIES = ("comfortable", "compact")
 DEFAULT_SORT = "-date"
 SORT_LABELS = {
-    "-date": _("Latest first"),
-    "date": _("Earliest first"),
+    "-date": _("Newest first"),
+    "date": _("Oldest first"),
     "-amount": _("Largest first"),
     "amount": _("Smallest first"),
 }

@@ -69,7 +69,7 @@ def link_transfer_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
             target_id=parse_target_id(page, form.values["target"]),
             force=form.values["force"],
         )
-        return redirect_to_transaction(page, row.id, _("The two are linked as one transfer."))
+        return redirect_to_transaction(page, row.id, _("Transactions linked as a transfer."))
     return render_transfer_candidates(page, row, legs, ledger_names, form)
 
 
@@ -85,11 +85,11 @@ def unlink_transfer_page(page: CompanyPage, transaction_id: UUID) -> HttpRespons
             .first()
         )
         if leg is None:
-            raise transfers.NotLinked(_("This is not linked any more."))
+            raise transfers.NotLinked(_("This transfer is already unlinked."))
         transfers.unlink_transfer(
             company=page.company, context=page.audit_context, transaction_id=row.id, categorization_id=leg.id
         )
-        message = _("The transfer is unlinked; both legs are open again.")
+        message = _("Transfer unlinked. Both transactions are now uncategorized.")
         return redirect_to_transaction(page, row.id, message)
     return redirect_to_transaction(page, row.id)
 
@@ -104,7 +104,7 @@ def parse_existing_id(text: str) -> UUID:
 def parse_target_id(page: CompanyPage, text: str) -> UUID:
     """Parse the id of the chosen transaction. Raises ValidationFailed with `required` or `unknown_id`."""
     if not text:
-        raise ValidationFailed([("#/target", "required", _("Choose the other leg."))])
+        raise ValidationFailed([("#/target", "required", _("Select the other leg."))])
     parsed_id = parse_id(text)
     if parsed_id is None or not Transaction.objects.for_company(page.company.id).filter(id=parsed_id).exists():
         raise build_unknown_id_error("#/target")
@@ -114,7 +114,7 @@ def parse_target_id(page: CompanyPage, text: str) -> UUID:
 def list_source_legs(row: Transaction, ledger_names: LedgerNames) -> list[TransferLeg]:
     """Return the uncategorized amount first, if there is any, then the categorizations that are not linked."""
     uncategorized = row.amount_value - row.categorized_value
-    open_legs = [TransferLeg(None, uncategorized, _("What is open"))] if uncategorized else []
+    open_legs = [TransferLeg(None, uncategorized, _("Uncategorized amount"))] if uncategorized else []
     unlinked: list[Categorization] = [
         part for part in list_transaction_categorizations(row) if part.counter_id is None and part.value
     ]

@@ -18,12 +18,12 @@ SELECTION_MODES = ["ids", "filter", "all"]
 
 
 class ConfirmationRequired(ValidationFailed):
-    """This is about all transactions: confirm must be true."""
+    """The selection includes all transactions. Set confirm to true."""
 
     code = "confirmation_required"
 
     def __init__(self) -> None:
-        super().__init__([("#/selection/confirm", self.code, _("Must be true: this is about all."))])
+        super().__init__([("#/selection/confirm", self.code, _("Must be true to select all transactions."))])
 
 
 def build_id_selection(ids: Iterable[UUID]) -> dict[str, Any]:

@@ -11,15 +11,15 @@ from oauth.registration import register_app
 
 
 class Command(BaseCommand):
-    help = "Register an app; prints its client_id, and its client_secret where it is confidential, as JSON."
+    help = "Register an app and print its client_id (and client_secret if confidential) as JSON."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--name", required=True)
         parser.add_argument(
-            "--redirect-uri", required=True, action="append", dest="redirect_uris", help="may be given several times"
+            "--redirect-uri", required=True, action="append", dest="redirect_uris", help="can be repeated"
         )
-        parser.add_argument("--scopes", default="", help='such as "svc:read openid"; default: all')
-        parser.add_argument("--confidential", action="store_true", help="for an app on a server that keeps a secret")
+        parser.add_argument("--scopes", default="", help='for example "svc:read openid" (default: all)')
+        parser.add_argument("--confidential", action="store_true", help="for a server app with a secret")
 
     def handle(self, *, name: str, redirect_uris: list[str], scopes: str, confidential: bool, **_: Any) -> None:
         try:

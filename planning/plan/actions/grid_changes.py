@@ -29,13 +29,13 @@ CREATION_FIELDS = {"created_time", "created_user_id"}
 
 
 class NothingToTakeBack(ConflictError):
-    """There is no such change of the plan by you."""
+    """There is no change of yours to undo."""
 
     code = "nothing_to_take_back"
 
 
 class PlanChangedSince(ConflictError):
-    """The plan was changed there since: nothing was taken back."""
+    """The plan was changed since. Your change cannot be undone."""
 
     code = "plan_changed_since"
 
@@ -113,9 +113,9 @@ def check_plan_rows(checks: BodyChecks, cells: Sequence[PlanCell]) -> None:
     for cell in cells:
         category = categories.get(cell.row.category_id)
         if category is None:
-            checks.add_error(cell.pointer, "unknown_id", _("There is no such category in this company."))
+            checks.add_error(cell.pointer, "unknown_id", _("The category does not exist."))
         elif cell.row.pl_type not in category.pl_types:
-            message = _("{name} does not post to this line.").format(name=category.name)
+            message = _("{name} does not post to this P&L line.").format(name=category.name)
             checks.add_error(cell.pointer, "pl_type_not_allowed", message)
 
 
@@ -132,7 +132,9 @@ def get_planned_amounts(company: Company, cells: Sequence[PlanCell], rates: Rate
         return sum_planned_results_in_base(company, months, rates)
     except RateLookupError as missing:
         raise MissingRateError(
-            _("There is no exchange rate for {currency}.").format(currency=missing.currency)
+            _("No exchange rate for {currency}. Ask the operator to load exchange rates.").format(
+                currency=missing.currency
+            )
         ) from None
 
 
@@ -154,11 +156,13 @@ def compute_item_amount(
     """Compute the amount of a cell's adjustment item; add errors for concurrent changes and bad amounts."""
     base, current_amount = checks.company.base_currency, planned_amounts.get(cell.key, ZERO)
     if round_half_up(current_amount, base) != cell.previous_amount:
-        checks.add_error(cell.pointer, "concurrent_change", _("Somebody changed this meanwhile."))
+        checks.add_error(
+            cell.pointer, "concurrent_change", _("This value was changed in the meantime. Review it and save again.")
+        )
     others = current_amount - (item.amount_value if item else ZERO)
     amount = compute_adjustment(cell.amount, others=others, currency=base)
     if abs(amount) > MAX_AMOUNT:
-        checks.add_error(cell.pointer, "out_of_range", _("This is too far from what rules bring here."))
+        checks.add_error(cell.pointer, "out_of_range", _("The value is too large."))
     return amount
 
 

@@ -67,7 +67,7 @@ def validate_plan_item_values(company: Company, values: dict[str, Any]) -> dict[
     checks.add_reference(Category, values["category_id"], "#/categoryId")
     category = Category.objects.for_company(company.id).filter(id=values["category_id"]).first()
     if category is not None and values["pl_type"] not in category.pl_types:
-        message = _("{name} posts to {lines} only.").format(name=category.name, lines=", ".join(category.pl_types))
+        message = _("{name} only posts to {lines}.").format(name=category.name, lines=", ".join(category.pl_types))
         checks.add_error("#/plType", "pl_type_not_allowed", message)
     columns = build_amount_columns(checks, values["amount"])
     checks.raise_if_invalid()
@@ -85,14 +85,14 @@ def build_amount_columns(checks: BodyChecks, amount: dict[str, Any]) -> dict[str
     """Return the amount columns of a plan item; add an error for each wrong amount."""
     value, currency = amount["amount"]["value"], amount["amount"]["currency"]
     if count_decimals(value) > get_minor_units(currency):
-        message = _("This has more decimals than {currency}.").format(currency=currency)
+        message = _("More decimals than {currency} allows.").format(currency=currency)
         checks.add_error("#/amount/amount/value", "too_many_decimals", message)
     relative_change = amount.get("relative_change")
     if amount["type"] == "relative" and relative_change is None:
-        message = _("An amount of type relative needs a relativeChange.")
+        message = _("Growth by a percentage needs relativeChange.")
         checks.add_error("#/amount/relativeChange", "required", message)
     if relative_change is not None and count_decimals(relative_change) > MAX_RELATIVE_CHANGE_DECIMALS:
-        checks.add_error("#/amount/relativeChange", "too_many_decimals", _("This has more than 10 decimals."))
+        checks.add_error("#/amount/relativeChange", "too_many_decimals", _("At most 10 decimals are allowed."))
     return {
         "amount_type": amount["type"],
         "amount_value": value,

@@ -36,9 +36,9 @@ TAB = "profit-and-loss"
 MAX_ITEMS_SHOWN = 200  # items of one row
 TEXT_FIELDS = ("row", "month", "amount", "currency", "frequency", "duration", "growth", "percent")
 GROWTH_LABELS = {
-    "fixed": gettext_lazy("Stays the same"),
-    "changeByAmount": gettext_lazy("Grows by itself each time: 100, 200, 300"),
-    "relative": gettext_lazy("Grows by a percentage each time"),
+    "fixed": gettext_lazy("No growth"),
+    "changeByAmount": gettext_lazy("By the amount: 100, 200, 300"),
+    "relative": gettext_lazy("By a percentage"),
 }
 FIELD_BY_POINTER = {
     "categoryId": "row",
@@ -67,7 +67,7 @@ def show_plan(visit: CompanyPage) -> HttpResponse:
         visit.request.POST, months=plan_grid_page.months, currency=visit.company.base_currency
     )
     if not (grid_input.cells or grid_input.errors or grid_input.cleared_rows):
-        messages.info(visit.request, _("Nothing was typed differently."))
+        messages.info(visit.request, _("No changes to save."))
         return redirect_to_plan(visit, start, page_number)
     with visit.handle_errors(plan_grid_page):
         grid_input.raise_if_invalid()
@@ -87,7 +87,7 @@ def show_plan(visit: CompanyPage) -> HttpResponse:
                 ),
             )
         else:
-            messages.info(visit.request, _("Nothing was planned there, so nothing was changed."))
+            messages.info(visit.request, _("Nothing to clear in this row."))
         return redirect_to_plan(visit, start, page_number)
     plan_grid_page.typed = grid_input.texts
     return render_plan_grid(visit, plan_grid_page, status=400)
@@ -95,8 +95,8 @@ def show_plan(visit: CompanyPage) -> HttpResponse:
 
 def build_saved_message(cells: int, *, is_cleared: bool, months: Sequence[dt.date]) -> str:
     """Build the message after saving cells and clearing a row."""
-    saved_text = ngettext("{count} amount was saved.", "{count} amounts were saved.", cells)
-    cleared_text = _("The row was emptied from {first} to {last}.")
+    saved_text = ngettext("{count} amount saved.", "{count} amounts saved.", cells)
+    cleared_text = _("Row cleared from {first} to {last}.")
     parts = [saved_text.format(count=in_digits(cells))] if cells else []
     if is_cleared:
         parts.append(
@@ -147,7 +147,7 @@ def undo_plan_change_page(page: CompanyPage) -> HttpResponse:
             context=page.audit_context,
             changed_time=parse_change_time(page.request.POST.get("changed", "")),
         )
-        messages.success(page.request, _("The change was taken back."))
+        messages.success(page.request, _("Change undone."))
     return redirect_to_plan(page, start)
 
 
@@ -187,7 +187,7 @@ def fill_plan_row_page(page: CompanyPage) -> HttpResponse:
             item = grid_changes.fill_plan_row(
                 company=page.company, context=page.audit_context, values=form.data, replaces=replaces
             )
-            messages.success(page.request, _("The row was filled."))
+            messages.success(page.request, _("Row filled."))
             return redirect_to_plan(page, choose_start_month(item, start))
     return render_plan_item_form(page, form)
 
@@ -212,7 +212,7 @@ def edit_plan_item_page(page: CompanyPage, plan_item_id: UUID) -> HttpResponse:
                 item_id=plan_item_id,
                 build_values=lambda stored: form.data,
             )
-            messages.success(page.request, _("The plan was changed."))
+            messages.success(page.request, _("Plan item saved."))
             return redirect_to_plan(page, changed.month.replace(month=1))
     return render_plan_item_form(page, form, item=item)
 
@@ -224,7 +224,7 @@ def delete_plan_item_page(page: CompanyPage, plan_item_id: UUID) -> HttpResponse
     start = item.month.replace(month=1)
     with page.handle_errors():
         plan_items.delete_plan_item(company=page.company, context=page.audit_context, item_id=plan_item_id)
-        messages.success(page.request, _("It is planned no longer."))
+        messages.success(page.request, _("Plan item deleted."))
         return redirect_to_plan(page, start)
     return redirect_to_plan(page, start)
 
@@ -300,7 +300,7 @@ def render_plan_item_form(page: CompanyPage, form: BoundForm, *, item: PlanItem 
     lines, row = names.list_line_choices(), plan_grid.parse_plan_row(form.values["row"])
     if row and form.values["row"] not in {value for _, choices in lines for value, _ in choices}:
         lines.append(
-            (_("Elsewhere"), [(form.values["row"], names.get_category_name(row.category_id))])
+            (_("Other"), [(form.values["row"], names.get_category_name(row.category_id))])
         )  # keep the item's row
     return page.render(
         "planning/plan/plan_item.html",
@@ -332,10 +332,10 @@ def describe_plan_item(item: PlanItem) -> str:
     interval_text = ngettext("every month", "every {count} months", item.frequency)
     parts = [interval_text.format(count=item.frequency)]
     if item.amount_type == "changeByAmount":
-        parts.append(_("growing by itself each time"))
+        parts.append(_("growing by the amount each time"))
     if item.amount_type == "relative" and item.relative_change is not None:
         percent = f"{(item.relative_change * 100).normalize():f}".replace(".", get_current_locale().decimal)
-        parts.append(_("{percent} % more each time").format(percent=percent))
+        parts.append(_("{percent}% more each time").format(percent=percent))
     if item.duration is not None:
         duration_text = ngettext("for {count} month", "for {count} months", item.duration)
         parts.append(duration_text.format(count=in_digits(item.duration)))

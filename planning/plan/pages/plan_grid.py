@@ -147,11 +147,11 @@ def parse_start_month(text: str, *, today: dt.date) -> tuple[dt.date, str]:
         return january, ""
     shape = PlanItemSerializer(data={"month": text}, partial=True)
     if not shape.is_valid():
-        return january, _("“{text}” is no month. This year is shown.").format(text=text[:20])
+        return january, _("“{text}” is not a valid month (YYYY-MM). Showing this year.").format(text=text[:20])
     start: dt.date = shape.validated_data["month"]
     last = get_last_start_month(today)
     if not FIRST_MONTH <= start <= last:
-        message = _("The plan is shown from {first} to {last}. This year is shown.")
+        message = _("The plan covers {first} to {last}. Showing this year.")
         return january, message.format(first=FIRST_MONTH.year, last=last.year)
     return start, ""
 

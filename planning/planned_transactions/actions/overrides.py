@@ -29,25 +29,25 @@ Patches = Mapping[dt.date, Mapping[str, Any]]
 
 
 class NotAnOccurrence(InvalidInputError):
-    """The planned transaction does not occur on this date."""
+    """The planned transaction has no occurrence on this date."""
 
     code = "not_an_occurrence"
 
 
 class OccurrenceSettled(ConflictError):
-    """Another transaction settles this occurrence."""
+    """The occurrence is already settled by another transaction."""
 
     code = "occurrence_settled"
 
 
 class OccurrenceNotSettled(ConflictError):
-    """Nothing settles this occurrence."""
+    """The occurrence is not settled."""
 
     code = "occurrence_not_settled"
 
 
 class TransactionPending(ConflictError):
-    """The transaction is pending: it counts in no balance yet, and settles nothing."""
+    """The transaction is pending. It can settle an occurrence once it is booked."""
 
     code = "transaction_pending"
 
@@ -292,7 +292,8 @@ def check_settlement_direction(
         planned_amount = row.planned.amount_value if row.amount_value is None else row.amount_value
         if transaction.amount_value * planned_amount <= 0:
             raise WrongDirection(
-                _("It settles what is planned in the other direction: unsettle that first."), pointer="#/amountValue"
+                _("It settles a planned transaction in the other direction. Unsettle that first."),
+                pointer="#/amountValue",
             )
 
 

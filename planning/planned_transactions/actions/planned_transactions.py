@@ -144,7 +144,7 @@ def validate_planned_transaction_values(
         checks.add_error("#/serviceEndDate", "period_not_in_order", _("Must not be before serviceStartDate."))
     settled_by = values.get("settled_by", SettledBy.TRANSACTION)
     if settled_by == SettledBy.CATEGORY and values.get("category_id") is None:
-        checks.add_error("#/categoryId", "required", _("A month’s total needs a category."))
+        checks.add_error("#/categoryId", "required", _("A monthly total needs a category."))
     recurrence = build_recurrence_columns(checks, values.get("recurrence"), values["start_date"])
     columns = {
         **{name: values.get(name) for name in COPIED_FIELDS},
@@ -184,7 +184,9 @@ def validate_tax_amount(checks: BodyChecks, text: str | None, amount: Decimal, c
     tax = checks.parse_amount(text, currency, "#/passThroughTaxAmount")
     if abs(tax) > abs(amount) or tax * amount < 0:
         checks.add_error(
-            "#/passThroughTaxAmount", "tax_exceeds_amount", _("Must have the amount's sign and not be larger than it.")
+            "#/passThroughTaxAmount",
+            "tax_exceeds_amount",
+            _("Must have the same sign as the amount and must not exceed it."),
         )
     return tax
 
@@ -201,7 +203,7 @@ def validate_counterparty(checks: BodyChecks, counterparty: dict[str, Any] | Non
         .first()
     )
     if stored_type is not None and counterparty.get("type") not in (None, stored_type):
-        checks.add_error("#/counterparty/type", "wrong_type", _("It is a {type}.").format(type=stored_type))
+        checks.add_error("#/counterparty/type", "wrong_type", _("The type is {type}.").format(type=stored_type))
     return counterparty["id"]
 
 
@@ -223,7 +225,7 @@ def build_recurrence_columns(checks: BodyChecks, recurrence: dict[str, Any] | No
         checks.add_error(
             "#/recurrence/lastDayOfMonth",
             "last_day_needs_months",
-            _("Only months and years have a last day of the month."),
+            _("Only monthly and yearly recurrences can use the last day of the month."),
         )
     end = recurrence.get("end") or {"type": "never"}
     for name in ("date", "count"):
@@ -269,10 +271,10 @@ def reject_stray_overrides(
         stored_override = planned.overrides.get(day)
         is_unchanged = stored_override is not None and stored_override.to_patch() == patch
         if is_unchanged and "transaction_id" in patch and is_occurrence(planned.recurrence_rule(), day):
-            message = _("It is settled, and the changed rule does not name this day. Unsettle it first.")
+            message = _("The occurrence on this date is settled. Unsettle it before you change the recurrence.")
             checks.add_error(f"#/overrides/{day}", "occurrence_settled", message)
         elif not is_unchanged:
-            message = _("The planned transaction does not occur on it.")
+            message = _("The planned transaction has no occurrence on this date.")
             checks.add_error(f"#/overrides/{day}", "not_an_occurrence", message)
     checks.raise_if_invalid()
 

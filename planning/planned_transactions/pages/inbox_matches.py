@@ -48,7 +48,7 @@ def build_settlement_offer(
 ) -> InboxOffer:
     """Build the inbox offer to settle an occurrence with a transaction."""
     expected = upcoming.expected
-    counterparty_name = (transaction.from_to or transaction.description or _("A transaction"))[:60]
+    counterparty_name = (transaction.from_to or transaction.description or _("Transaction"))[:60]
     expected_text = _("expected {day}, {amount}").format(
         day=format_local_day(expected.date), amount=format_money(upcoming.amount, expected.amount_currency)
     )
@@ -61,7 +61,7 @@ def build_settlement_offer(
         address=reverse("occurrence-settle", args=[page.company.id, upcoming.planned.id, expected.original_date]),
         fields={"transactionId": str(transaction.id), "from": "inbox"},
         button=_("Settle"),
-        label=_("Settle {name} of {day} with {who} of {booked}").format(
+        label=_("Settle {name} on {day} with {who} on {booked}").format(
             name=expected.name,
             day=format_local_day(expected.date),
             who=counterparty_name,

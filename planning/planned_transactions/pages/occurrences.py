@@ -56,7 +56,7 @@ def edit_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpR
                 original_date=original,
                 patch=patch,
             )
-            message = format_occurrence_message(_("{name} of {day} was changed."), planned, original)
+            message = format_occurrence_message(_("{name} on {day} saved."), planned, original)
             return page.redirect_with_message(message, "planned-one", planned_id=planned_id)
     return render_occurrence_form(page, planned, original, form)
 
@@ -136,7 +136,7 @@ def skip_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpR
             patch={"skipped": True},
         )
         return redirect_after_occurrence_change(
-            page, planned, format_occurrence_message(_("{name} of {day} is skipped."), planned, original)
+            page, planned, format_occurrence_message(_("{name} on {day} skipped."), planned, original)
         )
     return page.redirect("planned-one", planned_id=planned_id)
 
@@ -150,7 +150,7 @@ def restore_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Ht
             company=page.company, context=page.audit_context, planned_id=planned_id, original_date=original
         )
         return redirect_after_occurrence_change(
-            page, planned, format_occurrence_message(_("{name} of {day} is as planned again."), planned, original)
+            page, planned, format_occurrence_message(_("{name} on {day} reset to the plan."), planned, original)
         )
     return page.redirect("planned-one", planned_id=planned_id)
 
@@ -168,7 +168,7 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
                 original_date=original,
                 transaction_id=page.request.POST.get("transactionId", ""),
             )
-            message = format_occurrence_message(_("{name} of {day} is settled."), planned, original)
+            message = format_occurrence_message(_("{name} on {day} settled."), planned, original)
             return redirect_after_occurrence_change(page, planned, message, settled=f"{planned.id}.{original}")
         return page.redirect("planned-one", planned_id=planned_id)
     planned = get_planned_transaction_or_404(page, planned_id)
@@ -198,7 +198,7 @@ def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> H
             company=page.company, context=page.audit_context, planned_id=planned_id, original_date=original
         )
         return redirect_after_occurrence_change(
-            page, planned, format_occurrence_message(_("{name} of {day} is expected again."), planned, original)
+            page, planned, format_occurrence_message(_("{name} on {day} is no longer settled."), planned, original)
         )
     return page.redirect("planned-one", planned_id=planned_id)
 

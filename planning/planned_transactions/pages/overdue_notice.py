@@ -25,5 +25,5 @@ def list_overdue_notices(page: CompanyPage) -> list[tuple[str, str]]:
     count = sum_overdue_cash(expectations, today=today).overdue_count
     if not count:
         return []
-    message = ngettext("{count} expected payment overdue", "{count} expected payments overdue", count)
+    message = ngettext("{count} overdue planned transaction", "{count} overdue planned transactions", count)
     return [(message.format(count=format_count(count)), reverse("planned", args=[page.company.id]))]

@@ -34,11 +34,11 @@ FREQUENCY_LABELS = {
 SETTLED_BY_LABELS = {
     SettledBy.TRANSACTION: (
         gettext_lazy("One transaction"),
-        gettext_lazy("Rent, a salary run, an invoice: one payment settles it."),
+        gettext_lazy("One payment such as rent, payroll or an invoice."),
     ),
     SettledBy.CATEGORY: (
-        gettext_lazy("Everything booked in its category that month"),
-        gettext_lazy("A month’s total, such as all subscription payments. Needs a category."),
+        gettext_lazy("All transactions in its category that month"),
+        gettext_lazy("A monthly total, such as all subscription payments. Needs a category."),
     ),
 }
 
@@ -125,7 +125,7 @@ def create_planned_transaction_page(page: CompanyPage) -> HttpResponse:
             planned = planned_transactions.create_planned_transaction(
                 company=page.company, context=page.audit_context, source=PlannedSource.MANUAL, values=values
             )
-            message = _("{name} was planned.").format(name=planned.name)
+            message = _("{name} added.").format(name=planned.name)
             return page.redirect_with_message(message, "planned-one", planned_id=planned.id)
     return render_planned_transaction_form(page, form)
 
@@ -146,7 +146,7 @@ def edit_planned_transaction_page(page: CompanyPage, planned_id: UUID) -> HttpRe
                 planned_id=planned_id,
                 build_values=lambda stored: values,
             )
-            message = _("{name} was saved.").format(name=changed.name)
+            message = _("{name} saved.").format(name=changed.name)
             return page.redirect_with_message(message, "planned-one", planned_id=planned_id)
     return render_planned_transaction_form(page, form, planned=planned)
 
@@ -199,7 +199,7 @@ def delete_planned_transaction_page(page: CompanyPage, planned_id: UUID) -> Http
         planned = planned_transactions.delete_planned_transaction(
             company=page.company, context=page.audit_context, planned_id=planned_id
         )
-        return page.redirect_with_message(_("{name} is planned no longer.").format(name=planned.name), "planned")
+        return page.redirect_with_message(_("{name} deleted.").format(name=planned.name), "planned")
     return page.redirect("planned")
 
 

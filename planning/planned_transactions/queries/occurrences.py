@@ -156,7 +156,7 @@ def limit_occurrences(occurrences: Iterable[T]) -> Iterator[T]:
     """
     for number, occurrence in enumerate(occurrences):
         if number == MAX_OCCURRENCES:
-            message = f"More than {MAX_OCCURRENCES:,} occurrences fall into the window; ask for a shorter one."
+            message = f"The window has more than {MAX_OCCURRENCES:,} occurrences. Request a shorter one."
             raise ValidationFailed([("#/endDate", "window_too_long", message)])
         yield occurrence
 
@@ -223,9 +223,9 @@ def check_occurrence_window(start: dt.date, end: dt.date) -> None:
         ValidationFailed: it ends before it starts or is longer than ten years.
     """
     if end < start:
-        raise ValidationFailed([("#/endDate", "end_before_start", "The window ends before it starts.")])
+        raise ValidationFailed([("#/endDate", "end_before_start", "endDate must not be before startDate.")])
     months = (end.year - start.year) * MONTHS_PER_YEAR + end.month - start.month
     if (months, end.day) > (MAX_WINDOW_YEARS * MONTHS_PER_YEAR, start.day):
         raise ValidationFailed(
-            [("#/endDate", "window_too_long", f"At most {MAX_WINDOW_YEARS} years can be asked for at once.")]
+            [("#/endDate", "window_too_long", f"The window must not be longer than {MAX_WINDOW_YEARS} years.")]
         )

@@ -12,7 +12,7 @@ from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 QUERY = "forecastBalanceTimeSeries"
-NOTHING = "Nothing planned yet. Add planned payments to see a forecast."
+NOTHING = "No planned transactions yet. Add some to see a forecast."
 
 
 def format_day(days):
@@ -85,9 +85,9 @@ def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acm
         assert NOTHING in html
         assert "never below zero" not in html
         assert "Expected up to" not in html
-        assert f'href="/app/companies/{acme.id}/planned/new">Add planned payments</a>' in html
+        assert f'href="/app/companies/{acme.id}/planned/new">Add planned transactions</a>' in html
     overview = sign_in(alice).get(f"/app/companies/{acme.id}").content.decode()
-    assert parse_key_figures(overview)["Lowest ahead"] == ["–", "nothing planned yet"]
+    assert parse_key_figures(overview)["Lowest forecast"] == ["–", "nothing planned yet"]
     create_planned_transaction(api, bank, "-10.00", format_day(7))
     for path in (*pages.values(), "/planned"):
         html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()

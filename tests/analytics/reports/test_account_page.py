@@ -61,7 +61,9 @@ def test_cash_plan_page_line_matches_api_forecast(api, alice, acme, bank):
     planned = {"accountId": bank, "name": "Fee", "startDate": str(LATER), "amountValue": "-120.00"}
     assert api.post("planned_transactions", planned).status_code == 201
     html = sign_in(alice).get(f"/app/companies/{acme.id}/planned").content.decode()
-    shown = {format_day_cell(day): cells for day, cells in parse_table_rows(find_section(html, "Cash ahead")).items()}
+    shown = {
+        format_day_cell(day): cells for day, cells in parse_table_rows(find_section(html, "Cash forecast")).items()
+    }
     told = api.post("data/forecastBalanceTimeSeries", {"startDate": min(shown), "endDate": max(shown)}).json()
     assert {day: Decimal(format_plain_cell(cells[1])) for day, cells in shown.items() if cells[1] != "–"} == {
         point["date"]: Decimal(str(point["value"])) for point in told["projected"]
@@ -69,7 +71,7 @@ def test_cash_plan_page_line_matches_api_forecast(api, alice, acme, bank):
     assert f"lowest −€65 on {LATER:%-d %b %Y}, below zero from {LATER:%-d %b %Y}" in html
     assert f"ahead?startDate={LATER}&endDate={LATER}" in unescape(html)
     blind = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["planning:read"])
-    assert "Cash ahead" not in sign_in(blind).get(f"/app/companies/{acme.id}/planned").content.decode()
+    assert "Cash forecast" not in sign_in(blind).get(f"/app/companies/{acme.id}/planned").content.decode()
 
 
 def test_account_page_lists_own_transactions_and_links_to_full_list(api, alice, acme, bank, dollars):

@@ -113,5 +113,5 @@ def test_overview_links_to_account_reconciliation(api, alice, acme, main):
     for content in (build_simple_camt("-40.00"), FEBRUARY):
         assert upload_statement(api, content).status_code == 200
     answer = sign_in(alice).get(f"/app/companies/{acme.id}")
-    assert "Main does not agree with its bank" in get_page_text(answer)
+    assert "Main is out of balance" in get_page_text(answer)
     assert f"/accounts/{main}#reconciliation" in answer.content.decode()

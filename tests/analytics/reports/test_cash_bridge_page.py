@@ -68,7 +68,7 @@ def test_cash_bridge_page_links_amounts_to_their_transactions(viewer, acme, book
         "Closing cash": {"Before", "Sale", "Rent", "Settlement"},
     }
     assert "€1,000.00 in 1 transaction" in behind["Opening cash"]
-    assert "Change of cash: Card settlements" in behind["Card settlements"]
+    assert "Cash bridge: Card settlements" in behind["Card settlements"]
 
 
 def test_cash_bridge_page_and_overview_start_period_on_same_day(viewer, acme, books, bank):

@@ -31,10 +31,10 @@ def find_company_id(html):
 
 def test_onboarding_leads_from_an_empty_company_to_first_figures(api, alice, bob, acme):
     bring, purposes, plan, others = (
-        "Bring in your bank&#x27;s file",
-        "Say what it was for",
-        "Plan what is to come",
-        "Ask others in",
+        "Import a bank statement",
+        "Categorize transactions",
+        "Plan upcoming payments",
+        "Invite your team",
     )
     led = parse_onboarding_steps(get_overview(alice, acme))
     assert led == {bring: ["/accounts/new"], purposes: ["/inbox"], plan: ["/planned/new"], others: None}  # Bob is there

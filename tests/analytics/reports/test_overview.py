@@ -18,8 +18,8 @@ from tests.run_date import TODAY
 pytestmark = pytest.mark.django_db
 MONTH = TODAY.replace(day=1)
 CASH = ["Cash balance", "Cash flow"]
-RESULTS = ["Revenue and expenses", "Plan against actual"]
-RECURRING = ["Committed MRR", "Committed MRR from start to end"]
+RESULTS = ["Revenue and expenses", "Plan vs. actual"]
+RECURRING = ["Committed MRR", "Committed MRR bridge"]
 TITLES = [*CASH, *RESULTS, *RECURRING]
 
 
@@ -117,9 +117,9 @@ def test_committed_mrr_counts_from_committed_date(api, alice, acme):
     }  # fmt: skip
     assert api.post("subscription_events", event).status_code == 201
     html = get_overview(alice, acme)
-    assert parse_key_figures(html)["MRR"] == ["€0", "in effect at the end of the month"]
+    assert parse_key_figures(html)["MRR"] == ["€0", "at the end of the month"]
     assert parse_key_figures(html)["Committed MRR"][0] == "€90"
-    assert parse_key_figures(html)["Customers under contract"] == ["1", "+1 this month"]
+    assert parse_key_figures(html)["Contracted customers"] == ["1", "+1 this month"]
     assert parse_table_rows(find_section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["90.00", "1"]
 
 
@@ -129,7 +129,7 @@ def test_overview_runway_is_cash_divided_by_burn_of_last_whole_months(api, alice
         create_transaction(api, bank, "-500.00", MONTH - timedelta(days=back))
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
         "17 months",
-        "at −€500 a month without financing, 3-month average",
+        "−€500 per month before financing, 3-month average",
     ]
 
 
@@ -167,7 +167,7 @@ def test_overview_runway_says_no_burn_if_income_exceeds_spending(api, alice, acm
     create_transaction(api, bank, "300.00", MONTH - timedelta(days=5))
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
         "No burn",
-        "+€300 a month without financing, 1-month average",
+        "+€300 per month before financing, 1-month average",
     ]
 
 
@@ -189,7 +189,7 @@ def test_overview_of_empty_company_shows_all_sections(alice, acme):
     html = get_overview(alice, acme)
     assert [title for title in TITLES if f"{title}</h2>" in html] == TITLES
     assert parse_table_rows(find_section(html, "Accounts")) == {"All accounts": ["0.00", "0.00"]}
-    assert parse_key_figures(html)["Runway"] == ["–", "no movements yet"]
+    assert parse_key_figures(html)["Runway"] == ["–", "no transactions yet"]
 
 
 def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, books):
@@ -202,7 +202,7 @@ def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, bo
     notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
     address, label = re.findall(r'<a href="([^"]+)">([^<]+)</a>', notice)[0]
     assert (label, notice.partition("</a>, ")[2]) == (
-        "2 open transactions", "not in revenue and expenses yet: €30 in and €120 out.",
+        "2 uncategorized transactions", "€30 in and €120 out not yet in revenue and expenses.",
     )  # fmt: skip
     listed = sign_in(alice).get(address.replace("&amp;", "&"))
     assert listed.status_code == 200
@@ -218,8 +218,7 @@ def test_uncategorized_notice_counts_remainder_of_partly_split_transaction(api, 
     create_transaction(api, bank, "-7.00", MONTH)
     notice = get_overview(alice, acme).split('<p class="notice" role="status">')[1].split("</p>")[0]
     assert notice.partition("</a>, ")[2] == (
-        "not in revenue and expenses yet: €17 out. 1 is split in part: its rest counts here, the whole amount in the "
-        "list."
+        "not in revenue and expenses yet: €17 out. 1 is partly categorized: only its remainder counts here."
     )
     address = re.search(r'href="([^"]+)"', notice)[1]
     assert read_list_total(alice, f"{address}&amp;total=true") == ("−€37.00", 2)
@@ -240,7 +239,7 @@ def test_overview_accepts_any_period_and_keeps_period_in_links(api, alice, acme,
     create_transaction(api, bank, "-30.00", "2024-04-02")
     html = get_overview(alice, acme, "?startDate=2024-03-05&endDate=2024-04-20&comparison=previousYear")
     assert parse_key_figures(html)["Cash on 20 Apr 2024"][0] == "€70"
-    assert "Lowest ahead" not in parse_key_figures(html)
+    assert "Lowest forecast" not in parse_key_figures(html)
     assert parse_table_rows(find_section(html, "Cash flow")) == {
         "Mar 2024": ["100.00", "0.00", "0.00", "0.00", "100.00"],
         "Apr 2024": ["0.00", "30.00", "0.00", "0.00", "−30.00"],
@@ -289,7 +288,7 @@ def test_overview_compares_with_previous_period_or_previous_year(api, alice, acm
     html = get_overview(alice, acme, f"?startDate=2024-03-01&endDate=2024-04-30&comparison={comparison}")
     assert parse_table_rows(find_section(html, "Cash and cash flow compared")) == {
         "Money in": ["100.00", "40.00", "+60.00"], "Money out": ["25.00", "0.00", "+25.00"],
-        "Net": ["75.00", "40.00", "+35.00"], "Cash at the end": ["125.00", "50.00", "+75.00"],
+        "Net": ["75.00", "40.00", "+35.00"], "Closing cash": ["125.00", "50.00", "+75.00"],
     }  # fmt: skip
     assert parse_table_rows(find_section(html, "Revenue and expenses compared"))["Revenue"] == [
         "100.00",
@@ -364,11 +363,11 @@ def test_cash_line_days_link_to_booked_or_expected_movements(api, alice, acme, b
     assert "New rent" in opened[later]
     table = parse_table_rows(shown)
     assert [table[f"{day:%-d %b %Y}"][1] for day in (tomorrow, later)] == ["−10.00", "−100.00"]
-    assert parse_key_figures(html)["Lowest ahead"] == [
+    assert parse_key_figures(html)["Lowest forecast"] == [
         "−€100",
         f"on {later:%-d %b %Y}; below zero from {tomorrow:%-d %b %Y}",
     ]
-    assert "1 overdue payment" in html
+    assert "1 overdue planned transaction" in html
 
 
 def test_overview_names_account_with_balance_mismatch(alice, acme, bank):
@@ -380,7 +379,7 @@ def test_overview_names_account_with_balance_mismatch(alice, acme, bank):
     html = get_overview(alice, acme)
     place = f"/app/companies/{acme.id}/accounts/{bank}#reconciliation"
     assert f'<a href="{place}">Main does not agree with its bank</a>' in html
-    assert "since 31 Jan 2026: the bank says €120.50, the transactions come to €100.00." in html
+    assert "since 31 Jan 2026: statement €120.50, ledger €100.00." in html
 
 
 # ---------------------------------------------------------------------------------------------- how it is made
@@ -486,6 +485,6 @@ def test_overview_url_with_trailing_slash_redirects(alice, carol, acme):
 @pytest.mark.parametrize(("role", "led"), [(Role.EDITOR, True), (Role.VIEWER, False)])
 def test_empty_plan_section_links_to_plan_for_members_who_may_edit(acme, role, led):
     person = factories.make_member(acme, "dan@example.com", role=role)
-    part = find_section(get_overview(person, acme), "Plan against actual")
+    part = find_section(get_overview(person, acme), "Plan vs. actual")
     assert "what is planned stands in the financial plan" in part
-    assert (f'<a href="/app/companies/{acme.id}/plan">Fill in the financial plan</a>' in part) == led
+    assert (f'<a href="/app/companies/{acme.id}/plan">Fill in the plan</a>' in part) == led

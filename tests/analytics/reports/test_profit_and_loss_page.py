@@ -171,19 +171,19 @@ def test_profit_and_loss_links_to_uncategorized_transactions(api, alice, acme, b
     create_transaction(api, bank, "-120.00", MONTH)
     html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode()
     address, said = re.search(r'class="notice" role="status"><a href="([^"]+)">([^<]+)</a>', html).groups()
-    assert said == "1 open transaction"
+    assert said == "1 uncategorized transaction"
     assert "120.00" in sign_in(alice).get(unescape(address)).content.decode()
     assert read_list_total(alice, f"{address}&amp;total=true") == ("−€120.00", 1)
-    nothing = html.split("Nothing in these months")[1].split("</section>")[0]
+    nothing = html.split("No data for this period")[1].split("</section>")[0]
     assert f'href="/app/companies/{acme.id}/inbox"' in nothing
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("interval=decade", "There is no such interval."),
+        ("interval=decade", "Unknown interval. Showing the default."),
         ("startDate=2018-01-01&endDate=2026-01-01&interval=month", "So many months have no room"),
-        ("months=x&interval=quarter", "There is no such span."),
+        ("months=x&interval=quarter", "Unknown period."),
         ("comparison=x", "There is no such comparison"),
     ],
 )

@@ -70,7 +70,7 @@ def test_cash_plan_accepts_future_period_and_period_without_end(api, bank, shown
         ("comparison=previousYear", "Nothing is compared on this page."),
         ("startDate=2024-01-01&endDate=2024-03-31", "What is planned lies ahead"),
         (f"startDate={TODAY}&endDate={TODAY + timedelta(days=900)}", "The plan is shown for 2 years at most."),
-        ("months=7", "There is no such span."),
+        ("months=7", "Unknown period."),
     ],
 )
 def test_cash_plan_names_invalid_parameters(api, bank, shown, query, said):
@@ -107,7 +107,7 @@ def test_recurring_revenue_accepts_period_of_other_reports(shown, query, first, 
     [
         ("startDate=2024-02-31", "startDate is no day"),
         ("months=7", "There is no such months"),
-        ("startDate=2024-03-20&endDate=2024-03-01", "A period ends after it starts."),
+        ("startDate=2024-03-20&endDate=2024-03-01", "The end date must be after the start date."),
     ],
 )
 def test_recurring_revenue_names_invalid_parameters(shown, query, said):
@@ -133,9 +133,9 @@ def test_inbox_overview_and_cash_plan_count_same_overdue_payments(api, books, ba
     loan = books.account(name="Loan", type="loan")
     for account, days in ((bank, 3), (bank, 30), (loan, 5), (None, 60), (bank, 61)):
         create_planned_transaction(api, account, "Late", TODAY - timedelta(days=days), "-10.00")
-    assert "4 expected payments overdue" in extract_text(shown("/inbox"))
+    assert "4 overdue planned transactions" in extract_text(shown("/inbox"))
     overview = extract_text(shown())
-    assert "4 overdue payments" in overview
+    assert "4 overdue planned transactions" in overview
     assert "−€40 together" in overview
     assert len(re.findall(r"Late overdue", extract_text(shown("/planned")))) == 4
 
@@ -171,16 +171,16 @@ def test_overview_months_parameter_sets_length_of_history(alice, acme, months, s
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("months=13", "There is no such span."),
-        ("months=-1", "There is no such span."),
+        ("months=13", "Unknown period."),
+        ("months=-1", "Unknown period."),
         ("comparison=lastWeek", "There is no such comparison"),
-        ("startDate=2026-02-31", "“2026-02-31” is no day."),
+        ("startDate=2026-02-31", "“2026-02-31” is not a valid date."),
         ("startDate=%00", "is no day."),
-        ("startDate=2099-01-01&endDate=2099-02-01", "A period starts between 1900 and today."),
-        ("startDate=0001-01-01", "A period starts between 1900 and today."),
-        ("startDate=2020-01-01&endDate=2019-01-01", "A period ends after it starts."),
-        ("startDate=2010-01-01&endDate=2025-01-01", "A period has 10 years at most."),
-        ("endDate=9999-12-31", "A period has 10 years at most."),
+        ("startDate=2099-01-01&endDate=2099-02-01", "The start date must be between 1900 and today."),
+        ("startDate=0001-01-01", "The start date must be between 1900 and today."),
+        ("startDate=2020-01-01&endDate=2019-01-01", "The end date must be after the start date."),
+        ("startDate=2010-01-01&endDate=2025-01-01", "A period covers at most 10 years."),
+        ("endDate=9999-12-31", "A period covers at most 10 years."),
     ],
 )
 def test_invalid_period_shows_a_message_and_the_default(alice, acme, query, said):

@@ -284,7 +284,7 @@ def test_name_of_member_who_never_signed_in_is_hidden_everywhere(owner, acme, al
         assert "Carla" not in text
         assert str(carla.id) not in text
     assert "carla@globex.example" in shown[3]
-    assert "not signed in yet" in shown[3]
+    assert "never signed in" in shown[3]
 
 
 def test_founder_is_listed_as_a_member(browser_of, acme):

@@ -69,7 +69,7 @@ def test_audit_log_page_filters_by_person_object_and_date(owner, alice, acme, bo
     assert list_entry_texts(owner.get(build_page_path(acme), one)) == ["added the transaction “Nimbus”"]
     day = str(AuditEntry.objects.for_company(acme.id).latest("time").time.date())
     assert len(list_entry_texts(owner.get(build_page_path(acme), {"from": day, "to": day, "kind": "account"}))) == 2
-    assert "Nothing matches" in get_page_text(owner.get(build_page_path(acme), {"to": "2020-01-01"}))
+    assert "No results" in get_page_text(owner.get(build_page_path(acme), {"to": "2020-01-01"}))
     assert list_entry_texts(owner.get(build_page_path(acme), {"person": "x\0y"})) == []
     answer = owner.get(build_page_path(acme), {"from": "soon"})
     assert (answer.status_code, 'id="from-error"' in answer.content.decode()) == (400, True)
@@ -122,7 +122,7 @@ def test_audit_log_describes_moved_group_and_reordered_rules(owner, api, acme):
     made = [api.post("account_groups", {"name": f"Group {number}"}).json()["id"] for number in range(3)]
     assert owner.post(f"/app/companies/{acme.id}/accounts/groups/{made[2]}/move", {"to": "up"}).status_code == 303
     said = list_entry_texts(owner.get(build_page_path(acme)))
-    assert said[:2] == ["moved the account group “Group 2” to place 2", "added the account group “Group 2”"]
+    assert said[:2] == ["moved the account group “Group 2” to position 2", "added the account group “Group 2”"]
     rule = {"conditions": {"text": {"operator": "contains", "value": "a"}}}
     hosting = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
     rules = [
@@ -132,8 +132,8 @@ def test_audit_log_describes_moved_group_and_reordered_rules(owner, api, acme):
     for _ in range(2):
         api.put("categorization_rules/order", {"ids": rules[::-1]})
     said = list_entry_texts(owner.get(build_page_path(acme)))
-    assert said.count("put the rules into another order") == 1
-    assert said[0] == "put the rules into another order"
+    assert said.count("reordered the rules") == 1
+    assert said[0] == "reordered the rules"
 
 
 def test_audit_log_describes_undone_changes(owner, api, acme, books):
@@ -142,6 +142,6 @@ def test_audit_log_describes_undone_changes(owner, api, acme, books):
     run = re.search(r"run=([^&]+)", answer["Location"])[1]
     owner.post(transactions, {"act": "undo", "run": run})
     answer = owner.get(build_page_path(acme))
-    assert list_entry_texts(answer)[0] == "took back what was done to 3 transactions"
+    assert list_entry_texts(answer)[0] == "undid the changes to 3 transactions"
     assert "kept" not in get_page_text(answer)
     assert "act:" not in get_page_text(answer)

@@ -25,4 +25,4 @@ def test_prune_deletes_idempotency_records_after_a_day(capsys):
         )
     call_command("prune")
     assert [each.key for each in IdempotencyRecord.objects.all()] == ["23"]
-    assert capsys.readouterr().out == "1 expired records were deleted.\n"
+    assert capsys.readouterr().out == "1 expired records deleted.\n"

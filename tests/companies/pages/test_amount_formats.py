@@ -37,10 +37,10 @@ def test_unambiguous_separators_are_parsed(text, read):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1,234", "“1,234” could be 1234 or 1.234. Write it without separators."),
-        ("-12,345", "“-12,345” could be -12345 or -12.345. Write it without separators."),
+        ("1,234", "“1,234” could mean 1234 or 1.234. Enter it without thousands separators."),
+        ("-12,345", "“-12,345” could mean -12345 or -12.345. Enter it without thousands separators."),
         *(
-            (text, "Write an amount such as 1234.56.")
+            (text, "Enter an amount such as 1234.56.")
             for text in (
                 "much", "1,23,456.78", "1,234,56", "1.234.56", "12,34.56", "1,234,567.8.9", "1,,234.00", "1e3", "--1",
                 "", ".5", "5.", "١٢", "1" * 16, "1,111,111,111,111,111.00", "1 234'567.00",
@@ -89,8 +89,8 @@ def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser
 @pytest.mark.parametrize(
     ("language", "written", "told"),
     [
-        ("de", "{} €", "Dieser Betrag ist in EUR, nicht in „$“. Bitte in EUR angeben."),
-        ("en", "€{}", "This amount is in EUR, not in “$”. Write it in EUR."),
+        ("de", "{} €", "Dieser Betrag ist in EUR, nicht in „$“. Geben Sie ihn in EUR ein."),
+        ("en", "€{}", "This amount is in EUR, not “$”. Enter it in EUR."),
     ],
 )
 def test_amount_forms_accept_own_currency_sign_and_reject_others(browser_of, alice, acme, api, language, written, told):
@@ -123,4 +123,4 @@ def test_amount_forms_accept_own_currency_sign_and_reject_others(browser_of, ali
     found = {each["amountValue"] for each in api.get("transactions").json()}
     assert found == {"12.50"}
     minus = client.post(f"{base}/planned/new", planned | {"amountValue": "€ -5"})
-    assert "Leave out the minus sign" in minus.content.decode()
+    assert "Skip the minus sign" in minus.content.decode()

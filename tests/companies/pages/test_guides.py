@@ -10,13 +10,13 @@ from companies.pages.guides import GUIDES, resolve_guide_link
 
 NOT_SHOWN = {  # page of docs/ that is not shown, and why
     "asvs": "for auditors of the code: it names the code's files",
-    "backups": "for who runs the service: commands of its machine",
+    "backups": "for who runs System: commands of its machine",
     "endpoints": "for who writes the code",
     "glossary": "for who writes the code and its texts",
-    "operations": "for who runs the service: commands and settings of its machine",
+    "operations": "for who runs System: commands and settings of its machine",
     "performance": "for who writes the code",
     "requests": "for who writes the code",
-    "scaling": "for who runs the service: its machines",
+    "scaling": "for who runs System: its machines",
     "translating": "for who writes the code",
     "tree": "for who writes the code",
 }
@@ -78,7 +78,7 @@ def test_unknown_url_returns_html_404_in_browser(client, path):
     answer = client.get(path, headers={"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
     assert answer.status_code == 404
     assert answer["Content-Type"].startswith("text/html")
-    assert "Nothing here" in answer.content.decode()
+    assert "Page not found" in answer.content.decode()
 
 
 @pytest.mark.parametrize("accept", [{}, {"accept": "*/*"}, {"accept": "application/json"}])

@@ -39,8 +39,8 @@ def test_ambiguous_amount_is_read_by_the_users_locale(tag, typed, read):
 @pytest.mark.parametrize(
     ("tag", "said"),
     [
-        ("de", "Bitte einen Betrag wie 1.234,56 angeben."), ("en-US", "Write an amount such as 1,234.56."),
-        ("fr", "Write an amount such as 1\u202f234,56."), ("de-CH", "Bitte einen Betrag wie 1’234.56 angeben."),
+        ("de", "Geben Sie einen Betrag ein, z. B. 1.234,56."), ("en-US", "Enter an amount such as 1,234.56."),
+        ("fr", "Enter an amount such as 1 234,56."), ("de-CH", "Geben Sie einen Betrag ein, z. B. 1’234.56."),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("typed", ["much", "1.2.3", "1,23,456.78", "1.234.56", ""])
@@ -71,15 +71,15 @@ def test_amount_accepts_plus_sign_and_own_currency_sign(tag, typed, currency, re
 @pytest.mark.parametrize(
     ("tag", "typed", "currency", "said"),
     [
-        ("de", "$ 12,50", "EUR", "Dieser Betrag ist in EUR, nicht in „$“. Bitte in EUR angeben."),
-        ("en-US", "12.50 EUR", "USD", "This amount is in USD, not in “EUR”. Write it in USD."),
-        ("en-US", "12.50 €", None, "Write an amount such as 1,234.56."),
-        ("en-US", "€ 12.50 €", "EUR", "Write an amount such as 1,234.56."),
-        ("en-US", "-€-5", "EUR", "Write an amount such as 1,234.56."),
-        ("en-US", "+-5", "EUR", "Write an amount such as 1,234.56."),
-        ("en-US", "12.50 pcs", "EUR", "Write an amount such as 1,234.56."),
-        ("en-US", "12.50 %", "EUR", "Write an amount such as 1,234.56."),
-        ("en-US", "€", "EUR", "Write an amount such as 1,234.56."),
+        ("de", "$ 12,50", "EUR", "Dieser Betrag ist in EUR, nicht in „$“. Geben Sie ihn in EUR ein."),
+        ("en-US", "12.50 EUR", "USD", "This amount is in USD, not “EUR”. Enter it in USD."),
+        ("en-US", "12.50 €", None, "Enter an amount such as 1,234.56."),
+        ("en-US", "€ 12.50 €", "EUR", "Enter an amount such as 1,234.56."),
+        ("en-US", "-€-5", "EUR", "Enter an amount such as 1,234.56."),
+        ("en-US", "+-5", "EUR", "Enter an amount such as 1,234.56."),
+        ("en-US", "12.50 pcs", "EUR", "Enter an amount such as 1,234.56."),
+        ("en-US", "12.50 %", "EUR", "Enter an amount such as 1,234.56."),
+        ("en-US", "€", "EUR", "Enter an amount such as 1,234.56."),
     ],
 )  # fmt: skip
 def test_amount_with_other_or_unknown_currency_is_rejected(tag, typed, currency, said):

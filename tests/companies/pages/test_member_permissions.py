@@ -32,7 +32,7 @@ def get_membership(user, company):
 def test_members_page_summarizes_permissions_of_each_member(owner, bob, acme):
     seen = get_page_text(owner.get(build_page_path(acme, "members")))
     assert "Sees everything, changes 1 of 10" in seen
-    assert "Sees everything, changes everything, administers" in seen
+    assert "Sees everything, edit all, administers" in seen
 
 
 def test_member_can_be_given_custom_permissions_and_returned_to_role(owner, api, bob, acme):
@@ -71,16 +71,16 @@ def test_member_cannot_grant_permissions_they_lack(browser_of, alice, bob, acme)
 
 def test_access_page_shows_own_permissions(viewer, browser_of, acme):
     seen = get_page_text(viewer.get(build_page_path(acme, "access")))
-    assert "You are viewer of Acme." in seen
+    assert "Your role in Acme: viewer." in seen
     assert "Accounts yes no" in seen
     assert "Notifications yes yes" in seen
     assert "Balances and cash flow yes –" in seen
-    assert "Read the audit log" not in seen
+    assert "View the audit log" not in seen
     eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["audit:read"])
     seen = get_page_text(browser_of(eve, acme).client.get(build_page_path(acme, "access")))
     assert "with permissions of your own" in seen
     assert "Accounts no no" in seen
-    assert "Read the audit log" in seen
+    assert "View the audit log" in seen
 
 
 def test_permissions_checked_for_role_member_are_rejected_not_ignored(owner, bob, acme):

@@ -84,7 +84,7 @@ def test_companies_record_visible_profile_changes_in_audit_log(post, api, alice,
 
 def test_profile_message_uses_the_chosen_language(post, desk):
     post(PAGE, name="", locale="de")
-    assert "Das Profil wurde gespeichert." in desk.get(PAGE).content.decode()
+    assert "Profil gespeichert." in desk.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_notification_emails_go_to_users_who_chose_the_type(
         notify_of_import(acme, alice)
     (mail,) = mailoutbox
     assert mail.to == [alice.email]
-    assert mail.subject == f"An import was taken back: “{acme.name}”"
+    assert mail.subject == f"Import undone: “{acme.name}”"
     assert f"/companies/{acme.id}/notifications" in mail.body
     post(MAILED)
     mailoutbox.clear()

@@ -78,9 +78,9 @@ def test_pending_form_is_sent_after_step_up(desk, alice, acme, members):
     assert sign_in(desk, alice, then=then)["Location"] == then
     page = desk.get(then)
     assert page["Cache-Control"] == "no-store"
-    assert "Send it now?" in get_text(page)
+    assert "Submit your changes?" in get_text(page)
     assert "Invite dora@acme.example as editor." in get_text(page)
-    assert f'href="{members}">Do not send it' in get_text(page)
+    assert f'href="{members}">Discard' in get_text(page)
     assert "Acme" in get_text(page)
     address, fields = parse_offered_form(page)
     assert (address, fields["email"], fields["role"]) == (members, *INVITATION.values())
@@ -93,7 +93,7 @@ def test_pending_api_key_form_creates_one_key(desk, alice, keys):
     then = post_late_form(desk, keys, KEY | {"once": "a-number-of-its-own"})
     sign_in(desk, alice, then=then)
     page = desk.get(then)
-    assert "Make the API key “Nightly <export>”." in get_text(page)
+    assert "Create API key “Nightly <export>”." in get_text(page)
     address, fields = parse_offered_form(page)
     assert find_new_key(desk.post(address, fields)).startswith("svc_")
     assert desk.post(address, fields).status_code == 400
@@ -113,10 +113,10 @@ def test_pending_form_keeps_every_value_of_a_field(desk, alice, acme, members):
 @pytest.mark.parametrize(
     ("path", "form", "said"),
     [
-        ("{his}", {"role": "viewer"}, "Make bob@acme.example viewer."),
+        ("{his}", {"role": "viewer"}, "Change the role of bob@acme.example to viewer."),
         ("{his}/remove", {}, "Remove bob@acme.example from the company."),
-        ("{his}/resend", {}, "Send the invitation to bob@acme.example again."),
-        ("/app/profile/email", {"email": "anna@new.example"}, "Ask for anna@new.example as your new e-mail address."),
+        ("{his}/resend", {}, "Resend the invitation to bob@acme.example."),
+        ("/app/profile/email", {"email": "anna@new.example"}, "Change your email address to anna@new.example."),
     ],
 )
 def test_pending_form_shows_the_newest_request(path, form, said, desk, alice, acme, members):

@@ -93,7 +93,7 @@ def test_sign_in_ignores_case_and_blanks_of_email_address(name, password, visito
 def test_failed_sign_ins_get_the_same_response(name, password, visitor, alice):
     answer = sign_in(visitor, name, password=password)
     assert answer.status_code == 400
-    assert "The e-mail address or the password is wrong." in answer.content.decode()
+    assert "Incorrect email address or password." in answer.content.decode()
     assert visitor.get("/app/").status_code == 302
 
 
@@ -129,7 +129,7 @@ def test_form_after_session_end_leads_to_sign_in_and_back(visitor, alice, acme):
     form = {"csrfmiddlewaretoken": get_csrf_token(visitor.get(SIGN_IN_PATH))}
     sent = visitor.post(f"{stood}/{acme.id}/remove", form, headers={"Referer": f"http://testserver{stood}"})
     told = visitor.get(sent["Location"])
-    assert "Your session had ended, so nothing was saved." in told.content.decode()
+    assert "Your session had ended, so nothing saved." in told.content.decode()
     assert f'name="next" value="{stood}"' in told.content.decode()
 
 
@@ -308,7 +308,7 @@ def test_inaccessible_company_returns_404_page_without_details(visitor, alice, g
         for tail in ("", "/settings/api-keys", "/settings/api-keys/new"):
             answer = visitor.get(f"/app/companies/{company_id}{tail}")
             assert answer.status_code == 404
-            assert "Nothing here" in answer.content.decode()
+            assert "Page not found" in answer.content.decode()
 
 
 def test_unknown_url_is_html_under_app_and_problem_json_elsewhere(client):

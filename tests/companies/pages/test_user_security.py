@@ -89,7 +89,7 @@ def test_ended_session_is_rejected_at_next_request(desk, phone, alice, acme):
     assert desk.get("/app/").status_code == 200
     assert list_session_handles(desk) == []
     again = desk.post(END, {"session": handle}, follow=True).content.decode()
-    assert "That session had ended already." in again
+    assert "This session is already signed out." in again
     assert list_events(alice)[-1] == PersonalEvent.SESSIONS_ENDED
 
 
@@ -106,7 +106,7 @@ def test_all_other_sessions_can_be_ended_at_once(desk, phone, alice):
     answer = desk.post(END, {"session": "others"}, follow=True)
     assert "Signed out: 2 other sessions." in answer.content.decode()
     assert {each.get("/app/").status_code for each in (phone, third)} == {302}
-    assert "Sign out everywhere else" not in get_security_page(desk)
+    assert "Sign out other sessions" not in get_security_page(desk)
 
 
 def test_ending_sessions_needs_a_recent_sign_in(desk, phone, monkeypatch):
@@ -327,7 +327,7 @@ def test_unknown_user_agent_is_not_quoted_in_mail(told, alice):
 def test_password_change_is_mailed_and_ends_other_sessions(told, desk, phone, alice):
     form = {"old_password": PASSWORD, "new_password1": OTHER, "new_password2": OTHER}
     (mail,) = told(submit_form, desk, "/app/password", form)
-    assert (mail.subject, mail.to) == ("Your password was changed", [alice.email])
+    assert (mail.subject, mail.to) == ("Password changed", [alice.email])
     assert "by Firefox on Windows at the address 192.0.2.1" in mail.body
     assert Session.objects.for_user(alice).count() == 1
     assert (phone.get("/app/").status_code, desk.get("/app/").status_code) == (302, 200)
@@ -340,7 +340,7 @@ def test_password_reset_is_mailed_and_ends_all_sessions(told, desk, alice):
     visitor = open_browser(SAFARI, "192.0.2.8")
     moved = visitor.get(link)["Location"]
     (mail,) = told(submit_form, visitor, moved, {"new_password1": OTHER, "new_password2": OTHER})
-    assert mail.subject == "Your password was changed"
+    assert mail.subject == "Password changed"
     assert "by Safari on iPhone at the address 192.0.2.8" in mail.body
     assert desk.get("/app/").status_code == 302
     assert not Session.objects.for_user(alice).exists()
@@ -371,13 +371,13 @@ def test_password_change_by_staff_is_mailed_and_ends_sessions(told, desk, alice)
 def test_password_set_on_command_line_is_mailed(told, alice):
     line = ["create_company", "--name", "New", "--currency", "EUR", "--owner", alice.email, "--password", OTHER]
     (mail,) = told(call_command, *line)
-    assert mail.subject == "Your password was changed"
+    assert mail.subject == "Password changed"
 
 
 def test_api_key_creation_is_mailed_without_links_from_its_name(told, browser_of, alice, acme, api):
     body = {"name": "see https://evil.example", "permissions": ["accounts:read"]}
     (mail,) = told(browser_of(alice, acme).post, "api_keys", body)
-    assert (mail.subject, mail.to) == ("An API key was created", [alice.email])
+    assert (mail.subject, mail.to) == ("API key created", [alice.email])
     assert "was created for “Acme” with your account" in mail.body
     assert "https://evil" not in mail.body
     assert list_events(alice) == [PersonalEvent.API_KEY_CREATED]
@@ -386,7 +386,7 @@ def test_api_key_creation_is_mailed_without_links_from_its_name(told, browser_of
 
 def test_mfa_change_is_mailed_and_logged(told, alice, audit_context):
     (mail,) = told(emails.send_mfa_changed_email, user=alice, what="A passkey was added", context=audit_context)
-    assert (mail.subject, mail.to) == ("Your second factor was changed", [alice.email])
+    assert (mail.subject, mail.to) == ("Two-factor authentication changed", [alice.email])
     assert mail.body.startswith("A passkey was added on ")
     entry = PersonalEntry.objects.for_user(alice).get()
     assert (entry.event, entry.detail) == (PersonalEvent.FACTOR_CHANGED, "A passkey was added")

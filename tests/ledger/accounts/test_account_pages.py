@@ -52,8 +52,8 @@ def test_account_list_groups_accounts_and_shows_balances(viewer, api, books, acm
     assert "Main DE00 1234 Bank cash €100.00 $10.00 €108.00" in seen
     assert "Dollars Bank cash −$50.00 −€40.00" in seen
     assert "Banks €68.00 Dollars" in seen
-    assert "In no group" in seen
-    assert "All active accounts €75.00" in seen
+    assert "No group" in seen
+    assert "Total of active accounts €75.00" in seen
 
 
 def test_account_list_separates_letter_currency_code_from_amount(viewer, books, acme):
@@ -127,7 +127,7 @@ def test_account_can_be_created_with_form(owner, api, acme):
     answer = owner.post(build_page_path(acme, "/new"), sent, follow=True)
     account = Account.objects.for_company(acme.id).get()
     assert answer.redirect_chain == [(build_page_path(acme, f"/{account.id}"), 303)]
-    assert "Savings was opened." in get_page_text(answer)
+    assert "Savings created." in get_page_text(answer)
     assert (account.default_currency, str(account.account_group_id)) == ("CHF", group_id)
     assert account.include_in_cash_balance
 
@@ -240,9 +240,9 @@ def test_invalid_initial_balance_shows_field_error(owner, acme, bank, field, val
 
 
 def test_account_can_be_archived_and_restored(owner, acme, bank):
-    assert "Main was archived." in get_page_text(owner.post(build_page_path(acme, f"/{bank}/archive"), follow=True))
+    assert "Main archived." in get_page_text(owner.post(build_page_path(acme, f"/{bank}/archive"), follow=True))
     assert Account.objects.for_company(acme.id).get().archived
-    assert "Main was restored." in get_page_text(
+    assert "Main restored." in get_page_text(
         owner.post(build_page_path(acme, f"/{bank}/archive"), {"restore": "1"}, follow=True)
     )
     assert not Account.objects.for_company(acme.id).get().archived
@@ -259,7 +259,7 @@ def test_account_with_transactions_is_not_deleted_and_shows_reason(owner, books,
 
 def test_empty_account_can_be_deleted(owner, acme, bank):
     answer = owner.post(build_page_path(acme, f"/{bank}/delete"), follow=True)
-    assert "Main was deleted." in get_page_text(answer)
+    assert "Main deleted." in get_page_text(answer)
     assert not Account.objects.for_company(acme.id).exists()
 
 

@@ -26,12 +26,22 @@ def test_qif_upload_uses_u_amount_if_t_is_empty(take, acme, bank):
 @pytest.mark.parametrize(
     ("dates", "order", "line", "said"),
     [
-        (["25/03/2026", "nonsense"], None, 6, "“nonsense” is no date. Write it as 31/12/2026 or 2026-12-31."),
-        (["20260325"], None, 3, "“20260325” is no date. Write it as 31/12/2026 or 2026-12-31."),
-        (["2026-13-31"], None, 3, "“2026-13-31” begins with a year, and is no date. Write it as 2026-12-31."),
-        (["25/03/2026", "2026-31-01"], None, 6, "“2026-31-01” begins with a year, and is no date."),
+        (
+            ["25/03/2026", "nonsense"],
+            None,
+            6,
+            "“nonsense” is not a valid date. Use the format 31/12/2026 or 2026-12-31.",
+        ),
+        (["20260325"], None, 3, "“20260325” is not a valid date. Use the format 31/12/2026 or 2026-12-31."),
+        (["2026-13-31"], None, 3, "“2026-13-31” is not a valid date. Use the format 2026-12-31."),
+        (["25/03/2026", "2026-31-01"], None, 6, "“2026-31-01” begins with a year, and is not a valid date."),
         (["25/03/2026", "04/25/2026"], "dayFirst", 6, "“04/25/2026” is no date with the day first. Choose the other"),
-        (["25/03/2026"], "monthFirst", 3, "“25/03/2026” is no date with the month first. Choose the other order."),
+        (
+            ["25/03/2026"],
+            "monthFirst",
+            3,
+            "“25/03/2026” is not a valid date with the month first. Choose the other order.",
+        ),
     ],
 )
 def test_invalid_qif_date_error_names_line_and_expected_format(api, acme, bank, dates, order, line, said):

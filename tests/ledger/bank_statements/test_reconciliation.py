@@ -343,7 +343,7 @@ def test_reconciled_transaction_form_shows_warning(api, pages, main, reconciled)
     api.put(f"transactions/{reconciled['id']}", {"amountValue": "-5721.00"})
     assert said not in get_page_text(pages.get(address)), "it is out of balance already"
     overview = get_page_text(pages.client.get(pages.base.removesuffix("/transactions")))
-    assert "Main does not agree with its bank" in overview
+    assert "Main is out of balance" in overview
 
 
 def test_unreconciled_transaction_form_shows_no_warning(books, pages, main, reconciled):

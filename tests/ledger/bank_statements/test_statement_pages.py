@@ -77,7 +77,7 @@ def choose_accounts(client, address, answer, *accounts):
 def test_check_page_shows_account_balances_and_new_entries(editor, acme, main):
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
     shown = get_page_text(answer)
-    assert "january.xml CAMT.053 · 2 new, 0 there already" in shown
+    assert "Duplicates: january.xml CAMT.053 · 2 new, 0" in shown
     assert f"Main {IBAN} 1 Jan 2026 – 31 Jan 2026 €100.00 €85.50 €0.00 2 0 0" in shown
     assert "Import 2 transactions" in shown
     assert list_stored_rows(acme) == []
@@ -104,7 +104,7 @@ def test_check_page_detects_duplicates_across_uploaded_files(editor, acme, main)
         editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", february), ("3.xml", february)
     )
     shown = get_page_text(answer)
-    assert "3.xml CAMT.053 · 0 new, 1 there already" in shown
+    assert "Duplicates: 3.xml CAMT.053 · 0 new, 1" in shown
     assert "Import 2 transactions" in shown
     confirm_import(editor, address, answer)
     assert [row[1] for row in list_stored_rows(acme)] == ["-40.00", "-1.00"]
@@ -113,7 +113,7 @@ def test_check_page_detects_duplicates_across_uploaded_files(editor, acme, main)
 def test_check_page_shows_balance_difference_before_import(editor, acme, main):
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", closing="70.00")))
     assert re.search(r'<strong\s+class="bad">€10.00</strong>', answer.content.decode())
-    assert "the file itself: €10.00" in get_page_text(answer)
+    assert "within the file: €10.00" in get_page_text(answer)
 
 
 def test_account_page_shows_bank_balance_mismatch(editor, api, acme, main):
@@ -126,7 +126,7 @@ def test_account_page_shows_bank_balance_mismatch(editor, api, acme, main):
 def test_file_without_account_goes_to_chosen_account(editor, acme, bank):
     content = build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"])
     _, answer = open_check_page(editor, acme, ("bank.qif", content))
-    assert "It names no account: choose one below." in get_page_text(answer)
+    assert "The file contains no account number. Choose an account below." in get_page_text(answer)
     assert b'type="submit" disabled' in answer.content
     address, answer = open_check_page(editor, acme, ("bank.qif", content), account=bank)
     confirm_import(editor, address, answer)
@@ -141,11 +141,11 @@ def test_each_file_without_account_has_its_own_account_choice(editor, acme, book
         ("two.qif", build_qif(["D01/31/2026", "T-2.00", "PTea room"])),
     ]
     address, answer = open_check_page(editor, acme, *files)
-    assert get_page_text(answer).count("It names no account: choose one below.") == 2
-    assert "Account of one.qif" in get_page_text(answer)
-    assert "Account of january.xml" not in get_page_text(answer)
+    assert get_page_text(answer).count("The file contains no account number. Choose an account below.") == 2
+    assert "Account for one.qif" in get_page_text(answer)
+    assert "Account for january.xml" not in get_page_text(answer)
     answer = choose_accounts(editor, address, answer, bank, "")
-    assert get_page_text(answer).count("It names no account: choose one below.") == 1
+    assert get_page_text(answer).count("The file contains no account number. Choose an account below.") == 1
     answer = choose_accounts(editor, address, answer, bank, savings)
     done = confirm_import(editor, address, answer)
     assert "3 transactions imported from 3 files." in get_page_text(done)
@@ -219,8 +219,8 @@ def test_non_statement_file_is_left_out_and_named(editor, acme, main):
     answer = upload_files(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.pdf", b"%PDF-1.7 %%EOF"))
     assert answer.status_code == 303
     shown = get_page_text(editor.get(answer["Location"]))
-    assert "“2.pdf” is no bank statement, whatever its name says. It was left out." in shown
-    assert "1 new, 0 there already" in shown
+    assert "“2.pdf” is no bank statement, whatever its name says. The file was skipped." in shown
+    assert "Duplicates: 1 new, 0" in shown
 
 
 def test_statement_without_period_uses_period_of_its_entries(editor, acme, main):
@@ -235,7 +235,7 @@ def test_statement_without_period_uses_period_of_its_entries(editor, acme, main)
 def test_truncated_file_error_is_localized(editor, acme, main, language):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = language
     said = {
-        "en": "Line 2: The file ends here, in its middle: it was cut off. Export or download it again.",
+        "en": "Line 2: The file is incomplete and ends here. Export or download it again.",
         "de": "Zeile 2: Hier endet die Datei, mittendrin: Sie wurde abgeschnitten.",
     }
     for cut in (30, 33, 200):
@@ -254,7 +254,7 @@ def test_broken_xml_error_is_shown_in_german(editor, acme, main):
 
 
 def test_empty_file_is_reported_as_empty(editor, acme, main):
-    said = "“empty.xml” is empty. Export it again, and choose that file."
+    said = "“empty.xml” is empty. Export it again."
     alone = upload_files(editor, acme, ("empty.xml", b""))
     assert (alone.status_code, said in get_page_text(alone)) == (400, True)
     answer = upload_files(editor, acme, ("empty.xml", b""), ("1.xml", build_simple_camt("-40.00")))
@@ -285,7 +285,7 @@ def test_json_upload_returns_location_of_check_page(editor, acme, main):
     sent = {"file": [SimpleUploadedFile("january.xml", build_simple_camt("-40.00"))]}
     answer = editor.post(build_page_path(acme, "/new"), sent, headers={"Accept": "application/json"})
     assert answer.status_code == 200
-    assert "1 new, 0 there already" in get_page_text(editor.get(answer.json()["location"]))
+    assert "Duplicates: 1 new, 0" in get_page_text(editor.get(answer.json()["location"]))
     refused = {"file": [SimpleUploadedFile("a.pdf", b"%PDF-1.4 no statement")]}
     answer = editor.post(build_page_path(acme, "/new"), refused, headers={"Accept": "application/json"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/html; charset=utf-8")
@@ -304,7 +304,7 @@ def test_too_many_files_are_rejected_before_reading(editor, acme, main, monkeypa
     files = [SimpleUploadedFile(f"{n}.xml", build_simple_camt("-1.00")) for n in range(21)]
     answer = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": files})
     assert answer.status_code == 400
-    assert "At most 20 files at once: choose fewer." in get_page_text(answer)
+    assert "Select at most 20 files." in get_page_text(answer)
 
 
 def count_reads(monkeypatch):

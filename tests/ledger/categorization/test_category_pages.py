@@ -170,7 +170,7 @@ def test_counterparties_are_found_by_name_external_id_and_type(viewer, api, acme
     for query, names in (({"q": "AMZ"}, ["Amazon EU"]), ({"type": "customer"}, ["Hooli"]), ({"q": "x\0y"}, [])):
         shown = viewer.get(address, query).content.decode()
         assert re.findall(r"<strong>(Amazon EU|Amazon|Hooli)</strong>", shown) == names
-    assert "Nobody matches" in get_page_text(viewer.get(address, {"q": "zzz"}))
+    assert "No counterparties found" in get_page_text(viewer.get(address, {"q": "zzz"}))
 
 
 def test_counterparty_list_is_paged_by_name(viewer, acme, audit_context):
@@ -215,7 +215,7 @@ def test_merging_counterparties_moves_all_references(owner, api, acme, account, 
     }
     rule_id = api.post("categorization_rules", rule).json()["id"]
     address = build_page_path(acme, f"settings/counterparties/{people['old']}/merge")
-    assert "1 transaction 1 rule 1 planned payment" in get_page_text(owner.get(address))
+    assert "1 transaction 1 rule 1 planned transaction" in get_page_text(owner.get(address))
     before = len(list_log_entries(acme))
     assert owner.post(address, {"into": "amazon"}).status_code == 303
     new = people["new"]

@@ -53,8 +53,8 @@ def test_several_documents_can_be_uploaded_at_once(owner, viewer, acme):
     seen = get_page_text(viewer.get(build_page_path(acme, "documents")))
     assert "Invoice 7.pdf" in seen
     assert "Receipt.png" in seen
-    assert "nothing yet" in seen
-    assert "Keep them" not in seen
+    assert "none yet" in seen
+    assert "Upload files" not in seen
     told = owner.post(
         build_page_path(acme, "documents"), {"file": build_pdf("c.pdf")}, headers={"Accept": "application/json"}
     )
@@ -110,7 +110,7 @@ def test_document_can_be_attached_to_transaction_found_by_text_or_amount(owner, 
     assert owner.post(f"{address}/attach", {"transactionId": transaction}).status_code == 303
     assert api.get(f"files/{invoice}").json()["transactionIds"] == [transaction]
     assert "Nimbus" in get_page_text(owner.get(build_page_path(acme, "documents")))
-    assert "No such document" in get_page_text(owner.get(build_page_path(acme, "documents"), {"loose": "true"}))
+    assert "No files found" in get_page_text(owner.get(build_page_path(acme, "documents"), {"loose": "true"}))
     there = owner.get(build_page_path(acme, f"transactions/{transaction}"))
     assert "Invoice 7.pdf" in get_page_text(there)
     form = {"transactionId": transaction, "from": "transaction"}

@@ -169,7 +169,7 @@ def test_page_shows_storage_outage_and_imports_nothing(api, acme, alice, browser
     ]
     for answer in answers:
         assert answer.status_code == 503
-        assert "Out of order" in answer.content.decode()
+        assert "Service unavailable" in answer.content.decode()
     assert api.get("transactions").json() == []
 
 

@@ -73,14 +73,14 @@ ASKED = {
     "88_direction_of_the_balance": ({"columns.direction": 5}, RENT_AND_SALE),
 }
 
-SPLIT = "Line 2: the whole row: A comma seems to cut an amount in two. Put the amount in quotation marks."
+SPLIT = "Line 2: entire row: A comma may split an amount. Put amounts in quotation marks."
 
 # What no reading explains: the status, the code, and what the answer says of the first row.
 REFUSED = {
     "70_comma_within_amount": (
         400,
         "statement_unreadable",
-        "Line 2: the whole row: The row has 4 columns, the table 3.",
+        "Line 2: entire row: The row has 4 columns, the table 3.",
     ),
     "71_comma_within_all_amounts": (400, "statement_unreadable", SPLIT),
     "71_comma_before_notes": (400, "statement_unreadable", SPLIT),

@@ -104,7 +104,7 @@ def test_ambiguous_text_is_not_an_amount(text, sign):
 def test_amount_over_fifteen_digits_is_rejected_as_too_large(text):
     with pytest.raises(UnreadableValueError) as told:
         parse_bank_amount(text, POINT)
-    assert str(told.value) == f"“{text[:40]}” is too large: an amount has up to 15 digits before its decimals."
+    assert str(told.value) == f"“{text[:40]}” is too large. Amounts have at most 15 digits before the decimal mark."
 
 
 def test_amount_of_fifteen_digits_keeps_all_digits():
@@ -181,12 +181,12 @@ def test_two_digit_years_range_from_1970_to_2069(text, day):
 @pytest.mark.parametrize(
     ("text", "sign", "said"),
     [
-        ("1.5,0", POINT, "“1.5,0” is no amount with a decimal point."),
-        ("1,5.0", COMMA, "“1,5.0” is no amount with a decimal comma."),
-        ("-5-", POINT, "“-5-” is no amount."),
+        ("1.5,0", POINT, "“1.5,0” is not an amount with a decimal point."),
+        ("1,5.0", COMMA, "“1,5.0” is not an amount with a decimal comma."),
+        ("-5-", POINT, "“-5-” is not a valid amount."),
         ("(" + "1" * 49, POINT, f"“({'1' * 39}” is no amount."),
-        ("x" * 50, POINT, f"“{'x' * 40}” is no amount with a decimal point."),
-        ("x" * 50, COMMA, f"“{'x' * 40}” is no amount with a decimal comma."),
+        ("x" * 50, POINT, f"“{'x' * 40}” is not an amount with a decimal point."),
+        ("x" * 50, COMMA, f"“{'x' * 40}” is not an amount with a decimal comma."),
     ],
 )
 def test_amount_error_quotes_forty_characters_and_expected_decimal_mark(text, sign, said):

@@ -143,7 +143,7 @@ def test_saved_sign_setting_survives_changed_preamble(editor, acme, bank):
     address, _ = open_check_page(editor, acme, bank, read_file("14_kept_flip_a"))
     confirm_import(editor, f"{address}&answer:flipSign=true")
     _, answer = open_check_page(editor, acme, bank, read_file("14_kept_flip_b"))
-    assert "Answer before you import" not in get_page_text(answer)
+    assert "Questions about the file" not in get_page_text(answer)
     assert "−€99.50" in get_page_text(answer)
     assert "€150.50" in get_page_text(answer)
 

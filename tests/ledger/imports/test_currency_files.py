@@ -80,7 +80,7 @@ def test_ambiguous_encoding_is_asked(api, take, acme, bank):
 
 def test_ambiguous_encoding_is_asked_on_page_and_saved(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, UNSURE)
-    assert "In which of these are the letters right?" in get_page_text(answer)
+    assert "Which version shows all characters correctly?" in get_page_text(answer)
     answered = f"{address}&answer:encoding=%22windows-1250%22"
     assert parse_choices(editor.get(answered))["encoding"] == "windows-1250"
     confirm_import(editor, answered)
@@ -113,7 +113,7 @@ def test_encoding_is_not_asked_if_headings_or_letters_determine_encoding(take, a
 
 def test_ambiguous_currency_sign_is_asked_on_page_and_saved(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("72_dollar_of_which_country"))
-    assert "Which currency are these amounts in?" in get_page_text(answer)
+    assert "What currency are these amounts in?" in get_page_text(answer)
     confirm_import(editor, f"{address}&answer:currency=%22CAD%22")
     assert [row[2] for row in list_stored(acme)] == ["CAD", "CAD"]
     assert api.get(f"accounts/{bank}").json()["importSettings"]["csv"]["currency"] == "CAD"

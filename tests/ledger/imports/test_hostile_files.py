@@ -141,16 +141,16 @@ def test_bad_file_is_rejected_quickly_with_code_and_nothing_is_stored(api, acme,
 
 
 LIMITS = {
-    "Line 3 has 10,001 columns; a table has at most 250.": HEAD + GOOD + b"," * 10_000 + b"\n",
+    "Line 3 has 10,001 columns. The limit is 250.": HEAD + GOOD + b"," * 10_000 + b"\n",
     "Line 3 has a cell of more than 131,072 characters, or a quotation mark that is never closed.": HEAD
     + GOOD
     + b"2026-01-31,"
     + b"x" * 200_000
     + b",-1.00\n",
     "Line 3 has more than 1,048,576 characters.": HEAD + GOOD + b"2026-01-31," + b"x" * MIB + b",-1.00\n",
-    "The table has more than 200,000 empty lines.": HEAD + GOOD + b"\n" * 300_000 + GOOD,
-    "Line 3 has 16,384 columns; a table has at most 250.": build_workbook(far_cell(b"XFD3")),
-    "Line 3 has 251 columns; a table has at most 250.": build_workbook(far_cell(b"IQ3")),
+    "The file has more than 200,000 empty lines. Remove them.": HEAD + GOOD + b"\n" * 300_000 + GOOD,
+    "Line 3 has 16,384 columns. The limit is 250.": build_workbook(far_cell(b"XFD3")),
+    "Line 3 has 251 columns. The limit is 250.": build_workbook(far_cell(b"IQ3")),
     "The archive has 1,001 files; at most 1,000 are read.": archive(**{f"{n}.xml": b"<a/>" for n in range(1001)}),
     "The archive has more than 1,000 files. Send fewer at once.": many_files(20_000),
 }

@@ -94,20 +94,20 @@ def test_import_stores_nothing_before_confirmation(editor, acme, bank):
 def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
     _, answer = open_check_page(editor, acme, bank, BAD)
     assert list_sums(answer) == [1, 0, 0, 1]
-    assert "3 Date 2026-02-32 “2026-02-32”: there is no such day." in get_page_text(answer)
+    assert "3 Date 2026-02-32 “2026-02-32” is not a valid date." in get_page_text(answer)
 
 
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ("2026-01-31,x,y,12.345", "Amount 12.345 EUR has fewer decimals."),
-        ('2026-01-31,x,y,"1,5"', "Amount 1,5 “1,5” is no amount with a decimal point."),
-        ("2026-01-31,x,y,n/a", "Amount n/a “n/a” is no amount with a decimal point."),
+        ("2026-01-31,x,y,12.345", "Too many decimal places for Amount 12.345 EUR."),
+        ('2026-01-31,x,y,"1,5"', "Amount 1,5 “1,5” is not an amount with a decimal point."),
+        ("2026-01-31,x,y,n/a", "Amount n/a “n/a” is not an amount with a decimal point."),
         (",x,y,1.00", "Date nothing The date is missing."),
-        ("2026-01-31,x,y,1.00,extra", "the whole row 2026-01-31 · x · y · 1.00 · extra The row has 5 columns"),
-        ("2026-01-31,x", "the whole row 2026-01-31 · x The row has 2 columns"),
+        ("2026-01-31,x,y,1.00,extra", "entire row 2026-01-31 · x · y · 1.00 · extra The row has 5 columns"),
+        ("2026-01-31,x", "entire row 2026-01-31 · x The row has 2 columns"),
         (f"2026-01-31,x,{'y' * 10_001},1.00", "The text is too long."),
-        ("2026-01-31,x\0,y,1.00", "Payee x␀ Must not have NUL characters."),
+        ("2026-01-31,x\0,y,1.00", "Payee x␀ Must not contain NUL characters."),
         ("2026-01-31,x,y,1234567890123456.00", "is too large: an amount has up to 15 digits"),
     ],
 )
@@ -116,7 +116,7 @@ def test_every_kind_of_bad_row_is_reported(editor, acme, bank, row, told):
     assert list_sums(answer) == [2, 0, 0, 1]
     shown = get_page_text(answer)
     assert told in shown
-    assert " 4 " in shown.split("Why not")[1][:6]
+    assert " 4 " in shown.split("Error")[1][:6]
 
 
 def test_corrected_file_replaces_faulty_file_and_keeps_choices(editor, acme, bank):
@@ -146,7 +146,7 @@ def test_changed_import_choices_change_how_file_is_read(editor, acme, bank):
     [
         ({"amount": ""}, "Choose the column of the amount"),
         ({"debit": "2"}, "Choose either one column"),
-        ({"description": "1", "counterparty": "1"}, "This column is chosen twice."),
+        ({"description": "1", "counterparty": "1"}, "This column is selected twice."),
         ({"date": "99"}, "is not one of the available choices"),
         ({"skip_above": "-1", "found_above": ""}, "greater than or equal to 0"),
         ({"account": "00000000-0000-7000-8000-000000000000"}, "is not one of the available choices"),
@@ -163,7 +163,7 @@ def test_invalid_import_choices_show_field_errors(editor, acme, bank, change, to
 def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
     _, answer = open_check_page(editor, acme, bank, "What,Who\nx,y\n")
     assert answer.status_code == 200
-    assert "The file begins with" in get_page_text(answer)
+    assert "First lines of the file" in get_page_text(answer)
 
 
 # ---------------------------------------------------------------------------------------------- uploading
@@ -175,9 +175,9 @@ def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
         (b"\x81\x8d\x00\xff\x9d", "This is no text file"),
         (b"PK\x03\x04" + b"\0" * 26 + b"xl/workbook.xml", "This is an archive without a table."),
         (b"just one column\n", "No columns were found"),
-        (b"", "“bank.csv” is empty. Export it again, and choose that file."),
+        (b"", "“bank.csv” is empty. Export it again."),
         (b" \n\n", "“bank.csv” is empty."),
-        (b"%PDF-1.7 %%EOF", "“bank.csv” is no bank statement, whatever its name says."),
+        (b"%PDF-1.7 %%EOF", "“bank.csv” is not a supported statement file."),
         (
             b'a,b\n"never closed' + b"x" * 200_000,
             "Line 2 has a cell of more than 131,072 characters, or a quotation mark",
@@ -194,7 +194,7 @@ def test_invalid_table_is_rejected_immediately(editor, acme, bank, content, told
 
 def test_import_form_without_file_is_rejected(editor, acme, bank):
     answer = editor.post(build_page_path(acme, "/new"), {"account": bank})
-    assert (answer.status_code, "Choose a file first." in get_page_text(answer)) == (400, True)
+    assert (answer.status_code, "Select a file." in get_page_text(answer)) == (400, True)
 
 
 def test_import_file_over_size_limit_is_rejected_and_not_stored(editor, acme, bank, settings):
@@ -275,7 +275,7 @@ def test_bad_rows_block_import_unless_left_out(editor, acme, bank):
     assert "Some rows cannot be stored." in get_page_text(refused)
     assert list_stored(acme) == []
     answer = confirm_import(editor, address, leave_out="on")
-    assert "1 transaction imported into Main. 1 bad row left out." in get_page_text(answer)
+    assert "1 transaction imported into Main. 1 row with errors skipped." in get_page_text(answer)
     assert len(list_stored(acme)) == 1
 
 
@@ -298,7 +298,7 @@ def test_rows_before_data_start_are_skipped_and_counted(editor, api, acme, bank)
 def test_debit_and_credit_columns_form_one_signed_amount(editor, acme, bank):
     rows = "2026-01-01,a,10.00,\n2026-01-02,b,,5.00\n2026-01-03,c,-7.00,0.00\n2026-01-04,d,1.00,2.00\n"
     address, answer = open_check_page(editor, acme, bank, f"Date,Details,Debit,Credit\n{rows}")
-    assert "Both the debit and the credit column are filled." in get_page_text(answer)
+    assert "Both debit and credit have a value." in get_page_text(answer)
     confirm_import(editor, address, leave_out="on")
     assert [row[3] for row in list_stored(acme)] == ["-10.0000", "5.0000", "7.0000"]
 
@@ -385,7 +385,7 @@ def test_import_history_shows_source_user_and_count(editor, viewer, api, acme, b
     theirs, ours = get_page_text(viewer.get(build_page_path(acme))), get_page_text(editor.get(build_page_path(acme)))
     assert "bank.csv CSV file Main Some Person 2 Show" in ours
     assert "import Main key “test” 1 1 there already Show" in ours
-    assert "CSV file Main somebody else 2 Show" in theirs
+    assert "CSV file Main another person 2 Show" in theirs
     assert "import Main an API key 1 1 there already Show" in theirs
     assert "Undo" not in theirs
 
@@ -396,10 +396,10 @@ def test_import_undo_reports_removed_and_changed_rows(editor, api, acme, bank):
     assert api.put(f"transactions/{row.id}", {"notes": "seen"}).status_code == 200
     batch = ImportBatch.objects.for_company(acme.id).get()
     answer = editor.post(build_page_path(acme, f"/{batch.id}/undo"), follow=True)
-    assert "2 transactions removed. 1 of them had been changed since." in get_page_text(answer)
+    assert "2 transactions removed. 1 had been changed since the import." in get_page_text(answer)
     assert list_stored(acme) == []
     again = editor.post(build_page_path(acme, f"/{batch.id}/undo"), follow=True)
-    assert "The import was undone before." in get_page_text(again)
+    assert "The import was already undone." in get_page_text(again)
 
 
 def test_import_undo_locks_company_before_reading_import(editor, acme, bank, django_assert_max_num_queries):
@@ -466,6 +466,6 @@ def test_row_with_two_errors_counts_as_one_bad_row(editor, acme, bank):
     address, answer = open_check_page(editor, acme, bank, text)
     assert answer.content.decode().count('data-label="Why not"') == 1  # the first of them
     assert list_sums(answer)[3] == 1
-    assert "Leave out the bad row" in get_page_text(answer)
+    assert "Skip the row with errors" in get_page_text(answer)
     answer = confirm_import(editor, address, leave_out="on")
-    assert "1 transaction imported into Main. 1 bad row left out." in get_page_text(answer)
+    assert "1 transaction imported into Main. 1 row with errors skipped." in get_page_text(answer)

@@ -37,10 +37,10 @@ def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, t
     row = Transaction.objects.for_company(acme.id).get(bank_reference="R1")
     api.put(f"transactions/{row.id}", {"notes": "mine"})
     asked = get_page_text(editor.get(build_undo_path(acme, last)))
-    assert "3 transactions are deleted." in asked
-    assert "1 of them has been changed since, and that is lost too." in asked
+    assert "This deletes 3 transactions." in asked
+    assert "1 of them has been changed since. These changes are lost." in asked
     assert len(list_stored_rows(acme)) == 3
-    assert "3 transactions removed. 1 of them had been changed since." in get_page_text(
+    assert "3 transactions removed. 1 had been changed since the import." in get_page_text(
         editor.post(build_undo_path(acme, last), follow=True)
     )
     assert list_stored_rows(acme) == []
@@ -50,9 +50,9 @@ def test_undo_preview_lists_rows_that_become_pending(editor, acme, take, main):
     take(ANNOUNCED)
     last = take(BOOKED)
     asked = get_page_text(editor.get(build_undo_path(acme, last)))
-    assert "1 transaction is deleted. Nobody has changed it since. 2 transactions are pending again." in asked
+    assert "1 transaction is deleted. Nobody has changed it since. 2 transactions become pending again." in asked
     done = get_page_text(editor.post(build_undo_path(acme, last), follow=True))
-    assert "1 transaction removed. 2 transactions are pending again." in done
+    assert "1 transaction removed. 2 transactions become pending again." in done
     assert Transaction.objects.for_company(acme.id).filter(pending=True).count() == 2
 
 
@@ -60,7 +60,7 @@ def test_undo_preview_leaves_out_rows_of_other_imports(editor, acme, take, main)
     first = take(build_simple_camt("-40.00", "25.50"))
     take(build_simple_camt("-40.00", "25.50", "-3.00"))
     asked = get_page_text(editor.get(build_undo_path(acme, first)))
-    assert "No transaction is deleted: other imports have all of them too, or they are gone already." in asked
+    assert "No transactions are deleted. Other imports contain them, or they are already deleted." in asked
     assert len(list_stored_rows(acme)) == 3
 
 
@@ -70,4 +70,4 @@ def test_undo_preview_changes_nothing_and_is_unavailable_after_undo(editor, api,
     assert ImportBatch.objects.for_company(acme.id).get().undone_time is None
     assert len(api.get("events", {"type": "import.undone"}).json()) == 0
     api.delete(f"imports/{told['importId']}")
-    assert "The import was undone before." in get_page_text(editor.get(build_undo_path(acme, told), follow=True))
+    assert "The import was already undone." in get_page_text(editor.get(build_undo_path(acme, told), follow=True))

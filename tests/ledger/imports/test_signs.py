@@ -21,7 +21,7 @@ def settings_of(api, account):
 
 def test_meaning_of_minus_with_direction_is_asked_once_and_saved(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("72_direction_with_reversal"))
-    assert "What does the minus of some amounts mean?" in get_page_text(answer)
+    assert "What does the minus sign mean?" in get_page_text(answer)
     assert b"confirm-row" not in answer.content
     confirm_import(editor, f"{address}&answer:minusMeans.direction=%22reverses%22")
     assert [row[1] for row in list_stored(acme)] == ["-500.00", "20.50", "99.00"]

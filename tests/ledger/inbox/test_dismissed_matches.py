@@ -23,7 +23,7 @@ def list_planned_matches(api):
 
 
 def dismiss_proposal(site):  # noqa: F811
-    return submit_form(site, find_form(site.get("inbox"), "Not this one"))
+    return submit_form(site, find_form(site.get("inbox"), "Reject"))
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_dismissed_transfer_proposal_is_replaced_by_next_match(api, books, bank,
     one, other = (books.book(savings, "80.00", DAY)["id"] for _ in range(2))
     assert list_transfer_proposals(api) == [(source, one)]
     _, page = dismiss_proposal(site)
-    assert "The two are not proposed together again." in get_page_text(page)
+    assert "Suggestion rejected." in get_page_text(page)
     assert list_transfer_proposals(api) == [(source, other)]
     _, page = dismiss_proposal(site)
     assert list_transfer_proposals(api) == []
@@ -54,7 +54,7 @@ def test_dismissed_planned_match_is_not_proposed_again(api, books, bank, rent, s
     assert list_planned_matches(api) == [far]
     _, page = dismiss_proposal(site)
     assert list_planned_matches(api) == []
-    assert "Expected payments" not in get_page_text(page)
+    assert "Matches" not in get_page_text(page)
     plan = site.client.get(f"{site.base}/planned")
     assert "fits" not in get_page_text(plan)
     submit_form(site, find_undo_form(page))
@@ -66,7 +66,7 @@ def test_dismissed_planned_match_is_not_proposed_again(api, books, bank, rent, s
 def test_dismissed_match_is_audited_and_deleted_with_the_transaction(api, books, bank, savings, site):  # noqa: F811
     source, _ = books.book(bank, "-80.00", DAY)["id"], books.book(savings, "80.00", DAY)
     dismiss_proposal(site)
-    assert "said that it is not what it was proposed for." in get_page_text(site.get(f"transactions/{source}"))
+    assert "rejected a match." in get_page_text(site.get(f"transactions/{source}"))
     assert RefusedMatch.objects.count() == 1
     assert api.delete(f"transactions/{source}").status_code == 200
     assert RefusedMatch.objects.count() == 0

@@ -39,7 +39,7 @@ def book_categorized(api, books, bank, category, *, times=1, amount="-100.00", *
 
 def test_inbox_without_transactions_links_to_import(site):
     page = site.get("inbox")
-    assert "Nothing has come in yet" in get_page_text(page)
+    assert "No transactions yet" in get_page_text(page)
     assert f'href="{site.base}/imports/new"' in page.content.decode()
     assert "All done" not in get_page_text(page)
 
@@ -61,7 +61,7 @@ def test_suggestion_by_account_alone_has_no_shortcut_key(api, books, bank, hosti
     found = list_accept_buttons(site.get("inbox"))
     assert sorted(found) == [
         (False, None, "20 of 20 on this account"),
-        (True, "a", "20 of 20 from this name"),
+        (True, "a", "20 of 20 with this name"),
     ]
 
 
@@ -77,7 +77,7 @@ def test_own_transfer_is_the_only_and_primary_suggestion(api, books, bank, site)
     book_categorized(api, books, bank, books.category("revenueRecurring"), times=6, fromTo="Customer", amount="500.00")
     row = books.book(bank, "17390.00", fromTo="ACME GmbH")["id"]
     page = site.get("inbox")
-    assert list_accept_buttons(page) == [(True, "a", "The other party is your company")]
+    assert list_accept_buttons(page) == [(True, "a", "Your company is the counterparty")]
     transfer = f"{books.category('transfer')}:neutral"
     assert f'value="{transfer}" data-key="a"' in page.content.decode()
     assert site.post("inbox", act="accept", id=row, category=transfer, counterparty="").status_code == 303
@@ -100,8 +100,8 @@ def test_suggestion_by_similar_amount_names_its_basis(api, books, bank, hosting,
     book_categorized(api, books, bank, books.category("support"), times=2, fromTo="Nimbus Ltd", amount="-750.00")
     books.book(bank, "-750.00", fromTo="Nimbus Ltd")
     first, second = list_accept_buttons(site.get("inbox"))
-    assert first == (True, "a", "Similar amount, account or text; 2 of 7 from this name")
-    assert second == (False, "2", "5 of 7 from this name")
+    assert first == (True, "a", "Similar amount, account or text; 2 of 7 with this name")
+    assert second == (False, "2", "5 of 7 with this name")
 
 
 def test_empty_inbox_shows_all_done(api, books, bank, hosting, site):
@@ -119,7 +119,7 @@ def test_inbox_suggestion_is_accepted_in_one_step(api, books, bank, hosting, sit
     page = site.get("inbox")
     text = get_page_text(page)
     assert "Nimbus Ltd" in text
-    assert "3 of 3 from this name" in text
+    assert "3 of 3 with this name" in text
     assert "pending" not in text
     assert "Inbox 1 waiting" in text
     form = re.search(r'name="category" value="([^"]+)" data-key="a"', page.content.decode())
@@ -156,7 +156,7 @@ def test_inbox_shows_balance_mismatch(bank, site, acme):
     Account.objects.for_company(acme.id).filter(id=bank).update(
         bank_connection={"balanceMismatchSince": "2026-01-01T00:00:00Z"}
     )
-    assert "Main: the balance is not the bank's" in get_page_text(site.get("inbox"))
+    assert "Main is out of balance" in get_page_text(site.get("inbox"))
     Account.objects.for_company(acme.id).filter(id=bank).update(bank_connection={"balanceMismatchSince": None})
     assert "balance" not in get_page_text(site.get("inbox"))
 
@@ -166,7 +166,7 @@ def test_inbox_shows_overdue_payments(api, bank, site):
 
     day = (datetime.now(tz=UTC).date() - timedelta(days=3)).isoformat()
     api.post("planned_transactions", {"accountId": bank, "name": "Rent", "startDate": day, "amountValue": "-1.00"})
-    assert "1 expected payment overdue" in get_page_text(site.get("inbox"))
+    assert "1 overdue planned transaction" in get_page_text(site.get("inbox"))
 
 
 def test_inbox_settles_a_planned_match_in_one_step(api, books, bank, site, browser_of, bob, acme):
@@ -177,14 +177,14 @@ def test_inbox_settles_a_planned_match_in_one_step(api, books, bank, site, brows
     planned = api.post("planned_transactions", body | {"autoSettle": False}).json()["id"]
     row = books.book(bank, "-104.00", str(today), fromTo="Landlord")["id"]
     page = site.get("inbox")
-    assert "Expected payments Rent" in get_page_text(page)
+    assert "Matches Rent" in get_page_text(page)
     assert "Landlord · Main · expected" in get_page_text(page)
     assert "Settle Rent of" not in InboxPage(acme, browser_of(bob, acme).client).get("inbox").content.decode()
     action = re.search(r'action="([^"]+/settle)"', page.content.decode())[1]
     done = site.client.post(action, {"transactionId": row, "from": "inbox"})
     assert (done.status_code, done["Location"].partition("?")[0]) == (303, f"{site.base}/inbox")
     assert books.read(row)["settles"]["plannedTransactionId"] == planned
-    assert "Expected payments" not in get_page_text(site.get("inbox"))
+    assert "Matches" not in get_page_text(site.get("inbox"))
 
 
 def test_readers_see_no_action_buttons(books, bank, browser_of, bob, acme, site):
@@ -203,7 +203,7 @@ def test_rule_can_be_created_previewed_applied_and_undone(api, books, bank, host
     row = books.book(bank, "-119.00", fromTo="Nimbus Ltd")["id"]
     form = RULE_FORM | {"category": f"{hosting}:cogs", "tax": "19", "dateRule": "month"}
     tried = site.post("rules/new", preview="1", **form)
-    assert "It matches 1 transaction" in get_page_text(tried)
+    assert "Matches 1 transaction" in get_page_text(tried)
     assert api.get("categorization_rules").json() == []
     assert site.post("rules/new", **form).status_code == 303
     (rule,) = api.get("categorization_rules").json()

@@ -38,13 +38,13 @@ def find_undo_form(page):
 
 def test_undo_reopens_an_accepted_suggestion(books, bank, site):  # noqa: F811
     row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
-    books.book(bank, "-13.00", fromTo="Somebody else")
+    books.book(bank, "-13.00", fromTo="Another person")
     key = re.search(r'<option value="([^"]+:ga)"', site.get("inbox").content.decode())[1]
     done = site.client.post(f"{site.base}/inbox", {"act": "accept", "id": row, "category": key}, follow=True)
     assert "1 transaction categorized." in get_page_text(done)
     place, page = submit_form(site, find_undo_form(done))
     assert place == f"t-{row}"
-    assert "1 transaction as before." in get_page_text(page)
+    assert "1 transaction restored." in get_page_text(page)
     assert (books.parts(row), "Nimbus Ltd" in get_page_text(page)) == ([], True)
     assert ">Undo<" not in page.content.decode()
 
@@ -82,7 +82,7 @@ def test_undo_restores_an_expected_occurrence(api, books, bank, site):  # noqa: 
     assert books.read(paid)["settles"]
     _, page = submit_form(site, find_undo_form(done))
     assert books.read(paid)["settles"] is None
-    assert "Expected payments" in get_page_text(page)
+    assert "Matches" in get_page_text(page)
 
 
 @pytest.mark.parametrize("asked", ["run=x", "settled=x", "settled=x.2026-01-01", "settled=.", "run="])

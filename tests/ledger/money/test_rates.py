@@ -127,7 +127,7 @@ def test_interrupted_rate_update_is_completed_by_the_next(api, spent, tmp_path, 
     assert spent() == -50
     assert find_posting_differences(api.company.id) == []
     call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=told)
-    assert told.getvalue().endswith("All rates were known.\n")
+    assert told.getvalue().endswith("No new rates.\n")
 
 
 def raise_interrupt(*_, **__):

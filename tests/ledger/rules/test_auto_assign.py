@@ -204,12 +204,12 @@ def test_transaction_pages_show_and_filter_by_assignment_source(api, books, rule
     api.delete(f"categorization_rules/{gone}")
     client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
     pages = [client.get(f"{base}/transactions/{each}") for each in (by_rule, by_none, by_account)]
-    told = ("Rule “Hosting”", "A rule that is gone", "The account's usual category")
+    told = ("Rule “Hosting”", "Deleted rule", "Default category of the account")
     for page, words in zip(pages, told, strict=True):
-        assert f"Assigned by: {words}" in get_page_text(page)
+        assert f"Categorized by: {words}" in get_page_text(page)
         assert "rule:" not in get_page_text(page)
     listed = client.get(f"{base}/transactions", {"assignedBy": f"rule:{made}"})
-    assert "Assigned by: Rule “Hosting”" in get_page_text(listed)
+    assert "Categorized by: Rule “Hosting”" in get_page_text(listed)
     assert f'<option value="rule:{made}" selected>Rule “Hosting”' in listed.content.decode()
     found = client.get(f"{base}/transactions", {"assignedBy": "account"})
     assert ("somebody" in get_page_text(found), "nimbus" in get_page_text(found)) == (True, False)

@@ -179,7 +179,7 @@ def test_most_similar_transaction_decides_the_proposal(
 
 def test_new_name_is_proposed_categories_of_names_sharing_a_rare_word(api, books, bank, done, hosting):
     support, other = books.category("support"), books.category("marketing")
-    done(other, times=5, name="Somebody else Ltd")
+    done(other, times=5, name="Another person Ltd")
     done(hosting, times=2, name="Northern Railways Ltd")
     done(support, name="Northern Phones")
     both, ltd = books.book(bank, fromTo="NORTHERN Railways (Leeds)")["id"], books.book(bank, fromTo="Ltd 24")["id"]

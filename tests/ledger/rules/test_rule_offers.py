@@ -10,7 +10,7 @@ from tests.ledger.inbox.test_inbox_pages import InboxPage, book_categorized, hos
 pytestmark = pytest.mark.django_db
 assert hosting  # fixtures
 assert site
-OFFER_TEXT = "Always do this for “Nimbus Ltd”? Make a rule"
+OFFER_TEXT = "Always do this for “Nimbus Ltd”? Create rule"
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_rule_is_offered_after_categorizing_on_every_page(site, row, hosting, do
     assert OFFER_TEXT in get_page_text(page)
     form = site.client.get(re.search(r'href="([^"]+rules/new\?transaction=[^"]+)"', page.content.decode())[1])
     assert re.search(rf'value="{hosting}:cogs" selected', form.content.decode())
-    assert "It matches 1 transaction" in get_page_text(form)
+    assert "Matches 1 transaction" in get_page_text(form)
 
 
 @pytest.mark.parametrize("where", ["inbox", "list", "one"])
@@ -66,7 +66,7 @@ def test_rule_already_existing_is_not_offered(site, books, bank, hosting, row, d
 def test_rule_offer_compares_texts_if_names_are_missing(api, books, bank, site, hosting, office):
     first = books.book(bank, "-1.00", description="Parking 17")["id"]
     site.post("transactions", act="categorize", id=first, category=f"{hosting}:cogs")
-    assert "Always do this for “Parking 17”?" in get_page_text(site.get("inbox", said=first))
+    assert "Always categorize “Parking 17” this way?" in get_page_text(site.get("inbox", said=first))
     book_categorized(api, books, bank, office, description="Parking 18")
     assert "Always do this" not in get_page_text(site.get("inbox", said=first))
 

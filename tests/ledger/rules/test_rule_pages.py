@@ -36,7 +36,7 @@ def test_too_broad_rule_is_saved_only_after_confirmation(api, books, bank, split
     assert page.content.decode().count(f"/transactions/{split}") == 1, "a split one is told once"
     again = site.client.post(address, typed)
     assert BROAD_RULE_QUESTION in get_page_text(again)
-    assert "Save, too broad as it is" in get_page_text(again)
+    assert "Save anyway" in get_page_text(again)
     assert api.get("categorization_rules").json() == []
     assert site.client.post(address, typed | {"anyway": "1"}).status_code == 303
     assert len(api.get("categorization_rules").json()) == 1

@@ -100,7 +100,7 @@ def test_undo_restores_categorizations_with_ids_and_authors(pages, books, bank, 
     assert re.findall(r'role="status">(.*?)<', told) == ["3 transactions categorized."], "one notice, with Undo in it"
     assert "3 transactions changed just now" in get_page_text(pages.client.get(answer["Location"]))
     after = press_undo(pages, answer)
-    assert "3 transactions as before." in get_page_text(after)
+    assert "3 transactions restored." in get_page_text(after)
     assert after.redirect_chain[-1][0] == f"{pages.base}?direction=out"
     for each, was in before.items():
         now = books.read(each)
@@ -116,7 +116,7 @@ def test_undo_relinks_transfers(pages, books, bank, savings):
     before = books.parts(source), books.parts(target)
     answer = pages.post(act="uncategorize", id=source)
     assert books.parts(target) == []
-    assert "2 transactions as before." in get_page_text(press_undo(pages, answer))
+    assert "2 transactions restored." in get_page_text(press_undo(pages, answer))
     assert (books.parts(source), books.parts(target)) == before
 
 
@@ -124,7 +124,7 @@ def test_undo_reports_one_changed_transaction_in_singular(pages, books, bank):
     one = books.book(bank, "-50.00")["id"]
     answer = pages.post(act="categorize", id=one, category=f"{books.category('hosting')}:cogs")
     books.api.put(f"transactions/{one}", {"notes": "mine"})
-    assert "0 transactions as before. 1 stays: somebody has touched it since." in get_page_text(
+    assert "0 transactions as before. 1 unchanged because it was edited since." in get_page_text(
         press_undo(pages, answer)
     )
 
@@ -134,7 +134,7 @@ def test_undo_does_not_relink_leg_whose_partner_was_changed(pages, books, bank, 
     books.link(source, target)
     answer = pages.post(act="uncategorize", id=source)
     books.api.put(f"transactions/{target}", {"notes": "mine"})
-    assert "0 transactions as before. 2 stay: somebody has touched them since." in get_page_text(
+    assert "0 transactions as before. 2 unchanged because they were edited since." in get_page_text(
         press_undo(pages, answer)
     )
     assert books.parts(source) == books.parts(target) == []
@@ -148,7 +148,7 @@ def test_undo_restores_deleted_transactions(pages, books, bank, savings, api, ac
     before = {each: books.read(each) for each in (gone, source, target)}
     answer = pages.post(act="delete", id=[gone, source])
     assert api.get(f"transactions/{gone}").status_code == 404
-    assert "3 transactions as before." in get_page_text(press_undo(pages, answer))
+    assert "3 transactions restored." in get_page_text(press_undo(pages, answer))
     for each, was in before.items():
         now = books.read(each)
         assert {name for name in was if was[name] != now[name]} <= {"lastUpdatedTime", "lastUpdatedUserId"}

@@ -51,7 +51,7 @@ def test_transaction_page_shows_fields_split_documents_and_history(pages, books,
     text = get_page_text(answer)
     for part in (
         *("Nimbus Cloud", "March hosting", "paid late", "−€119.00", "Hosting", "Cost of revenue", "−€100.00"),
-        *("Tax passed through", "−€19.00", "1 Mar 2026 – 31 Mar 2026", "Whole month", "invoice 12", "bill.pdf"),
+        *("Pass-through tax", "−€19.00", "1 Mar 2026 – 31 Mar 2026", "Whole month", "invoice 12", "bill.pdf"),
         *("key “test” booked it: −€119.00.", "key “test” categorized it:", "Hosting −€119.00."),
     ):
         assert part in text, part
@@ -136,11 +136,11 @@ def test_initial_balance_notes_can_be_edited(pages, api, bank, books):
 def test_stale_form_does_not_overwrite_concurrent_change(path, pages, books, bought, api):
     body = pages.get(f"/{bought}/{path}").content.decode()
     seen = body.split('name="seen" value="')[1].split('"')[0]
-    api.put(f"transactions/{bought}", {"description": "somebody else's"})
+    api.put(f"transactions/{bought}", {"description": "another person's"})
     answer = pages.post(f"/{bought}/{path}", seen=seen, description="mine", **build_split_form({"category": ""}))
     assert answer.status_code == 400
     assert re.search("Somebody changed it|has changed “.+” meanwhile", get_page_text(answer))
-    assert books.read(bought)["description"] == "somebody else's"
+    assert books.read(bought)["description"] == "another person's"
 
 
 def test_transaction_can_be_deleted_on_its_page(pages, books, bought, savings):
@@ -164,14 +164,14 @@ def test_deletion_returns_to_filtered_list_and_can_be_undone(pages, books, bough
     answer = pages.post(f"/{bought}/delete", then=then)
     assert answer["Location"].startswith(f"{pages.base}?q=nimbus&direction=out&run=")
     text = get_page_text(pages.client.get(answer["Location"]))
-    assert "The transaction was deleted." in text
+    assert "Transaction deleted." in text
     run = re.search(r"run=([^&]+)", answer["Location"])[1]
     pages.client.post(answer["Location"], {"act": "undo", "run": run})
     assert (books.parts(bought), books.parts(target)) == before
     history = get_page_text(pages.get(f"/{bought}"))
     assert "deleted it." in history
-    assert "took back that it was deleted, with 1 other." in history
-    assert "opened it: the other leg of its transfer was deleted." in get_page_text(pages.get(f"/{target}"))
+    assert "took back that it was deleted, together with 1 other." in history
+    assert "opened it: the other leg of its transfer deleted." in get_page_text(pages.get(f"/{target}"))
 
 
 # ---------------------------------------------------------------------------------------------- its parts
@@ -193,7 +193,7 @@ def test_transaction_can_be_split_over_categories(pages, books, bought, acme):
         "month",
     )
     assert (second["categoryId"], list_pl_amounts(second), second["sourceNote"]) == (support, {"cogs": -20}, "hotline")
-    assert "Still open" not in get_page_text(pages.get(f"/{bought}"))
+    assert "Uncategorized" not in get_page_text(pages.get(f"/{bought}"))
 
 
 def test_saving_unchanged_split_form_changes_nothing(pages, books, bought, acme, api):
@@ -306,9 +306,9 @@ def test_split_form_accepts_percentages_and_fills_in_remainder(typed, parts, pag
 def test_only_one_split_row_may_take_a_nonzero_remainder(pages, books, bought):
     empty = {"category": f"{books.category('hosting')}:cogs", "amount": ""}
     answer = pages.post(f"/{bought}/split", **build_split_form(empty, empty))
-    assert find_field_error(answer, "amount-1") == "One row alone can take what is left."
+    assert find_field_error(answer, "amount-1") == "Only one row can take the remainder."
     answer = pages.post(f"/{bought}/split", **build_split_form(empty | {"amount": "-119"}, empty))
-    assert find_field_error(answer, "amount-1") == "Nothing is left for this row."
+    assert find_field_error(answer, "amount-1") == "No amount left for this row."
     assert books.parts(bought) == []
 
 

@@ -25,7 +25,7 @@ def test_transaction_edit_conflict_names_editor_and_current_values(api, books, b
     page = site.post(f"transactions/{row}/edit", **form, fromTo="Stratus", description="", notes="")
     told = get_page_text(page)
     assert "Key “test” has changed “Cumulus” meanwhile. Nothing was overwritten" in told
-    assert "There now: amount −€13.00 and from / to Cumulus." in told
+    assert "Current values: amount −€13.00 and from / to Cumulus." in told
     assert books.read(row)["fromTo"] == "Cumulus"
 
 
@@ -47,7 +47,7 @@ def test_inbox_conflict_links_to_changed_transaction(books, bank, site, hosting)
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -12}})
     page = site.post("inbox", act="accept", id=row, seen=seen, category=f"{hosting}:cogs")
     assert re.search(
-        rf'role="alert".*<a\s+href="[^"]+/transactions/{row}">Look at it</a>', page.content.decode(), re.DOTALL
+        rf'role="alert".*<a\s+href="[^"]+/transactions/{row}">View transaction</a>', page.content.decode(), re.DOTALL
     )
 
 
@@ -57,7 +57,7 @@ def test_partial_split_reports_open_amount(books, bank, site, hosting):
     assert len(re.findall(r"<select[^>]*\sautofocus", page.content.decode())) == 1
     form = build_split_form({"category": f"{hosting}:cogs", "amount": "-238"})
     answer = site.client.post(f"{site.base}/transactions/{row}/split?from=inbox", form, follow=True)
-    assert "The categorizations were saved. −€12.00 stays open." in get_page_text(answer)
+    assert "The categorizations were saved. −€12.00 is uncategorized." in get_page_text(answer)
     assert "−€12.00 of −€250.00" in get_page_text(answer)
 
 
@@ -66,5 +66,5 @@ def test_empty_split_form_is_rejected_and_keeps_categorizations(books, bank, sit
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -250}})
     answer = site.post(f"transactions/{row}/split")
     assert answer.status_code == 400
-    assert "The form could not be read. Nothing was stored." in get_page_text(answer)
+    assert "The form could not be read. Nothing was saved." in get_page_text(answer)
     assert len(books.read(row)["categorizations"]) == 1

@@ -33,9 +33,9 @@ def test_history_names_file_of_pending_row_and_file_of_booking(api, main, pages,
     assert upload_statement(api, FINAL, "final.xml").status_code == 200
     check_order(
         get_page_text(pages.get(f"/{row['id']}")),
-        "booked it with final.xml: it was pending until then.",
+        "booked the pending transaction with final.xml.",
         "categorized it: Hosting −€40.00.",
-        "brought it with notes.xml, still pending.",
+        "imported it as pending with notes.xml.",
     )
 
 
@@ -44,7 +44,7 @@ def test_history_names_rule_and_category(api, main, pages, books):
     assert upload_statement(api, FINAL, "final.xml").status_code == 200
     (row,) = [each for each in api.get("transactions").json() if each["amountValue"] == "-40.00"]
     told = "categorized it as Hosting: Rule “Initech”."
-    check_order(get_page_text(pages.get(f"/{row['id']}")), told, "brought it with final.xml.")
+    check_order(get_page_text(pages.get(f"/{row['id']}")), told, "imported it with final.xml.")
     books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
     assert told not in get_page_text(pages.get(f"/{row['id']}")), "by then a person has said it"
 
@@ -63,12 +63,12 @@ def test_history_shows_settling_and_unsettling(api, books, bank, pages):
     assert (
         api.post(f"planned_transactions/{rent}/settle", {"date": "2026-03-15", "transactionId": row}).status_code == 200
     )
-    assert "settled a planned payment with it." in get_page_text(pages.get(f"/{row}"))
+    assert "settled a planned transaction with it." in get_page_text(pages.get(f"/{row}"))
     assert api.post(f"planned_transactions/{rent}/unsettle", {"date": "2026-03-15"}).status_code == 200
     check_order(
         get_page_text(pages.get(f"/{row}")),
-        "took back that a planned payment was settled with it.",
-        "settled a planned payment with it.",
+        "unlinked the planned transaction it settled.",
+        "settled a planned transaction with it.",
     )
 
 
@@ -77,4 +77,4 @@ def test_history_shows_automatic_settlement(api, books, bank, pages):
     assert api.post("planned_transactions", plan).status_code == 201
     row = books.book(bank, "-80.00")["id"]
     assert books.read(row)["settles"]
-    assert "settled a planned payment with it." in get_page_text(pages.get(f"/{row}"))
+    assert "settled a planned transaction with it." in get_page_text(pages.get(f"/{row}"))

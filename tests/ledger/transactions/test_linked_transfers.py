@@ -46,8 +46,8 @@ def test_categorizing_transfer_leg_explains_why_no_category_is_set(legs, pages, 
     line = f"{books.category('hosting')}:cogs"
     page = pages.client.get(pages.post(act="categorize", category=line, id=legs[0])["Location"])
     assert (
-        "0 transactions categorized. 1 stays as it is: linked transfers and initial balances take no category."
-        " To categorize a transfer, unlink it on its page first."
+        "0 transactions categorized. 1 stays as it is: linked transfers and initial balances take no category. "
+        "To categorize a transfer, unlink it first."
     ) in get_page_text(page)
     assert 'class="notice warning"' in page.content.decode()
     plain = books.book(bank, "-5.00")["id"]

@@ -35,7 +35,7 @@ def test_history_describes_changes_with_their_authors(pages, books, bought, savi
         "support −€20.00.",
         "changed what it was for to",
         "key “test” linked it as a transfer with €20.00 on Savings",
-        f"{alice.display_name} took its categories away, with 1 other.",
+        f"{alice.display_name} removed the categories, with 1 other.",
     ):
         assert part in text, part
     assert text.index("took its categories") < text.index("linked it") < text.index("booked it"), "latest first"
@@ -58,14 +58,14 @@ def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, sav
     pages.client.post(f"{pages.base}/{bought}/documents", {"file": SimpleUploadedFile("bill.pdf", PDF)})
     text = get_page_text(pages.get(f"/{bought}"))
     told = (
-        "added a document to it.",
+        "added a file.",
         "key “test” linked it as a transfer with €119.00 on Savings",
-        "key “test” took back what the rules did to it, with 1 other.",
-        "key “test” applied the rules to it, with 1 other.",
-        "key “test” took its categories away, with 1 other.",
-        "took back how it was categorized.",
+        "key “test” took back what the rules did to it, together with 1 other.",
+        "key “test” applied the rules to it, together with 1 other.",
+        "key “test” took its categories away, together with 1 other.",
+        "undid the categorization.",
         "Customer support.",
-        "Hosting, with 1 other.",
+        "Hosting, together with 1 other.",
         "booked it:",
     )
     places = [text.find(part) for part in told]
@@ -81,7 +81,7 @@ def test_history_names_replaced_categories_and_counterparties(pages, books, boug
     assert pages.client.post(merge, {"into": kept.name}).status_code == 303
     assert api.delete(f"categories/{old}?replaceWith={books.category('hosting')}").status_code == 200
     text = get_page_text(pages.get(f"/{bought}"))
-    assert "put the counterparty “Nimbus” in the place of “Nimbsu”." in text
+    assert "merged the counterparty “Nimbsu” into “Nimbus”." in text
     assert re.search(r"moved what it was for to \S* ?Hosting: its category was deleted.", text)
 
 

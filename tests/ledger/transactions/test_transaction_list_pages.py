@@ -137,12 +137,12 @@ def test_list_pages_follow_one_another_and_link_to_the_first(pages, books, bank,
     link = next(part for part in first.content.decode().split('"') if part.startswith("?") and "cursor=" in part)
     second = pages.client.get(pages.base + link.replace("&amp;", "&"))
     assert second.content.decode().count('name="id"') == 10
-    assert "Back to the first" in get_page_text(second)
+    assert "First page" in get_page_text(second)
     assert 'rel="next"' not in second.content.decode()
 
 
 def test_empty_list_suggests_next_step(pages, pages_of, bob, acme, three):
-    assert "No transaction matches" in get_page_text(pages.get(q="zzz"))
+    assert "No transactions found" in get_page_text(pages.get(q="zzz"))
     Transaction.objects.for_company(acme.id).delete()
     assert "New transaction" in get_page_text(pages.get())
     assert "New transaction" not in get_page_text(pages_of(bob, acme).get())
@@ -311,7 +311,7 @@ def test_uncategorizing_reports_reopened_transfer_legs(pages, books, bank, savin
     source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
     books.link(source, target)
     answer = pages.client.post(pages.base, {"act": "uncategorize", "id": source}, follow=True)
-    assert "1 transaction uncategorized. 1 other leg of transfers opened again." in get_page_text(answer)
+    assert "1 transaction uncategorized. 1 other leg of a transfer is uncategorized again." in get_page_text(answer)
     assert books.parts(target) == []
 
 
@@ -390,5 +390,5 @@ def test_filter_chips_format_dates_and_amounts(pages, books, bank):
     books.book(bank, "-1234.50")
     text = get_page_text(pages.get(minAmount="-12345.50", recognizedFrom="2026-02", recognizedTo="2026-03"))
     assert "Amount from: -12,345.5" in text
-    assert "Counts from: 1 Feb 2026" in text
-    assert "Counts up to: 31 Mar 2026" in text
+    assert "Recognized from: 1 Feb 2026" in text
+    assert "Recognized to: 31 Mar 2026" in text

@@ -83,7 +83,7 @@ def test_undo_is_offered_while_last_change_can_be_undone(owner, viewer, api, acm
     assert 'name="changed"' not in viewer.get(build_page_path(acme)).content.decode()
     (made,) = api.get("plan_items").json()
     api.put(f"plan_items/{made['id']}", {"duration": 9})
-    assert 'name="changed"' not in owner.get(build_page_path(acme)).content.decode(), "somebody else changed it since"
+    assert 'name="changed"' not in owner.get(build_page_path(acme)).content.decode(), "another person changed it since"
 
 
 def test_copying_invalid_amount_across_is_rejected_at_that_cell_only(owner, api, acme, office):
@@ -113,7 +113,7 @@ def test_row_can_be_filled_by_a_rule(owner, api, acme, office, more, found):
     sent = RULE | {"row": f"{office}:ga", "percent": ""} | more
     assert owner.post(build_page_path(acme, "/fill"), sent).status_code == 303
     assert list_planned(api, office) == found
-    assert "What is planned in this row" in get_page_text(owner.get(build_page_path(acme, f"/fill?row={office}:ga")))
+    assert "Plan items in this row" in get_page_text(owner.get(build_page_path(acme, f"/fill?row={office}:ga")))
 
 
 def test_fill_rule_may_replace_planned_amounts(owner, api, acme, office):
@@ -167,7 +167,7 @@ def test_plan_item_can_be_changed_and_deleted_on_its_page(owner, api, acme, offi
     sent = {"row": f"{office}:ga", "month": "2026-01", "amount": "99.50", "currency": "USD", "frequency": "2"}
     sent |= {"duration": "6", "growth": "relative", "percent": "2.5"}
     assert owner.post(place, sent).status_code == 303
-    assert api.get(f"plan_items/{made}").json() == before, "sent as it is shown it changes nothing"
+    assert api.get(f"plan_items/{made}").json() == before, "sent as it is shown it edit none"
     seen = re.search(r'name="seen" value="([^"]+)"', html)[1]
     api.put(f"plan_items/{made}", {"duration": 7})
     stale = owner.post(place, sent | {"seen": seen, "amount": "1"})
@@ -186,7 +186,7 @@ def test_undo_reverts_exactly_the_last_change(owner, api, acme, office, hosting)
     cells = {(office, "ga", 1): "", (office, "ga", 2): "61", (hosting, "cogs", 3): "5", (office, "ga", 3): "0"}
     answer = fill_cells(owner, acme, cells)
     assert list_plan_items(api) != before
-    assert "The change was taken back." in get_page_text(press_undo(owner, acme, answer))
+    assert "Change undone." in get_page_text(press_undo(owner, acme, answer))
     assert list_plan_items(api) == before
     assert {each["id"] for each in api.get("plan_items").json()} == {each["id"] for each in stood}
 

@@ -89,7 +89,7 @@ def test_grid_cell_plans_one_month(owner, api, acme, office):
     assert list_plan_items(api) == [("2026-03", 1200.5, 0, None), ("2026-04", -5, 0, None)]
     assert list_planned(api, office) == {"2026-03": 1200.5, "2026-04": -5}
     saved = owner.get(answer["Location"])
-    assert "2 amounts were saved." in get_page_text(saved)
+    assert "2 amounts saved." in get_page_text(saved)
     shown, rows = parse_grid_form(saved)
     row = rows[f"{office}:ga"]
     assert [shown[f"c{row}-{number}"] for number in (1, 2, 3)] == ["", "1200.50", "-5.00"]
@@ -161,7 +161,7 @@ def test_grid_undo_restores_earlier_values(db, browser_of, make_api, first, seco
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("much", "Write an amount such as 1234.56."),
+        ("much", "Enter an amount such as 1234.56."),
         ("1.234", "fewer decimals"),
         ("1e3", "Write an amount such as"),
         ("9" * 16, "Write an amount such as"),
@@ -195,7 +195,7 @@ def test_concurrently_changed_cell_is_reported_and_not_overwritten(owner, api, a
     create_growth_rule(api, office, 40, frequency=0, month="2026-02")
     answer = owner.post(build_page_path(acme), form | {f"c{row}-1": "70", f"c{row}-2": "80"})
     assert answer.status_code == 400
-    assert "Somebody changed this meanwhile." in get_page_text(answer)
+    assert "This value was changed in the meantime. Review it and save again." in get_page_text(answer)
     assert list_plan_items(api) == [("2026-02", 40, 0, None)]
     again, rows = parse_grid_form(answer)
     assert (again[f"c{row}-1"], again[f"was{row}"].split("_")[1]) == ("70", "40.00")
@@ -266,7 +266,7 @@ def test_invalid_month_shows_current_year_with_a_message(viewer, owner, acme):
         assert owner.post(build_page_path(acme, f"?startMonth={month}"), {}).status_code == 404, (
             "no form was shown of it"
         )
-    for month, neighbour in (("1900-01", "Year before"), (f"{last}-01", "Year after")):
+    for month, neighbour in (("1900-01", "Previous year"), (f"{last}-01", "Next year")):
         shown = viewer.get(build_page_path(acme, f"?startMonth={month}"))
         assert (shown.status_code, neighbour in get_page_text(shown)) == (200, False)
     for number in ("0", "x", "-1"):

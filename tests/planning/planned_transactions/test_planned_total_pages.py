@@ -65,7 +65,7 @@ def test_cash_plan_shows_open_amount_of_total(owner, acme, api, books, bank, rev
     book_receipt(books, bank, revenue, "500.00", "2026-02-06")
     html = get_page_text(owner.get(build_page_path(acme)))
     assert "Overdue" not in html
-    done = html.split("Settled and skipped in the last sixty days")[1]
+    done = html.split("Settled and skipped in the last 60 days")[1]
     assert "€33,500.00" in done
     assert "Unsettle" not in done
 
@@ -84,12 +84,12 @@ def test_plan_form_offers_settlement_modes(owner, acme, api, bank, revenue):
     sent = build_rule_form(accountId=bank, settledBy="category")
     refused = owner.post(build_page_path(acme, "/new"), sent)
     assert refused.status_code == 400
-    assert "A month’s total needs a category." in get_page_text(refused)
+    assert "A monthly total needs a category." in get_page_text(refused)
     assert 'value="category" checked' in refused.content.decode()
     assert owner.post(build_page_path(acme, "/new"), sent | {"categoryId": revenue}).status_code == 303
     (made,) = api.get("planned_transactions").json()
     assert (made["settledBy"], made["categoryId"]) == ("category", revenue)
-    assert "everything booked in its category that month" in get_page_text(
+    assert "all transactions in its category that month" in get_page_text(
         owner.get(build_page_path(acme, f"/{made['id']}"))
     )
     assert 'value="category" checked' in owner.get(build_page_path(acme, f"/{made['id']}/edit")).content.decode()

@@ -136,8 +136,8 @@ def test_cash_plan_omits_skipped_and_marks_changed_occurrences(viewer, api, acme
 
 
 def test_empty_cash_plan_suggests_next_step_to_editors_only(owner, viewer, acme):
-    assert "Plan something" in get_page_text(owner.get(build_page_path(acme)))
-    assert "Plan something" not in get_page_text(viewer.get(build_page_path(acme)))
+    assert "Plan transaction" in get_page_text(owner.get(build_page_path(acme)))
+    assert "Plan transaction" not in get_page_text(viewer.get(build_page_path(acme)))
 
 
 def test_account_names_are_hidden_without_permission(browser_of, acme, rent):
@@ -192,7 +192,7 @@ def test_planned_transaction_can_be_created_on_page(owner, acme, api, account):
         accountId=account, frequency="month", interval="3", lastDayOfMonth="on", endType="count", endCount="4"
     )
     answer = owner.post(build_page_path(acme, "/new"), sent, follow=True)
-    assert "Rent was planned." in get_page_text(answer)
+    assert "Rent added." in get_page_text(answer)
     assert "every 3 months on the last day, 4 times" in get_page_text(answer)
     (told,) = api.get("planned_transactions").json()
     assert (told["amountValue"], told["amountCurrency"], told["source"]) == ("-2400.00", "EUR", "manual")
@@ -267,9 +267,7 @@ def test_invalid_rule_update_is_rejected_and_changes_nothing(owner, api, acme, r
 
 
 def test_rule_can_be_deleted_on_page(owner, acme, rent):
-    assert "Rent is planned no longer." in get_page_text(
-        owner.post(build_page_path(acme, f"/{rent}/delete"), follow=True)
-    )
+    assert "Rent deleted." in get_page_text(owner.post(build_page_path(acme, f"/{rent}/delete"), follow=True))
     assert not PlannedTransaction.objects.exists()
 
 
@@ -466,7 +464,7 @@ def test_tax_percentage_is_converted_to_an_amount(owner, api, acme, account):
     (stored,) = api.get("planned_transactions").json()
     assert (stored["amountValue"], stored["passThroughTaxAmount"]) == ("-119.00", "-19.00")
     wrong = owner.post(build_page_path(acme, "/new"), sent | {"passThroughTaxAmount": "0 %"})
-    assert "Must be more than 0 % and at most 100 %." in get_page_text(wrong)
+    assert "Must be more than 0% and at most 100%." in get_page_text(wrong)
     assert "Or a percentage: 19 %." in get_page_text(
         owner.post(build_page_path(acme, "/new"), sent | {"passThroughTaxAmount": "a lot"})
     )
@@ -476,7 +474,7 @@ def test_unknown_counterparty_can_be_created_from_the_form(owner, api, acme, acc
     sent = build_rule_form(accountId=account, counterparty="New Landlord")
     refused = owner.post(build_page_path(acme, "/new"), sent)
     assert refused.status_code == 400
-    assert "Add “New Landlord” as a new one" in get_page_text(refused)
+    assert "Add “New Landlord” as a new counterparty" in get_page_text(refused)
     assert owner.post(build_page_path(acme, "/new"), sent | {"addCounterparty": "New Landlord"}).status_code == 303
     (stored,) = api.get("planned_transactions").json()
     told = api.get(f"counterparties/{stored['counterparty']['id']}").json()

@@ -68,7 +68,7 @@ def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, book):
     assert answer.redirect_chain[-1][0] == build_page_path(acme)
     assert f"Rent of {format_day(DUE_DAY)} is settled." in get_page_text(answer)
     assert get_settling_transaction(api, rent) == paid
-    assert "Settled and skipped in the last sixty days" in get_page_text(answer)
+    assert "Settled and skipped in the last 60 days" in get_page_text(answer)
     assert f'href="/app/companies/{acme.id}/transactions/{paid}"' in answer.content.decode()
 
 
@@ -132,7 +132,7 @@ def test_settlement_matches_require_transaction_permission(browser_of, acme, api
         assert str(paid) not in client.get(build_page_path(acme, path)).content.decode()
     reader = factories.make_member(acme, "r@acme.example", permissions=["transactions:read"])
     shown = get_page_text(browser_of(reader, acme).client.get(f"/app/companies/{acme.id}/transactions/{paid}"))
-    assert "Settles a planned payment" in shown
+    assert "Settles a planned transaction" in shown
 
 
 def test_readers_see_no_settlement_buttons(browser_of, bob, acme, rent, book):

@@ -107,7 +107,7 @@ def test_due_occurrence_includes_its_planned_transaction_and_state(api, plan, bo
     (occurrence,) = api.get(f"planned_transactions/{planned['id']}/occurrences", within).json()
     assert occurrence["transactionId"] == paid["id"]
     assert list_due(api, -3, 0) == [occurrence | {"plannedTransactionId": planned["id"], "state": "settled"}]
-    assert list_due(api, -3, -3) == [], "it goes by the day that it is moved to"
+    assert list_due(api, -3, -3) == [], "it goes by New date of the occurrence."
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ PARENT_CHECK_SECONDS = 1.0  # seconds
 
 
 class Command(BaseCommand):
-    help = "Send what waits for webhook endpoints, until Ctrl-C. `up` runs it; several may run at once."
+    help = "Send queued webhook events until Ctrl-C. `up` starts it; you can run several."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--once", action="store_true", help="end when nothing waits any more")
-        parser.add_argument("--parent", type=int, help="end when this process is gone")
+        parser.add_argument("--once", action="store_true", help="exit when the queue is empty")
+        parser.add_argument("--parent", type=int, help="exit when this process ends")
 
     def handle(self, *, once: bool, parent: int | None, **_: Any) -> None:
         stop = threading.Event()
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             threading.Thread(target=stop_with_parent, args=(parent, stop), daemon=True).start()
         call_count = run_delivery_worker(clock=timezone.now, stop=stop, once=once)
         if once:
-            self.stdout.write(f"{call_count} calls were made.")
+            self.stdout.write(f"{call_count} webhook requests sent.")
 
 
 def stop_with_parent(parent: int, stop: threading.Event) -> None:

@@ -168,7 +168,7 @@ def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
     alices.post(f"{FACTORS}/codes")
     alices.post(f"{ADD}/remove")
     assert [what for user, what in told if user == alice] == [
-        "An authenticator app was added.", "New recovery codes were made.", "The authenticator app was removed."
+        "An authenticator app added.", "New recovery codes were created.", "Authenticator app removed."
     ]  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def test_password_alone_does_not_sign_in_user_with_mfa(holder):
     assert client.get("/app/").status_code == 302
     assert client.get("/companies").status_code == 401
     assert client.get("/admin/").status_code == 302
-    assert "One more step" in client.get(first["Location"]).content.decode()
+    assert "Two-factor authentication" in client.get(first["Location"]).content.decode()
     done = client.post(SECOND, {"code": generate_code(holder.seed), "next": "/app/companies/new"})
     assert (done.status_code, done["Location"]) == (303, "/app/companies/new")
     assert client.get("/companies").status_code == 200
@@ -327,7 +327,7 @@ def test_mfa_changes_require_step_up_after_ten_minutes(holder):
         assert "Nothing was changed yet" in answer.content.decode()
     assert TOTPDevice.objects.exists()
     asked = holder.client.post(f"{ADD}/remove", follow=True).redirect_chain[-1][0]
-    assert "Confirm it is you" in holder.client.get(asked).content.decode()
+    assert "Confirm your identity" in holder.client.get(asked).content.decode()
     done = holder.client.post(SECOND, {"code": generate_code(holder.seed), "next": FACTORS})
     assert done["Location"] == FACTORS
     assert holder.client.post(f"{ADD}/remove")["Location"] == FACTORS

@@ -15,8 +15,8 @@ from ledger.bank_statements.parsers.models import (
 from tests.ledger.bank_file_builders import build_balance, build_entry, build_tag
 
 ENTRY = build_entry("-1.00", text="Rent")
-CUT_MESSAGE = "The file ends here, in its middle: it was cut off. Export or download it again."
-BROKEN_MESSAGE = "The file is broken here, its XML is not well-formed. Export it again."
+CUT_MESSAGE = "The file is incomplete and ends here. Export or download it again."
+BROKEN_MESSAGE = "The XML is not well-formed here. Export the file again."
 FIRST, LAST = date(2026, 1, 1), date(2026, 1, 31)
 
 
@@ -103,7 +103,7 @@ def test_truncated_camt_is_distinguished_from_malformed_camt(text, said):
 
 
 def test_camt_error_names_unknown_encoding():
-    assert get_error("<a/>", encoding="klingon") == "Line 1: Its encoding cannot be read: unknown encoding: klingon."
+    assert get_error("<a/>", encoding="klingon") == "Line 1: Unsupported encoding: unknown encoding: klingon."
 
 
 def test_camt_reader_reports_progress():
@@ -119,13 +119,13 @@ def test_camt_tag_is_limited_to_one_mebibyte(size):
     if size < 1024 * 1024:
         assert len(read_camt(text)[1][0].entries) == 1
     else:
-        assert get_error(text) == "Line 2: A tag without an end."
+        assert get_error(text) == "Line 2: Unclosed XML tag."
 
 
 def test_camt_nesting_is_limited_to_64_levels():
     with pytest.raises(NotAStatementError):
         read_camt("<a>" * 64 + "</a>" * 64)
-    assert get_error("<a>" * 64 + "\n<a></a>" + "</a>" * 64) == "Line 2: More than 64 levels."
+    assert get_error("<a>" * 64 + "\n<a></a>" + "</a>" * 64) == "Line 2: Nested deeper than 64 levels."
 
 
 def test_camt_number_of_element_names_is_limited(monkeypatch):
@@ -133,7 +133,7 @@ def test_camt_number_of_element_names_is_limited(monkeypatch):
     many = "".join(f"<a{number}/>" for number in range(19)) * 2
     with pytest.raises(NotAStatementError):
         read_camt(f"<x>\n{many}</x>")
-    assert get_error(f"<x>\n{many}<b/></x>") == "Line 2: Too many kinds of elements."
+    assert get_error(f"<x>\n{many}<b/></x>") == "Line 2: Too many different elements."
 
 
 def test_camt_entry_elements_and_text_are_limited(monkeypatch):
@@ -142,13 +142,13 @@ def test_camt_entry_elements_and_text_are_limited(monkeypatch):
     monkeypatch.setattr(camt, "MAX_ENTRY_ELEMENTS", elements)
     assert len(read_camt(text)[1][0].entries) == 2
     monkeypatch.setattr(camt, "MAX_ENTRY_ELEMENTS", elements - 1)
-    assert get_error(text) == "Line 2: An entry with too many elements."
+    assert get_error(text) == "Line 2: The entry has too many elements."
     monkeypatch.undo()
     letters = len("".join(part.partition(">")[2] for part in ENTRY.split("<")))
     monkeypatch.setattr(camt, "MAX_ENTRY_CHARACTERS", letters)
     assert len(read_camt(text)[1][0].entries) == 2
     monkeypatch.setattr(camt, "MAX_ENTRY_CHARACTERS", letters - 1)
-    assert get_error(text) == "Line 2: An entry with too much text."
+    assert get_error(text) == "Line 2: The entry has too much text."
 
 
 def test_camt_elements_outside_entries_are_limited(monkeypatch):
@@ -157,10 +157,7 @@ def test_camt_elements_outside_entries_are_limited(monkeypatch):
     read_camt(
         build_document(build_named_statement(ENTRY, ENTRY))
     )  # the document, its message, a statement, and what is in it
-    assert (
-        get_error("\n" + build_document(build_named_statement(ENTRY, ENTRY, ENTRY)))
-        == "Line 2: Too many elements for so few entries."
-    )
+    assert get_error("\n" + build_document(build_named_statement(ENTRY, ENTRY, ENTRY))) == "Line 2: Too many elements."
 
 
 def test_camt_entries_statements_and_payments_are_limited():

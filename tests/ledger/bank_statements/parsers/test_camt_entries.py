@@ -58,20 +58,20 @@ def test_camt_sign_comes_from_indicator_and_reversal_keeps_it(sign, value):
 @pytest.mark.parametrize(
     ("inside", "said"),
     [
-        (build_tag("CdtDbtInd", "CRDT") + DAY, "Ntry has no Amt, or no CdtDbtInd that is CRDT or DBIT."),
-        (build_amount("1") + DAY, "Ntry has no Amt, or no CdtDbtInd that is CRDT or DBIT."),
+        (build_tag("CdtDbtInd", "CRDT") + DAY, "Ntry has no Amt, or its CdtDbtInd is neither CRDT nor DBIT."),
+        (build_amount("1") + DAY, "Ntry has no Amt, or its CdtDbtInd is neither CRDT nor DBIT."),
         (
             build_amount("1") + build_tag("CdtDbtInd", "X") + DAY,
-            "Ntry has no Amt, or no CdtDbtInd that is CRDT or DBIT.",
+            "Ntry has no Amt, or its CdtDbtInd is neither CRDT nor DBIT.",
         ),
-        (build_tag("Amt", "x") + build_tag("CdtDbtInd", "CRDT") + DAY, "“x” is no amount."),
+        (build_tag("Amt", "x") + build_tag("CdtDbtInd", "CRDT") + DAY, "“x” is not a valid amount."),
         (
             build_amount("1") + build_tag("CdtDbtInd", "CRDT") + build_tag("BookgDt", build_tag("Dt", "x" * 50)),
             f"{'x' * 40} is no date.",
         ),
         (
             build_amount("1") + build_tag("CdtDbtInd", "CRDT") + DAY + build_tag("ValDt", build_tag("DtTm", "soon")),
-            "soon is no date.",
+            "soon is not a valid date.",
         ),
     ],
 )
@@ -179,7 +179,7 @@ def test_camt_unconverted_foreign_amount_keeps_its_currency():
     ],
 )  # fmt: skip
 def test_malformed_camt_amount_error_names_line(inside):
-    assert get_error("\n", inside) == "Line 3: “x” is no amount."
+    assert get_error("\n", inside) == "Line 3: “x” is not a valid amount."
 
 
 def test_camt_amount_in_own_currency_ignores_amount_details():
@@ -266,7 +266,7 @@ def test_camt_payment_references_are_noted(refs, notes):
 
 
 def test_camt_text_length_is_limited():
-    why = f"Line 2: A text of more than {MAX_TEXT_LENGTH} characters."
+    why = f"Line 2: The text is longer than {MAX_TEXT_LENGTH} characters."
     assert len(read_single_entry(build_tag("AddtlNtryInf", "x" * MAX_TEXT_LENGTH)).description) == MAX_TEXT_LENGTH
     assert get_error(build_entry("-1.00", text="x" * (MAX_TEXT_LENGTH + 1))) == why
     long = build_detail("-1", text="x" * (MAX_TEXT_LENGTH + 1)) + build_detail("-1", text="y")

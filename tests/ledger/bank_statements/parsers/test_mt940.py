@@ -110,7 +110,7 @@ def test_mt942_report_may_be_empty():
 
 
 def test_mt940_message_without_currency_is_rejected():
-    assert get_error("", ":20:A", ":61:260115D1,NTRF") == ("Line 2: The statement names no currency (60F, 62F or 34F).")
+    assert get_error("", ":20:A", ":61:260115D1,NTRF") == ("Line 2: The statement has no currency (60F, 62F or 34F).")
 
 
 def test_mt940_pages_are_merged_per_account_until_statement_ends():
@@ -137,20 +137,20 @@ def test_mt940_empty_message_between_pages_is_ignored():
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([":60F:C260101EUR1,"], "Line 2: The statement ends without its closing balance (62F)."),
+        ([":60F:C260101EUR1,"], "Line 2: The statement has no closing balance (62F)."),
         (
             [":60F:C260101EUR1,", ":62F:C260131USD1,"],
-            "Line 2: The statement opens in EUR and closes in USD. Ask the bank for it again.",
+            "Line 2: The statement opens in EUR and closes in USD. Request it from the bank again.",
         ),
-        ([":60F:nothing"], "Line 3: “nothing” is no balance."),
+        ([":60F:nothing"], "Line 3: “nothing” is not a valid balance."),
         ([":60F:"], "Line 3: “” is no balance."),
-        ([f":60F:{'x' * 50}"], f"Line 3: “{'x' * 40}” is no balance."),
+        ([f":60F:{'x' * 50}"], f"Line 3: “{'x' * 40}” is not a valid balance."),
         ([":60F:C261301EUR1,"], "Line 3: “261301” is no day."),
-        ([":60F:C260101EUR1,2,3"], "Line 3: “1.2.3” is no amount."),
-        ([f":61:{'x' * 50}", HEAD[3], END], f"Line 3: “{'x' * 40}” is no movement (61)."),
+        ([":60F:C260101EUR1,2,3"], "Line 3: “1.2.3” is not a valid amount."),
+        ([f":61:{'x' * 50}", HEAD[3], END], f"Line 3: “{'x' * 40}” is not a valid entry (61)."),
         ([":61:260100C1,NTRF", HEAD[3], END], "Line 3: “260100” is no day."),
         ([":61:2601011301C1,NTRF", HEAD[3], END], "Line 3: “1301” is no day."),
-        ([":61:260101C1,2,3NTRF", HEAD[3], END], "Line 3: “1.2.3” is no amount."),
+        ([":61:260101C1,2,3NTRF", HEAD[3], END], "Line 3: “1.2.3” is not a valid amount."),
     ],
 )
 def test_malformed_mt940_line_errors_name_line(lines, said):
@@ -191,7 +191,7 @@ def test_mt940_field_length_is_limited():
     assert len([*mt940.iterate_mt940_fields(iter([first, more]))]) == 1
     with pytest.raises(UnreadableFileError) as told:
         list(mt940.iterate_mt940_fields(iter(["", first, more + "x"])))
-    assert str(told.value) == f"Line 2: A text of more than {MAX_PIECE_LENGTH} characters."
+    assert str(told.value) == f"Line 2: The text is longer than {MAX_PIECE_LENGTH} characters."
     assert len([*mt940.iterate_mt940_fields(iter([first, ":86:", first, ":86:", first]))]) == 5  # each field for itself
 
 
@@ -253,7 +253,7 @@ def test_mt940_information_applies_only_to_last_entry():
 
 def test_mt940_text_length_is_limited():
     assert len(read_single_entry(":61:260115C5,NTRF", ":86:" + "x" * MAX_TEXT_LENGTH).description) == MAX_TEXT_LENGTH
-    why = f"Line 5: A text of more than {MAX_TEXT_LENGTH} characters."
+    why = f"Line 5: The text is longer than {MAX_TEXT_LENGTH} characters."
     assert get_error(*HEAD, ":61:260115C5,NTRF", ":86:" + "x" * (MAX_TEXT_LENGTH + 1), END) == why
     assert get_error(*HEAD, ":61:260115C5,NTRF", ":86:166?32" + "x" * (MAX_TEXT_LENGTH + 1), END) == why
     assert len(read_single_entry(":61:260115C5,NTRF", ":86:166?32" + "x" * MAX_TEXT_LENGTH).from_to) == MAX_TEXT_LENGTH

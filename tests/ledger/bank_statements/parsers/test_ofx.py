@@ -101,8 +101,8 @@ def test_ofx_entries_and_statements_are_limited():
 def test_ofx_values_per_entry_and_statement_are_limited():
     many = "".join(f"<A{number}>x" for number in range(ofx.MAX_VALUES - 2))
     assert len(read_ofx(build_statement(build_movement(MEMO="", X=f"x{many[:-6]}")))[0].entries) == 1
-    assert get_error(build_statement(build_movement(X=f"x\n{many}<B>x"))) == "Line 7: Too many kinds of values."
-    assert get_error(build_statement(behind=f"\n{many}")) == "Line 6: Too many kinds of values."
+    assert get_error(build_statement(build_movement(X=f"x\n{many}<B>x"))) == "Line 7: Too many different elements."
+    assert get_error(build_statement(behind=f"\n{many}")) == "Line 6: Too many different elements."
 
 
 # ---------------------------------------------------------------------------------------------- a statement
@@ -260,17 +260,17 @@ def test_ofx_amount_is_not_converted_to_unknown_currency():
 )  # fmt: skip
 def test_ofx_invalid_rate_error_names_line(rate):
     said = get_error(build_statement(build_movement(CURRENCY=f"<CURSYM>USD<CURRATE>{rate}</CURRENCY>")))
-    assert said == f"Line 5: “{rate}” is no exchange rate."
+    assert said == f"Line 5: “{rate}” is not a valid exchange rate."
 
 
 def test_ofx_invalid_rate_error_shows_first_forty_characters():
     said = get_error(build_statement(build_movement(CURRENCY=f"<CURSYM>USD<CURRATE>{'x' * 50}</CURRENCY>")))
-    assert said == f"Line 5: “{'x' * 40}” is no exchange rate."
+    assert said == f"Line 5: “{'x' * 40}” is not a valid exchange rate."
 
 
 def test_ofx_converted_amount_that_is_too_long_is_rejected():
     foreign = build_movement(TRNAMT="-999999999999999", CURRENCY="<CURSYM>USD<CURRATE>10</CURRENCY>")
-    assert get_error(build_statement(foreign)) == "Line 5: “9999999999999990.00” is no amount."
+    assert get_error(build_statement(foreign)) == "Line 5: “9999999999999990.00” is not a valid amount."
 
 
 def test_ofx_notes_are_on_separate_lines():
@@ -283,15 +283,15 @@ def test_ofx_notes_are_on_separate_lines():
     [
         ({"DTPOSTED": ""}, "STMTTRN has no DTPOSTED or no TRNAMT."),
         ({"TRNAMT": ""}, "STMTTRN has no DTPOSTED or no TRNAMT."),
-        ({"TRNAMT": "x" * 50}, f"“{'x' * 40}” is no amount."),
-        ({"TRNAMT": "--1"}, "“--1” is no amount."),
-        ({"TRNAMT": "."}, "“.” is no amount."),
+        ({"TRNAMT": "x" * 50}, f"“{'x' * 40}” is not a valid amount."),
+        ({"TRNAMT": "--1"}, "“--1” is not a valid amount."),
+        ({"TRNAMT": "."}, "“.” is not a valid amount."),
         ({"DTPOSTED": "2026131" + "x" * 50}, f"“2026131{'x' * 33}” is no time."),
-        ({"DTPOSTED": "20261301"}, "“20261301” is no time."),
-        ({"DTPOSTED": "2026 1 1"}, "“2026 1 1” is no time."),
-        ({"DTPOSTED": "2026+1+1"}, "“2026+1+1” is no time."),
-        ({"NAME": "x" * (MAX_TEXT_LENGTH + 1)}, f"A text of more than {MAX_TEXT_LENGTH} characters."),
-        ({"MEMO": "x" * (MAX_TEXT_LENGTH + 1)}, f"A text of more than {MAX_TEXT_LENGTH} characters."),
+        ({"DTPOSTED": "20261301"}, "“20261301” is not a valid time."),
+        ({"DTPOSTED": "2026 1 1"}, "“2026 1 1” is not a valid time."),
+        ({"DTPOSTED": "2026+1+1"}, "“2026+1+1” is not a valid time."),
+        ({"NAME": "x" * (MAX_TEXT_LENGTH + 1)}, f"The text is longer than {MAX_TEXT_LENGTH} characters."),
+        ({"MEMO": "x" * (MAX_TEXT_LENGTH + 1)}, f"The text is longer than {MAX_TEXT_LENGTH} characters."),
     ],
 )
 def test_malformed_ofx_entry_error_names_line(values, said):
@@ -306,8 +306,8 @@ def test_ofx_text_may_have_maximum_length():
 @pytest.mark.parametrize("behind", [build_balance("x"), build_balance("1", "x")])
 def test_malformed_ofx_balance_error_names_line_of_statement(behind):
     assert get_error("\n", build_statement(behind=behind)).startswith("Line 4: “x” is no ")
-    assert get_error(build_statement("<DTSTART>x")) == "Line 3: “x” is no time."
-    assert get_error(build_statement("<DTEND>x")) == "Line 3: “x” is no time."
+    assert get_error(build_statement("<DTSTART>x")) == "Line 3: “x” is not a valid time."
+    assert get_error(build_statement("<DTEND>x")) == "Line 3: “x” is not a valid time."
 
 
 @pytest.mark.parametrize(

@@ -90,19 +90,22 @@ INVALID_DATE_MESSAGE = "is no date. Write it as 31/12/2026 or 2026-12-31."
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (["!Type:Invst"], "Line 2: Entries of securities are no movements of an account."),
-        ([HEAD, "PRent", "D31/12/26", "T1"], "Line 3: The entry does not end: ^ is missing."),
+        (["!Type:Invst"], "Line 2: Securities entries are not supported."),
+        ([HEAD, "PRent", "D31/12/26", "T1"], "Line 3: The entry has no end: ^ is missing."),
         ([HEAD, "", "PRent", "T1", "^"], "Line 4: The entry has no date (D) or no amount (T)."),
         ([HEAD, "D31/12/26", "PRent", "^"], "Line 3: The entry has no date (D) or no amount (T)."),
         ([HEAD, "D31/12/26", "T ", "U", "^"], "Line 3: The entry has no date (D) or no amount (T)."),
         ([HEAD, "PRent", "Dsoon", "D1/1/26", "T1", "^"], f"Line 4: “soon” {INVALID_DATE_MESSAGE}"),
         ([HEAD, f"D{'1' * 50}", "T1", "^"], f"Line 3: “{'1' * 40}” {INVALID_DATE_MESSAGE}"),
-        ([HEAD, "T1", "D31/13/26", "^"], "Line 4: “31/13/26” is no date with the day first. Choose the other order."),
+        (
+            [HEAD, "T1", "D31/13/26", "^"],
+            "Line 4: “31/13/26” is not a valid date with the day first. Choose the other order.",
+        ),
         ([HEAD, "T1", "D2026-13-01", "^"],
-         "Line 4: “2026-13-01” begins with a year, and is no date. Write it as 2026-12-31."),
-        ([HEAD, "PRent", "D31/12/26", "Tx", "^"], "Line 3: “x” is no amount."),
+         "Line 4: “2026-13-01” is not a valid date. Use the format 2026-12-31."),
+        ([HEAD, "PRent", "D31/12/26", "Tx", "^"], "Line 3: “x” is not a valid amount."),
         ([HEAD, "PRent", "D31/12/26", "T1", "M" + "x" * (MAX_TEXT_LENGTH + 1), "^"],
-         f"Line 3: A text of more than {MAX_TEXT_LENGTH} characters."),
+         f"Line 3: The text is longer than {MAX_TEXT_LENGTH} characters."),
     ],
 )  # fmt: skip
 def test_broken_qif_line_is_named_in_error(lines, said):
@@ -111,7 +114,7 @@ def test_broken_qif_line_is_named_in_error(lines, said):
 
 def test_date_in_other_order_is_rejected_with_hint_to_change_order():
     assert get_error(HEAD, "T1", "D 31/12/26", "^", order=MONTH_FIRST) == (
-        "Line 3: “31/12/26” is no date with the month first. Choose the other order."
+        "Line 3: “31/12/26” is not a valid date with the month first. Choose the other order."
     )
 
 
