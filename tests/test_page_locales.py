@@ -90,7 +90,7 @@ def test_form_parses_amounts_in_user_locale(browser_of, alice, acme, booked, api
     american = client.post(
         f"{base}/transactions/new", sent | {"description": "us"}, headers={"Accept-Language": "en-US"}
     )
-    assert american.status_code == 400, "1.234 is no amount of euros there"
+    assert american.status_code == 400, "1.234 is not a valid amount of euros there"
 
 
 def test_runway_months_are_localized():

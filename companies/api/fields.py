@@ -252,7 +252,7 @@ class ChoiceField(serializers.ChoiceField):
         return ", ".join(self.choice_strings_to_values)
 
 
-UNKNOWN_CURRENCY_TEXT = gettext_lazy("Must be one of {words}.")
+UNKNOWN_CURRENCY_TEXT = gettext_lazy("Must be one of {words}, in upper case.")
 
 
 def describe_currencies() -> str:

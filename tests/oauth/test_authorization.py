@@ -282,7 +282,7 @@ def test_a18_company_without_grantable_permissions_returns_400(flow, acme):
     user = factories.make_member(acme, "auditor@acme.example", permissions=["audit:read", "members:manage"])
     flow.sign_in(user)
     page = flow.ask(scope="svc:read")
-    assert "nothing of this to give" in page.content.decode()
+    assert "Your role cannot grant these permissions" in page.content.decode()
     assert flow.decide(acme, page=page, scope="svc:read").status_code == 400
     assert flow.decide(acme, scope="openid").status_code == 303
 
@@ -324,7 +324,7 @@ def test_a23_code_is_short_lived_bound_and_stored_as_digest(signed_in, acme, ali
 
 def test_consent_page_shows_app_user_scopes_and_redirect_host(signed_in, acme, alice):
     text = signed_in.ask(scope="svc:read svc:write offline_access").content.decode()
-    for words in ("Forecaster", alice.email, "Not you?", "app.example", "Acme", "changes data", "stay connected"):
+    for words in ("Forecaster", alice.email, "Not you?", "app.example", "Acme", "changes data", "offline"):
         assert words in text
     assert "will not be able to" in text
     assert "checked" in text  # the only company is chosen

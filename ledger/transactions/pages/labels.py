@@ -91,8 +91,8 @@ COLUMN_HEADINGS: dict[str, Any] = {  # of the table that exports write and impor
     "transfer": _("Transfer"),
     "source": _("Source"),
     "notes": _("Notes"),
-    "external_id": _("External ID"),
-    "id": _("ID"),
+    "external_id": _("External id"),
+    "id": _("Id"),
 }
 Choices = list[tuple[str, str]]
 HIDDEN_NAME: Any = _("(no access)")

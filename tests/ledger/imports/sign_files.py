@@ -80,7 +80,7 @@ REFUSED = {
     "70_comma_within_amount": (
         400,
         "statement_unreadable",
-        "Line 2: entire row: The row has 4 columns, the table 3.",
+        "Line 2: entire row: The row has 4 columns, the table has 3.",
     ),
     "71_comma_within_all_amounts": (400, "statement_unreadable", SPLIT),
     "71_comma_before_notes": (400, "statement_unreadable", SPLIT),

@@ -184,7 +184,7 @@ def test_two_digit_years_range_from_1970_to_2069(text, day):
         ("1.5,0", POINT, "“1.5,0” is not an amount with a decimal point."),
         ("1,5.0", COMMA, "“1,5.0” is not an amount with a decimal comma."),
         ("-5-", POINT, "“-5-” is not a valid amount."),
-        ("(" + "1" * 49, POINT, f"“({'1' * 39}” is no amount."),
+        ("(" + "1" * 49, POINT, f"“({'1' * 39}” is not a valid amount."),
         ("x" * 50, POINT, f"“{'x' * 40}” is not an amount with a decimal point."),
         ("x" * 50, COMMA, f"“{'x' * 40}” is not an amount with a decimal comma."),
     ],

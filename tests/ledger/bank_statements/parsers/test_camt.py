@@ -292,7 +292,7 @@ def test_camt_balance_without_currency_uses_statement_currency():
 
 
 def test_camt_malformed_balance_is_rejected():
-    with pytest.raises(UnreadableFileError, match=r"^“x” is no amount\.$") as told:
+    with pytest.raises(UnreadableFileError, match=r"^“x” is not a valid amount\.$") as told:
         read_single_statement(build_account(), build_balance("OPBD", "7", "2026-01-01").replace(">7<", ">x<"))
     assert told.value.line == 0, "it has none"
 

@@ -67,7 +67,7 @@ def test_camt_sign_comes_from_indicator_and_reversal_keeps_it(sign, value):
         (build_tag("Amt", "x") + build_tag("CdtDbtInd", "CRDT") + DAY, "“x” is not a valid amount."),
         (
             build_amount("1") + build_tag("CdtDbtInd", "CRDT") + build_tag("BookgDt", build_tag("Dt", "x" * 50)),
-            f"{'x' * 40} is no date.",
+            f"{'x' * 40} is not a valid date.",
         ),
         (
             build_amount("1") + build_tag("CdtDbtInd", "CRDT") + DAY + build_tag("ValDt", build_tag("DtTm", "soon")),

@@ -143,13 +143,13 @@ def test_mt940_empty_message_between_pages_is_ignored():
             "Line 2: The statement opens in EUR and closes in USD. Request it from the bank again.",
         ),
         ([":60F:nothing"], "Line 3: “nothing” is not a valid balance."),
-        ([":60F:"], "Line 3: “” is no balance."),
+        ([":60F:"], "Line 3: “” is not a valid balance."),
         ([f":60F:{'x' * 50}"], f"Line 3: “{'x' * 40}” is not a valid balance."),
-        ([":60F:C261301EUR1,"], "Line 3: “261301” is no day."),
+        ([":60F:C261301EUR1,"], "Line 3: “261301” is not a valid date."),
         ([":60F:C260101EUR1,2,3"], "Line 3: “1.2.3” is not a valid amount."),
         ([f":61:{'x' * 50}", HEAD[3], END], f"Line 3: “{'x' * 40}” is not a valid entry (61)."),
-        ([":61:260100C1,NTRF", HEAD[3], END], "Line 3: “260100” is no day."),
-        ([":61:2601011301C1,NTRF", HEAD[3], END], "Line 3: “1301” is no day."),
+        ([":61:260100C1,NTRF", HEAD[3], END], "Line 3: “260100” is not a valid date."),
+        ([":61:2601011301C1,NTRF", HEAD[3], END], "Line 3: “1301” is not a valid date."),
         ([":61:260101C1,2,3NTRF", HEAD[3], END], "Line 3: “1.2.3” is not a valid amount."),
     ],
 )
@@ -297,8 +297,8 @@ def test_mt940_information_is_read_as_numbered_slash_or_plain_text(said, party, 
 
 @pytest.mark.parametrize("amount", ["12.3.4", "1,2.3", "123 45", "1e3", "1E3", "5-5", "1,2,3"])
 def test_mt940_malformed_amount_is_rejected(amount):
-    assert "is no " in get_error(*HEAD, f":61:260115C{amount}NTRF", END)
-    assert "is no " in get_error(*HEAD[:3], f":60F:C260101EUR{amount}", END)
+    assert "is not a valid " in get_error(*HEAD, f":61:260115C{amount}NTRF", END)
+    assert "is not a valid " in get_error(*HEAD[:3], f":60F:C260101EUR{amount}", END)
 
 
 def test_mt940_text_line_that_looks_like_a_field_stays_text():
