@@ -149,9 +149,9 @@ audit: | $(BIN)/python
 		.venv/audit/bin/python -m pip install -qq --disable-pip-version-check pip-audit==2.10.1; }
 	@.venv/audit/bin/pip-audit --strict --disable-pip --no-deps --requirement requirements.txt
 
-# A picture of every page but forms, wide and narrow, into docs/screenshots.
+# Screenshots of all pages except forms, into var/screenshots; with DOCS=1 those of the documentation, into docs/screenshots.
 screenshots: $(TESTS) chromium
-	@$(BIN)/python -m tests.browser.screenshots
+	@$(BIN)/python -m tests.browser.screenshots $(if $(DOCS),--docs)
 
 # Many kills of workers, server and database in the middle of the work: make faults ROUNDS=50
 ROUNDS ?= 20

@@ -157,7 +157,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [ROOT / "static"]
+STATICFILES_DIRS = [ROOT / "static", ("screenshots", ROOT / "docs" / "screenshots")]
 WHITENOISE_USE_FINDERS = True  # no collectstatic: static files are found and kept in memory at start
 
 LANGUAGE_CODE = "en"  # of API, admin and shared texts; pages use the user's language

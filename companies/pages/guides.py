@@ -17,7 +17,7 @@ GUIDES = {
     "importing": "Importing",
     "numbers": "How each number is calculated",
     "exports": "Exports",
-    "keeping": "Accounts and transactions",
+    "bookkeeping": "Bookkeeping",
     "signing-in": "Signing in",
     "api-keys": "API keys",
     "oauth": "OAuth for app developers",
@@ -78,7 +78,7 @@ def build_html_token(text: str) -> Token:
 
 
 def replace_guide_links(tokens: list[Token]) -> list[Token]:
-    """Resolve links to other guides; links to other files of the repository become text."""
+    """Resolve links to other guides and screenshots; links to other files of the repository become text."""
     visible_tokens: list[Token] = []
     is_outside_link = False
     for token in tokens:
@@ -86,6 +86,8 @@ def replace_guide_links(tokens: list[Token]) -> list[Token]:
             target = resolve_guide_link(str(token.attrGet("href")))
             is_outside_link = target is None
             token.attrSet("href", target or "")
+        if token.type == "image":
+            token.attrSet("src", f"{settings.STATIC_URL}{token.attrGet('src')}")
         if not (is_outside_link and token.type in ("link_open", "link_close")):
             visible_tokens.append(token)
         if token.type == "link_close":

@@ -94,3 +94,10 @@ def test_docs_commands_run_and_print_documented_output(reader, any_key, page, re
 def test_docs_file_links_exist(page):
     links = re.findall(r"\]\((?!https?:|#|/)([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
     assert not [link for link in links if not (page.parent / link).exists()]
+
+
+def test_docs_show_every_screenshot():
+    files = {path.name for path in (ROOT / "docs" / "screenshots").iterdir()}
+    shown = {name for page in PAGES for name in re.findall(r"screenshots/([\w-]+\.webp)", page.read_text())}
+    assert files == shown
+    assert len(files) == 12

@@ -53,6 +53,13 @@ def test_links_in_guides_have_existing_targets():
                 assert f'id="{place}"' in there, (name, target)
 
 
+def test_screenshots_in_guides_are_served():
+    page = Client().get("/docs/guides/bookkeeping").content.decode()
+    sources = re.findall(r'<img src="([^"]+)"', page)
+    assert sources
+    assert {Client().get(source).status_code for source in sources} == {200}
+
+
 @pytest.mark.parametrize(
     ("target", "leads"),
     [
