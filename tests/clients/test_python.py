@@ -77,7 +77,7 @@ def account(generated, client, acme):
     models = generated.models
     body = models.AccountRequest(type_=models.AccountType.BANK, name="Main", default_currency=models.Currency.EUR)
     opening = generated.operation("accounts", "create_account")
-    return generated.tidebook.good(opening.sync_detailed(acme.id, client=client, body=body))
+    return generated.tidebook.unwrap(opening.sync_detailed(acme.id, client=client, body=body))
 
 
 def test_generated_client_has_every_operation(generated, shelf):
@@ -148,7 +148,7 @@ def test_generated_client_imports_paginates_and_queries_balances(generated, clie
         asked.append(more)
         return generated.operation("transactions", "list_transactions").sync_detailed(*arguments, **more)
 
-    found = list(generated.tidebook.every(listing, acme.id, client=client, limit=2, account_id=[account.id]))
+    found = list(generated.tidebook.iterate(listing, acme.id, client=client, limit=2, account_id=[account.id]))
     assert len(asked) == 3
     assert [each.date.day for each in found] == [5, 4, 3, 2, 1]
     balances = generated.operation("data", "account_balance_by_account").sync(
@@ -218,11 +218,11 @@ def test_generated_client_has_types_for_errors(generated, client, acme, site):
 
 
 def test_client_raises_exception_with_error_code(generated, client, acme):
-    models, good = generated.models, generated.tidebook.good
+    models, unwrap = generated.models, generated.tidebook.unwrap
     opening = generated.operation("accounts", "create_account")
     body = models.AccountRequest(type_=models.AccountType.BANK, name="")
-    with pytest.raises(generated.tidebook.Refused) as refused:
-        good(opening.sync_detailed(acme.id, client=client, body=body))
+    with pytest.raises(generated.tidebook.ApiError) as refused:
+        unwrap(opening.sync_detailed(acme.id, client=client, body=body))
     told = refused.value
     assert (told.status, told.code, told.errors[0].pointer) == (400, "validation_failed", "#/name")
     assert told.request_id
@@ -230,7 +230,7 @@ def test_client_raises_exception_with_error_code(generated, client, acme):
 
 def test_client_iterates_event_feed_to_its_end(generated, client, acme, account):
     listing = generated.operation("audit_log", "list_events")
-    found = list(generated.tidebook.every(listing.sync_detailed, acme.id, client=client, limit=1))
+    found = list(generated.tidebook.iterate(listing.sync_detailed, acme.id, client=client, limit=1))
     numbered = AuditEntry.objects.for_company(acme.id).order_by("number").values_list("action", flat=True)
     assert [each.type_ for each in found] == list(numbered)
     assert len(found) > 1
@@ -265,7 +265,7 @@ def losing(generated, site, make_api, acme):
 
     def make(*faults: Any, tries: int = 4) -> Any:
         transport = LossyTransport(*faults)
-        retrying = generated.tidebook.Retrying(tries=tries, pause=0.01, transport=transport)
+        retrying = generated.tidebook.RetryTransport(tries=tries, pause=0.01, transport=transport)
         key = make_api(acme).key
         client = generated.package.AuthenticatedClient(base_url=site, token=key, httpx_args={"transport": retrying})
         made.append(transport)
@@ -294,7 +294,7 @@ def test_client_retries_post_with_lost_answer_and_books_once(generated, losing, 
     assert len({*transport.sent}) == 1
     assert answer.headers["Idempotency-Replayed"] == "true"
     listing = generated.operation("transactions", "list_transactions")
-    assert [each.id for each in generated.tidebook.every(listing.sync_detailed, acme.id, client=client)] == [
+    assert [each.id for each in generated.tidebook.iterate(listing.sync_detailed, acme.id, client=client)] == [
         answer.parsed.id
     ]
 
@@ -326,7 +326,7 @@ def test_client_raises_last_error_after_all_retries(generated, losing, acme):
 def test_client_waits_for_a_running_request(generated):
     answers = [httpx.Response(409, json={"code": code}) for code in ("idempotency_in_progress", "other")]
     transport = httpx.MockTransport(lambda request: answers.pop(0))
-    retrying = generated.tidebook.Retrying(pause=0.01, transport=transport)
+    retrying = generated.tidebook.RetryTransport(pause=0.01, transport=transport)
     with httpx.Client(transport=retrying) as http:
         assert http.post("https://api.example/").json() == {"code": "other"}
     assert answers == []
@@ -366,7 +366,7 @@ def test_client_verifies_delivered_webhook(generated, api, receiver):
     assert Deliverer().run() > 0
     for message in receiver.came:
         assert generated.tidebook.verify(made["secret"], message.raw, message.headers) == message.event
-    with pytest.raises(generated.tidebook.Forged):
+    with pytest.raises(generated.tidebook.InvalidSignature):
         generated.tidebook.verify(made["secret"], message.raw + b" ", message.headers)
 
 
@@ -385,7 +385,7 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 def test_client_rejects_forged_webhook(generated, name):
     headers, body = FORGED[name]
-    with pytest.raises(generated.tidebook.Forged):
+    with pytest.raises(generated.tidebook.InvalidSignature):
         generated.tidebook.verify(SECRET, body, headers)
     assert generated.tidebook.verify(SECRET, BODY, sign_webhook()) == {"type": "transaction.created"}
 
@@ -419,17 +419,17 @@ def test_client_signs_in_with_pkce_refreshes_and_revokes_tokens(generated, app, 
 
     def names(token):
         with generated.tidebook.connect(site, token) as client:
-            return [each.name for each in generated.tidebook.good(listing.sync_detailed(client=client))]
+            return [each.name for each in generated.tidebook.unwrap(listing.sync_detailed(client=client))]
 
     assert names(tokens.access_token) == ["Acme"]
     fresh = registered.refresh(tokens)
     assert fresh.refresh_token != tokens.refresh_token
     assert names(fresh.access_token) == ["Acme"]
     registered.revoke(fresh)
-    with pytest.raises(generated.tidebook.Refused) as refused:
+    with pytest.raises(generated.tidebook.ApiError) as refused:
         names(fresh.access_token)
     assert refused.value.status == 401
-    with pytest.raises(generated.tidebook.SignInRefused, match="invalid_grant"):
+    with pytest.raises(generated.tidebook.SignInError, match="invalid_grant"):
         registered.refresh(fresh)
 
 
@@ -442,7 +442,7 @@ def test_client_rejects_callback_with_foreign_state_issuer_or_verifier(generated
         (sign_in, callback.replace("iss=", "iss=x"), "invalid_issuer"),
         (replace(sign_in, verifier="x" * 64), callback, "invalid_grant"),
     ):
-        with pytest.raises(generated.tidebook.SignInRefused, match=error):
+        with pytest.raises(generated.tidebook.SignInError, match=error):
             registered.finish(other, address)
 
 
@@ -450,5 +450,5 @@ def test_client_reports_denied_consent(generated, app, alice, acme):
     registered, flow = app
     sign_in = registered.begin()
     callback = finish_authorization(flow, sign_in, alice, acme, decision="deny")
-    with pytest.raises(generated.tidebook.SignInRefused, match="access_denied"):
+    with pytest.raises(generated.tidebook.SignInError, match="access_denied"):
         registered.finish(sign_in, callback)

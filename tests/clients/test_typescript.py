@@ -86,7 +86,7 @@ def test_typescript_client_paginates_retries_and_signs_in(program, site, setting
     found = read_message(program)
     assert found == {
         "unchanged": [304, None],
-        "names": ["TimeoutError", "Refused", "Forged", "SignInRefused"],
+        "names": ["TimeoutError", "ApiError", "InvalidSignature", "SignInError"],
     }
 
     found = read_message(program)

@@ -5,7 +5,7 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const say = (value) => console.log(JSON.stringify(value));
 const hear = async () => JSON.parse((await lines.next()).value);
 
-const { App, Forged, SignInRefused, connect, every, good, verify } = await import(process.argv[2]);
+const { App, InvalidSignature, SignInError, connect, iterate, unwrap, verify } = await import(process.argv[2]);
 const { base, key, companyId, clientId, redirectUri, webhook } = await hear();
 const path = { companyId };
 
@@ -19,10 +19,10 @@ const losing = async (request) => {
   return answer;
 };
 const client = connect(base, key, { pause: 5, fetch: losing });
-const account = await good(client.POST("/companies/{companyId}/accounts", { params: { path }, body: { type: "bank", name: "Main" } }));
+const account = await unwrap(client.POST("/companies/{companyId}/accounts", { params: { path }, body: { type: "bank", name: "Main" } }));
 const body = (day) => ({ accountId: account.id, date: `2026-01-0${day}`, amountValue: `${day}.50` });
 const book = (day) => client.POST("/companies/{companyId}/transactions", { params: { path }, body: body(day) });
-for (const day of [1, 2, 3, 4]) await good(book(day));
+for (const day of [1, 2, 3, 4]) await unwrap(book(day));
 
 // One whose answer is lost is sent again.
 lost = 2;
@@ -32,9 +32,9 @@ const tries = [...sent];
 sent.length = 0;
 const list = (place) => client.GET("/companies/{companyId}/transactions", { params: { path, query: { limit: 2, ...place } } });
 const days = [];
-for await (const row of every(list)) days.push(Number(row.date.slice(-1)));
+for await (const row of iterate(list)) days.push(Number(row.date.slice(-1)));
 let refusal = null;
-await good(book("x")).catch((error) => (refusal = [error.status, error.code, error.problem.errors.length > 0]));
+await unwrap(book("x")).catch((error) => (refusal = [error.status, error.code, error.problem.errors.length > 0]));
 say({ days, pages: sent.filter(([method]) => method === "GET").length, tries, refusal, replayed: again.response.headers.get("Idempotency-Replayed") });
 
 // One that did not change, one that takes too long, and the names of errors.
@@ -43,11 +43,11 @@ const read = await client.GET("/companies/{companyId}/accounts/{accountId}", { p
 const known = client.GET("/companies/{companyId}/accounts/{accountId}", { params: { ...one, header: { "If-None-Match": read.response.headers.get("ETag") } } });
 const unchanged = await known;
 const never = (request) => new Promise((_, fail) => request.signal.addEventListener("abort", () => fail(request.signal.reason)));
-const slow = await good(connect(base, key, { tries: 1, timeout: 20, fetch: never }).GET("/companies")).catch((error) => error.name);
-const nobody = await good(connect(base, "svc_nobody", { tries: 1 }).GET("/companies")).catch((error) => error.name);
+const slow = await unwrap(connect(base, key, { tries: 1, timeout: 20, fetch: never }).GET("/companies")).catch((error) => error.name);
+const nobody = await unwrap(connect(base, "svc_nobody", { tries: 1 }).GET("/companies")).catch((error) => error.name);
 say({
-  unchanged: [unchanged.response.status, (await good(Promise.resolve(unchanged))) ?? null],
-  names: [slow, nobody, new Forged("x").name, new SignInRefused("x").name],
+  unchanged: [unchanged.response.status, (await unwrap(Promise.resolve(unchanged))) ?? null],
+  names: [slow, nobody, new InvalidSignature("x").name, new SignInError("x").name],
 });
 
 // Webhooks.
@@ -57,7 +57,7 @@ const forged = async (...changes) => {
     await verify(...changes);
     return false;
   } catch (error) {
-    return error instanceof Forged;
+    return error instanceof InvalidSignature;
   }
 };
 const other = { ...headers, "webhook-signature": `v1,${"A".repeat(43)}=` };
@@ -85,7 +85,7 @@ const attempt = (doing) => doing.catch((error) => refused.push(error.error));
 await attempt(app.finish(await app.begin(), callback));
 await attempt(app.finish(signIn, callback.replace("iss=", "iss=x")));
 const tokens = await app.finish(signIn, callback);
-const names = async (token) => (await good(connect(base, token).GET("/companies"))).map((each) => each.name);
+const names = async (token) => (await unwrap(connect(base, token).GET("/companies"))).map((each) => each.name);
 const first = await names(tokens.accessToken);
 const fresh = await app.refresh(tokens);
 const second = await names(fresh.accessToken);

@@ -1,10 +1,20 @@
 """A typed client of the Tidebook API: lists, retries, webhooks, sign-in."""
 
-from tidebook.asking import Refused, every, good
-from tidebook.connecting import Retrying, connect
-from tidebook.oauth import App, SignIn, SignInRefused, Tokens
-from tidebook.webhooks import Forged, verify
+from tidebook.http import RetryTransport, connect
+from tidebook.oauth import App, SignIn, SignInError, Tokens
+from tidebook.responses import ApiError, iterate, unwrap
+from tidebook.webhooks import InvalidSignature, verify
 
 __all__ = [
-    "App", "Forged", "Refused", "Retrying", "SignIn", "SignInRefused", "Tokens", "connect", "every", "good", "verify",
-]  # fmt: skip
+    "ApiError",
+    "App",
+    "InvalidSignature",
+    "RetryTransport",
+    "SignIn",
+    "SignInError",
+    "Tokens",
+    "connect",
+    "iterate",
+    "unwrap",
+    "verify",
+]

@@ -15,7 +15,7 @@ IN_PROGRESS_CODE = "idempotency_in_progress"  # the first attempt is still being
 MAX_WAIT_SECONDS = 60.0  # between two attempts
 
 
-class Retrying(httpx.BaseTransport, httpx.AsyncBaseTransport):
+class RetryTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Sends a request up to `tries` times until its response is complete; `pause` in seconds, doubled each time.
 
     A changing request has an Idempotency-Key, the same in each attempt, so that the server applies it once.
@@ -84,5 +84,5 @@ def connect(base_url: str, token: str, *, tries: int = 4, seconds: float = 30.0)
         token=token,
         timeout=httpx.Timeout(seconds),
         raise_on_unexpected_status=True,
-        httpx_args={"transport": Retrying(tries=tries)},
+        httpx_args={"transport": RetryTransport(tries=tries)},
     )

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 
 
-class SignInRefused(Exception):
+class SignInError(Exception):
     """A failed sign-in; `error` is the code of the standard, such as access_denied or invalid_grant."""
 
     def __init__(self, error: str, description: str = ""):
@@ -57,7 +57,7 @@ class App:
         parts = urlsplit(issuer)
         metadata = fetch_json(f"{parts.scheme}://{parts.netloc}/.well-known/oauth-authorization-server{parts.path}")
         if metadata["issuer"] != issuer:
-            raise SignInRefused("invalid_issuer")
+            raise SignInError("invalid_issuer")
         return metadata
 
     def begin(self) -> SignIn:
@@ -78,15 +78,15 @@ class App:
         """Return the tokens for the callback URL.
 
         Raises:
-            SignInRefused: it failed, or the callback is not of this sign-in.
+            SignInError: it failed, or the callback is not of this sign-in.
         """
         callback_values = {name: values[0] for name, values in parse_qs(urlsplit(callback_url).query).items()}
         if not hmac.compare_digest(callback_values.get("state", "").encode(), sign_in.state.encode()):
-            raise SignInRefused("invalid_state")
+            raise SignInError("invalid_state")
         if callback_values.get("iss") != self.server["issuer"]:
-            raise SignInRefused("invalid_issuer")
+            raise SignInError("invalid_issuer")
         if "code" not in callback_values:
-            raise SignInRefused(
+            raise SignInError(
                 callback_values.get("error", "invalid_response"), callback_values.get("error_description", "")
             )
         return self.tokens(
@@ -119,7 +119,7 @@ class App:
         response = httpx.post(self.server[endpoint], data={"client_id": self.client_id, **secret, **form}, timeout=30)
         if response.status_code != 200:
             error = response.json() if "json" in response.headers.get("Content-Type", "") else {}
-            raise SignInRefused(error.get("error", str(response.status_code)), error.get("error_description", ""))
+            raise SignInError(error.get("error", str(response.status_code)), error.get("error_description", ""))
         return response
 
 

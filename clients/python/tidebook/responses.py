@@ -13,7 +13,7 @@ NEXT_LINK_PATTERN = re.compile(r"<([^>]*)>; rel=\"next\"")
 CURSOR_PARAMETERS = ("cursor", "after")  # of lists, of the events feed
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """An error of the API; `code` is stable, `errors` name fields by JSON pointers."""
 
     def __init__(self, status: int, problem: Problem):
@@ -23,29 +23,29 @@ class Refused(Exception):
         super().__init__(f"{status} {self.code}: {self.detail}{fields}")
 
 
-def good(response: Response[Problem | T]) -> T:
+def unwrap(response: Response[Problem | T]) -> T:
     """Return the result of a response.
 
     Raises:
-        Refused: the API answered with an error.
+        ApiError: the API answered with an error.
     """
     if isinstance(response.parsed, Problem):
-        raise Refused(int(response.status_code), response.parsed)
+        raise ApiError(int(response.status_code), response.parsed)
     return response.parsed  # type: ignore[return-value] # whatever is not documented was raised already
 
 
-def every(operation: Callable[..., Response[Problem | list[T]]], *arguments: Any, **parameters: Any) -> Iterator[T]:
+def iterate(operation: Callable[..., Response[Problem | list[T]]], *arguments: Any, **parameters: Any) -> Iterator[T]:
     """Yield all rows of a list, page by page.
 
-    For example ``every(list_transactions.sync_detailed, company, client=client)``.
+    For example ``iterate(list_transactions.sync_detailed, company, client=client)``.
 
     Raises:
-        Refused: the API answered with an error.
+        ApiError: the API answered with an error.
     """
     cursor: dict[str, str] = {}
     while True:
         page = operation(*arguments, **{**parameters, **cursor})
-        yield from good(page)
+        yield from unwrap(page)
         cursor = parse_next_cursor(page.headers.get("Link", ""))
         if not cursor:
             return

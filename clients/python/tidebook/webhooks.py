@@ -11,7 +11,7 @@ from typing import Any
 TOLERANCE_SECONDS = 300  # older signatures may be replays
 
 
-class Forged(Exception):
+class InvalidSignature(Exception):
     """The message was not signed with the secret, or too long ago."""
 
 
@@ -22,7 +22,7 @@ def verify(secret: str, body: bytes | str, headers: Mapping[str, str], *, now: f
         headers: names in any case.
 
     Raises:
-        Forged: it is not valid.
+        InvalidSignature: it is not valid.
     """
     lower_headers = {name.lower(): value for name, value in headers.items()}
     raw = body.encode() if isinstance(body, str) else body
@@ -31,12 +31,12 @@ def verify(secret: str, body: bytes | str, headers: Mapping[str, str], *, now: f
         age = abs((time.time() if now is None else now) - int(timestamp))
         key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except (KeyError, ValueError):
-        raise Forged("The headers or the secret are not those of a webhook.") from None
+        raise InvalidSignature("The headers or the secret are not those of a webhook.") from None
     if age > TOLERANCE_SECONDS:
-        raise Forged("It was signed too long ago, or this clock is wrong.")
+        raise InvalidSignature("It was signed too long ago, or this clock is wrong.")
     expected_signature = base64.b64encode(hmac.digest(key, f"{message}.{timestamp}.".encode() + raw, hashlib.sha256))
     signatures_given = [each.encode() for each in signatures.split() if each.startswith("v1,")]
     if not any(hmac.compare_digest(b"v1," + expected_signature, each) for each in signatures_given):
-        raise Forged("It was not signed with this secret.")
+        raise InvalidSignature("It was not signed with this secret.")
     event: dict[str, Any] = json.loads(raw)
     return event

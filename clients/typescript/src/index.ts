@@ -1,25 +1,25 @@
 // A typed client of the Tidebook API: pages, retries, webhooks, sign-in.
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./api.js";
-import { retrying, type Patience } from "./retrying.js";
+import { createRetryingFetch, type RetryOptions } from "./retry.js";
 
 export type { components, operations, paths } from "./api.js";
-export { App, SignInRefused, type SignIn, type Tokens } from "./oauth.js";
-export { retrying, type Patience } from "./retrying.js";
-export { Forged, verify, type Event } from "./webhooks.js";
+export { App, SignInError, type SignIn, type Tokens } from "./oauth.js";
+export { createRetryingFetch, type RetryOptions } from "./retry.js";
+export { InvalidSignature, verify, type Event } from "./webhooks.js";
 
 export type Problem = components["schemas"]["Problem"];
 export type Tidebook = Client<paths>;
 
 /** A client with an API key or an access token: `client.GET("/companies")`. */
-export function connect(baseUrl: string, token: string, patience: Patience = {}): Tidebook {
+export function connect(baseUrl: string, token: string, options: RetryOptions = {}): Tidebook {
   const headers = { Authorization: `Bearer ${token}` };
-  return createClient<paths>({ baseUrl: baseUrl.replace(/\/+$/, ""), headers, fetch: retrying(patience) });
+  return createClient<paths>({ baseUrl: baseUrl.replace(/\/+$/, ""), headers, fetch: createRetryingFetch(options) });
 }
 
 /** The API's refusal; `code` is stable, `problem.errors` name fields by JSON pointers. */
-export class Refused extends Error {
-  override readonly name = "Refused";
+export class ApiError extends Error {
+  override readonly name = "ApiError";
   readonly code: string;
   constructor(readonly status: number, readonly problem: Problem) {
     super(`${status} ${problem.code}: ${problem.detail}`);
@@ -30,25 +30,25 @@ export class Refused extends Error {
 /** What `client.GET` and its like resolve to. */
 export type Answer<Data> = { data?: Data; error?: unknown; response: Response };
 
-/** What was answered, undefined for a 304; throws Refused. */
-export async function good<Data>(asked: Promise<Answer<Data>>): Promise<Data> {
+/** What was answered, undefined for a 304; throws ApiError. */
+export async function unwrap<Data>(asked: Promise<Answer<Data>>): Promise<Data> {
   const { data, error, response } = await asked;
-  if (!response.ok && response.status !== 304) throw new Refused(response.status, error as Problem);
+  if (!response.ok && response.status !== 304) throw new ApiError(response.status, error as Problem);
   return data as Data;
 }
 
 /** The arguments that say where a page begins: of a list, or of the feed of events. */
 export type Place = { cursor?: string; after?: string };
 
-/** All rows of a list, page by page; throws Refused.
+/** All rows of a list, page by page; throws ApiError.
  *
- *     every((place) => client.GET("/companies/{companyId}/transactions", { params: { path, query: { ...place } } }))
+ *     iterate((place) => client.GET("/companies/{companyId}/transactions", { params: { path, query: { ...place } } }))
  */
-export async function* every<Row>(ask: (place: Place) => Promise<Answer<Row[]>>): AsyncGenerator<Row> {
+export async function* iterate<Row>(ask: (place: Place) => Promise<Answer<Row[]>>): AsyncGenerator<Row> {
   let place: Place | undefined = {};
   while (place) {
     const page: Answer<Row[]> = await ask(place);
-    yield* await good(Promise.resolve(page));
+    yield* await unwrap(Promise.resolve(page));
     place = nextPlace(page.response.headers.get("Link") ?? "");
   }
 }

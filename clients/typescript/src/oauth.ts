@@ -1,8 +1,8 @@
 // Signing people in: OAuth 2.1, authorization code with PKCE.
 
 /** `error` is the standard's word, as access_denied or invalid_grant. */
-export class SignInRefused extends Error {
-  override readonly name = "SignInRefused";
+export class SignInError extends Error {
+  override readonly name = "SignInError";
   constructor(readonly error: string, description = "") {
     super(description ? `${error}: ${description}` : error);
   }
@@ -32,7 +32,7 @@ export class App {
     const issuer = (await read(`${base}/.well-known/oauth-protected-resource`)).authorization_servers[0];
     const { origin, pathname } = new URL(issuer);
     const found = await read(`${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, "")}`);
-    if (found.issuer !== issuer) throw new SignInRefused("invalid_issuer");
+    if (found.issuer !== issuer) throw new SignInError("invalid_issuer");
     return found;
   }
 
@@ -48,13 +48,13 @@ export class App {
     return { url: url.href, state, verifier };
   }
 
-  /** The tokens for where the person was sent; throws SignInRefused, also where somebody else sent them. */
+  /** The tokens for where the person was sent; throws SignInError, also where somebody else sent them. */
   async finish(signIn: SignIn, callbackUrl: string): Promise<Tokens> {
     const came = new URL(callbackUrl).searchParams;
-    if (came.get("state") !== signIn.state) throw new SignInRefused("invalid_state");
-    if (came.get("iss") !== (await this.server()).issuer) throw new SignInRefused("invalid_issuer");
+    if (came.get("state") !== signIn.state) throw new SignInError("invalid_state");
+    if (came.get("iss") !== (await this.server()).issuer) throw new SignInError("invalid_issuer");
     const code = came.get("code");
-    if (!code) throw new SignInRefused(came.get("error") ?? "invalid_response", came.get("error_description") ?? "");
+    if (!code) throw new SignInError(came.get("error") ?? "invalid_response", came.get("error_description") ?? "");
     return this.#tokens({
       grant_type: "authorization_code", code, redirect_uri: this.registered.redirectUri, code_verifier: signIn.verifier,
     });
@@ -85,13 +85,13 @@ export class App {
     });
     if (answer.ok) return answer;
     const told = await answer.json().catch(() => ({}));
-    throw new SignInRefused(told.error ?? String(answer.status), told.error_description ?? "");
+    throw new SignInError(told.error ?? String(answer.status), told.error_description ?? "");
   }
 }
 
 async function read(url: string) {
   const answer = await fetch(url);
-  if (!answer.ok) throw new SignInRefused("invalid_metadata", `${url} answers ${answer.status}`);
+  if (!answer.ok) throw new SignInError("invalid_metadata", `${url} answers ${answer.status}`);
   return answer.json();
 }
 

@@ -4,13 +4,13 @@ import type { components } from "./api.js";
 export type Event = components["schemas"]["FeedEvent"];
 
 /** The message was not signed with the secret, or not just now. */
-export class Forged extends Error {
-  override readonly name = "Forged";
+export class InvalidSignature extends Error {
+  override readonly name = "InvalidSignature";
 }
 
 const TOLERANCE = 300; // seconds: what was signed longer ago may be a repetition by somebody else
 
-/** The event of a raw body; throws Forged. The names of headers may be in any case. */
+/** The event of a raw body; throws InvalidSignature. The names of headers may be in any case. */
 export async function verify(
   secret: string,
   body: string | Uint8Array,
@@ -22,21 +22,21 @@ export async function verify(
   const lower = new Map(given.map(([name, value]) => [name.toLowerCase(), value]));
   const named = (name: string) => String(lower.get(name) ?? "");
   const [id, moment, signatures] = ["id", "timestamp", "signature"].map((part) => named(`webhook-${part}`));
-  if (!id || !/^\d{1,12}$/.test(moment)) throw new Forged("These are not the headers of a webhook.");
-  if (Math.abs(now - Number(moment)) > TOLERANCE) throw new Forged("Signed too long ago, or this clock is wrong.");
+  if (!id || !/^\d{1,12}$/.test(moment)) throw new InvalidSignature("These are not the headers of a webhook.");
+  if (Math.abs(now - Number(moment)) > TOLERANCE) throw new InvalidSignature("Signed too long ago, or this clock is wrong.");
   const raw = bytes(secret.replace(/^whsec_/, ""));
   const key = await crypto.subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
   const signed = new TextEncoder().encode(`${id}.${moment}.${text}`);
   for (const each of signatures.split(" ").filter((one) => one.startsWith("v1,"))) {
     if (await crypto.subtle.verify("HMAC", key, bytes(each.slice(3)), signed)) return JSON.parse(text) as Event;
   }
-  throw new Forged("It was not signed with this secret.");
+  throw new InvalidSignature("It was not signed with this secret.");
 }
 
 function bytes(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
   } catch {
-    throw new Forged("The secret or a signature is not base64.");
+    throw new InvalidSignature("The secret or a signature is not base64.");
   }
 }

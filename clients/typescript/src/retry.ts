@@ -2,7 +2,7 @@
 
 /** How often a request is sent at most, the milliseconds before the second try, doubled each time, and the milliseconds
  *  that one try may take until its answer is complete. */
-export type Patience = {
+export type RetryOptions = {
   tries?: number;
   pause?: number;
   timeout?: number;
@@ -16,12 +16,12 @@ const TIMEOUT = 60_000; // milliseconds of one try
 const WITHOUT_BODY = new Set([101, 204, 205, 304]); // a Response of these takes none
 
 /** What changes something carries an Idempotency-Key, the same in each try: the server has its effect once. */
-export function retrying({
+export function createRetryingFetch({
   tries = 4,
   pause = 500,
   timeout = TIMEOUT,
   fetch = (request) => globalThis.fetch(request),
-}: Patience = {}) {
+}: RetryOptions = {}) {
   return async (request: Request): Promise<Response> => {
     if (UNSAFE.has(request.method) && !request.headers.has("Idempotency-Key")) {
       request.headers.set("Idempotency-Key", crypto.randomUUID());
