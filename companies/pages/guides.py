@@ -22,6 +22,7 @@ GUIDES = {
     "api-keys": "API keys",
     "oauth": "OAuth for app developers",
     "webhooks": "Webhooks",
+    "conventions": "Conventions",
     "assistants": "Assistants",
 }
 

@@ -64,7 +64,7 @@ def test_settings_table_has_actual_default_of_log_format():
 def test_documented_gunicorn_settings_match_configuration(monkeypatch, tmp_path):
     monkeypatch.setenv("DATA_DIR", str(tmp_path))
     values = runpy.run_path(str(ROOT / "config" / "gunicorn.py"))
-    held = PAGE.split("What the settings of gunicorn hold")[1].split("**Memory.**")[0]
+    held = PAGE.split("| gunicorn setting |")[1].split("**Memory.**")[0]
     assert f"| timeout | {values['timeout']} s |" in held
     assert f"| graceful timeout | {values['graceful_timeout']} s |" in held
     assert f"| keep-alive | {values['keepalive']} s |" in held
@@ -82,7 +82,7 @@ def test_metrics_table_lists_every_metric():
         and ast.unparse(node.func) in {"create_counter", "create_gauge", "Histogram"}
         and isinstance(node.args[0], ast.Constant)
     }
-    figures = PAGE.split("## Figures")[1].split("## Every day")[0]
+    figures = PAGE.split("## Metrics")[1].split("## Daily tasks")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", figures, re.MULTILINE)) == made
 
 
