@@ -13,4 +13,5 @@ class AnalyticsConfig(AppConfig):
         companies.hooks.list_home_figures.register(key_figures.list_home_figures)
         companies.hooks.rebuild_derived_tables.register(recurring_revenue.rebuild_recurring_revenue)
         companies.hooks.find_derived_differences.register(recurring_revenue.find_recurring_revenue_differences)
+        ledger.hooks.list_recurring_rows.register(recurring_revenue.list_recurring_rows)
         ledger.hooks.subscription_events_changed.register(recurring_revenue.update_recurring_revenue)

@@ -232,6 +232,11 @@ class ProfitAndLossQuery(StrictSerializer):
         help_text="Count the current month up to today only. Service periods and the plan count by days, and the "
         "comparison ends on the same day.",
     )
+    as_reported = fields.BooleanField(
+        required=False,
+        default=False,
+        help_text="closed months as they were reported, from their frozen figures; open months as they are now",
+    )
 
 
 class StatementQuery(StrictSerializer):

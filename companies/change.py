@@ -10,15 +10,16 @@ run one after the other, so actions need no lock ordering. Database errors becom
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import QuerySet
 
-from companies import db_errors
+from companies import closed_periods, db_errors, hooks
 from companies.errors import ConflictError, DomainError, NotFoundError, get_error_class
 from companies.models import AuditContext, AuditEntry, Company, CompanyOwned, parse_id, snapshot_row
 from companies.versions import check_version
@@ -147,7 +148,7 @@ class CompanyChange:
         after: dict[str, Any] | None = None,
     ) -> AuditEntry:
         """Write one audit entry for a change of many rows, with its counts."""
-        return AuditEntry.objects.record(
+        entry = AuditEntry.objects.record(
             self.context,
             company_id=self.company.id,
             action=action,
@@ -156,6 +157,20 @@ class CompanyChange:
             before=before,
             after=after,
         )
+        if running := _running_change.get():
+            running.entries.append(entry)
+        return entry
+
+
+@dataclass(slots=True)
+class RunningChange:
+    """The outermost change that is running: its token, and the audit entries it has written so far."""
+
+    token: str
+    entries: list[AuditEntry] = field(default_factory=list)
+
+
+_running_change: ContextVar[RunningChange | None] = ContextVar("running_change", default=None)
 
 
 @contextmanager
@@ -168,41 +183,57 @@ def change_company(company: Company, *, context: AuditContext) -> Iterator[Compa
     Raises:
         ConcurrentChangeRace, and the error declared beside a violated constraint
     """
+    outer = _running_change.get()
+    running = outer or RunningChange(token=uuid4().hex)
+    reset = _running_change.set(running)
     try:
         with transaction.atomic():
             lock_company(company)
             while context.claims:
                 context.claims.pop()()
             yield CompanyChange(company=company, context=context)
+            if outer is None and company.reported_through is not None:
+                hooks.change_completed.run(company=company, token=running.token, entries=running.entries)
             if company.id in context.touched_company_ids:
                 Company.objects.touch(company.id, context.time)  # last, so that the row is locked for the shortest time
     except (DatabaseError, psycopg.DatabaseError) as error:
-        domain_error = translate_database_error(error)
+        domain_error = translate_database_error(error, company)
         if domain_error is None:
             raise  # unchanged: error handlers look at the driver's error, its cause
         raise domain_error from error
+    finally:
+        _running_change.reset(reset)
 
 
 def lock_company(company: Company) -> None:
     """Lock the company for changes until the end of the transaction; waits for other changes.
 
+    The database gets the change's token: triggers store it with the figures of reported months that change.
+
     Where statements have a time limit (in the web server), those of a change get a longer one.
     """
     options = str(connection.settings_dict["OPTIONS"].get("options", ""))
     limit = f"SET LOCAL statement_timeout = '{CHANGE_TIMEOUT_SECONDS}s'; " if "statement_timeout" in options else ""
+    running = _running_change.get()
+    token = f"SET LOCAL tidebook.change = '{running.token}'; " if running else ""
     statement = (
         "SELECT pg_advisory_xact_lock(hashtextextended(%(turn)s, 0)); "
-        "SELECT base_currency, pl_recognize_revenue_on_invoice FROM companies_company WHERE id = %(company)s "
-        "FOR KEY SHARE"
+        "SELECT base_currency, pl_recognize_revenue_on_invoice, closed_through, reported_through "
+        "FROM companies_company WHERE id = %(company)s FOR KEY SHARE"
     )
     with connection.cursor() as cursor:  # two statements: the second must see what the first waited for
-        cursor.execute(limit + statement, {"turn": f"ledger:{company.id}", "company": company.id})
+        cursor.execute(limit + token + statement, {"turn": f"ledger:{company.id}", "company": company.id})
         while cursor.description is None or cursor.description[0].name != "base_currency":
             cursor.nextset()
-        company.base_currency, company.pl_recognize_revenue_on_invoice = cursor.fetchone()
+        (
+            company.base_currency,
+            company.pl_recognize_revenue_on_invoice,
+            company.closed_through,
+            company.reported_through,
+        ) = cursor.fetchone()
 
 
-def translate_database_error(error: Exception) -> DomainError | None:
+def translate_database_error(error: Exception, company: Company) -> DomainError | None:
     """Return the domain error for a database error: a lost race, or the error of a violated constraint; None
     for any other.
 
@@ -214,6 +245,8 @@ def translate_database_error(error: Exception) -> DomainError | None:
     if db_errors.is_race_error(driver_error):
         return ConcurrentChangeRace()
     name = db_errors.get_constraint_name(driver_error)
+    if name is not None and db_errors.is_constraint_named(name, closed_periods.TRIGGER_NAME):
+        return closed_periods.PeriodClosed.for_company(company)
     return None if name is None else build_constraint_error(name)
 
 

@@ -58,6 +58,11 @@ def is_lost_worker_error(error: psycopg.Error) -> bool:
     return error.sqlstate == INTERNAL_ERROR_SQL_STATE and any(lost in message for lost in LOST_CONNECTION_MESSAGES)
 
 
+def is_constraint_named(name: str, wanted: str) -> bool:
+    """Whether a constraint has the wanted name, with or without a shard number."""
+    return wanted in (name, SHARD_SUFFIX.sub("", name))
+
+
 def find_constraint(name: str) -> BaseConstraint | None:
     """Return the model constraint with this name, with or without a shard number; None for foreign keys."""
     names = {name, SHARD_SUFFIX.sub("", name)}

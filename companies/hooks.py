@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from django.db.models import Model
 
     from companies.auth.access import Access
-    from companies.models import ApiKey, AuditContext, Company, Membership, User
+    from companies.models import ApiKey, AuditContext, AuditEntry, Company, Membership, User
     from companies.permissions import Permission
 
 P = ParamSpec("P")
@@ -101,6 +101,11 @@ def list_home_figures(*, accesses: Iterable[Access], now: datetime) -> dict[Any,
 def prune_expired(*, now: datetime) -> int:
     """Delete expired rows of one kind and return how many."""
     return 0
+
+
+@Hook
+def change_completed(*, company: Company, token: str, entries: list[AuditEntry]) -> None:
+    """Run before the outermost change of a company with closings ends; ``entries`` are its audit entries."""
 
 
 @Hook

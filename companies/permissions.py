@@ -34,6 +34,7 @@ class Permission(StrEnum):
     API_KEYS_MANAGE = "apiKeys:manage"
     APPS_MANAGE = "apps:manage"
     NOTIFICATIONS_MANAGE = "notifications:manage"
+    CLOSINGS_MANAGE = "closings:manage"
     AUDIT_READ = "audit:read"
 
     @property

@@ -74,6 +74,7 @@ class TimeZoneField(fields.TextField):
 
 DOMAIN_PATTERN = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})")
 SYSTEM_FIELDS = (
+    "closed_through",
     "last_overall_updated_time",
     "system_status",
     "system_trial_until",

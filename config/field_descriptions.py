@@ -37,6 +37,8 @@ COMPONENT_DESCRIPTIONS = {
     "DateRule.invoiceDate": "Date of the invoice; null for other rules than invoiceDate.",
     "DateRule.startDate": "First day of the period, included; null for other rules than servicePeriod and custom.",
     "DateRule.type": "How the period is determined.",
+    "Difference.mrrType": "Basis of recurring revenue, of recurringRevenue.",
+    "Recognition.type": "How the period is determined.",
     "Due.amountCurrency": "Currency of `amountValue`, ISO 4217.",
     "Due.amountValue": "Expected amount, a decimal; negative is money out.",
     "Due.date": "Day on which it is expected.",

@@ -15,6 +15,7 @@ from companies.models import AuditContext, Company, CompanyOwned
 from companies.permissions import Permissions
 from companies.storage.actions import delete_from_storage_after_commit
 from demo.actions import BASE_CURRENCY, fill_demo_company
+from ledger.closings.actions import delete_closings
 from ledger.models import File
 
 KEPT_APPS = {"companies", "oauth", "webhooks"}  # members, access, webhooks and the audit log
@@ -62,6 +63,7 @@ def delete_company_data(company: Company) -> dict[str, int]:
     """Delete the company's data and return the deleted rows by entity type; file contents go after commit."""
     for path in File.objects.for_company(company.id).values_list("storage_path", flat=True):
         delete_from_storage_after_commit(storage=default_storage, name=path)
+    delete_closings(company)  # before the rows that they protect
     deleted_counts = {}
     for model in list_data_models():
         count, _ = model._base_manager.filter(company_id=company.id).delete()

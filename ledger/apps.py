@@ -14,6 +14,7 @@ def register_company_hooks() -> None:
     """Functions that the app below, companies, runs."""
     from companies import hooks
     from ledger.categorization.actions import categories
+    from ledger.closings import actions as closings
     from ledger.imports.actions import uploads
     from ledger.recognition.actions import account_movements, period_updates, postings
     from ledger.rules.actions import categorization_history
@@ -21,10 +22,12 @@ def register_company_hooks() -> None:
 
     hooks.company_created.register(categories.create_default_categories)
     hooks.company_settings_changed.register(period_updates.recompute_company_results)
+    hooks.change_completed.register(closings.check_figure_changes)
+    hooks.find_derived_differences.register(closings.find_chain_differences)
     hooks.prune_expired.register(uploads.prune_uploads)
     hooks.prune_expired.register(bulk_undo.prune_undo_runs)
     hooks.rebuild_derived_tables.register(account_movements.rebuild_account_movements)
-    hooks.rebuild_derived_tables.register(postings.rebuild_company_postings)
+    hooks.rebuild_derived_tables.register(postings.rebuild_postings_at_current_rates)
     hooks.rebuild_derived_tables.register(categorization_history.rebuild_categorization_history)
     hooks.find_derived_differences.register(account_movements.find_account_movement_differences)
     hooks.find_derived_differences.register(postings.find_posting_differences)
@@ -57,6 +60,7 @@ def register_audit_models() -> None:
             "account": AuditedModel(models.Account, Permission.ACCOUNTS_READ),
             "accountGroup": AuditedModel(models.AccountGroup, Permission.ACCOUNTS_READ),
             "categorizationRule": AuditedModel(models.CategorizationRule, Permission.TRANSACTIONS_READ),
+            "closing": AuditedModel(models.Closing, Permission.FINANCIALS_READ),
             "category": AuditedModel(models.Category, Permission.CATEGORIES_READ),
             "counterparty": AuditedModel(models.Counterparty, Permission.COUNTERPARTIES_READ),
             "file": AuditedModel(models.File, Permission.FILES_READ),

@@ -137,3 +137,15 @@ def list_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
 def find_inbox_undo(page: CompanyPage) -> UndoForm | None:
     """Return how to undo what was just done on the inbox page, if this app did it."""
     return None
+
+
+@Hook
+def count_overdue_occurrences(*, company: Company, start: date, end: date, today: date) -> int:
+    """Return how many occurrences of planned transactions are overdue today and were due in [start, end]."""
+    return 0
+
+
+@Hook
+def list_recurring_rows(company: Company, first: date, last: date) -> Iterable[tuple[str, Any]]:
+    """Return (`mrr` or `cmrr`, row of recurring revenue) for the months from `first` to `last`."""
+    return ()

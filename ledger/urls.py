@@ -11,6 +11,8 @@ from ledger.categorization.pages import bulk_actions, split
 from ledger.categorization.pages import categories as category_pages
 from ledger.categorization.pages import counterparties as counterparty_pages
 from ledger.categorization.views import categories, categorizations
+from ledger.closings import pages as closing_pages
+from ledger.closings import views as closings
 from ledger.exports import pages as export_pages
 from ledger.exports import views as exports
 from ledger.files import pages as document_pages
@@ -51,6 +53,10 @@ urlpatterns = [
         "companies/<str:company_id>/account_groups/<str:account_group_id>",
         accounts.AccountGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
+    path("companies/<str:company_id>/closings", closings.ClosingViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/closings/<str:month>", closings.ClosingViewSet.as_view({"get": "retrieve"})),
+    path("companies/<str:company_id>/closings/<str:month>/reopen", closings.ClosingViewSet.as_view({"post": "reopen"})),
+    path("companies/<str:company_id>/closings/<str:month>/differences", closings.ClosingViewSet.as_view({"get": "differences"})),
     path("companies/<str:company_id>/rates", rates.RateViewSet.as_view({"get": "list"})),
     path("companies/<str:company_id>/transactions/import", imports.ImportViewSet.as_view({"post": "create"})),
     path("companies/<str:company_id>/statements", statements.StatementViewSet.as_view({"post": "create"})),
@@ -182,6 +188,8 @@ urlpatterns = [
     path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>", category_pages.edit_category_page, name="category"),
     path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/move", category_pages.move_category_page, name="category-move"),
     path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/delete", category_pages.delete_category_page, name="category-delete"),
+    path("app/companies/<str:company_id>/closings", closing_pages.show_closings, name="closings"),
+    path("app/companies/<str:company_id>/closings/<str:month>", closing_pages.show_closing, name="closing"),
     path("app/companies/<str:company_id>/settings/exchange-rates", rate_pages.show_exchange_rates, name="exchange-rates"),
     path("app/companies/<str:company_id>/settings/counterparties", counterparty_pages.show_counterparties, name="counterparties"),
     path("app/companies/<str:company_id>/settings/counterparties/new", counterparty_pages.create_counterparty_page, name="counterparty-new"),

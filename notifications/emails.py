@@ -22,6 +22,7 @@ EMAIL_SUBJECTS = {
     NotificationType.IMPORT_FINISHED: _("Import finished"),
     NotificationType.IMPORT_UNDONE: _("Import undone"),
     NotificationType.MEMBER_JOINED: _("New member"),
+    NotificationType.CLOSING_REOPENED: _("A closed month was reopened"),
     NotificationType.API_KEY_CREATED: _("API key created"),
     NotificationType.API_KEY_CREATOR_LEFT: _("API key of a removed member"),
     NotificationType.APP_CONNECTED: _("App connected"),

@@ -125,6 +125,16 @@ def describe_low_cash(facts: MessageFacts) -> tuple[str, str]:
     return _("Cash is forecast to fall below zero"), body
 
 
+def describe_reopened_months(facts: MessageFacts) -> tuple[str, str]:
+    first, last = (
+        get_current_locale().format_month(date.fromisoformat(f"{facts[name]}-01"), full=True)
+        for name in ("month", "lastMonth")
+    )
+    months = first if first == last else _("{first} to {last}").format(first=first, last=last)
+    title = _("{months} reopened").format(months=months)
+    return title, _("Figures of these months can change again. Reason: {reason}").format(reason=facts["reason"])
+
+
 MESSAGE_BUILDERS: dict[str, Callable[[MessageFacts], tuple[str, str]]] = {
     NotificationType.IMPORT_FINISHED: describe_import,
     NotificationType.IMPORT_UNDONE: describe_undone_import,
@@ -134,6 +144,7 @@ MESSAGE_BUILDERS: dict[str, Callable[[MessageFacts], tuple[str, str]]] = {
     NotificationType.API_KEY_CREATOR_LEFT: describe_api_key_creator_left,
     NotificationType.BALANCE_MISMATCH: describe_balance_mismatch,
     NotificationType.CASH_BELOW_ZERO: describe_low_cash,
+    NotificationType.CLOSING_REOPENED: describe_reopened_months,
     NotificationType.MEMBER_JOINED: describe_member_joined,
     NotificationType.WEBHOOK_DISABLED: describe_webhook_disabled,
 }

@@ -21,6 +21,7 @@ class NotificationType(models.TextChoices):
     API_KEY_CREATOR_LEFT = "apiKey.creatorLeft"
     BALANCE_MISMATCH = "balance.mismatch"
     CASH_BELOW_ZERO = "cash.belowZero"
+    CLOSING_REOPENED = "closing.reopened"
     MEMBER_JOINED = "member.joined"
     WEBHOOK_DISABLED = "webhookEndpoint.disabled"
 

@@ -29,6 +29,7 @@ NEEDED_PERMISSIONS = {
     NotificationType.API_KEY_CREATOR_LEFT: Permission.API_KEYS_MANAGE,
     NotificationType.BALANCE_MISMATCH: Permission.BALANCES_READ,
     NotificationType.CASH_BELOW_ZERO: Permission.BALANCES_READ,
+    NotificationType.CLOSING_REOPENED: Permission.FINANCIALS_READ,
     NotificationType.MEMBER_JOINED: Permission.MEMBERS_MANAGE,
     NotificationType.WEBHOOK_DISABLED: Permission.COMPANY_MANAGE,
 }
@@ -106,6 +107,7 @@ API_KEYS_PAGE = "/settings/api-keys"
 IMPORTS_PAGE = "/imports"
 MEMBERS_PAGE = "/settings/members"
 WEBHOOKS_PAGE = "/settings/webhooks"
+CLOSINGS_PAGE = "/closings"
 
 # ---------------------------------------------------------------------------------------------- people, keys and apps
 
@@ -294,4 +296,22 @@ def notify_cash_below_zero(
         date=day,
         amount=format_api_amount(amount, currency),
         currency=currency,
+    )
+
+
+def notify_closing_reopened(
+    *, company_id: UUID, context: AuditContext, closing_id: UUID, month: str, last_month: str, reason: str
+) -> None:
+    """Notify owners and admins that months from `month` to `last_month` (YYYY-MM) were reopened."""
+    send_notification(
+        company_id=company_id,
+        context=context,
+        type=NotificationType.CLOSING_REOPENED,
+        link=build_page_url(company_id, CLOSINGS_PAGE),
+        entity_type="closing",
+        entity_id=closing_id,
+        recipients=list_manager_ids(company_id, Permission.FINANCIALS_READ),
+        month=month,
+        lastMonth=last_month,
+        reason=reason,
     )

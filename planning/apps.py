@@ -13,7 +13,7 @@ class PlanningConfig(AppConfig):
         from planning.planned_transactions import settlements
         from planning.planned_transactions.actions import overrides
         from planning.planned_transactions.pages import inbox_matches, overdue_notice
-        from planning.planned_transactions.queries import transaction_matches
+        from planning.planned_transactions.queries import occurrences, transaction_matches
 
         hooks.transactions_booked.register(transaction_matches.settle_booked_transactions)
         hooks.transaction_updated.register(overrides.check_settlement_direction)
@@ -29,6 +29,7 @@ class PlanningConfig(AppConfig):
         hooks.list_counterparty_uses.register(category_usage.describe_planned_counterparty_uses)
         hooks.list_invoice_dates.register(settlements.find_settled_invoice_dates)
         hooks.list_settled_occurrences.register(settlements.find_settled_occurrences)
+        hooks.count_overdue_occurrences.register(occurrences.count_overdue_occurrences)
         hooks.list_inbox_notices.register(overdue_notice.list_overdue_notices)
         hooks.list_inbox_offers.register(inbox_matches.list_inbox_offers)
         hooks.find_inbox_undo.register(inbox_matches.get_settlement_undo)

@@ -87,9 +87,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
             distribute_tables(shards=cluster.SHARDS, report_step=lambda step: None)
             connection.close()  # a new session knows what this set for the database
         with connection.cursor() as cursor:  # after a test that commits, Django empties all tables
-            cursor.execute("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'audit_is_never_emptied'")
-            for (part,) in cursor.fetchall():
-                cursor.execute(f"ALTER TABLE {part} DISABLE TRIGGER audit_is_never_emptied")
+            cursor.execute("SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE tgname ~ 'never_emptied$'")
+            for part, trigger in cursor.fetchall():
+                cursor.execute(f"ALTER TABLE {part} DISABLE TRIGGER {trigger}")
             if cluster.TESTS_RUN_ON_CLUSTER:
                 cluster.allow_audit_truncation(cursor)
         database_cleanup.install_cleanup()

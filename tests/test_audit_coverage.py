@@ -47,6 +47,7 @@ DIFFERENT: dict[str, dict[str, Any]] = {
     "PUT plan_items/{}": {"duration": 7},
     "PUT subscriptions/{}": {"externalId": "other"},
     "PUT transactions/{}": {"description": "Other"},
+    "POST closings": {"month": "2024-01"},
     "PUT webhook_endpoints/{}": {"description": "Other"},
     "POST notifications/batch_delete": {"notificationIds": ["notifications"]},
     "POST transactions/uncategorize": {"selection": {"mode": "ids", "ids": ["categorized"]}},
@@ -96,6 +97,9 @@ def get_row_id(operation: str, api: Any, rows: dict[str, str]) -> str:
     of = path.partition("/")[0]
     if operation == "PUT accounts/{}/unarchive":
         assert api.put(f"accounts/{rows[of]}/archive").status_code == 200
+    if operation == "POST closings/{}/reopen":
+        assert api.post("closings", {"month": "2024-01", "acknowledge": True}).status_code == 201
+        return "2024-01"
     if operation == "POST planned_transactions/{}/unsettle":
         settle = f"planned_transactions/{rows[of]}/settle"
         assert api.post(settle, build_valid_body("POST", "planned_transactions/{}/settle", rows)).status_code == 200

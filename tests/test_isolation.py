@@ -155,7 +155,7 @@ def list_path_ids() -> list[tuple[str, str, str]]:
         (method, path, name)
         for method, path, _ in list_operations()
         for name in re.findall(r"{(\w+)}", path)
-        if name not in {"companyId", "originalDate"}
+        if name not in {"companyId", "originalDate", "month"}
     ]
 
 

@@ -22,7 +22,7 @@ from analytics.queries.balance_forecast import (
 from analytics.queries.cash_flow import Flows
 from analytics.queries.daily_movements import DailyMovements
 from analytics.queries.open_transactions import OpenTransactions, sum_open_transactions
-from analytics.queries.profit_and_loss import PostedResults
+from analytics.queries.posted_results import PostedResults, list_posted_results
 from analytics.queries.recurring_revenue_summary import measure_span
 from analytics.queries.runway import Runway, compute_runway
 from analytics.report_period import ONE_DAY, ReportPeriod
@@ -331,7 +331,7 @@ class ChartData:
     def posted(self) -> PostedResults:
         """Posted results of all months needed, compared ones included."""
         first = min(add_months(self.calendar[0], -self.period.months_back), self.month.replace(month=1))
-        return profit_and_loss.list_posted_results(company=self.company, months=list_months(first, self.month))
+        return list_posted_results(company=self.company, months=list_months(first, self.month))
 
     @cached_property
     def bars(self) -> list[dict[str, Decimal]]:

@@ -5,22 +5,28 @@ sum rounded months. Expenses are positive; the lines `no` and `neutral` have the
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from django.db import connection
 
 from analytics.calc.calendar_periods import PERIOD_MONTHS, PeriodInterval, get_period_start, shift_day
+from analytics.queries.posted_results import (
+    CategoryHeading,
+    Cells,
+    PostedResults,
+    apply_reported_amounts,
+    list_posted_results,
+    to_statement_sign,
+)
 from companies.models import Company
 from ledger.calc.months import add_months, count_months_between, get_first_day_of_month, get_last_day_of_month
 from ledger.models import EXPENSE_LINES, PlType
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
-from ledger.recognition.partial_month import UP_TO_DAY_SQL
 from planning.forecast.queries import sum_planned_results_in_base
 
 Comparison = Literal["previousPeriod", "previousYear"]
@@ -65,7 +71,7 @@ def list_bars(*, company: Company, months: Sequence[date]) -> list[dict[str, Dec
     ]
 
 
-def build_bars(results: "PostedResults", *, months: Sequence[date], base: str) -> list[dict[str, Decimal]]:
+def build_bars(results: PostedResults, *, months: Sequence[date], base: str) -> list[dict[str, Decimal]]:
     """Return the same for months whose results were read already."""
     sums: defaultdict[tuple[date, str], Decimal] = defaultdict(lambda: ZERO)
     for (month, line, category), amount in results.get_amounts(months).items():
@@ -73,16 +79,11 @@ def build_bars(results: "PostedResults", *, months: Sequence[date], base: str) -
     return [{bar: round_half_up(sums[month, bar], base) for bar in BAR_KEYS} for month in months]
 
 
-def get_bar_key(line: str, category: "CategoryHeading") -> str:
+def get_bar_key(line: str, category: CategoryHeading) -> str:
     """Return the bar that shows a line's category; a line without a bar is its own key."""
     if line != PlType.REVENUE:
         return line
     return category.system_key if category.system_key in REVENUE_KEYS else OTHER_REVENUE_KEY
-
-
-def to_statement_sign(line: str, amount: Decimal) -> Decimal:
-    """Convert an amount from the cash's sign to the statement's."""
-    return -amount if line in EXPENSE_LINES else amount
 
 
 class ResultRow(NamedTuple):
@@ -110,6 +111,10 @@ class ResultRow(NamedTuple):
         """Actual less planned; None without a plan."""
         return self.actual - self.planned if self.planned else None
 
+    def with_actual(self, actual: Decimal) -> "ResultRow":
+        """Return the row with another actual amount."""
+        return self._replace(actual=actual)
+
     @property
     def favourable(self) -> bool | None:
         return is_favourable(self.pl_type, self.variance)
@@ -124,55 +129,6 @@ def is_favourable(line: str, variance: Decimal | None) -> bool | None:
     if not variance or line == PlType.NEUTRAL:
         return None
     return (variance > 0) is (line not in EXPENSE_LINES)
-
-
-Cells = dict[tuple[date, str, UUID], Decimal]
-"""(month, line, category) -> amount as shown, not rounded."""
-
-
-class CategoryHeading(NamedTuple):
-    """The columns of a category that the statement needs, without a model instance."""
-
-    id: UUID
-    name: str
-    system_key: str | None
-    pl_types: list[str]
-
-
-_HEADINGS = """
-    SELECT id, name, system_key, pl_types FROM ledger_category WHERE company_id = %(company)s ORDER BY "order", name, id
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class PostedResults:
-    """Results of some months, the part of them after some days, and the categories in order."""
-
-    cells: Cells
-    amounts_after: dict[date, Cells]
-    categories: dict[UUID, CategoryHeading]
-
-    def get_amounts(self, months: Sequence[date], *, up_to: date | None = None) -> Cells:
-        """Return the amounts of some months, the last one up to a day if given."""
-        requested_months = set(months)
-        later_amounts = self.amounts_after[up_to] if up_to else {}
-        return {
-            key: MONEY_CONTEXT.subtract(amount, later_amounts.get(key, ZERO))
-            for key, amount in self.cells.items()
-            if key[0] in requested_months
-        }
-
-
-def list_posted_results(
-    *, company: Company, months: Sequence[date], days: Collection[date | None] = ()
-) -> PostedResults:
-    """List posted results of months; `days` are those up to which a month is requested. Two statements."""
-    with connection.cursor() as cursor:
-        cursor.execute(_HEADINGS, {"company": company.id})
-        categories = {row[0]: CategoryHeading(*row) for row in cursor.fetchall()}
-    cut_days = {day for day in days if day}
-    cells, amounts_after = list_actual_results(company, months, cut_days)
-    return PostedResults(cells, amounts_after, categories)
 
 
 def find_cut_days(months: Sequence[date], *, today: date, months_back: int | None) -> tuple[date | None, date | None]:
@@ -195,6 +151,7 @@ def compute_profit_and_loss(
     interval: PeriodInterval = "month",
     comparison: Comparison | None = None,
     to_date: bool = False,
+    as_reported: bool = False,
 ) -> list[ResultRow]:
     """Return rows by period, line and category where anything is posted, planned or compared, or all.
 
@@ -202,6 +159,7 @@ def compute_profit_and_loss(
         months: first days of consecutive months.
         to_date: leave out later months; the current one, its plan and the compared month count up to the
             same day.
+        as_reported: closed months have their frozen amounts.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -214,9 +172,10 @@ def compute_profit_and_loss(
     compared_months = list_compared_months(months, interval, comparison)
     months_back = count_comparison_months(interval, comparison) if comparison else None
     day, compared_day = find_cut_days(months, today=today, months_back=months_back) if to_date else (None, None)
-    posted_results = list_posted_results(
-        company=company, months=sorted({*months, *compared_months}), days=(day, compared_day)
-    )
+    all_months = sorted({*months, *compared_months})
+    posted_results = list_posted_results(company=company, months=all_months, days=(day, compared_day))
+    if as_reported:
+        posted_results = apply_reported_amounts(posted_results, company=company, months=all_months)
     categories = posted_results.categories
     actual = posted_results.get_amounts(months, up_to=day)
     planned = sum_planned_results_in_base(company, months, rates)
@@ -305,39 +264,6 @@ def shift_compared_amounts(cells: Cells, interval: PeriodInterval, comparison: C
     return {
         (add_months(month, months_ahead), line, category): amount for (month, line, category), amount in cells.items()
     }
-
-
-_RESULTS = """
-    SELECT NULL::date, month, pl_type, category_id, base_amount
-      FROM ledger_monthresult
-     WHERE company_id = %(company)s AND month BETWEEN %(first)s AND %(last)s AND count > 0
-"""
-_AFTER = f"""
-     UNION ALL
-    SELECT cut.day, p.month, p.pl_type, p.category_id, sum(p.base_amount - {UP_TO_DAY_SQL})
-      FROM unnest(%(days)s::date[]) AS cut (day)
-      JOIN ledger_posting AS p ON p.company_id = %(company)s AND p.month = date_trunc('month', cut.day)::date
-      JOIN ledger_categorization AS c ON c.company_id = %(company)s AND c.id = p.categorization_id
-      JOIN ledger_transaction AS t ON t.company_id = %(company)s AND t.id = c.transaction_id
-     WHERE t.date > cut.day OR c.computed_end_date > cut.day
-     GROUP BY 1, 2, 3, 4
-"""  # noqa: S608 - what stands in by_day
-
-
-def list_actual_results(
-    company: Company, months: Sequence[date], days: Collection[date] = ()
-) -> tuple[Cells, dict[date, Cells]]:
-    """Return what counts in the months, and what of it counts after some days of theirs; one statement."""
-    cells: Cells = {}
-    amounts_after: dict[date, Cells] = {day: {} for day in days}
-    if not months:
-        return cells, amounts_after
-    parameters: dict[str, Any] = {"company": company.id, "first": months[0], "last": months[-1], "days": list(days)}
-    with connection.cursor() as cursor:
-        cursor.execute(_RESULTS + _AFTER if days else _RESULTS, parameters)
-        for day, month, line, category, amount in cursor.fetchall():
-            (amounts_after[day] if day else cells)[month, line, category] = to_statement_sign(line, amount)
-    return cells, amounts_after
 
 
 def build_result_row(

@@ -88,6 +88,15 @@ def compute_monthly_data(
     return [to_annual_row(row) for row in rows] if is_annual else rows
 
 
+def list_recurring_rows(company: Company, first: date, last: date) -> list[tuple[str, MonthlyRow]]:
+    """Return (`mrr` or `cmrr`, row) for the months from `first` to `last`. Raises RateLookupError."""
+    return [
+        (basis, row)
+        for basis in RecurringMonth.BASES
+        for row in compute_monthly_data(company=company, mrr_type=basis, first=first, last=last)
+    ]
+
+
 def read_fresh(company: Company, read: Callable[[], T | None]) -> T | None:
     """Return what `read` returns, after computing stale months anew.
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -45,6 +47,7 @@ TOO_MANY_COLUMNS = {
     "year": gettext_lazy("The period is too long to show by year."),
 }
 MAX_COLUMNS = 36
+ZERO = Decimal(0)
 
 
 @gzip_page
@@ -161,7 +164,8 @@ def build_company_statement(
         MissingRate: a currency has no exchange rate.
     """
     months = [month for month in months if month <= today]
-    results_found = profit_and_loss.compute_profit_and_loss(
+    compute_results = partial(
+        profit_and_loss.compute_profit_and_loss,
         company=company,
         months=months,
         today=today,
@@ -171,6 +175,12 @@ def build_company_statement(
         comparison=comparison,
         to_date=to_date,
     )
+    results_found, reported, closed = compute_results(), {}, company.closed_through
+    if closed and months and months[0] <= closed:
+        reported_rows = {(row.month, row.pl_type, row.category_id): row for row in compute_results(as_reported=True)}
+        current_keys = {(row.month, row.pl_type, row.category_id) for row in results_found}
+        results_found += [row.with_actual(ZERO) for key, row in reported_rows.items() if key not in current_keys]
+        reported = {key: row.actual for key, row in reported_rows.items()}
     current_month = get_first_day_of_month(today)
     last_months = {
         calendar_periods.get_period_start(month, interval): month for month in months
@@ -182,7 +192,10 @@ def build_company_statement(
     return build_statement(
         results_found,
         heading_by_period={
-            first: mark_in_progress(format_period_heading(first, interval, **shown_days), is_marked=last == in_progress)
+            first: mark_closed(
+                mark_in_progress(format_period_heading(first, interval, **shown_days), is_marked=last == in_progress),
+                is_marked=closed is not None and last <= closed,
+            )
             for first, last in last_months.items()
         },
         compared_headings=build_compared_headings(
@@ -196,6 +209,7 @@ def build_company_statement(
         currency=company.base_currency,
         transactions_url=transactions_url,
         compares=comparison is not None,
+        reported=reported,
     )
 
 
@@ -256,6 +270,11 @@ def format_period_name(period: date, interval: calendar_periods.PeriodInterval) 
 def mark_in_progress(name: str, *, is_marked: bool) -> str:
     """Mark the name of a period whose last month is not over."""
     return _("{period} (in progress)").format(period=name) if is_marked else name
+
+
+def mark_closed(name: str, *, is_marked: bool) -> str:
+    """Return the heading of a period, marked if all of its months are closed."""
+    return _("{period} (closed)").format(period=name) if is_marked else name
 
 
 def get_last_counted_day(month: date, today: date, *, to_date: bool) -> date:

@@ -18,6 +18,7 @@ from analytics.charts.amount_format import format_full_amount, format_share
 from analytics.charts.chart_tables import Variance, add_link, format_variance
 from analytics.charts.links import build_results_query
 from analytics.queries import profit_and_loss
+from analytics.queries.posted_results import CellKey
 from ledger.models import EXPENSE_LINES, PlType, translate_category_name
 from ledger.money.calc.money import MONEY_CONTEXT
 from ledger.transactions.pages.labels import LINE_LABELS
@@ -34,14 +35,23 @@ class CellAmounts:
     planned: Decimal = ZERO
     compared: Decimal | None = None
     link: str = ""
+    reported: Decimal | None = None  # frozen amount, where a closed month has changed since
 
     def __add__(self, other: "CellAmounts") -> "CellAmounts":
         both = [each.compared for each in (self, other) if each.compared is not None]
         compared = sum(both, start=ZERO) if both else None
-        return CellAmounts(self.actual + other.actual, self.planned + other.planned, compared)
+        reported = None
+        if self.reported is not None or other.reported is not None:
+            reported = sum((each.as_reported for each in (self, other)), start=ZERO)
+        return CellAmounts(self.actual + other.actual, self.planned + other.planned, compared, reported=reported)
 
     def __neg__(self) -> "CellAmounts":
-        return CellAmounts(-self.actual, -self.planned, None if self.compared is None else -self.compared)
+        compared, reported = (None if each is None else -each for each in (self.compared, self.reported))
+        return CellAmounts(-self.actual, -self.planned, compared, reported=reported)
+
+    @property
+    def as_reported(self) -> Decimal:
+        return self.actual if self.reported is None else self.reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +93,10 @@ class ProfitAndLossTable:
     @property
     def body(self) -> SafeString:
         """The rows as HTML, built in Python since a template loop over as many cells is slow."""
-        words = _("plan {amount}"), _("previously {amount} ({change})")
+        words = _("plan {amount}"), _("previously {amount} ({change})"), _("reported {amount}")
         return SafeString("".join(self._row(row, words) for row in self.rows))
 
-    def _row(self, row: StatementRow, words: tuple[str, str]) -> str:
+    def _row(self, row: StatementRow, words: tuple[str, str, str]) -> str:
         cells = "".join(
             self._cell(amounts, words, line=row.line, in_percent=in_percent)
             for amounts, in_percent in zip(row.cells, self.percentages, strict=True)
@@ -94,9 +104,12 @@ class ProfitAndLossTable:
         total = self._cell(row.total, words, line=row.line, in_percent=False)
         return f'<tr class="of-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}{total}</tr>'
 
-    def _cell(self, amounts: CellAmounts, words: tuple[str, str], *, line: PlType | None, in_percent: bool) -> str:
-        plan, before = words
+    def _cell(self, amounts: CellAmounts, words: tuple[str, str, str], *, line: PlType | None, in_percent: bool) -> str:
+        plan, before, reported = words
         lines = [add_link(format_full_amount(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
+        if amounts.reported is not None:
+            reported_text = reported.format(amount=format_full_amount(amounts.reported, self.currency))
+            lines.append(f'<span class="meta">{reported_text}</span>')
         if amounts.planned:
             variance = amounts.actual - amounts.planned
             variance_cell = Variance(variance, profit_and_loss.is_favourable(line or PlType.REVENUE, variance))
@@ -130,6 +143,7 @@ def build_statement(
     transactions_url: str,
     compares: bool,
     compared_headings: Sequence[str] = (),
+    reported: Mapping[CellKey, Decimal] | None = None,
 ) -> ProfitAndLossTable:
     """Build the table from results.
 
@@ -137,6 +151,7 @@ def build_statement(
         heading_by_period: names of the periods by their first day.
         periods_with_percentage: periods whose variances are shown in percent too.
         transactions_url: URL of the transaction list; empty without the permission.
+        reported: frozen amounts of closed months.
     """
     by_line: defaultdict[str, defaultdict[CategoryName, dict[date, CellAmounts]]] = defaultdict(
         lambda: defaultdict(dict)
@@ -145,8 +160,13 @@ def build_statement(
         query = build_results_query(
             result.first, result.last, line=result.pl_type, categories=[result.category_id], up_to=result.up_to
         )
+        reported_amount = (reported or {}).get((result.month, result.pl_type, result.category_id), result.actual)
         by_line[result.pl_type][result.category_id, result.category_name][result.month] = CellAmounts(
-            result.actual, result.planned, result.compared, f"{transactions_url}?{query}" if transactions_url else ""
+            result.actual,
+            result.planned,
+            result.compared,
+            f"{transactions_url}?{query}" if transactions_url else "",
+            None if reported_amount == result.actual else reported_amount,
         )
     zero = CellAmounts(compared=ZERO if compares else None)
     rows: list[StatementRow] = []

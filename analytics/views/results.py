@@ -63,6 +63,7 @@ class ResultViewSet(DataViewSet):
             interval=values["interval"],
             comparison=values.get("comparison"),
             to_date=values["to_date"],
+            as_reported=values["as_reported"],
         )
         return Response([result_row_to_dict(row, self.company) for row in result_rows])
 

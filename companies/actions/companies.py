@@ -8,12 +8,14 @@ from django.db import transaction
 from companies import hooks
 from companies.auth import throttling
 from companies.change import change_company
+from companies.closed_periods import PeriodClosed
 from companies.errors import ConflictError, PermissionDeniedError, TooManyRequestsError
 from companies.models import STATUS_TRANSITIONS, AuditContext, Company, Membership, SystemStatus, User
 from companies.permissions import Permission, Permissions, Role
 
 TRIAL_PERIOD = timedelta(days=14)
 MAX_COMPANIES_PER_DAY, DAY_SECONDS = 10, 24 * 3600  # per user
+FIXED_WHILE_CLOSED = {"base_currency": "#/baseCurrency", "data_start_date": "#/dataStartDate"}
 MANAGED_FIELDS = {"base_currency", "data_start_date", "require_second_factor"}  # affect everyone's figures
 STAFF_FIELDS = {"system_status", "system_trial_until"}  # changed by staff or by time
 RECOMPUTE_FIELDS = {"base_currency", "pl_recognize_revenue_on_invoice"}  # derived data depends on these
@@ -113,6 +115,7 @@ def update_company(
             raise CompanyExpired
         if changed_fields & MANAGED_FIELDS and Permission.COMPANY_MANAGE not in permissions:
             raise CompanyManageRequired
+        check_settings_are_open(company, changed_fields)
         if "require_second_factor" in changed_fields:
             check_mfa_requirement(context, is_required=values["require_second_factor"])
         if "system_status" in changed_fields:
@@ -127,6 +130,13 @@ def update_company(
                 company=stored_company, context=context, changed=changed_fields & RECOMPUTE_FIELDS
             )
     return stored_company
+
+
+def check_settings_are_open(company: Company, changed: set[str]) -> None:
+    """Raise PeriodClosed where a setting changes that figures of closed months depend on."""
+    fixed = [pointer for name, pointer in FIXED_WHILE_CLOSED.items() if name in changed]
+    if fixed and company.closed_through is not None:
+        raise PeriodClosed.for_company(company, *fixed)
 
 
 def check_mfa_requirement(context: AuditContext, *, is_required: bool) -> None:

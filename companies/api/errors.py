@@ -22,6 +22,7 @@ from companies.api.idempotency import IdempotencyInProgress
 from companies.api.limits import MAX_DETAIL_LENGTH, MAX_ERRORS, MAX_POINTER_LENGTH
 from companies.auth.authentication import build_challenge_header
 from companies.change import ConcurrentChangeRace, ConstraintConflict
+from companies.closed_periods import TRIGGER_NAME, PeriodClosed
 from companies.counters import count_database_error
 from companies.names import BLANK_NAME_CODE
 from companies.versions import PreconditionFailed
@@ -109,6 +110,7 @@ INTERNAL_ERROR_TEXT = "An unexpected error occurred. Contact support with the re
 INVALID_FIELDS_TEXT = "The request has invalid fields."
 UNSTORABLE_VALUE = (400, "invalid_value", "A value is out of range or contains characters that cannot be saved.")
 CONSTRAINT_CONFLICT = (409, ConstraintConflict.code, ConstraintConflict().detail)
+PERIOD_CLOSED = (409, PeriodClosed.code, PeriodClosed().detail)
 BODY_TOO_LARGE = (413, "body_too_large", "The request body is too large.")
 UNREADABLE_REQUEST = (400, "bad_request", "The request could not be read.")
 ERRORS_BY_EXCEPTION: dict[type[Exception], tuple[int, str, str]] = {
@@ -212,14 +214,22 @@ def translate_system_error(error: Exception) -> tuple[int, str, str] | None:
         return CONCURRENT_CHANGE
     if db_errors.is_lost_worker_error(driver_error):
         return DATABASE_UNAVAILABLE
-    return ERRORS_BY_SQL_STATE.get(driver_error.sqlstate or "") or (
-        None if db_errors.get_constraint_name(driver_error) is None else CONSTRAINT_CONFLICT
-    )
+    name = db_errors.get_constraint_name(driver_error)
+    if name is not None and db_errors.is_constraint_named(name, TRIGGER_NAME):
+        return PERIOD_CLOSED
+    return ERRORS_BY_SQL_STATE.get(driver_error.sqlstate or "") or (None if name is None else CONSTRAINT_CONFLICT)
 
 
 def translate_domain_error(error: errors.DomainError) -> tuple[int, str, str, list[dict[str, str]] | None]:
     """Return (status, code, detail, field errors) of a domain error."""
     status = next(status for kind, status in ERROR_STATUSES.items() if isinstance(error, kind))
+    if isinstance(error, PeriodClosed) and error.pointers:
+        return (
+            status,
+            error.code,
+            error.detail,
+            [build_field_error(each, error.code, error.detail) for each in error.pointers],
+        )
     if error.pointer:
         return (
             status,

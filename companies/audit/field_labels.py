@@ -48,6 +48,7 @@ FIELD_LABELS = {
     "description": _("description"),
     "description_operator": _("description operator"),
     "description_value": _("description text"),
+    "digest": _("digest"),
     "direction": _("direction"),
     "disabled_reason": _("disabled reason"),
     "domain": _("domain"),
@@ -121,6 +122,7 @@ FIELD_LABELS = {
     "rule_end_date": _("rule end date"),
     "rule_invoice_date": _("rule invoice date"),
     "rule_start_date": _("rule start date"),
+    "reason": _("reason"),
     "scopes": _("scopes"),
     "service_end_date": _("service end date"),
     "service_start_date": _("service start date"),
@@ -155,6 +157,7 @@ FIELD_LABELS = {
     "valuation_category": _("business model"),
     "valuation_lens": _("valuation purpose"),
     "value": _("value"),
+    "version": _("version"),
 }
 CODE_FIELDS = {  # columns with codes; other values are user text
     "act", "amount_type", "client_type", "disabled_reason", "direction", "description_operator", "frequency",

@@ -116,6 +116,9 @@ class Company(Audited):
     auto_categorize = models.BooleanField(default=False)  # by history, if it is unambiguous
     require_second_factor = models.BooleanField(default=False)  # of members; API keys are not affected
     data_start_date = models.DateField(null=True)
+    # Both are derived from the closings by triggers and written by nothing else (ledger.models.closings).
+    closed_through = models.DateField(null=True, editable=False)  # the last closed day
+    reported_through = models.DateField(null=True, editable=False)  # the last day of any month that was ever closed
     valuation_category = models.CharField(max_length=20, choices=ValuationCategory, null=True)  # noqa: DJ001
     valuation_lens = models.CharField(max_length=20, choices=ValuationLens, null=True)  # noqa: DJ001
     system_status = models.CharField(max_length=20, choices=SystemStatus, default=SystemStatus.TRIAL)

@@ -14,6 +14,7 @@ EVENT_ACTIONS = {  # entity → actions
     "categorizationRule": "created updated disabled deleted",
     "categorizationRules": "arranged",
     "category": "created updated replaced deleted",
+    "closing": "closed reopened",
     "company": "created updated reset logoReplaced logoRemoved",
     "counterparty": "created updated merged deleted",
     "file": "created updated deleted",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from companies.api.fields import get_first_message
+from companies.closed_periods import PeriodClosed
 from companies.errors import DomainError, ValidationFailed
 from companies.pages.amount_formats import AmountParseError, parse_typed_amount
 
@@ -27,8 +28,12 @@ class BoundForm:
         field_errors = (
             error.errors if isinstance(error, ValidationFailed) else [(error.pointer or "#/", "", error.detail)]
         )
+        if isinstance(error, PeriodClosed) and error.pointers:
+            field_errors = [(pointer, "", error.detail) for pointer in error.pointers]
         for pointer, _, detail in field_errors:
-            self.errors.setdefault(self.find_field(pointer.removeprefix("#/")), detail)
+            name = self.find_field(pointer.removeprefix("#/"))
+            is_general = isinstance(error, PeriodClosed) and name not in self.values  # it may name very many rows
+            self.errors.setdefault("" if is_general else name, detail)
 
     def find_field(self, pointer: str) -> str:
         """Return the field of a JSON pointer, by the longest matching prefix; otherwise the pointer itself."""
@@ -38,7 +43,8 @@ class BoundForm:
     @property
     def general(self) -> str:
         """Errors that belong to no field."""
-        return " ".join(text for name, text in self.errors.items() if name not in self.values)
+        texts = (text for name, text in self.errors.items() if name not in self.values)
+        return " ".join(dict.fromkeys(texts))
 
 
 def bind_form(

@@ -1,16 +1,28 @@
 """Write accounts, account groups and initial balances."""
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from companies.change import change_company
+from companies.closed_periods import PeriodClosed, check_open, is_closed
 from companies.errors import build_unknown_id_error
 from companies.models import AuditContext, Company
 from companies.versions import check_version
 from ledger import hooks
 from ledger.categorization.actions import rule_references
-from ledger.models import CASH_ACCOUNT_TYPES, Account, AccountGroup, Categorization, Category, Source, Transaction
+from ledger.models import (
+    CASH_ACCOUNT_TYPES,
+    Account,
+    AccountGroup,
+    AccountType,
+    Categorization,
+    Category,
+    DayMovement,
+    Source,
+    Transaction,
+)
 from ledger.money.amounts import parse_api_amount
 from ledger.transactions.actions.transactions import delete_transaction_rows
 
@@ -50,8 +62,18 @@ def update_account(
     with change_company(company, context=context) as change:
         account = change.lock(Account, account_id)
         check_account_references(company_id=company.id, values=values)
+        check_account_type_is_open(company, account, values.get("type", account.type))
         change.update(account, action, **resolve_cash_flag(values, account))
     return account
+
+
+def check_account_type_is_open(company: Company, account: Account, account_type: str) -> None:
+    """Raise PeriodClosed where an account with flows in closed months becomes a transit account, or stops being one."""
+    if company.closed_through is None or (account_type == AccountType.TRANSIT) == (account.type == AccountType.TRANSIT):
+        return
+    days = DayMovement.objects.for_company(company.id).filter(account_id=account.id, date__lte=company.closed_through)
+    if days.exclude(inflow=0, outflow=0).exists():
+        raise PeriodClosed.for_company(company, "#/type")
 
 
 def resolve_cash_flag(values: dict[str, Any], account: Account) -> dict[str, Any]:
@@ -142,6 +164,14 @@ def find_initial_balance(*, account: Account) -> Transaction | None:
     return Transaction.objects.for_company(account.company_id).filter(account=account).initial_balances().first()
 
 
+def check_initial_balance_is_open(company: Company, stored: Transaction | None, *, day: date, value: Decimal) -> None:
+    """Raise PeriodClosed where the initial balance changes, and it was or will be dated in a closed month."""
+    if stored is None or stored.date != day:
+        check_open(company, [("#/date", day if is_closed(company, day) or stored is None else stored.date)])
+    elif stored.amount_value != value:
+        check_open(company, [("#/amountValue", day)])
+
+
 def set_initial_balance(
     *, company: Company, context: AuditContext, account_id: UUID | str, day: date, amount: str
 ) -> Transaction:
@@ -160,6 +190,7 @@ def set_initial_balance(
         check_version(transaction, context.expected_versions)
         value = parse_api_amount(amount, account.default_currency, pointer="#/amountValue")
         transaction_values = {"date": day, "amount_value": value, "amount_currency": account.default_currency}
+        check_initial_balance_is_open(company, transaction, day=day, value=value)
         transaction_values |= {"provider_data": None}  # an opening balance from a statement becomes a manual one
         categorization_values = {"computed_start_date": day, "computed_end_date": day, "neutral": value, "value": value}
         if transaction is None:

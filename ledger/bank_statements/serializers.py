@@ -20,14 +20,14 @@ from ledger.bank_statements.parsers.qif import DAY_FIRST, MONTH_FIRST
 from ledger.bulk.serializers import build_skipped_rows_field
 from ledger.calc.csv_settings import list_setting_faults
 from ledger.imports.import_body import MAX_IMPORT_ITEMS
-from ledger.imports.serializers import IMPORT_FORMATS
+from ledger.imports.serializers import CLOSED_MODES, IMPORT_FORMATS
 from ledger.money.amounts import format_plain_amount
 from ledger.money.fields import AmountField, CurrencyField
 
 FILE_SCHEMA = {"type": "string", "format": "binary", "maxLength": settings.MAX_UPLOAD_MB * 1024 * 1024}
 SPLIT_MODES = ["entry", "details"]
 DATE_ORDERS = [DAY_FIRST, MONTH_FIRST]
-OPTION_CHOICES = {"dryRun": ["true", "false"], "split": SPLIT_MODES, "dateOrder": DATE_ORDERS}
+OPTION_CHOICES = {"dryRun": ["true", "false"], "split": SPLIT_MODES, "dateOrder": DATE_ORDERS, "closed": CLOSED_MODES}
 FORM_FIELDS = {"file", "accountId", "importSettings", *OPTION_CHOICES}
 
 
@@ -50,6 +50,11 @@ class StatementUpload(StrictSerializer):
     )
     date_order = fields.ChoiceField(
         choices=DATE_ORDERS, required=False, help_text="Date order, for ambiguous QIF files."
+    )
+    closed = fields.ChoiceField(
+        choices=CLOSED_MODES,
+        required=False,
+        help_text="skip leaves new entries in closed months out; refuse stores nothing where there are any",
     )
     import_settings = fields.TextField(
         required=False,
@@ -89,6 +94,9 @@ class StatementResult(StrictSerializer):
         help_text="Number of pending entries not stored because a final statement of their date does not contain them."
     )
     skipped_before_data_start = fields.CountField()
+    skipped_closed = fields.CountField(
+        help_text="with `closed: skip`: new entries in closed months that were left out, initial balances too"
+    )
     other_account_numbers = serializers.ListField(
         child=fields.TextField(max_length=MAX_ACCOUNT_NUMBER_LENGTH),
         max_length=MAX_IMPORT_ITEMS,
@@ -170,6 +178,7 @@ def serialize_import_result(result: StatementImportResult) -> dict[str, Any]:
         "booked": result.booked,
         "lapsed": result.lapsed,
         "skippedBeforeDataStart": result.skipped_before_data_start,
+        "skippedClosed": result.skipped_closed,
         "otherAccountNumbers": result.other_accounts,
         "possibleDuplicates": result.possible_duplicates,
         "leftOut": result.left_out,

@@ -89,6 +89,7 @@ class StatementViewSet(CompanyViewSet):
             date_order=options.get("dateOrder"),
             dry_run=options.get("dryRun") == "true",
             settings=serializers.parse_import_settings(options),
+            skips_closed=options.get("closed") == "skip",
         )
         return Response(serializers.serialize_import_result(result))
 

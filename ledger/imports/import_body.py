@@ -61,6 +61,7 @@ class TransactionImportBody(msgspec.Struct, rename="camel", forbid_unknown_field
     dry_run: bool = False
     on_error: Literal["abort", "skip"] = "abort"
     duplicates: Literal["keep", "skip"] = "keep"
+    closed: Literal["refuse", "skip"] = "refuse"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,6 +69,7 @@ class TransactionImportRequest(BulkRequest):
     """The options and items of an import of transactions."""
 
     duplicates: str = "keep"
+    closed: str = "refuse"  # what becomes of new rows in closed months
     skip_possible_duplicates: bool = False  # whether rows with the day and amount of one that is there are left out
     format: str | None = None  # of the file that the rows come from
     trust_external_ids: bool = True  # files do not: banks give one id to several payments

@@ -12,6 +12,7 @@ from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.serializers import CounterpartyRef
 
 DUPLICATE_MODES = ["keep", "skip"]
+CLOSED_MODES = ["refuse", "skip"]
 IMPORT_FORMATS = ["camt.052", "camt.053", "camt.054", "mt940", "mt942", "ofx", "qif", "csv", "zip"]
 
 
@@ -37,12 +38,19 @@ class ImportRequest(StrictSerializer):
     dry_run = fields.BooleanField(required=False, default=False)
     on_error = fields.ChoiceField(choices=ON_ERROR_MODES, required=False, default="abort")
     duplicates = fields.ChoiceField(choices=DUPLICATE_MODES, required=False, default="keep")
+    closed = fields.ChoiceField(
+        choices=CLOSED_MODES,
+        required=False,
+        default="refuse",
+        help_text="skip leaves new rows in closed months out; refuse stores nothing where there are any",
+    )
 
 
 class ImportResult(StrictSerializer):
     success = fields.BooleanField()
     count = fields.CountField(help_text="Number of transactions stored, or with `dryRun` that would be.")
     skipped_before_data_start = fields.CountField()
+    skipped_closed = fields.CountField(help_text="with `closed: skip`: new rows in closed months that were left out")
     data_start_date = fields.DateField(allow_null=True)
     import_id = fields.IdField(allow_null=True, help_text="ID of the import; null if nothing was stored.")
     duplicates = fields.CountField()

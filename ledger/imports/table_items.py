@@ -224,13 +224,18 @@ class TableItems:
             raise TooManyRows(detail.format(count=count, most=most))
 
     def build_request(
-        self, *, dry_run: bool = False, on_error: str = "abort", duplicates: str = "skip"
+        self, *, dry_run: bool = False, on_error: str = "abort", duplicates: str = "skip", closed: str = "refuse"
     ) -> TransactionImportRequest:
         """Return the request of ``import_transactions``: an item for each row, None and an error where it cannot be
         read.
         """
         request = TransactionImportRequest(
-            items=[], dry_run=dry_run, on_error=on_error, duplicates=duplicates, trust_external_ids=False
+            items=[],
+            dry_run=dry_run,
+            on_error=on_error,
+            duplicates=duplicates,
+            closed=closed,
+            trust_external_ids=False,
         )
         request.format = "csv"
         request.items.extend(self.read_items(request))

@@ -47,6 +47,7 @@ def serialize_import_outcome(outcome: imports.TransactionImportOutcome, data_sta
         "success": True,
         "count": outcome.count,
         "skippedBeforeDataStart": outcome.skipped_before_data_start,
+        "skippedClosed": outcome.skipped_closed,
         "dataStartDate": data_start_date.isoformat() if data_start_date else None,
         "importId": str(outcome.batch.id) if outcome.batch else None,
         "duplicates": outcome.duplicates,

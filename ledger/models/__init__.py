@@ -23,6 +23,7 @@ from ledger.models.categories import (
     translate_category_name,
 )
 from ledger.models.categorizations import Categorization, LinkKind, Posting
+from ledger.models.closings import MAX_REASON_LENGTH, ChangeEntry, Closing, FigureChange, Reopening
 from ledger.models.derived_tables import DayMovement, Habit, MonthMovement, MonthResult
 from ledger.models.dismissed_matches import RefusedMatch
 from ledger.models.external_ids import ExternalIdTaken
@@ -62,6 +63,7 @@ __all__ = [
     "EXPENSE_LINES",
     "FINANCING_SYSTEM_KEYS",
     "IMPORTED_FIELDS",
+    "MAX_REASON_LENGTH",
     "RULE_NOTE_PREFIX",
     "TEXT_CONDITIONS",
     "Account",
@@ -76,6 +78,8 @@ __all__ = [
     "CategorizationRun",
     "Category",
     "CategoryInUse",
+    "ChangeEntry",
+    "Closing",
     "Counterparty",
     "CounterpartyInUse",
     "CounterpartyType",
@@ -83,6 +87,7 @@ __all__ = [
     "Direction",
     "DisabledReason",
     "ExternalIdTaken",
+    "FigureChange",
     "File",
     "FileTransaction",
     "Habit",
@@ -107,6 +112,7 @@ __all__ = [
     "RecurringBook",
     "RecurringMonth",
     "RefusedMatch",
+    "Reopening",
     "RuleAccount",
     "SavedView",
     "Source",

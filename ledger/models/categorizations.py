@@ -1,5 +1,6 @@
 """Categorizations: the amounts of a transaction by category and P&L line; some are legs of transfers."""
 
+from datetime import date
 from decimal import Decimal
 from typing import Self
 
@@ -50,6 +51,8 @@ class Categorization(CompanyOwned):
     invoice_date = models.DateField(null=True)
     computed_start_date = models.DateField()
     computed_end_date = models.DateField()
+    # With recognizeFrom: the first day of the month in which the days before it are recognized, else null.
+    recognized_from = models.DateField(null=True)
     # One column per P&L line, in the transaction's currency with its sign; null if the line is not used.
     revenue = models.DecimalField(max_digits=19, decimal_places=4, null=True)
     cogs = models.DecimalField(max_digits=19, decimal_places=4, null=True)
@@ -98,6 +101,11 @@ class Categorization(CompanyOwned):
 
     def __str__(self) -> str:
         return f"{self.value} of {self.transaction_id}"
+
+    @property
+    def period(self) -> tuple[date, date]:
+        """The first and the last day that it belongs to."""
+        return self.computed_start_date, self.computed_end_date
 
     @property
     def split(self) -> dict[str, Decimal]:

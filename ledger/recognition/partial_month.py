@@ -15,14 +15,17 @@ from ledger.recognition.actions.postings import PL_TYPES
 # For a posting p of a categorization c of a transaction t, in the base currency, up to ``cut.day``. Months
 # other than that of the day count fully. A categorization by transaction date may have an invoice date, which
 # moves only its revenue.
-UP_TO_DAY_SQL = """
+# The first day that a posting recognizes: in the month that catches up, all that lies before it too.
+FIRST_DAY = (
+    "CASE WHEN p.month = c.recognized_from THEN c.computed_start_date ELSE greatest(c.computed_start_date, p.month) END"
+)
+UP_TO_DAY_SQL = f"""
     CASE WHEN p.month <> date_trunc('month', cut.day)::date THEN p.base_amount
          WHEN t.date > cut.day THEN 0
          WHEN c.rule = 'transactionDate' AND p.pl_type <> 'revenue' THEN p.base_amount
          WHEN c.computed_start_date > cut.day THEN 0
-         ELSE round(p.base_amount * (least(c.computed_end_date, cut.day) - greatest(c.computed_start_date, p.month) + 1)
-                    / (least(c.computed_end_date, (p.month + interval '1 month')::date - 1)
-                       - greatest(c.computed_start_date, p.month) + 1), 10)
+         ELSE round(p.base_amount * (least(c.computed_end_date, cut.day) - {FIRST_DAY} + 1)
+                    / (least(c.computed_end_date, (p.month + interval '1 month')::date - 1) - {FIRST_DAY} + 1), 10)
     END
 """
 
@@ -73,7 +76,8 @@ class RecognizedWithinDays(Func):
                       CASE p.pl_type {" ".join(f"WHEN '{line}' THEN c.{line}" for line in PL_TYPES)} END AS value,
                       CASE WHEN t.amount_currency IN %(zero_decimal_currencies)s THEN 0 ELSE 2 END AS units) AS line
          CROSS JOIN LATERAL (
-               SELECT greatest(p.first, p.month, period.start) AS first,
+               SELECT CASE WHEN p.month = c.recognized_from AND p.first <= p.month THEN period.start
+                           ELSE greatest(p.first, p.month, period.start) END AS first,
                       least(p.last, (p.month + interval '1 month')::date - 1, period."end") AS last) AS days
     )"""  # noqa: S608 - texts of ours alone
     output_field = DecimalField(max_digits=30, decimal_places=10)

@@ -37,6 +37,7 @@ class RecognitionRule:
     start: date | None = None
     end: date | None = None
     invoice_date: date | None = None
+    catches_up: bool = False  # recognizeFrom: what lies in closed months is recognized in the first open one
 
 
 def resolve_service_period(

@@ -13,7 +13,7 @@ from companies.api.company_viewset import CompanyViewSet
 from companies.api.serializers import SUCCESS, Success
 from companies.errors import ValidationFailed, build_unknown_id_entry
 from companies.permissions import Permission
-from ledger.categorization.actions.bulk_categorization import PlTypeNeeded, PlTypeNotAllowed
+from ledger.categorization.queries.references import PlTypeNeeded, PlTypeNotAllowed
 from ledger.models import CategorizationRule, CategorizationRun
 from ledger.money.calc.money import format_amount
 from ledger.recognition.service_periods import PERIOD_ERRORS

@@ -73,6 +73,7 @@ CATEGORIZATION_COLUMNS = (
     "counter_id",
     "counter__transaction_id",
     "source_note",
+    "recognized_from",
 )
 
 
@@ -137,33 +138,31 @@ def occurrence_to_dict(occurrence: Any | None) -> dict[str, Any] | None:
     return occurrence and {"plannedTransactionId": occurrence.planned_id, "date": occurrence.date}
 
 
+FIRST_OPEN_MONTH = "firstOpenMonth"
+
+
 def categorization_to_dict(values: Sequence[Any]) -> dict[str, Any]:
     """Return a categorization as an API object, from its columns after the two ids and its P&L lines."""
-    (
-        category,
-        counterparty_id,
-        counterparty_type,
-        rule,
-        rule_start,
-        rule_end,
-        invoice_date,
-        start,
-        end,
-        tax,
-        link_kind,
-        counter_id,
-        counter_transaction_id,
-        note,
-    ) = values[:14]
+    category, counterparty_id, counterparty_type, rule, rule_start, rule_end, invoice_date, start, end, *rest = values[
+        : len(CATEGORIZATION_COLUMNS) - 2
+    ]
+    tax, link_kind, counter_id, counter_transaction_id, note, recognized_from = rest
     leg = {"transactionId": counter_transaction_id, "categorizationId": counter_id}
     return {
         "counterparty": {"type": counterparty_type, "id": counterparty_id} if counterparty_id else None,
         "categoryId": category,
-        "usingDateRule": {"type": rule, "startDate": rule_start, "endDate": rule_end, "invoiceDate": invoice_date},
+        "usingDateRule": {
+            "type": rule,
+            "startDate": rule_start,
+            "endDate": rule_end,
+            "invoiceDate": invoice_date,
+            "recognizeFrom": FIRST_OPEN_MONTH if recognized_from else None,
+        },
         "computedStartDate": start,
         "computedEndDate": end,
         "plSplit": {
-            line: to_json_number(value) if value else 0 for line, value in zip(PL_TYPES, values[14:], strict=True)
+            line: to_json_number(value) if value else 0
+            for line, value in zip(PL_TYPES, values[len(CATEGORIZATION_COLUMNS) - 2 :], strict=True)
         },
         "passThroughTax": None if tax is None else to_json_number(tax),
         "transferCounterPosition": leg if link_kind == LinkKind.TRANSFER else None,

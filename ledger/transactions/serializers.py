@@ -21,6 +21,7 @@ from ledger.models import CounterpartyType, PlType, Source, Transaction
 from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.queries.selections import MAX_SELECTED_IDS, SELECTION_MODES
 from ledger.transactions.representation import (
+    FIRST_OPEN_MONTH,
     PROVIDER_FIELDS,
     PROVIDER_FLAG,
     PROVIDER_IDS,
@@ -59,6 +60,20 @@ class DateRuleSerializer(StrictSerializer):
         return attrs
 
 
+RECOGNIZE_FROM = [FIRST_OPEN_MONTH]
+
+
+class RecognitionSerializer(DateRuleSerializer):
+    """Period of a categorization. servicePeriod and custom need `startDate` and `endDate`."""
+
+    recognize_from = fields.ChoiceField(
+        choices=RECOGNIZE_FROM,
+        required=False,
+        allow_null=True,
+        help_text="firstOpenMonth recognizes what lies in closed months in the first open one; null where nothing does",
+    )
+
+
 class LegRef(StrictSerializer):
     transaction_id = fields.IdField()
     categorization_id = fields.IdField()
@@ -85,7 +100,7 @@ class PlSplit(StrictSerializer):
 class CategorizationSerializer(StrictSerializer):
     counterparty = CounterpartyRef(allow_null=True, required=False)
     category_id = fields.IdField()
-    using_date_rule = DateRuleSerializer(
+    using_date_rule = RecognitionSerializer(
         required=False, allow_null=True, help_text="Period; transactionDate if left out."
     )
     computed_start_date = fields.DateField(read_only=True)

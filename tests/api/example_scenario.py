@@ -4,6 +4,7 @@ operation.
 The clock advances one minute per call; ids and secrets, which differ each time, are replaced by counters.
 """
 
+import hashlib
 import re
 import time
 from collections.abc import Iterator
@@ -164,6 +165,7 @@ def run_scenario(story: Scenario) -> Iterator[str]:
     manage_webhooks(story)
     manage_notifications(story)
     export_files(story)
+    closings(story, ids)
     delete_rows(story, ids, app=apps[0]["id"])
 
 
@@ -410,6 +412,18 @@ def manage_notifications(story: Scenario) -> None:
     story.put(f"notifications/{told[0]['id']}/read", session=True)
     story.post("notifications/read_all", session=True)
     story.post("notifications/batch_delete", {"notificationIds": [each["id"] for each in told[:2]]}, session=True)
+
+
+def closings(story: Scenario, ids: dict[str, str]) -> None:
+    story.post("closings", {"month": "2025-11", "note": "Sent to the board", "acknowledge": True})
+    for number, closing in enumerate(story.get("closings")):  # digests depend on ids
+        story.secrets[closing["digest"]] = hashlib.sha256(str(number).encode()).hexdigest()
+    story.get("closings/2025-11")
+    story.post("closings/2025-10/reopen", {"reason": "The bank corrected the opening balance"})
+    path = f"accounts/{ids['bank']}/initial_balance"
+    story.put(path, {"date": "2025-10-01", "amountValue": "25100.00"})
+    story.get("closings/2025-11/differences")
+    story.put(path, {"date": "2025-10-01", "amountValue": "25000.00"})
 
 
 def delete_rows(story: Scenario, ids: dict[str, str], *, app: str) -> None:

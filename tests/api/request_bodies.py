@@ -29,6 +29,8 @@ BODIES: dict[str, dict[str, Any]] = {
                  "defaultCategoryId": "categories"},
     "accounts/{}/change_group": {"accountGroupId": "account_groups"},
     "accounts/{}/initial_balance": {"date": "2024-01-01", "amountValue": "1.00"},
+    "closings": {"month": "2023-12", "note": "x", "acknowledge": True},  # before any data
+    "closings/{}/reopen": {"reason": "x"},
     "account_groups": {"name": "x", "order": 1, "archived": True},
     "transactions": {"accountId": "accounts", "date": "2024-01-01", "fromTo": "x", "description": "x", "notes": "x",
                      "pending": False, "externalId": "e", **MONEY},

@@ -104,6 +104,7 @@ def test_response_schemas_require_every_field():
     lines = ["cac", "cogs", "ga", "neutral", "no", "pd", "revenue"]
     assert (schemas["PlSplit"]["required"], schemas["PlSplit"]["properties"]["cogs"]["type"]) == (lines, "number")
     assert sorted(schemas["DateRule"]["required"]) == ["endDate", "invoiceDate", "startDate", "type"]
+    assert set(schemas["Recognition"]["required"]) == {*schemas["DateRule"]["required"], "recognizeFrom"}
     assert "required" not in schemas["PlSplitRequest"]
 
 

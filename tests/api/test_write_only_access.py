@@ -65,6 +65,7 @@ def test_bulk_change_without_read_permission_returns_no_counts(writer, api, bank
         "success": True,
         "count": None,
         "skippedBeforeDataStart": None,
+        "skippedClosed": None,
         "dataStartDate": None,
         "duplicates": None,
         "possibleDuplicates": None,

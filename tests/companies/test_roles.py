@@ -50,6 +50,7 @@ members:manage        owner admin
 apiKeys:manage        owner admin
 apps:manage           owner admin
 notifications:manage  owner admin
+closings:manage       owner admin
 audit:read            owner admin
 """
 ROLES_OF_PERMISSION = {name: set(roles) for name, *roles in map(str.split, TABLE.strip().splitlines())}

@@ -10,10 +10,13 @@ from django.utils import timezone
 from companies.actions.companies import CompanyExpired
 from companies.errors import NotFoundError
 from companies.models import ApiKey, AuditContext, AuditEntry, Company, Membership, User
-from companies.permissions import Role
+from companies.permissions import ALL_PERMISSIONS, Role
+from companies.time_zones import get_today
 from demo import reset
 from demo.actions import create_demo_company
-from ledger.models import Account, File, Transaction
+from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
+from ledger.closings.actions import close_months
+from ledger.models import Account, Closing, File, Transaction
 from notifications.models import Notification
 from planning.models import PlannedTransaction
 from tests import factories
@@ -141,3 +144,15 @@ def test_last_demo_owner_is_led_to_members_page_instead_of_leaving(shown, dana, 
     assert 'type="submit">Leave' not in told
     finn = browser_of(User.objects.get(email="finn.finance@example.com"), shown).client
     assert 'type="submit">Leave' in finn.get(build_company_path(shown, "/settings/leave")).content.decode()
+
+
+def test_closed_months_are_reset_too(shown, audit_context):
+    made = describe_demo(shown.id)
+    month = add_months(get_first_day_of_month(get_today(shown, audit_context.time)), -1)
+    close_months(company=shown, context=audit_context, month=month, acknowledge=True)
+    assert Company.objects.get(id=shown.id).closed_through == get_last_day_of_month(month)
+    reset.reset_demo_company(company=shown, context=audit_context, permissions=ALL_PERMISSIONS)
+    assert describe_demo(shown.id) == made
+    assert not Closing.objects.for_company(shown.id).exists()
+    assert Company.objects.get(id=shown.id).closed_through is None
+    close_months(company=shown, context=audit_context, month=month, acknowledge=True)

@@ -54,7 +54,7 @@ COMMON_CODES = {
 WRITE_CODES = {
     400: ("invalid_json", "invalid_idempotency_key", "idempotency_key_reused"),
     403: ("csrf_failed", "company_expired"),
-    409: ("idempotency_in_progress", "idempotency_answer_lost", "concurrent_change", "conflict"),
+    409: ("idempotency_in_progress", "idempotency_answer_lost", "concurrent_change", "conflict", "period_closed"),
 }
 PROBLEM_SCHEMA = {
     "type": "object",
@@ -76,8 +76,18 @@ PROBLEM_SCHEMA = {
         "errors": {
             "type": "array",
             "maxItems": MAX_ERRORS,
-            "description": "Invalid fields, for `validation_failed` only.",
+            "description": "With `validation_failed` each field that is wrong, with `period_closed` what is closed.",
             "items": {"$ref": "#/components/schemas/FieldError"},
+        },
+        "closedThrough": {
+            "type": ["string", "null"],
+            "format": "date",
+            "description": "With `period_closed`: the last closed day.",
+        },
+        "firstOpenMonth": {
+            "type": "string",
+            "maxLength": 7,
+            "description": "With `period_closed`, where a recognition period begins in a closed month: YYYY-MM.",
         },
     },
 }

@@ -25,8 +25,9 @@ from companies.api.serializers import MapSerializer, StrictModelSerializer, Stri
 from companies.permissions import Permission
 
 HTTP_METHODS = ("get", "post", "put", "delete")
-# Fields that mark a serializer as one resource with an ETag; the second one is of an account's initial balance.
-RESOURCE_FIELDS = {"lastUpdatedTime", "transaction"}
+# Fields that mark a serializer as one resource with an ETag; the second one is of an account's initial balance,
+# the third of a closed month.
+RESOURCE_FIELDS = {"lastUpdatedTime", "transaction", "reopenedTime"}
 LIMIT_PARAMETER = OpenApiParameter(
     "limit",
     {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},

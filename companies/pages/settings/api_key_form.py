@@ -41,6 +41,7 @@ ADMIN_LABELS = {
     Permission.API_KEYS_MANAGE: gettext_lazy("Create and revoke API keys"),
     Permission.APPS_MANAGE: gettext_lazy("Disconnect everyone's apps"),
     Permission.NOTIFICATIONS_MANAGE: gettext_lazy("View and delete everyone's notifications"),
+    Permission.CLOSINGS_MANAGE: gettext_lazy("Close and reopen months"),
     Permission.AUDIT_READ: gettext_lazy("View the audit log"),
 }
 PRESET_LABELS = {

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.db.models import F, Min, Sum
 
 from companies.change import CompanyChange
+from companies.closed_periods import PeriodClosed, is_closed
 from ledger.accounts.actions import find_initial_balance, set_initial_balance
 from ledger.models import Account, Source, Statement, Transaction
 from ledger.money.amounts import format_plain_amount
@@ -29,7 +30,9 @@ def is_first_opening_statement(change: CompanyChange, account: Account) -> bool:
     return not statements_with_opening.exists() and not booked_transactions.exclude(source=Source.BANK).exists()
 
 
-def update_opening_balance(change: CompanyChange, account: Account, *, is_first: bool, is_empty: bool = False) -> None:
+def update_opening_balance(
+    change: CompanyChange, account: Account, *, is_first: bool, is_empty: bool = False, skips_closed: bool = False
+) -> bool:
     """Set the account's initial balance to the opening balance of its earliest statement, on the day before it.
 
     Transactions from notifications before that day are subtracted, and the balance is dated before them. An
@@ -39,11 +42,14 @@ def update_opening_balance(change: CompanyChange, account: Account, *, is_first:
         is_first: result of ``is_first_opening_statement``.
         is_empty: the account is empty, so statements whose balance changed have lost their transactions and do
             not count.
+        skips_closed: leave out a balance in a closed month instead of refusing it.
+
+    Returns: False if the balance was left out. Raises: PeriodClosed.
     """
     company = change.company
     initial = find_initial_balance(account=account)
     if (initial is None and not is_first) or (initial is not None and initial.provider_data != OPENED_BY_STATEMENT):
-        return
+        return True
     statements = (
         Statement.objects.for_company(company.id).for_account(account.id).filter(currency=account.default_currency)
     )
@@ -54,18 +60,23 @@ def update_opening_balance(change: CompanyChange, account: Account, *, is_first:
     if earliest is None or earliest.start_date is None:
         if initial is not None:
             delete_transaction_rows(change, [initial.id])
-        return
+        return True
     start, earlier_bookings = earliest.start_date, sum_earlier_bookings(change, account, earliest.start_date)
+    day = min(start, earlier_bookings.first or start) - ONE_DAY
+    amount = (earliest.opening_balance or Decimal(0)) - earlier_bookings.total
+    if is_closed(company, day) and (initial is None or (initial.date, initial.amount_value) != (day, amount)):
+        if skips_closed:
+            return False
+        raise PeriodClosed.for_company(company, "#/file")
     row = set_initial_balance(
         company=company,
         context=change.context,
         account_id=account.id,
-        day=min(start, earlier_bookings.first or start) - ONE_DAY,
-        amount=format_plain_amount(
-            (earliest.opening_balance or Decimal(0)) - earlier_bookings.total, earliest.currency
-        ),
+        day=day,
+        amount=format_plain_amount(amount, earliest.currency),
     )
     Transaction.objects.for_company(company.id).filter(id=row.id).update(provider_data=OPENED_BY_STATEMENT)
+    return True
 
 
 class EarlierBookings(NamedTuple):

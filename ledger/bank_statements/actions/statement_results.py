@@ -36,6 +36,11 @@ class StatementOutcome:
     def lapsed(self) -> int:
         return sum(group.lapsed for group in self.groups.values())
 
+    @property
+    def skipped_closed(self) -> int:
+        """What would be booked in closed months: new entries, and pending ones, which stay pending."""
+        return sum(group.closed for group in self.groups.values())
+
     def get_units(self, entry: Entry) -> Sequence[Entry]:
         """What is stored of an entry."""
         return entry.parts if self.split and entry.parts else (entry,)
@@ -72,6 +77,12 @@ class StatementImportResult:
     left_out: int = 0  # rows of a table that are no movements
     left_out_files: list[str] = field(default_factory=list)  # of an archive, that are no statements
     possible_duplicates: int = 0  # new ones with the day and amount of one that is there
+    skips_closed: bool = False  # whether new entries in closed months are left out
+    openings_closed: int = 0  # initial balances in closed months that were left out
+
+    @property
+    def skipped_closed(self) -> int:
+        return sum(statement_outcome.skipped_closed for statement_outcome in self.statements) + self.openings_closed
 
     @property
     def count(self) -> int:

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Max, Q
 
 from companies.change import CompanyChange, change_company
+from companies.closed_periods import PeriodClosed
 from companies.counters import count_import_outcome
 from companies.models import AuditContext, Company
 from ledger.bank_statements.actions.opening_balances import is_first_opening_statement, update_opening_balance
@@ -50,6 +51,7 @@ def import_statement(
     date_order: str | None = None,
     dry_run: bool = False,
     settings: Any = None,
+    skips_closed: bool = False,
 ) -> StatementImportResult:
     """Store what a bank file has and the ledger has not, all of it or nothing.
 
@@ -57,9 +59,10 @@ def import_statement(
         account: as named in the request.
         details: single payments in place of batch entries.
         settings: how a CSV file is read.
+        skips_closed: leave out new entries in closed months instead of refusing the file.
 
     Raises what ``read_statements`` and ``find_statement_accounts`` raise, ValidationFailed (unknown_id),
-    MissingRateError.
+    MissingRateError, PeriodClosed.
     """
     statement_file = statement_files.read_statements(
         content, company=company, account=account, date_order=date_order, settings=settings
@@ -84,6 +87,7 @@ def import_statement(
             other_accounts=other_labels,
             left_out=statement_file.left_out,
             left_out_files=statement_file.left_out_files,
+            skips_closed=skips_closed,
         )
         store_entries(change, result, SourceFile(filename, statement_file.format), details=details)
         if statement_file.date_order and account is not None:
@@ -105,7 +109,10 @@ def store_entries(change: CompanyChange, result: StatementImportResult, file: So
     }
     create_statements(change, result, batch, number_by_account)
     for account in accounts.values():
-        update_opening_balance(change, account, is_first=is_first_by_account[account.id])
+        if not update_opening_balance(
+            change, account, is_first=is_first_by_account[account.id], skips_closed=result.skips_closed
+        ):
+            result.openings_closed += 1
         reconcile_account(change, account)
     compare_ledger_balances(change, result)
 
@@ -133,7 +140,8 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
     account_ids = {statement_outcome.account.id for statement_outcome in result.statements}
     final_days = find_final_statement_days(change.company, account_ids)
     rows = list(iterate_candidate_rows(change.company, result.statements, account_ids))
-    matches = match_statements(result, rows, final_days)
+    matches = match_statements(change.company, result, rows, final_days)
+    check_entries_are_open(change.company, result)
     result.possible_duplicates = matches.possible
     for statement_outcome in result.statements:
         units = (
@@ -142,35 +150,54 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
             else len(statement_outcome.entries)
         )
         groups = statement_outcome.groups.values()
-        statement_outcome.duplicates = sum(len(group.units) - len(group.new) for group in groups)
-        statement_outcome.count = units - statement_outcome.duplicates
+        statement_outcome.duplicates = sum(len(group.units) - len(group.new) - group.closed for group in groups)
+        statement_outcome.count = units - statement_outcome.duplicates - statement_outcome.skipped_closed
     return MatchDecision(
         matches.booked, find_lapsed_ids(result, rows, matches, final_days), [*matches.known, *matches.seen]
     )
 
 
 def match_statements(
-    received: StatementImportResult, rows: Sequence[StoredTransaction], settled: Mapping[str, date]
+    company: Company, received: StatementImportResult, rows: Sequence[StoredTransaction], settled: Mapping[str, date]
 ) -> Matched:
     """Match the statements with the ledger's rows, and with each other where they have days in common.
 
-    Entries that no row can be get no group: there may be very many. Raises StatementUnreadable.
+    Entries that no row can be get no group, but those in closed months: there may be very many.
+    Raises StatementUnreadable.
     """
     parts = [Part(str(told.account.id), told.statement, []) for told in received.statements]
     rounds = split_rounds(parts)
-    matcher = StatementMatcher(rows, settled)
+    matcher = StatementMatcher(rows, settled, closed_through=company.closed_through)
     for told, part in zip(received.statements, parts, strict=True):
         every = len(rounds) > 1 or bool(told.pending)
-        if not (every or rows):
+        if not (every or rows or company.closed_through):
             continue
         for place, entry in enumerate(told.entries):
-            if every or matcher.is_candidate(part.account, entry):
-                told.groups[place] = EntryGroup(part.account, entry, told.get_units(entry))
+            units = told.get_units(entry)
+            if every or matcher.is_candidate(part.account, entry) or any(map(matcher.is_closed, units)):
+                told.groups[place] = EntryGroup(part.account, entry, units)
         part.groups = list(told.groups.values())
     try:
         return matcher.match(rounds)
     except models.UnreadableFileError as error:
         raise StatementUnreadable(explain(error)) from None
+
+
+def check_entries_are_open(company: Company, result: StatementImportResult) -> None:
+    """Raise PeriodClosed, with a pointer for each entry, where some lie in closed months and may not be left out."""
+    if result.skips_closed or not any(outcome.skipped_closed for outcome in result.statements):
+        return
+    data_start = company.data_start_date
+    pointers: list[str] = []
+    for number, outcome in enumerate(result.statements):
+        places = [
+            place
+            for place, entry in enumerate(outcome.statement.entries)
+            if data_start is None or entry.day >= data_start
+        ]
+        closed_places = (places[place] for place, group in outcome.groups.items() if group.closed)
+        pointers += [f"#/statements/{number}/entries/{place}" for place in closed_places]
+    raise PeriodClosed.for_company(company, *pointers)
 
 
 def find_final_statement_days(company: Company, account_ids: set[UUID]) -> dict[str, date]:

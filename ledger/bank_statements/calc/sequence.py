@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from ledger.bank_statements.parsers.models import ParsedStatement, UnreadableFileError
 from ledger.imports.calc.entries import Entry
 from ledger.imports.calc.entry_groups import EntryGroup, MatchKey, StoredTransaction, build_match_key
-from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS, EntryMatcher, get_format_family
+from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS, EntryMatcher, MatchResult, get_format_family
 
 MAX_COMPARED = 2_000_000  # rows in all rounds together; a file of honest statements overlaps a few times
 
@@ -110,10 +110,13 @@ class StatementMatcher:
     Args:
         rows: what is stored, for all of the statements.
         settled: the day up to which each account has final statements.
+        closed_through: the last day of the closed months, in which nothing is booked.
     """
 
-    def __init__(self, rows: Iterable[StoredTransaction], settled: Mapping[str, date]):
-        self.settled = dict(settled)
+    def __init__(
+        self, rows: Iterable[StoredTransaction], settled: Mapping[str, date], *, closed_through: date | None = None
+    ):
+        self.settled, self.closed_through = dict(settled), closed_through
         self.by_place: dict[MatchKey, list[StoredTransaction]] = defaultdict(list)
         self.by_amount: dict[tuple[str, str, Decimal], list[StoredTransaction]] = defaultdict(list)  # pending ones
         self.by_reference: dict[tuple[str, str], list[StoredTransaction]] = defaultdict(list)
@@ -146,6 +149,7 @@ class StatementMatcher:
         rows = list(self.find_rows(groups))
         ledger = EntryMatcher(rows, format_=parts[0].statement.format)
         found = ledger.match_entries(groups, final_days=self.settled)
+        self.leave_out_closed(groups, found)
         self.result.possible += sum(1 for _ in ledger.list_possible_duplicates(groups))
         booked_before = {row.id for row, _ in self.result.booked}
         self.result.known += [each for each in found.known_ids if each not in self.own and each not in booked_before]
@@ -160,6 +164,23 @@ class StatementMatcher:
         if not is_last:
             for part in parts:
                 self.keep_new(part)
+
+    def is_closed(self, unit: Entry) -> bool:
+        """Whether the unit would be booked in a closed month; pending ones may come."""
+        return self.closed_through is not None and not unit.pending and unit.day <= self.closed_through
+
+    def leave_out_closed(self, groups: Iterable[EntryGroup], matches: MatchResult) -> None:
+        """Take out what would be booked in closed months: new units, and pending rows, which stay pending."""
+        if self.closed_through is None:
+            return
+        pending_ids = {id(unit): row.id for row, unit in matches.booked if self.is_closed(unit)}
+        for group in groups:
+            open_units = [unit for unit in group.new if not self.is_closed(unit)]
+            unbooked_count = sum(id(unit) in pending_ids for unit in group.units)
+            group.closed = len(group.new) - len(open_units) + unbooked_count
+            group.new, group.booked = open_units, group.booked - unbooked_count
+        matches.still_pending_ids |= set(pending_ids.values())
+        matches.booked = [(row, unit) for row, unit in matches.booked if id(unit) not in pending_ids]
 
     def find_rows(self, groups: Iterable[EntryGroup]) -> Iterator[StoredTransaction]:
         """Yield each row that an entry of the groups may be, once and free to be taken."""

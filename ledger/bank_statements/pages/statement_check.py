@@ -33,7 +33,11 @@ from ledger.models import Account
 BYTES_PER_MIB = 1024 * 1024
 STATEMENTS_SHOWN = 50  # of one file
 SHOWN_NAMES = 5  # of files in an archive
-OPTION_CHOICES = {"split": ("entry", "details"), "dateOrder": ("", "dayFirst", "monthFirst")}
+OPTION_CHOICES = {
+    "split": ("entry", "details"),
+    "dateOrder": ("", "dayFirst", "monthFirst"),
+    "closed": ("refuse", "skip"),
+}
 
 
 class RepeatedUpload(InvalidInputError):
@@ -228,6 +232,7 @@ def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: d
         "filename": file.name,
         "details": choices["split"] == "details",
         "date_order": choices["dateOrder"] or None,
+        "skips_closed": choices["closed"] == "skip",
     }
     try:
         return statements.import_statement(**values, account=None)
@@ -260,6 +265,9 @@ def format_entry_counts(received: StatementImportResult) -> list[str]:
     if skipped_count := received.skipped_before_data_start:
         templates.append(_("{count} before the data start date"))
         counts.append(skipped_count)
+    if closed_count := received.skipped_closed:
+        templates.append(_("{count} in closed months left out"))
+        counts.append(closed_count)
     texts = [template.format(count=format_count(count)) for template, count in zip(templates, counts, strict=True)]
     if files := received.left_out_files:
         text = ngettext("{count} file left out ({names})", "{count} files left out ({names})", len(files))
@@ -269,9 +277,8 @@ def format_entry_counts(received: StatementImportResult) -> list[str]:
 
 def format_statement_result(received: Sequence[StatementImportResult]) -> str:
     """Describe what was stored."""
-    count, booked, known, lapsed, gone = (
-        sum(getattr(each, name) for each in received) for name in ("count", "booked", "known", "lapsed", "gone")
-    )
+    names = ("count", "booked", "known", "lapsed", "gone", "skipped_closed")
+    count, booked, known, lapsed, gone, closed = (sum(getattr(each, name) for each in received) for name in names)
     transactions = ngettext("{count} transaction", "{count} transactions", count).format(count=format_count(count))
     files = ngettext("{count} file", "{count} files", len(received)).format(count=format_count(len(received)))
     lapsed_said = ngettext(
@@ -292,6 +299,7 @@ def format_statement_result(received: Sequence[StatementImportResult]) -> str:
             gone,
             ngettext("{count} pending transaction was deleted.", "{count} pending transactions were deleted.", gone),
         ),
+        (closed, ngettext("{count} in a closed month left out.", "{count} in closed months left out.", closed)),
     ]
     sentences = [_("{transactions} imported from {files}.").format(transactions=transactions, files=files)]
     return " ".join(

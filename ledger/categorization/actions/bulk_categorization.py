@@ -13,15 +13,23 @@ from django.utils.translation import gettext as _
 from psycopg.types.json import Jsonb
 
 from companies.change import CompanyChange, change_company
-from companies.errors import InvalidInputError, ValidationFailed, build_unknown_id_error
+from companies.closed_periods import PeriodClosed, is_closed
+from companies.errors import ValidationFailed
 from companies.models import AuditContext, Company, IdIn, generate_id
 from ledger.bulk.copy import copy_rows
 from ledger.bulk.planner_statistics import analyze_after_commit
 from ledger.calc.recognition import DateRule
-from ledger.models import Categorization, Category, Counterparty, PlType, SplitExceedsAmount, counts_in_results
+from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
+from ledger.models import Categorization, PlType, SplitExceedsAmount, counts_in_results
 from ledger.money.calc.money import compute_included_tax, has_too_many_decimals
 from ledger.recognition.actions.postings import PL_TYPES, PostingInput, write_plain_postings, write_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
+from ledger.recognition.closed_categorizations import (
+    check_selection_is_open,
+    get_first_open_day,
+    has_closed_days,
+    list_selection_pointers,
+)
 from ledger.recognition.service_periods import (
     RecognitionRule,
     find_invoice_dates,
@@ -54,37 +62,10 @@ CATEGORIZATION_COLUMN_TYPES = {
 RUN_CATEGORIZATION_COLUMN_TYPES = {
     **CATEGORIZATION_COLUMN_TYPES,
     "source_note": "text",
+    "recognized_from": "date",
     "run_id": "uuid",
     "replaced": "jsonb",
 }
-
-
-class PlTypeNeeded(InvalidInputError):
-    """The category posts to several P&L lines. Choose one (plType)."""
-
-    code = "pl_type_needed"
-
-
-class PlTypeNotAllowed(InvalidInputError):
-    """The category does not post to this P&L line."""
-
-    code = "pl_type_not_allowed"
-
-
-def resolve_pl_type(pl_types: Sequence[str], pl_type: str | None, *, pointer: str = "#/plType") -> str:
-    """Return the requested P&L line, or the only one that the category posts to.
-
-    Raises:
-        PlTypeNeeded: none is requested and the category has several.
-        PlTypeNotAllowed: the category does not post to the requested line.
-    """
-    if pl_type is None:
-        if len(pl_types) != 1:
-            raise PlTypeNeeded(pointer=pointer)
-        return pl_types[0]
-    if pl_type not in pl_types:
-        raise PlTypeNotAllowed(pointer=pointer)
-    return pl_type
 
 
 # ---------------------------------------------------------------------------------------------- bulk categorization
@@ -153,15 +134,16 @@ def categorize_transactions(
             rule=rule or RecognitionRule(),
             pass_through_tax=pass_through_tax,
         )
+        check_selection_is_open(company, rows, selection)
         categorized_ids: list[UUID] = []
-        if is_plain_choice(company, choice):
+        if is_plain_choice(company, choice) and not has_closed_days(company, rows):
             for chunk in iterate_row_chunks(rows, "id"):
                 ids = [row_id for (row_id,) in chunk]
                 apply_plain_choice(change, ids, choice)
                 categorized_ids += ids
         else:
             for transactions in iterate_categorizable_transactions(rows):
-                apply_choices(change, [(transaction, choice) for transaction in transactions])
+                apply_choices(change, [(transaction, choice) for transaction in transactions], selection=selection)
                 categorized_ids += [transaction.id for transaction in transactions]
         affected = len(categorized_ids)
         if affected:
@@ -240,6 +222,7 @@ def apply_choices(
     automatic: bool = False,
     run_id: UUID | None = None,
     replaced: Mapping[UUID, dict[str, Any]] | None = None,
+    selection: dict[str, Any] | None = None,
 ) -> None:
     """Categorize some thousand transactions, each by its own choice, replacing what is not a leg of a transfer.
 
@@ -249,38 +232,24 @@ def apply_choices(
         automatic: no person made the choices.
         run_id: the categorization run that can be undone.
         replaced: by transaction id, the categorization that was replaced; undoing the run restores it.
+        selection: of the request, whose pointers errors name.
 
-    Raises: SplitExceedsAmount, ValidationFailed, MissingRateError, PeriodTooLong, PeriodOutOfRange.
+    Raises: SplitExceedsAmount, ValidationFailed, MissingRateError, PeriodTooLong, PeriodOutOfRange, PeriodClosed.
     """
     company = change.company
     transaction_ids = [transaction.id for transaction, _ in choices]
-    invoice_dated_ids = [
-        transaction.id
-        for transaction, choice in choices
-        if needs_invoice_date(choice.rule, **get_revenue_options(company, choice))
-    ]
-    known_invoice_dates = (
-        find_invoice_dates(company_id=company.id, transaction_ids=invoice_dated_ids) if invoice_dated_ids else {}
-    )
-    posting_inputs, rows = [], []
-    for transaction, choice in choices:
+    posting_inputs, rows, closed_ids = [], [], set()
+    for (transaction, choice), (start, end) in zip(choices, list_recognition_periods(company, choices), strict=True):
         tax = compute_pass_through_tax(transaction, choice)
-        start, end = resolve_service_period(
-            choice.rule,
-            day=transaction.day,
-            known_invoice_date=known_invoice_dates.get(transaction.id),
-            **get_revenue_options(company, choice),
-        )
         lines = ((choice.pl_type, transaction.remaining_amount - (tax or 0)),)
+        recognized_from = None
+        if transaction.counts_in_results and is_closed(company, start):
+            recognized_from = get_first_open_day(company)
+            if not choice.rule.catches_up:
+                closed_ids.add(transaction.id)
         posting_input = PostingInput(
-            generate_id(),
-            choice.category_id,
-            choice.rule.type,
-            start,
-            end,
-            transaction.day,
-            transaction.currency,
-            lines,
+            *(generate_id(), choice.category_id, choice.rule.type, start, end),
+            *(transaction.day, transaction.currency, lines, recognized_from),
         )
         replaced_values = (replaced or {}).get(transaction.id)
         rows.append(
@@ -292,10 +261,35 @@ def apply_choices(
         )
         if transaction.counts_in_results:
             posting_inputs.append(posting_input)
+    if closed_ids:
+        raise PeriodClosed.for_company(company, *list_selection_pointers(closed_ids, selection), names_open_month=True)
     delete_unlinked_categorizations(company, transaction_ids)
     copy_rows("ledger_categorization", RUN_CATEGORIZATION_COLUMN_TYPES, rows)
     write_postings(posting_inputs, company=company)
     recompute_totals(change, transaction_ids, automatic=automatic)
+
+
+def list_recognition_periods(
+    company: Company, choices: Sequence[tuple[CategorizableTransaction, CategorizationChoice]]
+) -> list[tuple[date, date]]:
+    """Return the recognition period of each choice. Two statements at most. Raises PeriodTooLong, PeriodOutOfRange."""
+    invoice_dated_ids = [
+        transaction.id
+        for transaction, choice in choices
+        if needs_invoice_date(choice.rule, **get_revenue_options(company, choice))
+    ]
+    known_invoice_dates = (
+        find_invoice_dates(company_id=company.id, transaction_ids=invoice_dated_ids) if invoice_dated_ids else {}
+    )
+    return [
+        resolve_service_period(
+            choice.rule,
+            day=transaction.day,
+            known_invoice_date=known_invoice_dates.get(transaction.id),
+            **get_revenue_options(company, choice),
+        )
+        for transaction, choice in choices
+    ]
 
 
 def get_revenue_options(company: Company, choice: CategorizationChoice) -> dict[str, bool]:
@@ -343,7 +337,7 @@ def build_categorization_row(
             posting_input.end,
         ),
         *(amounts.get(pl_type) for pl_type in PL_TYPES),
-        *(tax, transaction.remaining_amount, choice.source_note),
+        *(tax, transaction.remaining_amount, choice.source_note, posting_input.recognized_from),
     )
 
 
@@ -365,27 +359,3 @@ def iterate_row_chunks(rows: Any, *columns: str) -> Iterator[list[tuple[Any, ...
             if len(chunk) == CATEGORIZATION_CHUNK_ROWS
             else []
         )
-
-
-def get_category_pl_types(company: Company, category_id: UUID, *, pointer: str = "#/categoryId") -> list[str]:
-    """Return the P&L lines of a category. Raises FieldErrors (unknown_id)."""
-    category = Category.objects.for_company(company.id).filter(id=category_id).first()
-    if category is None:
-        raise build_unknown_id_error(pointer)
-    return category.pl_types
-
-
-def resolve_counterparty_id(
-    company: Company, reference: tuple[UUID, str | None] | None, *, pointer: str = "#/counterparty"
-) -> UUID | None:
-    """Return the id of a requested counterparty. Raises FieldErrors (unknown_id, wrong_type)."""
-    if reference is None:
-        return None
-    counterparty = Counterparty.objects.for_company(company.id).filter(id=reference[0]).first()
-    if counterparty is None:
-        raise build_unknown_id_error(f"{pointer}/id")
-    if reference[1] not in (None, counterparty.type):
-        raise ValidationFailed(
-            [(f"{pointer}/type", "wrong_type", _("The type is {type}.").format(type=counterparty.type))]
-        )
-    return counterparty.id

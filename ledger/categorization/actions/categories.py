@@ -8,11 +8,20 @@ from django.db import connection
 from django.db.models import Q
 
 from companies.change import CompanyChange, change_company
+from companies.closed_periods import PeriodClosed
 from companies.errors import ConflictError, InvalidInputError, build_unknown_id_error
 from companies.models import AuditContext, Company
 from ledger import hooks
 from ledger.categorization.actions import rule_references
-from ledger.models import DEFAULT_CATEGORIES, FINANCING_SYSTEM_KEYS, Account, Categorization, Category, CategoryInUse
+from ledger.models import (
+    DEFAULT_CATEGORIES,
+    FINANCING_SYSTEM_KEYS,
+    Account,
+    Categorization,
+    Category,
+    CategoryInUse,
+    Posting,
+)
 from ledger.transactions.actions.audit_links import link_audit_entry
 
 
@@ -126,6 +135,9 @@ def replace_category(change: CompanyChange, *, category: Category, replacement_i
         raise ReplacementPlTypeNotAllowed(pointer="#/replaceWith")
     categorizations = Categorization.objects.for_company(company.id).filter(category=category)
     transaction_ids = list(categorizations.values_list("transaction_id", flat=True))
+    posted = Posting.objects.for_company(company.id).filter(category_id=category.id)
+    if company.closed_through is not None and posted.filter(month__lte=company.closed_through).exists():
+        raise PeriodClosed.for_company(company, "#/replaceWith")
     params = {"old": category.id, "new": replacement.id, "company": company.id}
     with connection.cursor() as cursor:
         cursor.execute(

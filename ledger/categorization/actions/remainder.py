@@ -5,16 +5,12 @@ from uuid import UUID
 from companies.change import change_company
 from companies.models import AuditContext, Company, generate_id
 from companies.versions import PreconditionFailed
-from ledger.categorization.actions.bulk_categorization import (
-    get_category_pl_types,
-    resolve_counterparty_id,
-    resolve_pl_type,
-)
 from ledger.categorization.actions.split import (
     CategorizationInput,
     build_categorization_snapshot,
     write_split_categorizations,
 )
+from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
 from ledger.models import Categorization, Transaction, TransactionIsInitialBalance
 from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from companies.change import CompanyChange, change_company
 from companies.models import AuditContext, Company
-from ledger.categorization.actions.bulk_categorization import get_category_pl_types
+from ledger.categorization.queries.references import get_category_pl_types
 from ledger.models import Account, CategorizationRule, Category, Counterparty, DisabledReason, RuleAccount
 
 

@@ -1,13 +1,16 @@
 """Split one transaction over categories: its categorizations are replaced as a whole."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
 from companies.change import change_company
+from companies.closed_periods import is_closed
 from companies.errors import ValidationFailed, build_unknown_id_entry
 from companies.models import AuditContext, Company, generate_id, parse_id
 from ledger.bulk.copy import copy_rows
@@ -20,10 +23,12 @@ from ledger.models import (
     Transaction,
     TransactionIsInitialBalance,
     TransactionLinked,
+    counts_in_results,
 )
 from ledger.money.calc.money import has_too_many_decimals
 from ledger.recognition.actions.postings import PL_TYPES, delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
+from ledger.recognition.closed_categorizations import check_periods_are_open, get_first_open_day
 from ledger.recognition.service_periods import RecognitionRule, find_invoice_dates, resolve_service_period
 
 ErrorEntry = tuple[str, str, str]
@@ -71,15 +76,10 @@ def replace_categorizations(
         categorizations = validate_categorizations(row, existing, inputs)
         delete_postings(company=company, transaction_ids=[row.id])
         Categorization.objects.for_company(company.id).filter(transaction=row).unlinked().delete()
-        write_split_categorizations(
-            row,
-            categorizations,
-            leg_ids={
-                stored_categorization.id
-                for stored_categorization in existing.values()
-                if stored_categorization.counter_id
-            },
-        )
+        leg_ids = {
+            stored_categorization.id for stored_categorization in existing.values() if stored_categorization.counter_id
+        }
+        write_split_categorizations(row, categorizations, leg_ids=leg_ids, stored=existing.values())
         recompute_totals_and_postings(change, [row.id])
         row.last_updated_time, row.last_updated_user_id = context.time, context.actor
         before = {
@@ -134,8 +134,15 @@ def write_split_categorizations(
     *,
     leg_ids: Collection[UUID] = (),
     first_position: int = 0,
+    stored: Iterable[Categorization] = (),
 ) -> None:
-    """Store categorizations in order, from position ``first_position``; legs get only position, counterparty, note."""
+    """Store categorizations in order, from position ``first_position``; legs get only position, counterparty, note.
+
+    Args:
+        stored: the categorizations before; those that stay the same may be recognized in closed months.
+
+    Raises: PeriodClosed.
+    """
     company = row.company
     known_invoice_date = find_invoice_dates(company_id=company.id, transaction_ids=[row.id]).get(row.id)
     rows = []
@@ -155,9 +162,12 @@ def write_split_categorizations(
             has_revenue="revenue" in categorization.lines,
         )
         rows.append((categorization_id, position, categorization, period_dates))
+    recognition_starts = find_recognition_starts(
+        row, [(categorization, period_dates) for _, _, categorization, period_dates in rows], stored
+    )
     copy_rows(
         "ledger_categorization",
-        {**CATEGORIZATION_COLUMN_TYPES, "source_note": "text"},
+        {**CATEGORIZATION_COLUMN_TYPES, "source_note": "text", "recognized_from": "date"},
         (
             (
                 *(
@@ -176,11 +186,53 @@ def write_split_categorizations(
                     *period_dates,
                 ),
                 *(categorization.lines.get(pl_type) for pl_type in PL_TYPES),
-                *(categorization.pass_through_tax, categorization.value, categorization.source_note),
+                *(categorization.pass_through_tax, categorization.value, categorization.source_note, recognized_from),
             )
-            for categorization_id, position, categorization, period_dates in rows
+            for (categorization_id, position, categorization, period_dates), recognized_from in zip(
+                rows, recognition_starts, strict=True
+            )
         ),
     )
+
+
+def find_recognition_starts(
+    row: Transaction,
+    periods: list[tuple[CategorizationInput, tuple[date, date]]],
+    stored: Iterable[Categorization],
+) -> list[date | None]:
+    """Return the month in which each categorization recognizes what lies in closed months; None if nothing does.
+
+    A categorization that had the same category, amounts and period before stays recognized as it was.
+
+    Raises: PeriodClosed.
+    """
+    company = row.company
+    stored_starts = {
+        build_recognition_key(categorization.category_id, categorization.split, categorization.period): (
+            categorization.recognized_from
+        )
+        for categorization in stored
+    }
+    counts = counts_in_results(pending=row.pending, source=row.source)
+    starts: list[date | None] = []
+    closed_pointers = []
+    for categorization, dates in periods:
+        key = build_recognition_key(categorization.category_id, categorization.lines, dates)
+        if key in stored_starts:
+            starts.append(stored_starts[key])
+        elif counts and is_closed(company, dates[0]):
+            starts.append(get_first_open_day(company))
+            if not categorization.rule.catches_up:
+                closed_pointers.append((f"{categorization.pointer}/usingDateRule", dates[0]))
+        else:
+            starts.append(None)
+    check_periods_are_open(company, closed_pointers)
+    return starts
+
+
+def build_recognition_key(category_id: UUID, lines: dict[str, Decimal], dates: tuple[date, date]) -> tuple[Any, ...]:
+    """Return what of a categorization makes figures: category, amounts by P&L line and period."""
+    return category_id, frozenset((line, value.normalize()) for line, value in lines.items()), dates
 
 
 def assign_categorization_ids(row: Transaction, inputs: list[CategorizationInput]) -> list[UUID]:

@@ -42,6 +42,7 @@ from ledger.transactions.pages.labels import (
     to_choices,
 )
 from ledger.transactions.pages.return_urls import build_return_urls, redirect_to_transaction
+from ledger.transactions.representation import FIRST_OPEN_MONTH
 
 EMPTY_ROWS_SHOWN = 2  # empty rows below those that are stored
 EMPTY_ROWS_ADDED = 3
@@ -50,6 +51,7 @@ TOO_MANY_ROWS_MESSAGE = gettext_lazy("Nothing was saved. This page allows at mos
 ROW_FIELD_PATTERN = re.compile(r"category-(\d{1,5})", re.ASCII)
 ROW_FIELDS = ("key", "category", "amount")  # a part with several lines has a row for each; the rest stands in its first
 DETAIL_FIELDS = ("counterparty", "rule", "start", "end", "invoice", "note")
+CATCH_UP = "catch-up"  # ticked: what lies in closed months is recognized in the first open one
 SPLIT_FORM_FIELDS = {  # where a row shows what is wrong with a field of its part
     "categoryId": "category",
     "plSplit": "amount",
@@ -247,6 +249,8 @@ class SplitFormReader:
         """Return what a categorization has besides its amounts. Raises ValidationFailed."""
         values = first_row.values
         rule = build_date_rule(values["rule"], values["start"], values["end"], invoice=values["invoice"])
+        if CATCH_UP in self.page.request.POST:
+            rule["recognizeFrom"] = FIRST_OPEN_MONTH
         body: dict[str, Any] = {"usingDateRule": rule, "sourceNote": values["note"] or None}
         if tax := row.values["tax"]:
             body["passThroughTax"] = self.parse_row_amount(tax, pointer=f"{pointer}/passThroughTax")

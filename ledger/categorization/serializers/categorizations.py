@@ -13,7 +13,7 @@ from ledger.recognition.service_periods import RecognitionRule
 from ledger.transactions.serializers import (
     CategorizationSerializer,
     CounterpartyRef,
-    DateRuleSerializer,
+    RecognitionSerializer,
     SelectionSerializer,
 )
 
@@ -58,7 +58,10 @@ def to_recognition_rule(value: dict[str, Any] | None) -> RecognitionRule:
     """Return the date rule of a validated DateRuleSerializer; transactionDate if there is none."""
     if value is None:
         return RecognitionRule()
-    return RecognitionRule(value["type"], value.get("start_date"), value.get("end_date"), value.get("invoice_date"))
+    catches_up = value.get("recognize_from") is not None
+    return RecognitionRule(
+        value["type"], value.get("start_date"), value.get("end_date"), value.get("invoice_date"), catches_up
+    )
 
 
 class CategorizeRequest(StrictSerializer):
@@ -68,7 +71,7 @@ class CategorizeRequest(StrictSerializer):
         choices=PlType.choices, required=False, allow_null=True, help_text="Required if the category has several."
     )
     counterparty = CounterpartyRef(required=False, allow_null=True)
-    using_date_rule = DateRuleSerializer(required=False, allow_null=True)
+    using_date_rule = RecognitionSerializer(required=False, allow_null=True)
     pass_through_tax = fields.NumberField(required=False, allow_null=True)
 
 

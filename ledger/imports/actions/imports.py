@@ -11,6 +11,7 @@ from uuid import UUID
 
 from companies.api.limits import MAX_ERRORS
 from companies.change import CompanyChange, change_company
+from companies.closed_periods import PeriodClosed
 from companies.counters import count_import_outcome
 from companies.errors import ValidationFailed, build_unknown_id_entry
 from companies.models import AuditContext, Company, generate_id
@@ -39,6 +40,7 @@ class TransactionImportOutcome:
 
     count: int = 0
     skipped_before_data_start: int = 0
+    skipped_closed: int = 0
     duplicates: int = 0
     possible_duplicates: int = 0  # new rows with the day and amount of one that is there with other words
     errors: list[Fault] = field(default_factory=list)
@@ -83,6 +85,7 @@ def import_transactions(
             raise ValidationFailed(outcome.errors[:MAX_ERRORS])
         account_ids = {row.account_id for row in rows}
         rows = drop_duplicate_items(company=company, rows=rows, request=request, outcome=outcome)
+        rows = drop_closed_items(company=company, rows=rows, request=request, outcome=outcome)
         outcome.rows, outcome.count = rows, len(rows)
         count_import_outcome(source="transactions", outcome=outcome)
         if rows and not request.dry_run:
@@ -218,6 +221,27 @@ def drop_duplicate_items(
         new_rows = drop_stored_items(company=company, rows=new_rows, request=request, outcome=outcome)
     outcome.duplicates = len(rows) - len(new_rows)
     return new_rows
+
+
+def drop_closed_items(
+    *,
+    company: Company,
+    rows: list[TransactionImportItem],
+    request: TransactionImportRequest,
+    outcome: TransactionImportOutcome,
+) -> list[TransactionImportItem]:
+    """Return the rows in open months and pending ones; with `closed: skip` the others are counted as left out.
+
+    Raises: PeriodClosed with their pointers.
+    """
+    if company.closed_through is None:
+        return rows
+    closed_row_ids = {id(row) for row in rows if row.date <= company.closed_through and not row.pending}
+    if closed_row_ids and request.closed != "skip":
+        indexes = (index for index, item in enumerate(request.items) if id(item) in closed_row_ids)
+        raise PeriodClosed.for_company(company, *(f"#/transactions/{index}/date" for index in indexes))
+    outcome.skipped_closed = len(closed_row_ids)
+    return [row for row in rows if id(row) not in closed_row_ids]
 
 
 def has_trusted_id(row: TransactionImportItem, request: TransactionImportRequest) -> bool:

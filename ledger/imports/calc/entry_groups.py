@@ -41,7 +41,7 @@ class StoredTransaction:
 @dataclass(slots=True)
 class EntryGroup:
     """The units of one entry: itself, or its single payments. Units that are neither new, nor booked by it, nor
-    lapsed are stored already.
+    lapsed, nor closed are stored already.
     """
 
     account: str
@@ -50,6 +50,7 @@ class EntryGroup:
     new: list[Entry] = field(default_factory=list)
     booked: int = 0  # that were pending in the ledger until now
     lapsed: int = 0  # announced for days of which a final statement is there, that does not have them
+    closed: int = 0  # that would be booked in closed months and are left out
 
 
 def build_match_key(account: str, entry: Entry) -> MatchKey:

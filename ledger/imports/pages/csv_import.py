@@ -13,7 +13,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from companies.auth import login_redirects
 from companies.errors import DomainError, InvalidInputError, TooLargeError
@@ -25,7 +25,7 @@ from companies.permissions import Permission
 from ledger.calc.delimited_text import Lines
 from ledger.imports import progress
 from ledger.imports.actions import uploads
-from ledger.imports.actions.imports import TransactionImportOutcome, import_transactions
+from ledger.imports.actions.imports import import_transactions
 from ledger.imports.actions.uploads import OpeningBalance
 from ledger.imports.calc.column_mapping import FIELDS, normalize_csv_settings, to_csv_settings
 from ledger.imports.calc.detection import find_configured_table
@@ -33,6 +33,7 @@ from ledger.imports.calc.detection_result import Detection
 from ledger.imports.encoding_choices import find_encoding_choices
 from ledger.imports.forms import FIELD_LABELS, ColumnsForm, get_form_field_name, to_form_data
 from ledger.imports.pages.chosen_rows import build_rows
+from ledger.imports.pages.outcome_message import format_import_outcome
 from ledger.imports.pages.questions import EXAMPLE_ROWS_SHOWN, AskedQuestion, build_asked_encoding, build_asked_question
 from ledger.imports.pages.saved_settings import ANSWER, find_given_reading, settings_for, with_answers
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, table_of
@@ -307,7 +308,7 @@ def preview_csv_import(
     """Render the dry run; it stores nothing."""
     form = BoundForm(values={})
     with import_check.page.handle_errors(form):
-        request = rows.build_request(dry_run=True, on_error="skip", duplicates=import_check.duplicates)
+        request = rows.build_request(dry_run=True, on_error="skip", duplicates=import_check.duplicates, closed="skip")
         outcome = import_transactions(
             company=import_check.page.company, context=import_check.page.audit_context, request=request
         )
@@ -342,7 +343,8 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
     visit, account, form = import_check.page, import_check.form.get_chosen_account(), BoundForm(values={})
     on_error = "skip" if "leave_out" in visit.request.POST else "abort"
     with visit.handle_errors(form):
-        request = rows.build_request(on_error=on_error, duplicates=import_check.duplicates)
+        closed = "skip" if "leave_closed" in visit.request.POST else "refuse"
+        request = rows.build_request(on_error=on_error, duplicates=import_check.duplicates, closed=closed)
         request.skip_possible_duplicates = "leave_possible" in visit.request.POST
         opening = find_opening_balance(visit, account, rows) if "set_opening" in visit.request.POST else None
         outcome = uploads.import_upload(
@@ -373,27 +375,3 @@ def build_csv_settings(import_check: CsvImportCheck, rows: TableItems) -> dict[s
     if data["amount_currency"]:
         csv_settings["currency"] = data["amount_currency"]
     return csv_settings | {name: data[name] for name in ("encoding", "separator") if data[name]}
-
-
-def format_import_outcome(outcome: TransactionImportOutcome, account: Account) -> str:
-    """Describe what an import did."""
-    count, bad = outcome.count, outcome.bad
-    sentence = ngettext(
-        "{count} transaction imported into {account}.", "{count} transactions imported into {account}.", count
-    )
-    parts = [sentence.format(count=format_count(count), account=account.name)]
-    if outcome.duplicates:
-        known_sentence = ngettext("{count} duplicate skipped.", "{count} duplicates skipped.", outcome.duplicates)
-        parts.append(known_sentence.format(count=format_count(outcome.duplicates)))
-    if old := outcome.skipped_before_data_start:
-        early_sentence = ngettext(
-            "{count} before the data start date skipped.", "{count} before the data start date skipped.", old
-        )
-        parts.append(early_sentence.format(count=format_count(old)))
-    if bad:
-        parts.append(
-            ngettext("{count} row with errors skipped.", "{count} rows with errors skipped.", bad).format(
-                count=format_count(bad)
-            )
-        )
-    return " ".join(parts)

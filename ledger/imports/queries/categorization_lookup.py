@@ -7,8 +7,8 @@ from uuid import UUID
 from companies.errors import build_unknown_id_entry
 from companies.models import Company, parse_id
 from ledger.bulk.request_bodies import Fault
-from ledger.categorization.actions.bulk_categorization import PlTypeNeeded, PlTypeNotAllowed, resolve_pl_type
 from ledger.categorization.actions.full_categorization import FullCategorization
+from ledger.categorization.queries.references import PlTypeNeeded, PlTypeNotAllowed, resolve_pl_type
 from ledger.imports.import_body import TransactionImportItem
 from ledger.models import Category, Counterparty
 

@@ -5,6 +5,7 @@ Postings are derived. Only this module writes them, for every categorization tha
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
@@ -64,6 +65,7 @@ class PostingInput(NamedTuple):
     day: date  # of the transaction
     currency: str
     lines: tuple[tuple[str, Decimal], ...]
+    recognized_from: date | None = None  # first day of the month that recognizes what lies before it
 
 
 class PostingRow(NamedTuple):
@@ -87,11 +89,27 @@ def build_posting_rows(
     for posting_input in posting_inputs:
         for pl_type, value in posting_input.lines:
             start, end = get_recognition_period(posting_input, pl_type)
-            for month, amount in spread_amount(value, currency=posting_input.currency, start=start, end=end).items():
+            months = spread_amount(value, currency=posting_input.currency, start=start, end=end)
+            for month, amount in move_to_open_month(months, posting_input.recognized_from).items():
                 base_amount = convert_to_base_currency(
                     amount, posting_input=posting_input, base_currency=base_currency, rates=rates
                 )
                 yield PostingRow(posting_input.id, pl_type, month, posting_input.category_id, amount, base_amount)
+
+
+def move_to_open_month(amount_by_month: dict[date, Decimal], first_month: date | None) -> dict[date, Decimal]:
+    """Add amounts of earlier months to those of `first_month`; None moves nothing.
+
+    >>> move_to_open_month({date(2026, 3, 1): Decimal(2), date(2026, 4, 1): Decimal(3)}, date(2026, 4, 1))
+    {datetime.date(2026, 4, 1): Decimal('5')}
+    """
+    if first_month is None:
+        return amount_by_month
+    moved: dict[date, Decimal] = {}
+    for month, amount in amount_by_month.items():
+        recognition_month = max(month, first_month)
+        moved[recognition_month] = moved.get(recognition_month, Decimal(0)) + amount
+    return {month: amount for month, amount in moved.items() if amount}
 
 
 def get_recognition_period(posting_input: PostingInput, pl_type: str) -> tuple[date, date]:
@@ -212,9 +230,10 @@ def list_posting_inputs(rows: Any, *, limit: int | None = None) -> list[PostingI
         "computed_end_date",
         "transaction__date",
         "transaction__amount_currency",
+        "recognized_from",
         *PL_TYPES,
     )
-    return [PostingInput(*row[:7], to_pl_type_amounts(row[7:])) for row in values[:limit]]  # type: ignore[call-arg]
+    return [PostingInput(*row[:7], to_pl_type_amounts(row[8:]), row[7]) for row in values[:limit]]  # type: ignore[call-arg]
 
 
 def to_pl_type_amounts(values: Iterable[Decimal | None]) -> tuple[tuple[str, Decimal], ...]:
@@ -224,6 +243,24 @@ def to_pl_type_amounts(values: Iterable[Decimal | None]) -> tuple[tuple[str, Dec
 
 # ---------------------------------------------------------------------------------------------- rebuild and
 # verification
+
+
+def rebuild_postings_at_current_rates(company_id: UUID) -> None:
+    """Rebuild all postings of a company; late exchange rates may change closed months. Raises MissingRateError."""
+    with allow_late_rates():
+        rebuild_company_postings(company_id)
+
+
+@contextmanager
+def allow_late_rates() -> Iterator[None]:
+    """Allow the statements inside to convert postings of closed months at exchange rates that arrived late.
+
+    Figures stay as reported; the closings' differences name the rates. Amounts and dates stay protected.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL tidebook.rates = 'on'")
+        yield
+        cursor.execute("SET LOCAL tidebook.rates = 'off'")
 
 
 def rebuild_company_postings(company_id: UUID) -> None:

@@ -9,7 +9,7 @@ from companies.change import change_company
 from companies.maintenance.progress_bar import ProgressCallback, ignore_progress, track_progress
 from companies.models import AuditContext, Company
 from ledger.models import Categorization, RateLoad, Transaction
-from ledger.recognition.actions.postings import POSTING_CHUNK_ROWS, rebuild_postings
+from ledger.recognition.actions.postings import POSTING_CHUNK_ROWS, allow_late_rates, rebuild_postings
 
 
 def convert_results_to_new_rates(*, now: datetime, tell: ProgressCallback = ignore_progress) -> int | None:
@@ -43,7 +43,7 @@ def convert_postings_to_new_rates(
 def convert_company_postings(company: Company, *, context: AuditContext, since: date) -> int:
     """Rebuild the postings of foreign-currency transactions of one company."""
     count = 0
-    with change_company(company, context=context):
+    with change_company(company, context=context), allow_late_rates():
         counted_categorizations = Categorization.objects.for_company(company.id).counted_in_results()
         rows = (
             Transaction.objects.for_company(company.id)

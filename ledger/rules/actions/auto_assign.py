@@ -27,6 +27,7 @@ from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
 from ledger.recognition.service_periods import RecognitionRule
 from ledger.rules.calc.rule_matcher import MatchInput
 from ledger.rules.queries.assignability import build_assignability_check
+from ledger.rules.queries.closed_choices import find_closed_choices
 from ledger.rules.queries.compiled_rules import CompiledRules, load_compiled_rules, parse_rule_note
 from ledger.rules.queries.history_proposals import ACCOUNT_NOTE, HISTORY_NOTE, find_certain_categories
 
@@ -165,6 +166,8 @@ def assign_matched_categories(
 ) -> None:
     """Store the choices that can be assigned, and count them by source."""
     assignable = [match for match in choices if can_assign(match[1], match[2])]
+    closed_ids = find_closed_choices(change.company, [(transaction, choice) for _, transaction, choice in assignable])
+    assignable = [match for match in assignable if match[1].id not in closed_ids]
     if assignable:
         apply_choices(change, [(transaction, choice) for _, transaction, choice in assignable], automatic=True)
         result.by_source.update(source for source, _, _ in assignable)

@@ -12,11 +12,7 @@ from companies.errors import ConflictError, ValidationFailed, build_unknown_id_e
 from companies.models import AuditContext, Company, snapshot_row
 from companies.time_zones import get_today
 from companies.versions import check_version
-from ledger.categorization.actions.bulk_categorization import (
-    get_category_pl_types,
-    resolve_counterparty_id,
-    resolve_pl_type,
-)
+from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
 from ledger.models import TEXT_CONDITIONS, Account, CategorizationRule, Counterparty, RuleAccount
 from ledger.recognition.service_periods import resolve_service_period
 

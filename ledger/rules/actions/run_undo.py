@@ -132,13 +132,14 @@ def build_previous_choice(
         counterparty_id and counterparty_id not in counterparty_ids
     ):
         return None
-    rule_type, *days = replaced["rule"]
+    rule_type, *texts = replaced["rule"]
+    start, end, invoice_date = (date.fromisoformat(text) if text else None for text in texts)
     tax = replaced["pass_through_tax"]
     return CategorizationChoice(
         category_id,
         replaced["pl_type"],
         counterparty_id,
-        RecognitionRule(rule_type, *(date.fromisoformat(day) if day else None for day in days)),
+        RecognitionRule(rule_type, start, end, invoice_date),
         None if tax is None else Decimal(tax),
         source_note=replaced["source_note"],
     )

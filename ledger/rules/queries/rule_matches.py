@@ -19,6 +19,7 @@ from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
 from ledger.recognition.service_periods import RecognitionRule
 from ledger.rules.calc.rule_matcher import MatchInput
 from ledger.rules.queries.assignability import build_assignability_check
+from ledger.rules.queries.closed_choices import find_closed_choices
 from ledger.rules.queries.compiled_rules import CompiledRules
 from ledger.transactions.queries.selections import select_transactions
 
@@ -62,7 +63,7 @@ def iterate_rule_matches(company: Company, rows: Any, rules: CompiledRules) -> I
     rows = rows.order_by("id")
     chunk = list(rows.values_list(*TRANSACTION_COLUMNS)[:RUN_CHUNK_ROWS])
     while chunk:
-        yield list(find_rule_matches(company, chunk, rules))
+        yield skip_closed_matches(company, list(find_rule_matches(company, chunk, rules)))
         if len(chunk) < RUN_CHUNK_ROWS:
             return
         chunk = list(rows.filter(id__gt=chunk[-1][0]).values_list(*TRANSACTION_COLUMNS)[:RUN_CHUNK_ROWS])
@@ -109,6 +110,16 @@ def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) 
         )
         would_change = would_change and not (pending or is_excluded) and can_assign(transaction, verdict.choice)
         yield RuleMatch(transaction, verdict.rule_id, verdict.choice, would_change, assigned)
+
+
+def skip_closed_matches(company: Company, matches: list[RuleMatch]) -> list[RuleMatch]:
+    """Return the matches; those that would change what is recognized in a closed month would change nothing."""
+    choices = [(match.transaction, match.choice) for match in matches if match.would_change]
+    closed_ids = find_closed_choices(company, choices)
+    return [
+        RuleMatch(*match[:3], match.would_change and match.transaction.id not in closed_ids, match.assigned)
+        for match in matches
+    ]
 
 
 def load_assigned_categories(categorizations: Any) -> tuple[dict[UUID, AssignedCategory], set[UUID]]:

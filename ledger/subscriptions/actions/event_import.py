@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from companies.api.limits import MAX_ERRORS
 from companies.change import CompanyChange, change_company
+from companies.closed_periods import PeriodClosed, is_closed
 from companies.counters import count_import_outcome
 from companies.errors import ValidationFailed
 from companies.models import AuditContext, Company, generate_id
@@ -102,6 +103,7 @@ def validate_event_items(
     known_ids = find_known_event_ids(company, request.items)
     errors_by_price: dict[tuple[str, str], Fault | None] = {}  # price lists are short
     rows: list[tuple[str, EventImportItem]] = []
+    closed: list[str] = []
     for index, item in enumerate(request.items):
         if item is None:
             continue
@@ -117,7 +119,11 @@ def validate_event_items(
                 outcome.duplicates += 1
                 continue
             known_ids.add(item.external_id)
+        days = {"effectiveDate": item.effective_date, "committedDate": item.committed_date}
+        closed += [f"#/events/{index}/{name}" for name, day in days.items() if is_closed(company, day)]
         rows.append((references.get_or_create_subscription_id(item), item))
+    if closed:
+        raise PeriodClosed.for_company(company, *closed)
     outcome.errors = sort_faults(outcome.errors)
     return rows
 

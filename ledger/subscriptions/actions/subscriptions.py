@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from companies.change import change_company
+from companies.closed_periods import PeriodClosed, check_open
 from companies.errors import ValidationFailed, build_unknown_id_error
 from companies.models import AuditContext, Company
 from companies.time_zones import get_today
@@ -66,6 +68,7 @@ def update_subscription(
         has_new_customer = customer_id != subscription.customer_id
         if has_new_customer:
             check_subscription_customer(company=company, customer_id=customer_id)
+            check_events_are_open(company, subscription)
         check_subscription_product(company=company, product_id=values.get("product_id"))
         change.update(subscription, "subscription.updated", **values)
         if has_new_customer:
@@ -74,6 +77,16 @@ def update_subscription(
             )  # both customers' past is another: all is added up anew
             hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)
     return subscription
+
+
+def check_events_are_open(company: Company, subscription: Subscription) -> None:
+    """Raise PeriodClosed where events of the subscription count in closed months."""
+    if company.closed_through is None:
+        return
+    events = SubscriptionEvent.objects.for_company(company.id).filter(subscription=subscription).not_retracted()
+    early = Q(effective_date__lte=company.closed_through) | Q(committed_date__lte=company.closed_through)
+    if events.filter(early).exists():
+        raise PeriodClosed.for_company(company, "#/customerId")
 
 
 def delete_subscription(*, company: Company, context: AuditContext, subscription_id: UUID | str) -> None:
@@ -129,6 +142,8 @@ def create_subscription_event(*, company: Company, context: AuditContext, values
         subscription = Subscription.objects.for_company(company.id).filter(id=values["subscription_id"]).first()
         if subscription is None:
             raise build_unknown_id_error("#/subscriptionId")
+        days = {"#/effectiveDate": values["effective_date"], "#/committedDate": values["committed_date"]}
+        check_open(company, days.items())
         event = change.create(SubscriptionEvent(company=company, **values), "subscriptionEvent.created")
         event_changes = SubscriptionEventChanges(customers=frozenset({subscription.customer_id}), added=(event.id,))
         hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)

@@ -8,8 +8,9 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from companies.change import CompanyChange, change_company
+from companies.closed_periods import PeriodClosed, check_open, is_closed
 from companies.errors import InvalidInputError, ValidationFailed, build_unknown_id_error
-from companies.models import AuditContext, Company, Membership, parse_id, snapshot_row
+from companies.models import AuditContext, Company, IdIn, Membership, parse_id, snapshot_row
 from ledger import hooks
 from ledger.models import (
     IMPORTED_FIELDS,
@@ -25,6 +26,7 @@ from ledger.money.calc.money import has_too_many_decimals
 from ledger.recognition.actions.period_updates import recompute_periods
 from ledger.recognition.actions.postings import delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
+from ledger.recognition.closed_categorizations import find_legs_in_closed_months, find_recognized_in_closed_months
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.queries.selections import get_transaction_ids
 
@@ -54,6 +56,8 @@ def create_transaction(*, company: Company, context: AuditContext, values: dict[
         account = get_booking_account(company, values["account_id"])
         values = to_transaction_columns(values, currency=values.get("amount_currency") or account.default_currency)
         check_assignee(company, values)
+        if not values.get("pending"):
+            check_open(company, [("#/date", values["date"])])
         row = change.insert(Transaction(company=company, source=Source.MANUAL, **values))
         hooks.transaction_created.run(company=company, transaction=row, context=context)
         change.record(row, "transaction.created", after=snapshot_row(row))
@@ -85,6 +89,7 @@ def update_transaction(
             check_assignee(company, values)
         if row.is_initial and changed & FIXED_BY_INITIAL_BALANCE:
             raise TransactionIsInitialBalance
+        check_facts_are_open(company, row, values, changed)
         categorizations = list(Categorization.objects.for_company(company.id).filter(transaction=row))
         if row.categorizations_auto_assigned and changed & {"amount_value", "amount_currency"}:
             values["categorized_value"] = values["amount_value"]  # automatic categorizations follow the amount
@@ -105,6 +110,36 @@ def update_transaction(
             account_ids=account_ids | {row.account_id} if changed & BALANCE_COLUMNS else (),
         )
     return row
+
+
+FACT_POINTERS = {
+    "account_id": "#/accountId",
+    "amount_value": "#/amountValue",
+    "amount_currency": "#/amountCurrency",
+    "date": "#/date",
+    "pending": "#/pending",
+}
+
+
+def check_facts_are_open(company: Company, row: Transaction, values: dict[str, Any], changed: set[str]) -> None:
+    """Raise PeriodClosed if a field changes that a balance of a closed month depends on."""
+    names = [name for name in FACT_POINTERS if name in changed]
+    was_closed = not row.pending and is_closed(company, row.date)
+    becomes_closed = not values.get("pending", row.pending) and is_closed(company, values.get("date", row.date))
+    if not was_closed:  # only what moves it into a closed month
+        names = [name for name in names if name in {"date", "pending"}] if becomes_closed else []
+    if names:
+        raise PeriodClosed.for_company(company, *(FACT_POINTERS[name] for name in names))
+
+
+def find_closed_transactions(company: Company, transaction_ids: list[UUID]) -> set[UUID]:
+    """Return the transactions that count in a closed month: by date, categorization or transfer."""
+    if company.closed_through is None:
+        return set()
+    rows = Transaction.objects.for_company(company.id).filter(IdIn("id", transaction_ids)).booked()
+    dated_ids = set(rows.filter(date__lte=company.closed_through).values_list("id", flat=True))
+    recognized_ids = find_recognized_in_closed_months(company, transaction_ids)
+    return dated_ids | recognized_ids | find_legs_in_closed_months(company, transaction_ids)
 
 
 def remember_imported_values(row: Transaction, changed: set[str]) -> None:
@@ -178,6 +213,8 @@ def delete_transaction(*, company: Company, context: AuditContext, transaction_i
     """Delete a transaction. Raises NotFoundError, PreconditionFailed, MissingRateError."""
     with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id)
+        if find_closed_transactions(company, [row.id]):
+            raise PeriodClosed.for_company(company)
         entry = change.record(row, "transaction.deleted", before=snapshot_row(row))
         link_audit_entry(change, entry, (), partners=delete_transaction_rows(change, [row.id]).partner_ids)
         hooks.balances_changed.run(change=change, account_ids={row.account_id})
@@ -195,6 +232,9 @@ def delete_transactions(*, company: Company, context: AuditContext, ids: Mapping
     """
     with change_company(company, context=context) as change:
         transaction_ids = get_transaction_ids(company, ids, pointer="#/transactionIds")
+        if closed_ids := find_closed_transactions(company, transaction_ids):
+            pointers = (f"#/transactionIds/{n}" for n, row_id in enumerate(ids.values()) if row_id in closed_ids)
+            raise PeriodClosed.for_company(company, *pointers)
         account_ids = list_account_ids(company, transaction_ids)
         deletion = delete_transaction_rows(change, transaction_ids)
         after = {"deleted": deletion.deleted, "ids": [str(each) for each in transaction_ids[:100]]}

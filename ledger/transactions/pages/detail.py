@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from companies.audit.pages import find_actor_names
+from companies.closed_periods import is_closed
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -134,7 +135,7 @@ def list_unattached_files(page: CompanyPage) -> Any:
 def edit_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     """Edit a transaction's own fields, as PUT does; fields fixed by a transfer or initial balance are not offered."""
     row = get_transaction_or_404(page, transaction_id)
-    fixed_names = list_fixed_fields(row, linked=row.transferred_value != 0)
+    fixed_names = list_fixed_fields(row, linked=row.transferred_value != 0, closed=is_closed(page.company, row.date))
     if not page.is_post:
         return render_transaction_form(
             page, BoundForm(values=build_transaction_form_values(row)), row=row, fixed=fixed_names

@@ -72,10 +72,10 @@ def build_transaction_form_values(row: Transaction) -> dict[str, Any]:
     }
 
 
-def list_fixed_fields(row: Transaction, *, linked: bool) -> set[str]:
-    """Return the fields that cannot be edited: of linked transactions and initial balances."""
+def list_fixed_fields(row: Transaction, *, linked: bool, closed: bool = False) -> set[str]:
+    """Return the fields that cannot be edited: of linked transactions, initial balances and closed months."""
     columns: set[str] = FIXED_BY_LINK if linked else set()
-    if row.is_initial:
+    if row.is_initial or (closed and not row.pending):
         columns = FIXED_BY_INITIAL_BALANCE
     return {FIELD_BY_COLUMN.get(column, column) for column in columns}
 

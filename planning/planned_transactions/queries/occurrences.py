@@ -12,7 +12,14 @@ from companies.errors import ValidationFailed
 from companies.models import Company
 from ledger.calc.months import MONTHS_PER_YEAR, add_months
 from ledger.money.calc.money import format_amount
-from planning.calc.recurrence import Occurrence, OccurrencePatch, OccurrenceState, expand_occurrences, get_state
+from planning.calc.recurrence import (
+    OVERDUE_PERIOD,
+    Occurrence,
+    OccurrencePatch,
+    OccurrenceState,
+    expand_occurrences,
+    get_state,
+)
 from planning.models import PlannedTransaction, attach_overrides
 from planning.planned_transactions.queries.settled_totals import NOTHING_SETTLED, SettledAmounts, load_settled_amounts
 
@@ -124,6 +131,15 @@ def list_due_occurrences(
             iter_due_occurrences(attach_overrides(list(rows)), start=window_start, end=window_end, today=today)
         )
     )
+
+
+def count_overdue_occurrences(*, company: Company, start: dt.date, end: dt.date, today: dt.date) -> int:
+    """Return how many occurrences that were due in [start, end] are overdue today; older ones have lapsed."""
+    start, end = max(start, today - OVERDUE_PERIOD), min(end, today)
+    if end < start:
+        return 0
+    due_occurrences = list_due_occurrences(company, window_start=start, window_end=end, today=today)
+    return sum(occurrence.state == "overdue" for occurrence in due_occurrences)
 
 
 def iter_due_occurrences(

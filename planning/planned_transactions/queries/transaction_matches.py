@@ -10,8 +10,10 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Abs
 
 from companies.change import CompanyChange
+from companies.closed_periods import is_closed
 from companies.models import Company
-from ledger.models import RefusedMatch, Transaction
+from ledger.calc.recognition import DateRule
+from ledger.models import Categorization, RefusedMatch, Transaction
 from ledger.money.rates import get_rate_table
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.queries.transfer_candidates import build_day_range, compute_days_apart
@@ -146,9 +148,38 @@ def settle_booked_transactions(*, change: CompanyChange, rows: Any) -> None:
     days = [each.date for each in transactions]
     rules = filter_rules_by_amount(rules_to_settle, transactions, company_id=company.id).values_list("id", flat=True)
     open_occurrences = iter_planned_flows(company, *extend_window(min(days), max(days), AUTO_SETTLE_DAYS), rules=rules)
-    pairs = match_occurrences(map(build_open_occurrence, open_occurrences), transactions, max_days=AUTO_SETTLE_DAYS)
+    pairs = drop_closed_invoice_matches(
+        company,
+        match_occurrences(map(build_open_occurrence, open_occurrences), transactions, max_days=AUTO_SETTLE_DAYS),
+    )
     if pairs:
         settle_pairs(change, pairs)
+
+
+def drop_closed_invoice_matches(company: Company, matches: list[SettlementMatch]) -> list[SettlementMatch]:
+    """Return the matches without those whose invoice date would change what is recognized in a closed month."""
+    if company.closed_through is None or not matches:
+        return matches
+    planned = PlannedTransaction.objects.for_company(company.id).filter(
+        id__in={match.occurrence.planned_id for match in matches}, invoice_date__isnull=False
+    )
+    invoice_dates = dict(planned.values_list("id", "invoice_date"))
+    ids = [match.transaction.id for match in matches if match.occurrence.planned_id in invoice_dates]
+    by_invoice = Q(rule=DateRule.INVOICE_DATE)
+    if company.pl_recognize_revenue_on_invoice:
+        by_invoice |= Q(rule=DateRule.TRANSACTION_DATE, revenue__isnull=False)
+    categorizations = Categorization.objects.for_company(company.id).filter(
+        by_invoice, transaction_id__in=ids, invoice_date=None
+    )
+    starts = list(categorizations.values_list("transaction_id", "computed_start_date"))
+    dependent_ids = {transaction_id for transaction_id, _ in starts}
+    closed_ids = {transaction_id for transaction_id, start in starts if is_closed(company, start)}
+    closed_ids |= {
+        match.transaction.id
+        for match in matches
+        if match.transaction.id in dependent_ids and is_closed(company, invoice_dates.get(match.occurrence.planned_id))
+    }
+    return [match for match in matches if match.transaction.id not in closed_ids]
 
 
 def filter_rules_by_amount(plans: Any, transactions: list[BookedTransaction], *, company_id: UUID) -> Any:

@@ -35,7 +35,10 @@ def test_split_is_returned_as_sent_and_closes_transaction(api, books, bank, acme
         key: {
             "counterparty": {"type": "vendor", "id": vendor["id"]},
             "categoryId": hosting,
-            "usingDateRule": {"type": "transactionDate", "startDate": None, "endDate": None, "invoiceDate": None},
+            "usingDateRule": {
+                "type": "transactionDate",
+                **dict.fromkeys(("startDate", "endDate", "invoiceDate", "recognizeFrom")),
+            },
             "computedStartDate": "2026-03-15",
             "computedEndDate": "2026-03-15",
             "plSplit": {"revenue": 0, "cogs": -100, "cac": 0, "pd": 0, "ga": 0, "no": 0, "neutral": 0},
@@ -99,7 +102,8 @@ def test_every_date_rule_returns_its_computed_dates(books, bank, rule, start, en
         made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}, "usingDateRule": rule}
     )
     (part,) = answer.json()["categorizations"].values()
-    assert part["usingDateRule"] == {"startDate": None, "endDate": None, "invoiceDate": None} | rule
+    unset = dict.fromkeys(("startDate", "endDate", "invoiceDate", "recognizeFrom"))
+    assert part["usingDateRule"] == unset | rule
     assert (part["computedStartDate"], part["computedEndDate"]) == (start, end)
 
 

@@ -40,6 +40,7 @@ def test_import_stores_rows_and_returns_count(api, bank):
         "success": True,
         "count": 2,
         "skippedBeforeDataStart": 0,
+        "skippedClosed": 0,
         "dataStartDate": None,
         "importId": None,
         "duplicates": 0,

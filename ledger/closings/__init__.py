@@ -1,0 +1,1 @@
+"""Period close: closed months, their frozen figures, and what has changed since."""

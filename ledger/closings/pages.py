@@ -1,0 +1,237 @@
+"""Pages of period close: close a month, the history, and what has changed since a month was reported."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+
+from companies.api.fields import MONTH_PATTERN
+from companies.audit.pages import build_entry_line, find_actor_names, find_entity_names, is_entity_hidden
+from companies.locales import get_current_locale
+from companies.models import AuditEntry
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm, bind_form
+from companies.permissions import Permission
+from ledger.calc.months import add_months, format_month, get_first_day_of_month, get_last_day_of_month, list_months
+from ledger.closings import actions
+from ledger.closings.calc.figures import FigureKey
+from ledger.closings.queries import closings as closing_queries
+from ledger.closings.queries.checks import CloseChecks, check_months
+from ledger.closings.queries.differences import Difference, list_differences
+from ledger.closings.serializers import CloseRequest, ReopenRequest
+from ledger.models import Account, Category, Closing, PlType, translate_category_name
+from ledger.money.calc.fx import RateLookupError
+from ledger.money.rates import get_rate_table
+from ledger.transactions.pages.labels import LINE_LABELS
+
+READ, MANAGE = Permission.FINANCIALS_READ, Permission.CLOSINGS_MANAGE
+
+
+class CheckLine(NamedTuple):
+    """One check before closing: how much is unfinished, and the page that lists it."""
+
+    label: str
+    unfinished: int
+    page: str
+    query: str
+
+
+@company_page(reads=READ, writes=MANAGE)
+def show_closings(page: CompanyPage) -> HttpResponse:
+    """Show the months that can be closed, with their checks, and the closed ones. The form closes a month."""
+    if page.is_post:
+        form = bind_form(CloseRequest, page.request.POST, texts=("month", "note"), flags=("acknowledge",))
+        if form.is_valid:
+            with page.handle_errors(form):
+                closing = actions.close_months(company=page.company, context=page.audit_context, **form.data)
+                said = _("{month} is closed.").format(month=get_current_locale().format_month(closing.month, full=True))
+                return page.redirect_with_message(said, "closings")
+        return render_closings(page, form)
+    month = page.request.GET.get("month", "")
+    return render_closings(page, BoundForm(values={"month": month, "note": "", "acknowledge": False}))
+
+
+def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
+    months = list_closable_months(page)
+    chosen = next((month for month in months if format_month(month) == form.values["month"]), None)
+    chosen = chosen or (months[0] if months else None)
+    through = closing_queries.list_months_to_close(page.company, chosen) if chosen else []
+    found = check_months(page.company, through, today=page.today, rates=get_rate_table())
+    rows = closing_queries.list_closings(page.company)
+    people = find_actor_names(
+        page, {each for row in rows for each in (row.created_user_id, row.reopened_user_id) if each}
+    )
+    return page.render(
+        "ledger/closings/closings.html",
+        status=400 if form.errors else 200,
+        section="closings",
+        form=form,
+        months=[(format_month(month), get_current_locale().format_month(month, full=True)) for month in months],
+        chosen=format_month(chosen) if chosen else "",
+        checks=describe_checks(found, through),
+        missing_rates=", ".join(found.missing_rates),
+        passed=found.passed,
+        rows=[(row, format_month(row.month), *find_closer_names(row, people)) for row in rows],
+        manages=page.has_permission(MANAGE),
+        now=format_month(page.today),
+    )
+
+
+def list_closable_months(page: CompanyPage) -> list[date]:
+    """Return the open months that are over, latest first."""
+    last = add_months(get_first_day_of_month(page.today), -1)
+    months: list[date] = closing_queries.list_months_to_close(page.company, last)
+    return months[::-1]
+
+
+def find_closer_names(row: Closing, people: dict[str, str]) -> tuple[str, str]:
+    """Return the names of who closed a month and who reopened it."""
+    service = _("System")
+    return people.get(row.created_user_id or "", service), people.get(row.reopened_user_id or "", service)
+
+
+def describe_checks(found: CloseChecks, months: Sequence[date]) -> list[CheckLine]:
+    """Return the checks, each with the page that lists what is unfinished."""
+    if not months:
+        return []
+    window = f"startDate={months[0]}&endDate={get_last_day_of_month(months[-1])}"
+    return [
+        CheckLine(_("Uncategorized transactions"), found.uncategorized, "transactions", f"?{window}&open=true"),
+        CheckLine(_("Pending transactions"), found.pending, "transactions", f"?{window}&pending=true"),
+        CheckLine(_("Accounts that are not reconciled"), len(found.unreconciled_accounts), "accounts", ""),
+        CheckLine(_("Overdue planned payments"), found.overdue, "planned", ""),
+        CheckLine(_("Missing exchange rates"), len(found.missing_rates), "exchange-rates", ""),
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- one month
+
+
+@company_page(reads=READ, writes=MANAGE)
+def show_closing(page: CompanyPage, month: str) -> HttpResponse:
+    """Show a closed month: its versions, and each changed figure as reported, now, and why. The form reopens it."""
+    first = parse_path_month(month)
+    form = BoundForm(values={"reason": ""})
+    if page.is_post:
+        form = bind_form(ReopenRequest, page.request.POST, texts=("reason",))
+        if form.is_valid:
+            with page.handle_errors(form):
+                actions.reopen_months(company=page.company, context=page.audit_context, month=first, **form.data)
+                said = _("{month} is open again.").format(month=get_current_locale().format_month(first, full=True))
+                return page.redirect_with_message(said, "closing", month=month)
+    versions = closing_queries.list_closing_versions(page.company, first)
+    shown = next((each for each in versions if str(each.version) == page.request.GET.get("version")), None)
+    shown = shown or (versions[0] if versions else None)
+    if shown is None:
+        raise Http404
+    missing_currency, differences = "", []
+    try:
+        differences = list_differences(page.company, shown)
+    except RateLookupError as missing:
+        missing_currency = missing.currency
+    people = find_actor_names(
+        page, {each for row in versions for each in (row.created_user_id, row.reopened_user_id) if each}
+    )
+    later = page.company.closed_through
+    return page.render(
+        "ledger/closings/closing.html",
+        status=400 if form.errors else 200,
+        section="closings",
+        form=form,
+        month=month,
+        title=get_current_locale().format_month(first, full=True),
+        closing=shown,
+        versions=[(row, *find_closer_names(row, people)) for row in versions],
+        rows=describe_differences(page, differences),
+        missing_currency=missing_currency,
+        reopens=[
+            get_current_locale().format_month(each, full=True)
+            for each in (list_months(first, later) if later and first <= later else [])
+        ],
+        manages=page.has_permission(MANAGE),
+        audits=page.has_permission(Permission.AUDIT_READ),
+    )
+
+
+def parse_path_month(text: str) -> date:
+    """Parse the month of a URL path. Raises Http404."""
+    if not MONTH_PATTERN.fullmatch(text) or text.startswith("0000"):
+        raise Http404
+    return date.fromisoformat(f"{text}-01")
+
+
+def describe_differences(page: CompanyPage, differences: Sequence[Difference]) -> list[dict[str, Any]]:
+    """Return the differences with labels, and with the audit entries behind them where the viewer may read the log."""
+    labels = FigureLabels(page, [each.change.key for each in differences])
+    entries = list_entry_lines(page, {entry_id for each in differences for entry_id in each.because})
+    return [
+        {
+            "label": labels.format_label(each.change.key),
+            "was": each.change.was,
+            "now": each.change.is_now,
+            "difference": each.change.difference,
+            "count": len(each.because),
+            "entries": [entries[entry_id] for entry_id in each.because if entry_id in entries],
+            "rates": each.rates,
+        }
+        for each in differences
+    ]
+
+
+def list_entry_lines(page: CompanyPage, ids: Iterable[UUID]) -> dict[UUID, dict[str, Any]]:
+    """Return audit entries as lines of the activity page, by id; none without the permission to read the log."""
+    wanted = list(ids)
+    if not wanted or not page.has_permission(Permission.AUDIT_READ):
+        return {}
+    rows = list(AuditEntry.objects.for_company(page.company.id).filter(id__in=wanted))
+    people, things = find_actor_names(page, {row.actor for row in rows if row.actor}), find_entity_names(page, rows)
+    return {
+        row.id: build_entry_line(row, people, things, hides=is_entity_hidden(page, row.entity_type)) for row in rows
+    }
+
+
+class FigureLabels:
+    """Labels of figures on a page."""
+
+    def __init__(self, page: CompanyPage, keys: Sequence[FigureKey]) -> None:
+        """Look up the names of accounts and categories; two statements."""
+        accounts = {key.account_id for key in keys if key.account_id}
+        categories = {key.category_id for key in keys if key.category_id}
+        company_id = page.company.id
+        self.accounts = dict(Account.objects.for_company(company_id).filter(id__in=accounts).values_list("id", "name"))
+        self.categories = dict(
+            Category.objects.for_company(company_id).filter(id__in=categories).values_list("id", "name")
+        )
+
+    def format_label(self, key: FigureKey) -> str:
+        match key.figure:
+            case "balance":
+                return _("Balance of {account}").format(account=self.get_account_name(key))
+            case "inflow":
+                return _("Inflow of {account}").format(account=self.get_account_name(key))
+            case "outflow":
+                return _("Outflow of {account}").format(account=self.get_account_name(key))
+            case "profitAndLoss":
+                name = self.categories.get(UUID(key.category_id))
+                category = translate_category_name(name) if name else _("a deleted category")
+                return f"{LINE_LABELS[PlType(str(key.pl_type))]}: {category}"
+        basis = "CMRR" if key.mrr_type == "cmrr" else "MRR"
+        return f"{basis}: {MOVEMENT_LABELS[str(key.movement)]()}"
+
+    def get_account_name(self, key: FigureKey) -> str:
+        return self.accounts.get(UUID(key.account_id)) or _("a deleted account")
+
+
+MOVEMENT_LABELS = {
+    "start": lambda: _("at the start"),
+    "new": lambda: _("new"),
+    "reactivate": lambda: _("reactivation"),
+    "upgrade": lambda: _("expansion"),
+    "downgrade": lambda: _("contraction"),
+    "cancel": lambda: _("churn"),
+    "currency": lambda: _("exchange rates"),
+    "end": lambda: _("at the end"),
+}

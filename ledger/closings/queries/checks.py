@@ -1,0 +1,133 @@
+"""What is unfinished in months before they are closed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Max, Min
+
+from companies.models import Company
+from ledger import hooks
+from ledger.calc.months import get_last_day_of_month
+from ledger.models import Account, Statement, SubscriptionEvent, Transaction
+from ledger.money.calc.fx import EURO, RateLookupError, RateTable
+
+ZERO = Decimal(0)
+MAX_RATE_AGE = timedelta(days=7)  # of the rate at a month's end
+
+
+@dataclass(frozen=True, slots=True)
+class CloseChecks:
+    """What is unfinished in the months to close: counts, ids of accounts, codes of currencies."""
+
+    uncategorized: int = 0
+    pending: int = 0
+    unreconciled_accounts: list[UUID] = field(default_factory=list)
+    overdue: int = 0
+    missing_rates: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return not (
+            self.uncategorized or self.pending or self.unreconciled_accounts or self.overdue or self.missing_rates
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "uncategorized": self.uncategorized,
+            "pending": self.pending,
+            "unreconciledAccounts": [str(each) for each in self.unreconciled_accounts],
+            "overdue": self.overdue,
+            "missingRates": self.missing_rates,
+        }
+
+
+def check_months(company: Company, months: Sequence[date], *, today: date, rates: RateTable) -> CloseChecks:
+    """Check what is unfinished up to the end of the last of the months; a constant number of statements."""
+    if not months:
+        return CloseChecks()
+    end = get_last_day_of_month(months[-1])
+    rows = Transaction.objects.for_company(company.id).filter(date__lte=end)
+    if company.closed_through is not None:  # what lies in closed months was acknowledged
+        rows = rows.filter(date__gt=company.closed_through)
+    overdue = hooks.count_overdue_occurrences.run(company=company, start=months[0], end=end, today=today)
+    return CloseChecks(
+        uncategorized=rows.booked().open().without_initial_balances().count(),
+        pending=rows.filter(pending=True).count(),
+        unreconciled_accounts=list_unreconciled_accounts(company, end=end),
+        overdue=sum(overdue),
+        missing_rates=list_missing_rates(company, months, rates=rates),
+    )
+
+
+def list_unreconciled_accounts(company: Company, *, end: date) -> list[UUID]:
+    """Return accounts that differ from their bank's balance, or whose statements end before the day."""
+    accounts = Account.objects.for_company(company.id).filter(archived=False).in_display_order()
+    connections = dict(accounts.values_list("id", "bank_connection"))
+    statements = (
+        Statement.objects.for_company(company.id).filter(day__isnull=False).order_by().values_list("account_id")
+    )
+    last_days = dict(statements.annotate(last=Max("day")))
+    return [
+        account_id
+        for account_id, bank_connection in connections.items()
+        if (bank_connection or {}).get("balanceMismatchSince") or last_days.get(account_id, end) < end
+    ]
+
+
+_CURRENCIES = """
+    SELECT currency, month, sum(amount) FROM ledger_monthmovement
+     WHERE company_id = %(company)s AND month <= %(last)s AND count > 0
+     GROUP BY 1, 2 ORDER BY 2
+"""
+
+
+def list_missing_rates(company: Company, months: Sequence[date], *, rates: RateTable) -> list[str]:
+    """Return currencies without a rate published within seven days before the end of one of the months.
+
+    Used in a month are the currencies that accounts hold or that moved, and those of subscriptions that had begun.
+    """
+    currencies_by_month: dict[date, set[str]] = {month: set() for month in months}
+    with connection.cursor() as cursor:
+        cursor.execute(_CURRENCIES, {"company": company.id, "last": months[-1]})
+        movements = cursor.fetchall()
+    balances: dict[str, Decimal] = defaultdict(lambda: ZERO)
+    remaining_rows = iter([*movements, None])
+    row = next(remaining_rows)
+    for month in months:
+        while row is not None and row[1] <= month:
+            balances[row[0]] += row[2]
+            if row[1] == month:
+                currencies_by_month[month].add(row[0])
+            row = next(remaining_rows)
+        currencies_by_month[month] |= {currency for currency, amount in balances.items() if amount}
+    events = (
+        SubscriptionEvent.objects.for_company(company.id)
+        .not_retracted()
+        .filter(effective_date__lte=get_last_day_of_month(months[-1]))
+    )
+    first_days = dict(events.order_by().values_list("amount_currency").annotate(first=Min("effective_date")))
+    missing = set()
+    for month, currencies in currencies_by_month.items():
+        end = get_last_day_of_month(month)
+        currencies |= {currency for currency, first in first_days.items() if first <= end}
+        foreign_currencies = currencies - {company.base_currency}
+        needed_currencies = foreign_currencies | {company.base_currency} if foreign_currencies else set()
+        missing |= {currency for currency in needed_currencies if not has_rate(currency, end, rates=rates)}
+    return sorted(missing)
+
+
+def has_rate(currency: str, day: date, *, rates: RateTable) -> bool:
+    """Whether a rate was published on the day or within the seven days before."""
+    if currency == EURO:
+        return True
+    try:
+        published = rates.get_rate_date(currency, day)
+    except RateLookupError:
+        return False
+    return timedelta(0) <= day - published <= MAX_RATE_AGE

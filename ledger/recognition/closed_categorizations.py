@@ -1,0 +1,101 @@
+"""Categorizations that are recognized in closed months, and transfers that lie there."""
+
+from collections.abc import Collection, Iterable
+from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from companies.closed_periods import PeriodClosed, is_closed
+from companies.models import Company
+
+_RECOGNIZED_UP_TO = """
+    SELECT DISTINCT c.transaction_id
+      FROM ledger_categorization AS c
+      JOIN ledger_posting AS p ON p.company_id = c.company_id AND p.categorization_id = c.id
+     WHERE c.company_id = %(company)s AND c.transaction_id = ANY(%(ids)s::uuid[]) AND p.month <= %(closed)s
+"""
+_LEGS_UP_TO = """
+    SELECT DISTINCT c.transaction_id
+      FROM ledger_categorization AS c
+      JOIN ledger_categorization AS o ON o.company_id = c.company_id AND o.id = c.counter_id
+      JOIN ledger_transaction AS t ON t.company_id = c.company_id AND t.id IN (c.transaction_id, o.transaction_id)
+     WHERE c.company_id = %(company)s AND c.transaction_id = ANY(%(ids)s::uuid[]) AND t.date <= %(closed)s
+       AND NOT t.pending
+"""
+
+
+def find_recognized_in_closed_months(company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
+    """Return the transactions with a categorization that is recognized in a closed month; one statement at most."""
+    return _find(_RECOGNIZED_UP_TO, company, transaction_ids)
+
+
+def find_legs_in_closed_months(company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
+    """Return the transactions that are legs of transfers of which either leg lies in a closed month."""
+    return _find(_LEGS_UP_TO, company, transaction_ids)
+
+
+def _find(statement: str, company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
+    if company.closed_through is None or not transaction_ids:
+        return set()
+    values: dict[str, Any] = {
+        "company": company.id,
+        "ids": list(transaction_ids),
+        "closed": company.closed_through,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return {row_id for (row_id,) in cursor.fetchall()}
+
+
+def check_categorizations_are_open(company: Company, transaction_ids: Collection[UUID], selection: Any = None) -> None:
+    """Raise PeriodClosed if categorizations or transfers of the transactions count in closed months.
+
+    Two statements; none where nothing is closed.
+
+    Args:
+        selection: of a bulk action, whose ids the pointers name.
+    """
+    if company.closed_through is None or not transaction_ids:
+        return
+    closed_ids = find_recognized_in_closed_months(company, transaction_ids)
+    closed_ids |= find_legs_in_closed_months(company, transaction_ids)
+    if closed_ids:
+        raise PeriodClosed.for_company(company, *list_selection_pointers(closed_ids, selection))
+
+
+def check_selection_is_open(company: Company, rows: Any, selection: dict[str, Any]) -> None:
+    """Raise PeriodClosed if selected transactions have categorizations or transfers that count in closed months."""
+    if company.closed_through is not None:
+        check_categorizations_are_open(company, list(rows.order_by().values_list("id", flat=True)), selection)
+
+
+def has_closed_days(company: Company, rows: Any) -> bool:
+    """Whether some of the transactions are dated in closed months."""
+    return company.closed_through is not None and rows.filter(date__lte=company.closed_through).exists()
+
+
+def list_selection_pointers(closed_ids: Collection[UUID], selection: Any) -> Iterable[str]:
+    """Return JSON pointers to the closed transactions in a bulk action: one for each id, else to the selection."""
+    if selection is None:
+        return ()
+    if selection["mode"] != "ids":
+        return ("#/selection",)
+    return [f"#/selection/ids/{n}" for n, row_id in enumerate(selection["ids"].values()) if row_id in closed_ids]
+
+
+def check_periods_are_open(company: Company, starts: Iterable[tuple[str, date]]) -> None:
+    """Raise PeriodClosed, naming the first open month, for recognition periods that begin in a closed month.
+
+    Args:
+        starts: pairs of a JSON pointer and the first day of the period.
+    """
+    closed_pointers = [pointer for pointer, start in starts if is_closed(company, start)]
+    if closed_pointers:
+        raise PeriodClosed.for_company(company, *closed_pointers, names_open_month=True)
+
+
+def get_first_open_day(company: Company) -> date | None:
+    """Return the first day of the first open month; None if nothing is closed."""
+    return company.closed_through + timedelta(days=1) if company.closed_through else None

@@ -1,0 +1,24 @@
+"""Automatic choices that would change what is recognized in closed months."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from companies.closed_periods import is_closed
+from companies.models import Company
+from ledger.categorization.actions.bulk_categorization import (
+    CategorizableTransaction,
+    CategorizationChoice,
+    list_recognition_periods,
+)
+from ledger.recognition.closed_categorizations import find_recognized_in_closed_months
+
+
+def find_closed_choices(
+    company: Company, choices: Sequence[tuple[CategorizableTransaction, CategorizationChoice]]
+) -> set[UUID]:
+    """Return the transactions whose choice would be recognized in a closed month, or replace what is."""
+    if company.closed_through is None:
+        return set()
+    periods = zip(choices, list_recognition_periods(company, choices), strict=True)
+    starting_ids = {transaction.id for (transaction, _), (start, _) in periods if is_closed(company, start)}
+    return starting_ids | find_recognized_in_closed_months(company, [transaction.id for transaction, _ in choices])

@@ -1,0 +1,142 @@
+"""The pages of period close."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.ledger.closings.page_forms import parse_forms
+from tests.ledger.conftest import get_page_text as text
+
+pytestmark = pytest.mark.django_db
+
+
+def page(company, path=""):
+    return f"/app/companies/{company.id}/closings{path}"
+
+
+def test_a_month_is_closed_and_reopened_on_pages(acme, owner, books, bank, march, api):
+    books.book(bank, "-8.00", "2026-03-21")
+    shown = owner.get(page(acme), {"month": "2026-03"})
+    assert shown.status_code == 200
+    assert "Uncategorized transactions 1" in text(shown)
+    assert (
+        f"/app/companies/{acme.id}/transactions?startDate=2026-03-01&amp;endDate=2026-03-31" in shown.content.decode()
+    )
+    refused = owner.post(page(acme), {"month": "2026-03", "note": ""})
+    assert refused.status_code == 400
+    assert api.get("closings").json() == []
+    done = owner.post(page(acme), {"month": "2026-03", "note": "First close", "acknowledge": "on"}, follow=True)
+    assert "March 2026 is closed" in text(done)
+    assert api.get().json()["closedThrough"] == "2026-03-31"
+    listed = text(owner.get(page(acme)))
+    assert "Closed through" in listed
+    assert "First close" in listed
+    assert owner.post(page(acme, "/2026-03"), {"reason": ""}).status_code == 400
+    reopened = owner.post(page(acme, "/2026-03"), {"reason": "Late invoice"}, follow=True)
+    assert "March 2026 is open again" in text(reopened)
+    assert "Late invoice" in text(reopened)
+
+
+def test_the_page_of_a_month_explains_what_has_changed(acme, owner, books, bank, march, close, reopen, alice):
+    close()
+    unchanged = text(owner.get(page(acme, "/2026-03")))
+    assert "Nothing has changed since it was reported" in unchanged
+    reopen()
+    owner.post(
+        f"/app/companies/{acme.id}/transactions/new",
+        {"accountId": bank, "date": "2026-03-31", "amountValue": "-8.00", "amountCurrency": "EUR", "fromTo": "Late"},
+    )
+    changed = text(owner.get(page(acme, "/2026-03")))
+    assert "Balance of Main" in changed
+    assert "€-108.00" in changed.replace("−", "-") or "-€108.00" in changed.replace("−", "-")
+    assert "added the transaction" in changed
+
+
+def test_viewers_see_closings_and_cannot_close(acme, viewer, march, close):
+    close()
+    shown = viewer.get(page(acme))
+    assert shown.status_code == 200
+    assert "acknowledge" not in shown.content.decode()
+    assert viewer.post(page(acme), {"month": "2026-04", "acknowledge": "on"}).status_code == 403
+    assert viewer.post(page(acme, "/2026-03"), {"reason": "x"}).status_code == 403
+
+
+def test_locked_rows_say_so(acme, owner, march, close):
+    close()
+    base = f"/app/companies/{acme.id}/transactions/{march[0]}"
+    for path in ("/edit", "/split"):
+        assert "The books are closed through" in text(owner.get(base + path)), path
+    form = owner.get(f"{base}/edit").content.decode()
+    assert 'name="date"' in form
+    assert form.count("disabled") >= 4
+    answer = owner.post(f"{base}/edit", {"fromTo": "Landlord", "description": "", "notes": "Seen"})
+    assert answer.status_code == 303, text(answer)
+    assert "Closed" in text(owner.get(base))
+    refused = owner.post(f"{base}/delete", follow=True)
+    assert "The period is closed" in text(refused)
+
+
+def test_the_profit_and_loss_shows_the_lock_and_what_was_reported(
+    acme, owner, books, bank, costs, march, close, reopen
+):
+    close()
+    address = f"/app/companies/{acme.id}/profit-and-loss?startDate=2026-03-01&endDate=2026-04-30"
+    assert "Mar 2026 (closed)" in text(owner.get(address))
+    reopen()
+    assert "(closed)" not in text(owner.get(address))
+
+
+def test_a_closed_month_whose_rates_changed_shows_both_figures(acme, owner, books, costs, close):
+    from tests.ledger.closings.test_differences import load
+
+    account = books.account(name="Dollars", defaultCurrency="USD")
+    paid = books.book(account, "-100.00", "2026-03-15", amountCurrency="USD")["id"]
+    books.split(paid, {"categoryId": costs, "plSplit": {"ga": -100}})
+    close()
+    load("Date,USD\n2026-03-13,2\n")
+    shown = text(owner.get(f"/app/companies/{acme.id}/profit-and-loss?startDate=2026-03-01&endDate=2026-03-31"))
+    assert "50.00 reported 87.14" in shown
+
+
+def test_a_statement_says_how_many_entries_in_closed_months_were_left_out(acme, owner, bank, march, close):
+    close()
+    content = (
+        b":20:X\n:25:DE1\n:28C:1\n:60F:C260331EUR0,00\n:61:260331D8,00NTRFNONREF\n:86:x\n"
+        b":61:260401D9,00NTRFNONREF\n:86:y\n:62F:D260401EUR17,00\n-\n"
+    )
+    form = {"account": bank, "file": SimpleUploadedFile("a.sta", content)}
+    check = owner.post(f"/app/companies/{acme.id}/imports/new", form).headers["Location"]
+    assert "The period is closed" in text(owner.get(check))
+    shown = owner.get(f"{check}&closed=skip")
+    assert "1 new" in text(shown)
+    assert "1 in closed months left out" in text(shown)
+    [form] = [each for each in parse_forms(check, shown.content.decode()) if "upload" in each.build_body()]
+    stored = owner.post(form.action, form.build_body(), follow=True)
+    assert "1 transaction imported from 1 file. 1 in a closed month left out." in text(stored)
+
+
+def test_a_table_is_imported_without_its_rows_in_closed_months(acme, owner, bank, march, close, api):
+    close()
+    table = SimpleUploadedFile("rows.csv", b"Date,Payee,Amount\n2026-03-31,Late,-8.00\n2026-04-13,Shop,-9.50\n")
+    check = owner.post(f"/app/companies/{acme.id}/imports/new", {"account": bank, "file": table}).headers["Location"]
+    shown = owner.get(check)
+    assert "1 new row lies in a month that is closed" in text(shown)
+    [form] = [each for each in parse_forms(check, shown.content.decode()) if "leave_closed" in str(each.fields)]
+    assert "The period is closed" in text(owner.post(form.action, form.build_body()))
+    stored = owner.post(form.action, form.build_body() | {"leave_closed": "on"}, follow=True)
+    assert "1 transaction imported into Main. 1 in a closed month left out." in text(stored)
+    assert sorted(row["date"] for row in api.get("transactions").json()) == ["2026-03-15", "2026-04-10", "2026-04-13"]
+
+
+def test_a_split_catches_up_in_the_first_open_month(acme, owner, books, bank, costs, march, close):
+    row = books.book(bank, "-31.00", "2026-03-31")["id"]
+    close()
+    address = f"/app/companies/{acme.id}/transactions/{row}/split"
+    assert "first open month" in text(owner.get(address))
+    part = {"key-0": "", "category-0": f"{costs}:ga", "amount-0": "-31.00", "rule-0": "transactionDate"}
+    refused = owner.post(address, part)
+    assert refused.status_code == 400
+    assert "The first open month is 2026-04" in text(refused)
+    stored = owner.post(address, part | {"catch-up": "on"})
+    assert stored.status_code == 303, text(stored)
+    [kept] = books.parts(row)
+    assert kept["usingDateRule"]["recognizeFrom"] == "firstOpenMonth"

@@ -1,0 +1,484 @@
+"""What is closed stays as it is, whoever asks."""
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from ledger.models import MonthResult
+from tests.ledger import bank_file_builders
+from tests.ledger.archives import archive
+from tests.ledger.closings.conftest import get_closed_pointers, run_statement
+from tests.ledger.statement_upload import upload_statement
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+@pytest.fixture
+def figures(api):
+    def read(month="2026-03"):
+        return api.get(f"closings/{month}").json()["figures"], api.get(f"closings/{month}/differences").json()
+
+    return read
+
+
+@pytest.fixture
+def closed(march, close):
+    close()
+    return march
+
+
+def test_a_new_transaction_is_refused(api, bank, closed, differences):
+    answer = api.post("transactions", {"accountId": bank, "date": "2026-03-31", "amountValue": "1.00"})
+    assert get_closed_pointers(answer) == ["#/date"]
+    assert differences() == []
+
+
+def test_pending_rows_come_until_they_are_booked(api, books, bank, closed):
+    row = books.book(bank, "-3.00", "2026-03-30", pending=True)
+    assert get_closed_pointers(api.put(f"transactions/{row['id']}", {"pending": False})) == ["#/pending"]
+    assert api.put(f"transactions/{row['id']}", {"pending": False, "date": "2026-04-01"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "pointers"),
+    [
+        ({"amountValue": "-99.00"}, ["#/amountValue"]),
+        ({"date": "2026-03-16"}, ["#/date"]),
+        ({"date": "2026-04-16"}, ["#/date"]),
+        ({"pending": True}, ["#/pending"]),
+    ],
+)
+def test_facts_of_a_closed_row_are_refused(api, closed, change, pointers):
+    assert get_closed_pointers(api.put(f"transactions/{closed[0]}", change)) == pointers
+
+
+def test_an_open_row_does_not_move_into_a_closed_month(api, closed):
+    assert get_closed_pointers(api.put(f"transactions/{closed[1]}", {"date": "2026-03-01"})) == ["#/date"]
+
+
+def test_the_account_of_a_closed_row_stays(api, books, closed):
+    other = books.account(name="Other")
+    assert get_closed_pointers(api.put(f"transactions/{closed[0]}", {"accountId": other})) == ["#/accountId"]
+
+
+def test_notes_and_texts_stay_free(api, closed, alice):
+    change = {"notes": "Checked", "fromTo": "Landlord", "description": "Rent", "assignedUserId": str(alice.id)}
+    answer = api.put(f"transactions/{closed[0]}", change)
+    assert answer.status_code == 200, answer.content
+
+
+def test_deleting_is_refused(api, closed):
+    assert get_closed_pointers(api.delete(f"transactions/{closed[0]}")) == []
+    answer = api.post("transactions/batch_delete", {"transactionIds": [closed[1], closed[0]]})
+    assert get_closed_pointers(answer) == ["#/transactionIds/1"]
+    assert api.get(f"transactions/{closed[1]}").status_code == 200
+
+
+def test_categorizations_of_a_closed_row_are_refused(api, books, closed):
+    other = books.category("hosting")
+    get_closed_pointers(books.split(closed[0], {"categoryId": other, "plSplit": {"cogs": -100}}))
+    selection = {"mode": "ids", "ids": [closed[1], closed[0]]}
+    answer = api.post("transactions/categorize", {"selection": selection, "categoryId": other})
+    assert get_closed_pointers(answer) == ["#/selection/ids/1"]
+    answer = api.post("transactions/uncategorize", {"selection": selection})
+    assert get_closed_pointers(answer) == ["#/selection/ids/1"]
+    answer = api.post("transactions/uncategorize", {"selection": {"mode": "all", "confirm": True}})
+    assert get_closed_pointers(answer) == ["#/selection"]
+    assert books.read(closed[1])["categorizations"] == {}
+
+
+def test_the_note_and_counterparty_of_a_closed_categorization_are_free(api, books, closed, costs):
+    [key] = books.read(closed[0])["categorizations"]
+    part = {"categoryId": costs, "plSplit": {"ga": -100}, "sourceNote": "Invoice 7"}
+    answer = api.put(f"transactions/{closed[0]}/categorizations", {"categorizations": {key: part}})
+    assert answer.status_code == 200, answer.content
+
+
+def test_an_uncategorized_row_of_a_closed_month_is_caught_up(api, books, bank, costs, march, close):
+    row = books.book(bank, "-31.00", "2026-03-31")["id"]
+    close()
+    selection = {"mode": "ids", "ids": [row]}
+    body = {"selection": selection, "categoryId": costs}
+    answer = api.post("transactions/categorize", body)
+    assert get_closed_pointers(answer) == ["#/selection/ids/0"]
+    assert answer.json()["firstOpenMonth"] == "2026-04"
+    rule = {"type": "transactionDate", "recognizeFrom": "firstOpenMonth"}
+    answer = api.post("transactions/categorize", body | {"usingDateRule": rule})
+    assert answer.status_code == 200, answer.content
+    [part] = books.parts(row)
+    assert part["usingDateRule"]["recognizeFrom"] == "firstOpenMonth"
+    months = MonthResult.objects.filter(count__gt=0).values_list("month", "base_amount")
+    assert {f"{month:%Y-%m}": int(amount) for month, amount in months} == {"2026-03": -100, "2026-04": -31}
+
+
+def test_a_service_period_that_begins_in_a_closed_month_names_the_first_open_one(api, books, bank, costs, closed):
+    row = books.book(bank, "-120.00", "2026-04-20")["id"]
+    rule = {"type": "servicePeriod", "startDate": "2026-03-01", "endDate": "2026-06-30"}
+    part = {"categoryId": costs, "plSplit": {"ga": -120}, "usingDateRule": rule}
+    answer = books.split(row, part)
+    assert get_closed_pointers(answer) == ["#/categorizations/0/usingDateRule"]
+    assert answer.json()["firstOpenMonth"] == "2026-04"
+    rule["recognizeFrom"] = "firstOpenMonth"
+    answer = books.split(row, part)
+    assert answer.status_code == 200, answer.content
+    [stored] = books.parts(row)
+    assert (stored["computedStartDate"], stored["computedEndDate"]) == ("2026-03-01", "2026-06-30")
+    rows = api.post("data/profitAndLoss", {"startMonth": "2026-03", "endMonth": "2026-06"}).json()
+    found = {each["month"]: each["actual"] for each in rows}
+    assert found == {"2026-03": 100, "2026-04": 60.0, "2026-05": 30.49, "2026-06": 29.51}
+    for each in rows:
+        total = api.get(each["transactionsUrl"]).headers["X-Total-Amount"]
+        assert abs(float(total)) == each["actual"]
+
+
+def test_recognition_by_days_adds_up_with_a_catch_up(api, books, bank, costs, closed):
+    row = books.book(bank, "-120.00", "2026-04-01")["id"]
+    rule = {
+        "type": "servicePeriod",
+        "startDate": "2026-03-01",
+        "endDate": "2026-06-30",
+        "recognizeFrom": "firstOpenMonth",
+    }
+    books.split(row, {"categoryId": costs, "plSplit": {"ga": -120}, "usingDateRule": rule})
+
+    def total(first, last):
+        params = {"recognizedFrom": first, "recognizedTo": last, "categoryId": costs, "total": "true"}
+        return float(api.get("transactions", params).headers["X-Total-Amount"])
+
+    assert total("2026-04-01", "2026-04-30") == -60.0
+    parts = total("2026-04-01", "2026-04-10"), total("2026-04-11", "2026-04-30")
+    assert round(sum(parts), 2) == -60.0
+    assert all(parts)
+
+
+def test_transfers_with_a_closed_leg_are_refused(api, books, bank, march, close):
+    savings = books.account(name="Savings")
+    out = books.book(bank, "-20.00", "2026-03-31")["id"]
+    into = books.book(savings, "20.00", "2026-04-01")["id"]
+    linked_out, linked_in = (books.book(a, v, "2026-03-30")["id"] for a, v in ((bank, "-5.00"), (savings, "5.00")))
+    assert books.link(linked_out, linked_in).status_code == 200
+    close()
+    assert get_closed_pointers(books.link(out, into)) == ["#/sourceTransactionId"]
+    assert get_closed_pointers(books.link(into, out)) == ["#/targetTransactionId"]
+    [part] = books.read(linked_out)["categorizations"]
+    body = {"transactionId": linked_out, "categorizationId": part}
+    get_closed_pointers(api.post("transactions/unlink_transfer", body))
+    get_closed_pointers(api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [linked_in]}}))
+
+
+def test_initial_balances_in_closed_months_are_refused(api, books, bank, closed):
+    path = f"accounts/{bank}/initial_balance"
+    assert get_closed_pointers(api.put(path, {"date": "2026-03-01", "amountValue": "5.00"})) == ["#/date"]
+    assert api.put(path, {"date": "2026-04-01", "amountValue": "5.00"}).status_code == 200
+    assert get_closed_pointers(api.put(path, {"date": "2026-03-01", "amountValue": "5.00"})) == ["#/date"]
+
+
+def test_accounts_with_closed_rows_keep_their_kind(api, bank, closed):
+    assert get_closed_pointers(api.put(f"accounts/{bank}", {"type": "transit"})) == ["#/type"]
+    assert api.put(f"accounts/{bank}", {"type": "cash", "name": "Till"}).status_code == 200
+
+
+def test_an_account_is_deleted_when_its_rows_were_in_open_months(api, books, closed):
+    other = books.account(name="Other")
+    api.put(f"accounts/{other}/initial_balance", {"date": "2026-04-01", "amountValue": "5.00"})
+    assert api.delete(f"accounts/{other}").status_code == 200
+
+
+def test_an_account_whose_initial_balance_is_closed_stays(api, books, march, close):
+    other = books.account(name="Other")
+    api.put(f"accounts/{other}/initial_balance", {"date": "2026-03-01", "amountValue": "5.00"})
+    close()
+    get_closed_pointers(api.delete(f"accounts/{other}"))
+
+
+@pytest.mark.parametrize("change", [{"baseCurrency": "USD"}, {"dataStartDate": "2026-01-01"}])
+def test_settings_of_figures_are_fixed(api, closed, reopen, change):
+    [name] = change
+    assert get_closed_pointers(api.put("", change)) == [f"#/{name}"]
+    assert api.put("", {"name": "Other"}).status_code == 200
+    reopen()
+    assert api.put("", change).status_code == 200
+
+
+def test_replacing_a_category_is_refused(api, books, closed):
+    own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
+    row = books.book(books.account(name="B"), "-4.00", "2026-04-15")["id"]
+    books.split(row, {"categoryId": own, "plSplit": {"ga": -4}})
+    answer = api.delete(f"categories/{own}?replaceWith={books.category('officeAndAdmin')}")
+    assert answer.status_code == 200, answer.content
+
+
+def test_replacing_a_category_of_closed_rows_is_refused(api, books, bank, march, close):
+    own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
+    row = books.book(bank, "-4.00", "2026-03-15")["id"]
+    books.split(row, {"categoryId": own, "plSplit": {"ga": -4}})
+    close()
+    get_closed_pointers(api.delete(f"categories/{own}?replaceWith={books.category('officeAndAdmin')}"))
+    assert api.put(f"categories/{own}", {"name": "Renamed", "order": 3}).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- imports
+
+
+def item(bank, day, amount="-2.00", **more):
+    return {"accountId": bank, "date": day, "amountValue": amount, "fromTo": "Shop"} | more
+
+
+def test_new_rows_in_a_closed_month_refuse_the_import(api, bank, closed):
+    items = [item(bank, "2026-04-01"), item(bank, "2026-03-01"), item(bank, "2026-03-02", pending=True)]
+    answer = api.post("transactions/import", {"transactions": items})
+    assert get_closed_pointers(answer) == ["#/transactions/1/date"]
+    assert get_closed_pointers(api.post("transactions/import", {"transactions": items, "dryRun": True})) == [
+        "#/transactions/1/date"
+    ]
+    answer = api.post("transactions/import", {"transactions": items, "closed": "skip"}).json()
+    assert (answer["count"], answer["skippedClosed"]) == (2, 1)
+
+
+def test_stored_duplicates_in_a_closed_month_are_fine(api, books, bank, march, close):
+    known = item(bank, "2026-03-01", externalId="a")
+    assert api.post("transactions/import", {"transactions": [known]}).json()["count"] == 1
+    close()
+    again = {"transactions": [known, item(bank, "2026-04-01", externalId="b")]}
+    answer = api.post("transactions/import", again).json()
+    assert (answer["count"], answer["duplicates"], answer["skippedClosed"]) == (1, 1, 0)
+    without_id = {"transactions": [item(bank, "2026-03-01")], "duplicates": "skip"}
+    answer = api.post("transactions/import", without_id)
+    assert (answer.status_code, answer.json()["count"]) == (200, 0)
+
+
+def test_undoing_an_import_with_closed_rows_is_refused(api, bank, march, close):
+    stored = api.post("transactions/import", {"transactions": [item(bank, "2026-03-01"), item(bank, "2026-04-01")]})
+    close()
+    get_closed_pointers(api.delete(f"imports/{stored.json()['importId']}"))
+
+
+def test_rules_skip_closed_rows(api, books, bank, costs, march, close):
+    late = books.book(bank, "-9.00", "2026-03-20", fromTo="Shop")["id"]
+    close()
+    new = books.book(bank, "-9.00", "2026-04-20", fromTo="Shop")["id"]
+    rule = {
+        "name": "Shop",
+        "conditions": {"text": {"operator": "contains", "value": "Shop"}},
+        "action": {"categoryId": costs},
+    }
+    assert api.post("categorization_rules", rule).status_code == 201
+    answer = api.post("categorization_rules/apply", {"selection": {"mode": "all", "confirm": True}})
+    assert (answer.status_code, answer.json()["affected"]) == (200, 1)
+    assert books.read(late)["categorizations"] == {}
+    assert books.read(new)["categorizations"]
+
+
+def test_rules_skip_what_they_would_recognize_in_a_closed_month(api, books, bank, costs, closed):
+    rule = {
+        "name": "Shop",
+        "conditions": {"text": {"operator": "contains", "value": "Shop"}},
+        "action": {"categoryId": costs, "usingDateRule": {"type": "previousMonth"}},
+    }
+    assert api.post("categorization_rules", rule).status_code == 201
+    answer = api.post("transactions/import", {"transactions": [item(bank, "2026-04-01"), item(bank, "2026-05-01")]})
+    assert (answer.status_code, answer.json()["count"]) == (200, 2)
+    categorized = {row["date"]: bool(row["categorizations"]) for row in api.get("transactions", {"q": "Shop"}).json()}
+    assert categorized == {"2026-04-01": False, "2026-05-01": True}
+
+
+def test_a_run_over_closed_rows_is_not_taken_back(api, books, bank, costs, march, close):
+    books.book(bank, "-9.00", "2026-03-20", fromTo="Shop")
+    rule = {
+        "name": "Shop",
+        "conditions": {"text": {"operator": "contains", "value": "Shop"}},
+        "action": {"categoryId": costs},
+    }
+    api.post("categorization_rules", rule)
+    run = api.post("categorization_rules/apply", {"selection": {"mode": "all", "confirm": True}}).json()["runId"]
+    close()
+    get_closed_pointers(api.delete(f"categorization_runs/{run}"))
+
+
+# ---------------------------------------------------------------------------------------------- subscriptions
+
+
+@pytest.fixture
+def subscription(api):
+    customer = api.post("counterparties", {"type": "customer", "name": "Initech"}).json()["id"]
+    return api.post("subscriptions", {"customerId": customer}).json()["id"]
+
+
+def event(subscription, day, **more):
+    return {
+        "subscriptionId": subscription,
+        "effectiveDate": day,
+        "committedDate": day,
+        "amountValue": "10.00",
+        "amountCurrency": "EUR",
+    } | more
+
+
+def test_subscription_events_of_closed_months_are_fixed(api, subscription, march, close, figures):
+    stored = api.post("subscription_events", event(subscription, "2026-03-05")).json()["id"]
+    close()
+    frozen = {each["movement"]: each["value"] for each in figures()[0] if each.get("mrrType") == "mrr"}
+    assert (frozen["new"], frozen["end"]) == (10, 10)
+    assert get_closed_pointers(api.post("subscription_events", event(subscription, "2026-03-06"))) == [
+        "#/effectiveDate",
+        "#/committedDate",
+    ]
+    committed = event(subscription, "2026-04-06", committedDate="2026-03-06")
+    assert get_closed_pointers(api.post("subscription_events", committed)) == ["#/committedDate"]
+    get_closed_pointers(api.delete(f"subscription_events/{stored}"))
+    body = {"events": [event(subscription, "2026-04-01"), event(subscription, "2026-03-31")]}
+    get_closed_pointers(api.post("subscription_events/import", body))
+    other = api.post("counterparties", {"type": "customer", "name": "Other"}).json()["id"]
+    assert get_closed_pointers(api.put(f"subscriptions/{subscription}", {"customerId": other})) == ["#/customerId"]
+    assert api.post("subscription_events", event(subscription, "2026-04-06")).status_code == 201
+    assert figures()[1] == []
+
+
+# ---------------------------------------------------------------------------------------------- the database
+
+STATEMENTS = [
+    "UPDATE ledger_transaction SET amount_value = amount_value - 1, categorized_value = amount_value - 1",
+    "UPDATE ledger_transaction SET pending = true",
+    "UPDATE ledger_transaction SET date = date + 40",
+    "DELETE FROM ledger_posting",
+    "DELETE FROM ledger_categorization",
+    "UPDATE ledger_posting SET base_amount = base_amount + 1",
+    "UPDATE ledger_monthresult SET base_amount = base_amount + 1",
+    "DELETE FROM ledger_daymovement",
+    "UPDATE ledger_monthmovement SET amount = 0",
+    "UPDATE ledger_categorization SET ga = NULL, no = value",
+    "UPDATE companies_company SET closed_through = NULL",
+    "UPDATE companies_company SET closed_through = '2026-01-31'",
+    "UPDATE companies_company SET base_currency = 'USD'",
+    "UPDATE ledger_closing SET figures = '[]'",
+    "DELETE FROM ledger_closing",
+    "ALTER TABLE ledger_closing ENABLE TRIGGER closing_never_emptied; TRUNCATE ledger_closing CASCADE",
+    "ALTER TABLE ledger_reopening ENABLE TRIGGER reopening_never_emptied; TRUNCATE ledger_reopening",
+]
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_the_database_refuses(closed, statement):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        run_statement(statement)
+
+
+def test_reopenings_are_not_taken_away(closed, reopen):
+    reopen()
+    for statement in ("DELETE FROM ledger_reopening", "UPDATE ledger_reopening SET reason = ''"):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            run_statement(statement)
+
+
+def test_rows_of_open_months_stay_free_in_the_database(closed):
+    run_statement("UPDATE ledger_transaction SET amount_value = -7 WHERE date > '2026-03-31'")
+
+
+# ---------------------------------------------------------------------------------------------- statements
+
+
+def qif(*rows):
+    entries = "".join(f"D{day}\nT{amount}\nPShop\n^\n" for day, amount in rows)
+    return f"!Type:Bank\n{entries}".encode()
+
+
+def test_statements_with_closed_entries_are_refused_or_leave_them_out(api, bank, closed):
+    content = qif(("31/03/2026", "-2.00"), ("13/04/2026", "-3.00"))
+    fields = {"accountId": bank, "name": "bank.qif"}
+    answer = upload_statement(api, content, **fields)
+    assert get_closed_pointers(answer) == ["#/statements/0/entries/0"]
+    answer = upload_statement(api, content, closed="skip", **fields).json()
+    assert (answer["count"], answer["duplicates"], answer["skippedClosed"]) == (1, 0, 1)
+    answer = upload_statement(api, qif(("13/04/2026", "-3.00")), **fields).json()
+    assert (answer["count"], answer["duplicates"], answer["skippedClosed"]) == (0, 1, 0)
+
+
+def test_statements_of_one_file_leave_closed_entries_out_as_if_each_came_alone(api, bank, closed):
+    entries = (
+        bank_file_builders.build_entry("-2.00", "2026-03-31"),
+        bank_file_builders.build_entry("-3.00", "2026-04-13"),
+    )
+    content = bank_file_builders.build_camt(
+        *[bank_file_builders.build_statement(*entries, start="2026-03-31", end="2026-04-30")] * 2
+    )
+    answer = upload_statement(api, content, accountId=bank)
+    assert get_closed_pointers(answer) == ["#/statements/0/entries/0", "#/statements/1/entries/0"]
+    answer = upload_statement(api, content, accountId=bank, closed="skip").json()
+    assert (answer["count"], answer["duplicates"], answer["skippedClosed"]) == (1, 1, 2)
+
+
+def test_what_is_pending_in_an_archive_stays_so_where_its_month_is_closed(api, bank, closed):
+    period = {"start": "2026-03-31", "end": "2026-03-31"}
+    waiting = bank_file_builders.build_entry("-2.00", "2026-03-31", status="PDNG")
+    pending = bank_file_builders.build_camt(
+        bank_file_builders.build_statement(waiting, kind="052", **period), kind="052"
+    )
+    booked = bank_file_builders.build_camt(
+        bank_file_builders.build_statement(bank_file_builders.build_entry("-2.00", "2026-03-31"), **period)
+    )
+    content = archive(**{"a.xml": pending, "b.xml": booked})
+    assert get_closed_pointers(upload_statement(api, content, accountId=bank)) == ["#/statements/1/entries/0"]
+    answer = upload_statement(api, content, accountId=bank, closed="skip").json()
+    counts = [answer[name] for name in ("count", "duplicates", "booked", "lapsed", "skippedClosed")]
+    assert counts == [1, 0, 0, 0, 1]
+    [stored] = api.get("transactions", {"q": "Initech"}).json()
+    assert stored["pending"]
+
+
+def test_an_opening_balance_on_a_closed_day_is_refused_like_a_row(api, books, closed):
+    other = books.account(name="Other")
+    content = mt940("260401", "C1000,00", "260401", "C997,00", ["2604010401D3,00NTRFNONREF"])
+    answer = upload_statement(api, content, accountId=other, name="a.sta")
+    get_closed_pointers(answer)
+    answer = upload_statement(api, content, accountId=other, name="a.sta", closed="skip").json()
+    assert (answer["count"], answer["skippedClosed"]) == (1, 1)
+
+
+def mt940(opened, opening, ended, closing, lines):
+    rows = "".join(f":61:{line}\r\n:86:Shop\r\n" for line in lines)
+    return (
+        ":20:1\r\n:25:DE89370400440532013000\r\n:28C:1/1\r\n"
+        f":60F:{opening[0]}{opened}EUR{opening[1:]}\r\n{rows}:62F:{closing[0]}{ended}EUR{closing[1:]}\r\n-\r\n"
+    ).encode()
+
+
+# ---------------------------------------------------------------------------------------------- plans and documents
+
+
+def test_automatic_settling_moves_nothing_into_a_closed_month(api, books, bank, closed):
+    api.put("", {"plRecognizeRevenueOnInvoice": True})
+    revenue = books.category("revenueRecurring")
+    plan = {
+        "name": "Initech",
+        "accountId": bank,
+        "startDate": "2026-04-03",
+        "amountValue": "50.00",
+        "invoiceDate": "2026-03-20",
+    }
+    assert api.post("planned_transactions", plan).status_code == 201
+    row = item(bank, "2026-04-03", "50.00", categoryId=revenue, plType="revenue")
+    answer = api.post("transactions/import", {"transactions": [row]})
+    assert answer.status_code == 200, answer.content
+    [stored] = api.get("transactions", {"q": "Shop"}).json()
+    assert stored["settles"] is None
+
+
+def test_recognition_by_invoice_is_free_while_no_closed_figure_changes(api, closed):
+    assert api.put("", {"plRecognizeRevenueOnInvoice": True}).status_code == 200
+
+
+def test_recognition_by_invoice_is_refused_where_a_closed_figure_changes(api, books, bank, march, close):
+    row = books.book(bank, "50.00", "2026-03-20")["id"]
+    revenue = books.category("revenueRecurring")
+    rule = {"type": "transactionDate", "invoiceDate": "2026-04-02"}
+    books.split(row, {"categoryId": revenue, "plSplit": {"revenue": 50}, "usingDateRule": rule})
+    close()
+    get_closed_pointers(api.put("", {"plRecognizeRevenueOnInvoice": True}))
+
+
+def test_plans_documents_and_names_stay_free(api, bank, closed):
+    assert api.put(f"accounts/{bank}", {"name": "Renamed"}).status_code == 200
+    plan = {"name": "Rent", "accountId": bank, "startDate": "2026-03-15", "amountValue": "-100.00"}
+    planned = api.post("planned_transactions", plan).json()["id"]
+    body = {"date": "2026-03-15", "transactionId": closed[0]}
+    assert api.post(f"planned_transactions/{planned}/settle", body).status_code == 200
+    assert api.post(f"planned_transactions/{planned}/unsettle", {"date": "2026-03-15"}).status_code == 200
