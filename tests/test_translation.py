@@ -132,5 +132,5 @@ def test_templates_have_no_untranslated_text(template):
 
 
 def test_untranslated_text_is_found():
-    source = '<p title="Close" class="x">{% translate "Open" %} all {{ name|default:"No account yet" }}<code>go</code></p>'
-    assert list_untranslated(source) == ["Close", "all", "No account yet"]
+    source = '<p title="Close" class="x">{% translate "Open" %} all {{ name|default:"None yet" }}<code>go</code></p>'
+    assert list_untranslated(source) == ["Close", "all", "None yet"]
