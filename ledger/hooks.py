@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from companies.change import CompanyChange
     from companies.models import AuditContext, Company
     from companies.pages.context import CompanyPage
+    from ledger.imports.calc.entries import Entry
+    from ledger.imports.calc.entry_groups import StoredTransaction
     from ledger.inbox.pages import InboxOffer, UndoForm
     from ledger.models import Account, Category, Counterparty, ImportBatch, Transaction
     from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
@@ -35,6 +37,13 @@ def transaction_updated(
 @Hook
 def transactions_booked(*, change: CompanyChange, rows: QuerySet[Transaction]) -> None:
     """New booked transactions are stored, or pending ones became booked."""
+
+
+@Hook
+def pending_transactions_matched(
+    *, change: CompanyChange, batch: ImportBatch, pairs: Sequence[tuple[StoredTransaction, Entry]]
+) -> None:
+    """An imported table has the bookings of pending transactions, which are to become booked."""
 
 
 @Hook

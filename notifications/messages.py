@@ -93,6 +93,8 @@ def describe_import(facts: MessageFacts) -> tuple[str, str]:
             "{n} is before the data start date.", "{n} are before the data start date.", skipped_count
         )
         parts.append(skipped_text.format(n=format_count(skipped_count)))
+    if filename := facts.get("filename"):
+        parts.append(_("File: {filename}").format(filename=filename))
     title = ngettext("{n} transaction imported", "{n} transactions imported", count).format(n=format_count(count))
     return title, " ".join(parts)
 

@@ -221,8 +221,10 @@ def notify_import_finished(
     count: int,
     skipped_before_data_start: int,
     duplicates: int,
+    filename: str | None = None,
 ) -> None:
-    """Notify that an import was stored; `count` is the number of new rows."""
+    """Notify that an import was stored; `count` is the number of new rows, `filename` the file that it came in."""
+    named: dict[str, Any] = {"filename": filename} if filename else {}
     send_notification(
         company_id=company_id,
         context=context,
@@ -233,6 +235,7 @@ def notify_import_finished(
         count=count,
         skippedBeforeDataStart=skipped_before_data_start,
         duplicates=duplicates,
+        **named,
     )
 
 

@@ -70,16 +70,17 @@ MAX_IMPORT_SETTINGS_CHARACTERS = 16 * 1024  # each account in a list response in
 
 
 CSV_SETTINGS_HELP_TEXT = (
-    "How the account's CSV files are read; omitted settings are detected. `columns`: heading, or position from 0,"
-    " of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `balanceBefore`, `fee`,"
-    " `currency`, `counterparty`, `counterpartyAccount`, `description` (a list), `reference`, `status`, `account`,"
-    " `category`, `notes`; null if there is none. `directionValues` {in, out}, `statusValues` {booked, pending,"
-    " leaveOut}, `accountValues` (of rows that are imported), `encoding`, `separator`, `decimalMark` (`point`,"
-    " `comma`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and `skipBelow` (lines), `flipSign`"
-    " (true if money out has no minus), `minusMeans` {debit, credit, direction} (`repeats` or `reverses` the"
-    " direction of its column, or `decides` alone), `signFromBalance` (true if the balance column decides the"
-    " signs), `unprovenSign` (`in` or `out`: the sign of the row that no balance proves), `currency` (of amounts"
-    " without a currency or with an ambiguous sign such as $)"
+    "How the account's CSV files are read; omitted settings are detected. `columns`: heading, or position from 0, of"
+    " `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `balanceBefore`, `balanceDirection`"
+    " (whether the balance is a debit or a credit), `fee`, `currency`, `counterparty`, `counterpartyAccount`,"
+    " `description` (a list), `reference`, `status`, `account`, `category`, `notes`; null if there is none."
+    " `directionValues` {in, out, leaveOut}, `statusValues` {booked, pending, leaveOut}, `accountValues` (of rows that"
+    " are imported), `otherAccountValues` (of rows that are not; you are asked about accounts in neither), `encoding`,"
+    " `separator`, `decimalMark` (`point`, `comma`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and"
+    " `skipBelow` (lines), `flipSign` (true if money out has no minus), `minusMeans` {debit, credit, direction}"
+    " (`repeats` or `reverses` the direction of its column, or `decides` alone), `signFromBalance` (true if the"
+    " balance column decides the signs), `unprovenSign` (`in` or `out`: the sign of the row that no balance proves),"
+    " `currency` (of amounts without a currency or with an ambiguous sign such as $)"
 )
 
 

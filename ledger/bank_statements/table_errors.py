@@ -1,6 +1,7 @@
-"""Why a CSV file is refused whatever is answered: units, decimal marks, orders of dates and currencies."""
+"""Why a CSV file is refused whatever is answered: units, decimal marks, orders of dates, currencies, tables."""
 
 from companies.errors import InvalidInputError
+from ledger.bank_statements.errors import StatementUnreadable
 from ledger.bank_statements.queries.statement_accounts import CurrencyDiffers
 from ledger.imports.calc.detection_result import FileFault
 from ledger.imports.table_items import describe_reader_error
@@ -25,7 +26,8 @@ class DateOrdersMixed(InvalidInputError):
 
 
 BY_CODE: dict[str, type[InvalidInputError]] = {
-    error.code: error for error in (AmountUnitUnsupported, DecimalMarksMixed, DateOrdersMixed, CurrencyDiffers)
+    error.code: error
+    for error in (AmountUnitUnsupported, DecimalMarksMixed, DateOrdersMixed, CurrencyDiffers, StatementUnreadable)
 }
 
 

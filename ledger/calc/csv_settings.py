@@ -7,11 +7,13 @@ from ledger.calc.encodings import CODEC_BY_NAME
 from ledger.money.calc.money import CURRENCIES
 
 FIELDS = (
-    "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "balanceBefore", "fee", "currency",
-    "counterparty", "counterpartyAccount", "description", "reference", "status", "account", "category", "notes",
+    "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "balanceBefore", "balanceDirection",
+    "fee", "currency", "counterparty", "counterpartyAccount", "description", "reference", "status", "account",
+    "category", "notes",
 )  # fmt: skip
 STATUS_KINDS = ("booked", "pending", "leaveOut")
 DIRECTION_KINDS = ("in", "out")
+DIRECTION_VALUE_KINDS = (*DIRECTION_KINDS, "leaveOut")
 MINUS_KINDS = {
     "debit": ("repeats", "reverses"),
     "credit": ("repeats", "reverses"),
@@ -167,9 +169,10 @@ _CHECKS: dict[str, Check] = {
     "skipAbove": _check_count(MAX_LINES),
     "skipBelow": _check_count(MAX_LINES),
     "headings": _check_headings,
-    "directionValues": _check_kinds(*DIRECTION_KINDS),
+    "directionValues": _check_kinds(*DIRECTION_VALUE_KINDS),
     "statusValues": _check_kinds(*STATUS_KINDS),
     "accountValues": _check_texts,
+    "otherAccountValues": _check_texts,
     "encoding": _check_encoding,
     "separator": _check_separator,
     "currency": _check_choice(*CURRENCIES),

@@ -15,6 +15,7 @@ from ledger.calc.encodings import CODEC_BY_NAME, find_encodings, is_mostly_utf8
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SEPARATORS = (";", "\t", "|", ",")  # the comma last, because texts and amounts contain commas
 SEPARATOR_LINE = re.compile(r"sep=(.)[\r\n]+")  # first line by which Excel recognizes the separator
+DATE_CELL = re.compile(r'[ "]*(?:[0-9]{1,4}([-./])[0-9]{1,2}\1[0-9]{1,4}|[0-9]{8})[ "]*')
 SAMPLE_CHARACTERS = 50_000
 SAMPLE_LINES = 50
 MAX_COLUMNS = 250  # far more than bank files have; the mapping form offers each column for each field
@@ -158,10 +159,11 @@ def open_text(content: bytes, encoding: str | None = None) -> TextIO | None:
     ('Müller', 'Müller')
     """
     requested_codec = CODEC_BY_NAME.get(encoding.lower()) if encoding else None
+    if requested_codec == "utf-16":
+        return open_utf16_text(content)
     if requested_codec:
-        errors = "strict" if requested_codec == "utf-16" else "replace"
         return io.TextIOWrapper(
-            io.BytesIO(content), encoding=requested_codec.replace("utf-8", "utf-8-sig"), newline="", errors=errors
+            io.BytesIO(content), encoding=requested_codec.replace("utf-8", "utf-8-sig"), newline="", errors="replace"
         )
     for candidate in guess_encodings(content):
         if candidate != "utf-8-sig" and content[:2] not in BYTE_ORDER_MARKS and not candidate.startswith("utf-16"):
@@ -180,6 +182,14 @@ def open_text(content: bytes, encoding: str | None = None) -> TextIO | None:
     )
 
 
+def open_utf16_text(content: bytes) -> TextIO | None:
+    """Open bytes as UTF-16, with a byte order mark or without one; None where they are something else."""
+    codec = guess_encodings(content)[0]
+    if not codec.startswith("utf-16") or not is_decodable(content, codec):
+        return None
+    return io.TextIOWrapper(io.BytesIO(content), encoding=codec, newline="")
+
+
 def has_zero_bytes(content: bytes) -> bool:
     """Return whether the start of the content has a zero byte, which no single-byte encoding uses."""
     return b"\0" in content[:CHUNK_BYTES]
@@ -190,7 +200,7 @@ def is_decodable(content: bytes, encoding: str) -> bool:
     try:
         for _ in codecs.iterdecode(iterate_chunks(content), encoding):
             pass
-    except UnicodeDecodeError:
+    except UnicodeError:
         return False
     return True
 
@@ -272,6 +282,7 @@ def iterate_lines(text: TextIO, *, separator: str | None) -> Iterator[Line]:
         for row in reader:
             cells = strip_cells(row, line=begins)
             check_quotes(feed, delimiter, line=begins)
+            check_rows_within(feed, delimiter, width=len(row), line=begins)
             if any(cells):
                 yield Line(begins, cells)
             else:
@@ -335,6 +346,15 @@ def check_quotes(feed: "LineReader", delimiter: str, *, line: int) -> None:
     except csv.Error as error:
         if feed.count > 1 or "end of data" in str(error):
             raise open_quote(line) from None
+
+
+def check_rows_within(feed: "LineReader", delimiter: str, *, width: int, line: int) -> None:
+    """Raises MalformedTable if each line of the text of one row has all its columns and a date, so that a quotation
+    mark of one row was closed by that of another."""
+    if feed.count > 1 and width > 1:
+        rows = [text.split(delimiter) for text in feed.row.decode().splitlines()]
+        if all(len(cells) >= width and any(map(DATE_CELL.fullmatch, cells)) for cells in rows):
+            raise open_quote(line)
 
 
 def open_quote(line: int) -> MalformedTable:

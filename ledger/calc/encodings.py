@@ -6,11 +6,12 @@ import unicodedata
 from charset_normalizer import from_bytes
 
 SAMPLE_BYTES = 64 * 1024
-SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "iso8859-2", "iso8859-15")
+SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "cp1254", "iso8859-2", "iso8859-15")
 MULTI_BYTE = ("gb18030", "shift_jis", "euc_jp")
 CODEC_BY_NAME = {
     "utf-8": "utf-8", "utf-16": "utf-16", "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
-    "iso-8859-2": "iso8859-2", "iso-8859-15": "iso8859-15", "gb18030": "gb18030", "shift_jis": "shift_jis",
+    "windows-1254": "cp1254", "iso-8859-2": "iso8859-2", "iso-8859-15": "iso8859-15", "gb18030": "gb18030",
+    "shift_jis": "shift_jis",
 }  # fmt: skip
 _CONTROL_CHARACTERS = re.compile("[\x80-\x84\x86-\x9f]")  # in ISO 8859 but in no text; U+0085 is a line end
 _NON_ASCII_RUN = re.compile(rb"[\x80-\xff]+")
@@ -95,8 +96,10 @@ def _score_implausibility(text: str) -> float:
     return penalty / count if count else 0.0
 
 
+ICELANDIC_LETTERS = set("ðþýÐÞÝ")  # Windows-1254 has Turkish letters in their places
 _COMMON_LETTERS = {
-    "cp1252": set("äöüßéèêàâçñóíáúõãœøæåÄÖÜÉØÅÆëïîôûùòì"),
+    "cp1252": set("äöüßéèêàâçñóíáúõãœøæåÄÖÜÉØÅÆëïîôûùòì") | ICELANDIC_LETTERS,
+    "cp1254": set("çğıöşüâîûÇĞİÖŞÜÂ"),
     "cp1250": set("ąćęłńóśźżĄĆĘŁŃÓŚŹŻáčďéěíňřšťúůýžÁČĎÉÍŇŘŠŤÚŽőűŐŰöüÖÜĺľăâîşţđĐäß"),
     "iso8859-2": set("ąćęłńóśźżĄĆĘŁŃÓŚŹŻáčďéěíňřšťúůýžÁČĎÉÍŇŘŠŤÚŽőűŐŰöüÖÜĺľăâîşţđĐäß"),
     "iso8859-15": set("äöüßéèêàâçñóíáúõãœøæåÄÖÜÉØÅÆëïîôûùòì€"),
@@ -107,11 +110,20 @@ def _score_rarity(encoding: str, text: str) -> float:
     """Return the share of letters unusual for the languages of an encoding, with a small bias to common encodings."""
     letters = [sign for sign in text if not sign.isascii() and sign.isalpha()]
     common_letters = _COMMON_LETTERS.get(encoding)
-    rank = {"cp1252": 0.0, "cp1250": 0.001, "cp1251": 0.001, "iso8859-15": 0.004, "iso8859-2": 0.003}.get(encoding, 0.0)
+    rank = {
+        "cp1252": 0.0,
+        "cp1250": 0.001,
+        "cp1251": 0.001,
+        "cp1254": 0.002,
+        "iso8859-15": 0.004,
+        "iso8859-2": 0.003,
+    }.get(encoding, 0.0)
     if not letters:
         return rank
     if common_letters is not None:
-        return 0.5 * sum(letter not in common_letters for letter in letters) / len(letters) + rank
+        icelandic = sum(letter in ICELANDIC_LETTERS for letter in letters) if encoding == "cp1252" else 0
+        unusual = sum(letter not in common_letters for letter in letters)
+        return (0.5 * unusual + 0.15 * icelandic) / len(letters) + rank
     if encoding == "cp1251":
         return 0.3 * sum(not "а" <= letter.lower() <= "я" for letter in letters) / len(letters) + rank
     rare = sum(_get_script(letter) == "HALFWIDTH" or not _is_common_han(letter) for letter in letters)

@@ -25,6 +25,7 @@ FIELD_LABELS = {
     "direction": gettext_lazy("Direction (in or out)"),
     "balance": gettext_lazy("Balance"),
     "balanceBefore": gettext_lazy("Previous balance"),
+    "balanceDirection": gettext_lazy("Debit or credit balance"),
     "fee": gettext_lazy("Fee, deducted from the amount"),
     "currency": gettext_lazy("Currency"),
     "counterparty": gettext_lazy("From / to"),
@@ -53,8 +54,8 @@ AMOUNT_CURRENCIES = [
 ]
 ENCODING_CHOICES = [
     DETECTED_CHOICE, ("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252"),
-    ("windows-1250", "Windows-1250"), ("windows-1251", "Windows-1251"), ("iso-8859-2", "ISO-8859-2"),
-    ("iso-8859-15", "ISO-8859-15"), ("gb18030", "GB18030"), ("shift_jis", "Shift_JIS"),
+    ("windows-1250", "Windows-1250"), ("windows-1251", "Windows-1251"), ("windows-1254", "Windows-1254"),
+    ("iso-8859-2", "ISO-8859-2"), ("iso-8859-15", "ISO-8859-15"), ("gb18030", "GB18030"), ("shift_jis", "Shift_JIS"),
 ]  # fmt: skip
 SEPARATOR_CHOICES = [
     DETECTED_CHOICE,
@@ -69,6 +70,7 @@ STATUS_CHOICES = [
     ("leaveOut", gettext_lazy("Skip")),
 ]
 DIRECTION_CHOICES = [("in", gettext_lazy("Money in")), ("out", gettext_lazy("Money out"))]
+DIRECTION_VALUE_CHOICES = [*DIRECTION_CHOICES, ("leaveOut", gettext_lazy("Skip"))]
 MINUS = {
     "debit": [
         ("repeats", gettext_lazy("Money out. Amounts without a minus sign are money in.")),
@@ -147,7 +149,7 @@ class ColumnsForm(forms.Form):
                 label=MINUS_LABELS[name], choices=[DETECTED_CHOICE, *kinds], required=False
             )
         self.value_names = {
-            "direction": self.add_value_fields("direction", DIRECTION_CHOICES),
+            "direction": self.add_value_fields("direction", DIRECTION_VALUE_CHOICES),
             "status": self.add_value_fields("status", STATUS_CHOICES),
             "account": self.add_value_fields("account", ACCOUNT_CHOICES),
         }
@@ -248,6 +250,13 @@ def list_column_values(table: Table, position: int) -> list[str]:
         if position < len(cells) and len(value_by_folded) <= MAX_VALUES_SHOWN:
             value_by_folded.setdefault(fold_value(cells[position]), cells[position])
     return list(value_by_folded.values())
+
+
+def list_other_accounts(table: Table, mapping: ColumnMapping) -> list[str]:
+    """Return the accounts of a table whose rows are not imported."""
+    place, own = mapping.columns.get("account"), {fold_value(name) for name in mapping.accounts or ()}
+    names = table.section_names if place is None else list_column_values(table, place)
+    return [name for name in names if fold_value(name) not in own]
 
 
 def build_column_choices(table: Table) -> list[tuple[str, str]]:

@@ -72,6 +72,7 @@ class TransactionImportRequest(BulkRequest):
     closed: str = "refuse"  # what becomes of new rows in closed months
     skip_possible_duplicates: bool = False  # whether rows with the day and amount of one that is there are left out
     format: str | None = None  # of the file that the rows come from
+    has_unique_ids: bool = False  # whether an id of the file is that of one row alone
     trust_external_ids: bool = True  # files do not: banks give one id to several payments
 
 

@@ -20,8 +20,10 @@ from ledger.imports.calc.dates import find_bank_date
 from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts, Detection, MappingQuestion
 from ledger.imports.calc.movements import LeftOut, Movement
-from ledger.imports.calc.table import Table
+from ledger.imports.calc.other_party import find_counterparty
+from ledger.imports.calc.table import Table, is_last_row_cut
 from ledger.imports.calc.table_rows import RowReader
+from ledger.imports.calc.unique_ids import is_unique_id_heading
 from ledger.imports.calc.workbook_reader import (
     ZIP_SIGNATURE,
     NoResult,
@@ -44,6 +46,7 @@ from ledger.imports.import_body import (
     TransactionImportRequest,
     read_import_item,
 )
+from ledger.imports.queries.account_numbers import list_numbered_accounts
 from ledger.imports.queries.category_names import find_category_ids
 from ledger.models import Account, AccountType
 
@@ -110,9 +113,15 @@ def read_table_lines(content: bytes, given: dict[str, Any]) -> Lines:
     if content.startswith(ZIP_SIGNATURE):
         return read_workbook_sheet(content, most=most)
     text = open_text(content, given.get("encoding"))
+    if text is None and given.get("encoding"):
+        raise UnreadableCell(_("The file is not in the encoding {name}.").format(name=given["encoding"]))
     if text is None:
         raise UnreadableTable(_("The file is not text in UTF-8, UTF-16 or Windows-1252."))
-    return read_delimited_lines(text, max_lines=most, separator=given.get("separator"))
+    lines = read_delimited_lines(text, max_lines=most, separator=given.get("separator"))
+    if not content.rstrip(b"\0").endswith((b"\n", b"\r")) and is_last_row_cut(lines):
+        detail = _("Line {line} ends before its last column: the file is not complete. Download it again.")
+        raise UnreadableCell(detail.format(line=lines[-1].number))
+    return lines
 
 
 def read_workbook_sheet(content: bytes, *, most: int) -> Lines:
@@ -136,7 +145,8 @@ def get_account_facts(account: Account | None) -> AccountFacts:
     if account is None:
         return AccountFacts()
     is_card = account.type == AccountType.CREDIT_CARD
-    return AccountFacts(account.default_currency, is_card, account.account_number or "")
+    numbers = tuple(each.account_number or "" for each in list_numbered_accounts(account.company_id))
+    return AccountFacts(account.default_currency, is_card, account.account_number or "", numbers)
 
 
 def detect_account_mapping(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:
@@ -176,8 +186,9 @@ def count_distinct_options(rows_by_option: Sequence[Sequence[dict[str, Any]]], p
 
 def build_stored_row(reader: RowReader, line: Line, row: Any) -> dict[str, Any]:
     """Return a row as one option would store it."""
+    amount = row.amount if isinstance(row, Movement) else ""
     texts = {
-        "fromTo": reader.cell(line.cells, "counterparty"),
+        "fromTo": find_counterparty(reader.table.names, reader.mapping, line.cells, amount),
         "description": join_description(reader.mapping, line.cells),
     }
     if isinstance(row, Movement):
@@ -237,7 +248,7 @@ class TableItems:
             closed=closed,
             trust_external_ids=False,
         )
-        request.format = "csv"
+        request.format, request.has_unique_ids = "csv", self.has_unique_ids
         request.items.extend(self.read_items(request))
         return request
 
@@ -286,15 +297,22 @@ class TableItems:
         values |= {
             wire: restore_escaped_text(str(text))
             for name, wire in WIRE_NAMES.items()
-            if (text := self.reader.cell(cells, name))
+            if (text := self.find_text(name, cells, row))
         }
-        if text := join_description(self.mapping, cells):
-            values["description"] = restore_escaped_text(text)
+        if text := join_description(self.mapping, cells) or (
+            "" if "fromTo" in values else self.reader.cell(cells, "notes")
+        ):
+            values["description"] = restore_escaped_text(text)  # rows that say nothing else differ by their notes
         if category_id := self.find_category_id(cells, row):
             values["categoryId"] = category_id
         if notes := self.build_notes(cells, row):
             values["notes"] = restore_escaped_text(notes)
         return values
+
+    def find_text(self, name: str, cells: Sequence[str], row: Movement) -> str:
+        if name == "counterparty":
+            return find_counterparty(self.table.names, self.mapping, cells, row.amount)
+        return self.reader.cell(cells, name)
 
     def find_category_id(self, cells: Sequence[str], row: Movement) -> str | None:
         """The category that a row names, where the company has one of that name; an amount of zero has none."""
@@ -318,6 +336,12 @@ class TableItems:
         """Return the value date if it is another day, worded as in statements."""
         day = find_bank_date(text, self.mapping.date_order)
         return f"Value date {day}" if day and day != row.day else ""
+
+    @property
+    def has_unique_ids(self) -> bool:
+        """Whether the references are ids of single rows."""
+        place = self.mapping.columns.get("reference")
+        return place is not None and is_unique_id_heading(self.table.names[place])
 
     @property
     def balances(self) -> Balances | None:

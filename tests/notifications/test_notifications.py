@@ -311,6 +311,14 @@ def test_import_notifications_contain_counts(acme, alice, audit_context):
     assert Notification.objects.get(type="import.undone").payload["changedCount"] == 1
 
 
+def test_import_notification_names_the_file(acme, alice, audit_context):
+    hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
+    counts = {"count": 5, "skipped_before_data_start": 0, "duplicates": 0}
+    notify.notify_import_finished(company_id=acme.id, context=hers, import_id=uuid4(), filename="march.csv", **counts)
+    payload = Notification.objects.get(type="import.finished").payload
+    assert (payload["filename"], payload["body"]) == ("march.csv", "5 transactions were stored. File: march.csv")
+
+
 def test_lasting_problem_is_notified_once_until_read(acme, alice, audit_context):
     facts = {"day": date(2026, 3, 1), "amount": Decimal("-5.00"), "currency": "EUR"}
     mismatch = {"account_name": "Main", "reported": Decimal(1), "calculated": Decimal(2), "currency": "EUR"}

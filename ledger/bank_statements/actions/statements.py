@@ -25,6 +25,7 @@ from ledger.bank_statements.errors import StatementUnreadable
 from ledger.bank_statements.items import NewItems
 from ledger.bank_statements.parsers import models
 from ledger.bank_statements.queries import statement_files
+from ledger.bank_statements.queries.adjacent_pages import find_adjacent_page_row_ids
 from ledger.bank_statements.queries.statement_accounts import (
     find_statement_accounts,
     get_requested_account,
@@ -140,7 +141,12 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
     account_ids = {statement_outcome.account.id for statement_outcome in result.statements}
     final_days = find_final_statement_days(change.company, account_ids)
     rows = list(iterate_candidate_rows(change.company, result.statements, account_ids))
-    matches = match_statements(change.company, result, rows, final_days)
+    other_page_ids = {
+        id(told): find_adjacent_page_row_ids(change.company, told.account, told.statement, rows)
+        for told in result.statements
+        if rows
+    }
+    matches = match_statements(change.company, result, rows, final_days, other_page_ids)
     check_entries_are_open(change.company, result)
     result.possible_duplicates = matches.possible
     for statement_outcome in result.statements:
@@ -158,14 +164,22 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
 
 
 def match_statements(
-    company: Company, received: StatementImportResult, rows: Sequence[StoredTransaction], settled: Mapping[str, date]
+    company: Company,
+    received: StatementImportResult,
+    rows: Sequence[StoredTransaction],
+    settled: Mapping[str, date],
+    other_page_ids: Mapping[int, frozenset[UUID]],
 ) -> Matched:
-    """Match the statements with the ledger's rows, and with each other where they have days in common.
+    """Match the statements with the ledger's rows, and with each other where they have days in common. None of
+    ``other_page_ids`` is an entry of its statement.
 
     Entries that no row can be get no group, but those in closed months: there may be very many.
     Raises StatementUnreadable.
     """
-    parts = [Part(str(told.account.id), told.statement, []) for told in received.statements]
+    parts = [
+        Part(str(told.account.id), told.statement, [], other_page_ids.get(id(told), frozenset()))
+        for told in received.statements
+    ]
     rounds = split_rounds(parts)
     matcher = StatementMatcher(rows, settled, closed_through=company.closed_through)
     for told, part in zip(received.statements, parts, strict=True):
@@ -218,7 +232,7 @@ def iterate_candidate_rows(
     if not rows.filter(on_accounts).exists():
         return
     match_keys, days, amounts = KeyHashes(), set(), set()  # type: tuple[KeyHashes, set[date], set[Decimal]]
-    has_pending = any(told.pending for told in statements)
+    is_near_compared = any(told.pending or told.statement.has_unique_ids for told in statements)
     for told in statements:
         account = str(told.account.id)
         for entry in told.entries:
@@ -226,7 +240,7 @@ def iterate_candidate_rows(
                 match_key = build_match_key(account, unit)
                 match_keys.add(match_key)
                 days.add(unit.day)
-                if has_pending:
+                if is_near_compared:
                     amounts.add(match_key[2])
     formats = list_import_formats(company)
     if days:
@@ -235,7 +249,7 @@ def iterate_candidate_rows(
         yield from iterate_matchable_rows(
             booked, match_keys, account_ids, period=period, formats=formats, days=MAX_BOOKING_DAYS, amounts=amounts
         )
-    pending = rows.filter(on_accounts, pending=True, source=Source.BANK, import_batch__isnull=False)
+    pending = rows.filter(on_accounts, pending=True, source__in=(Source.BANK, Source.CSV), import_batch__isnull=False)
     yield from (row for row in iterate_stored_rows(pending, formats) if UUID(row.account) in account_ids)
 
 

@@ -25,6 +25,7 @@ class Part:
     account: str
     statement: ParsedStatement
     groups: list[EntryGroup]
+    other_page_ids: frozenset[UUID] = frozenset()  # rows that another page of the same day brought
 
 
 @dataclass(slots=True)
@@ -47,20 +48,22 @@ def split_rounds(parts: Sequence[Part]) -> list[list[Part]]:
         return [list(parts)] if parts else []
     days_around = MAX_BOOKING_DAYS if any(part.statement.pending_count for part in parts) else 0
     rounds: list[list[Part]] = []
-    last: dict[str, ParsedStatement] = {}  # of the round, by account
+    ends: dict[str, tuple[ParsedStatement, ParsedStatement]] = {}  # first and last page of the round, by account
     taken: set[tuple[str, date]] = set()
     for part in parts:
-        before, statement = last.get(part.account), part.statement
+        statement = part.statement
         days = {(part.account, entry.day) for entry in statement.entries}
-        overlaps = not taken.isdisjoint(days) and not (before and is_continued(before, statement))
+        chain = extend_chain(ends.get(part.account), statement)
+        overlaps = not taken.isdisjoint(days) and chain is None
         other_format = bool(rounds) and get_format_family(rounds[-1][0].statement.format) != get_format_family(
             statement.format
         )
-        if not rounds or overlaps or other_format:
+        is_apart = bool(part.other_page_ids) or (bool(rounds) and bool(rounds[-1][0].other_page_ids))
+        if not rounds or overlaps or other_format or is_apart:
             rounds.append([])
-            last, taken = {}, set()
+            ends, taken, chain = {}, set(), None
         rounds[-1].append(part)
-        last[part.account] = statement
+        ends[part.account] = chain or (statement, statement)
         around = range(-days_around, days_around + 1)
         taken |= {(account, shift_day(day, each)) for account, day in days for each in around}
     return rounds
@@ -71,13 +74,28 @@ def shift_day(day: date, days: int) -> date:
     return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
 
 
+def extend_chain(
+    ends: tuple[ParsedStatement, ParsedStatement] | None, statement: ParsedStatement
+) -> tuple[ParsedStatement, ParsedStatement] | None:
+    """Return the first and the last page with one more page before or behind them; None where it is no such page."""
+    if ends is None:
+        return None
+    first, last = ends
+    if is_continued(last, statement):
+        return first, statement
+    return (statement, last) if is_continued(statement, first) else None
+
+
 def is_continued(before: ParsedStatement, after: ParsedStatement) -> bool:
-    """Whether a statement goes on in the file where another ends, with other entries: pages of one day."""
-    if before.closing is None or before.closing != after.opening or before.file != after.file:
+    """Whether a statement goes on where another ends, with other entries: pages of one day, in one file or in two."""
+    if before.closing is None or before.closing != after.opening or before.currency != after.currency:
         return False
-    if before.currency != after.currency or not before.days or not after.days or before.days[1] > after.days[0]:
+    if not before.days or not after.days or before.days[1] > after.days[0] or is_copy(before, after):
         return False
-    return not is_copy(before, after)
+    if before.file == after.file:
+        return True
+    shared = [Decimal(entry.amount) for entry in before.entries if entry.day == after.days[0]]
+    return before.difference == after.difference == 0 and sum(shared) != 0
 
 
 def is_copy(one: ParsedStatement, other: ParsedStatement) -> bool:
@@ -146,8 +164,9 @@ class StatementMatcher:
 
     def match_round(self, parts: Sequence[Part], *, is_last: bool) -> None:
         groups = [group for part in parts for group in part.groups]
-        rows = list(self.find_rows(groups))
-        ledger = EntryMatcher(rows, format_=parts[0].statement.format)
+        other_page_ids, first = parts[0].other_page_ids, parts[0].statement
+        rows = [row for row in self.find_rows(groups) if row.id not in other_page_ids]
+        ledger = EntryMatcher(rows, format_=first.format, has_unique_ids=first.has_unique_ids)
         found = ledger.match_entries(groups, final_days=self.settled)
         self.leave_out_closed(groups, found)
         self.result.possible += sum(1 for _ in ledger.list_possible_duplicates(groups))

@@ -66,6 +66,7 @@ class ParsedStatement:
     account_name: str = ""
     format: str = ""
     file: int = 0
+    has_unique_ids: bool = False  # whether a reference is the id of one entry alone
 
     @cached_property
     def pending_count(self) -> int:

@@ -178,6 +178,7 @@ def build_ofx_statement(draft: OfxDraft, mark: str) -> ParsedStatement:
         end=parse_ofx_day(end, draft.line) if end else None,
         closing=closing,
         entries=draft.entries,
+        has_unique_ids=True,
     )
     booked_sum = statement.booked_sum
     if closing is None or booked_sum is None:

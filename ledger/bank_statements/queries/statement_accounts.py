@@ -1,6 +1,5 @@
 """Find the account that a statement belongs to."""
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -10,12 +9,10 @@ from companies.errors import InvalidInputError, build_unknown_id_error
 from companies.models import Company, parse_id
 from ledger.bank_statements.calc.sequence import is_copy
 from ledger.bank_statements.parsers.models import ParsedStatement
+from ledger.imports.calc.account_numbers import list_number_spellings
 from ledger.models import Account
 
-GERMAN_NUMBER_PATTERN = re.compile(r"([0-9]{8})/([0-9]{1,10})")  # bank code and account, the two parts of an IBAN
-NUMBER_WITH_CURRENCY_PATTERN = re.compile(r"(.*[0-9])[A-Z]{3}")
 MAX_NUMBERS_SHOWN = 20
-NUMBER_WITH_BIC_PATTERN = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?/(.+)")
 
 
 class AccountUnknown(InvalidInputError):
@@ -185,26 +182,3 @@ def find_account_by_name(accounts: Sequence[Account], name: str) -> Account:
     if len(matches) != 1:
         raise AccountUnknown(_("The file contains no account number. Send accountId."))
     return matches[0]
-
-
-def list_number_spellings(number: str, currency: str = "") -> set[str]:
-    """Return the spellings of a number that mean the same account.
-
-    >>> sorted(list_number_spellings("12345678/1020304050"))
-    ['12345678/1020304050', 'DE123456781020304050']
-    >>> sorted(list_number_spellings("NL71RABO0123456789EUR", "EUR"))
-    ['NL71RABO0123456789', 'NL71RABO0123456789EUR']
-    >>> sorted(list_number_spellings("DE89 3704 0044 0532 0130 00"))
-    ['DE370400440532013000', 'DE89370400440532013000']
-    """
-    plain = "".join(number.split()).upper()
-    variants = {plain}
-    if german_match := GERMAN_NUMBER_PATTERN.fullmatch(plain):
-        variants.add(f"DE{german_match[1]}{int(german_match[2]):010}")
-    if plain.startswith("DE") and len(plain) == 22:  # without its check digits, which the older form has not
-        variants.add(f"DE{plain[4:]}")
-    if currency and plain.endswith(currency) and (match := NUMBER_WITH_CURRENCY_PATTERN.fullmatch(plain)):
-        variants.add(match[1])
-    if bic_match := NUMBER_WITH_BIC_PATTERN.fullmatch(plain):
-        variants.add(bic_match[1])
-    return variants

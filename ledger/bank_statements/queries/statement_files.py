@@ -27,19 +27,26 @@ from ledger.bank_statements.parsers.models import (
     UnsafeXmlError,
     clean_text,
 )
+from ledger.bank_statements.queries.csv_accounts import (
+    check_account_numbers,
+    find_labelled_account,
+    find_stated_account,
+)
 from ledger.bank_statements.queries.statement_accounts import (
     AccountDiffers,
     AccountUnknown,
     find_account_by_name,
     find_account_by_number,
-    list_number_spellings,
 )
 from ledger.bank_statements.table_errors import check_refused
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY
 from ledger.calc.delimited_text import Lines
 from ledger.imports import progress
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_value, normalize_csv_settings
-from ledger.imports.calc.detection import detect_mapping, has_account_number, split_lines_by_account
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_value, mark_kept, normalize_csv_settings
+from ledger.imports.calc.detection import (
+    detect_mapping,
+    split_lines_by_account,
+)
 from ledger.imports.calc.detection_result import AccountFacts, Detection
 from ledger.imports.calc.entries import Entry, EntryList
 from ledger.imports.calc.movements import LeftOut
@@ -47,6 +54,7 @@ from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.encoding_choices import Choice, find_encoding_choices
 from ledger.imports.file_errors import UnreadableCell, UnreadableTable, UnsafeXml
 from ledger.imports.import_body import MAX_IMPORT_ITEMS, TransactionImportRequest
+from ledger.imports.queries.account_numbers import list_numbered_accounts
 from ledger.imports.table_items import (
     EXAMPLE_ROWS,
     TableItems,
@@ -186,7 +194,9 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
 def read_csv(content: bytes, company: Company, account: Account | None, settings: Any) -> Read:
     """Return a CSV file's rows, one statement for each account; one bad row rejects the file."""
     csv_settings = (
-        settings if settings is not None else ((account.import_settings or {}).get("csv") if account else None)
+        settings
+        if settings is not None
+        else (mark_kept((account.import_settings or {}).get("csv")) if account else None)
     )
     try:
         lines = table_of(content, normalize_csv_settings(csv_settings))
@@ -195,7 +205,15 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     except UnreadableTable as error:
         raise StatementFormatUnknown(error.detail) from None
     if account is None:
-        return read_multi_account_csv(company, lines, csv_settings)
+        return read_multi_account_csv(company, content, lines, csv_settings)
+    return read_account_csv(content, account, lines, csv_settings)
+
+
+def read_account_csv(content: bytes, account: Account, lines: Lines, csv_settings: Any) -> Read:
+    """Return the rows of a table for one account.
+
+    Raises AccountDiffers, ColumnsUnknown, MappingAmbiguous, StatementUnreadable, and those of table_errors.
+    """
     detection = detect_account_mapping(account, lines, csv_settings)
     check_required_columns(detection)
     check_account_numbers(detection, account)
@@ -206,14 +224,21 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     return Read("csv", [statement], left_out=sum(rows.left_out_counts.values()))
 
 
-def read_multi_account_csv(company: Company, lines: Lines, settings: Any) -> Read:
+def read_multi_account_csv(company: Company, content: bytes, lines: Lines, settings: Any) -> Read:
     """Read a table that names the account of each row, by ``settings`` alone, alike for all accounts.
 
     Raises AccountUnknown, AccountAmbiguous, ColumnsUnknown, MappingAmbiguous, StatementUnreadable.
     """
-    lines_by_label, without_account = split_lines_by_account(lines, settings=settings)
+    company_numbers = tuple(account.account_number or "" for account in list_numbered_accounts(company.id))
+    lines_by_label, without_account = split_lines_by_account(
+        lines, settings=settings, own=AccountFacts(company_numbers=company_numbers)
+    )
     csv_settings = normalize_csv_settings(settings)
     wanted_values = {fold_value(value) for value in csv_settings.get("accountValues", lines_by_label)}
+    if not lines_by_label and (account := find_stated_account(company, lines, csv_settings)):
+        read = read_account_csv(content, account, lines, settings)
+        number = account.account_number or ""
+        return replace(read, statements=[replace(each, account_number=number) for each in read.statements])
     if not any(fold_value(label) in wanted_values for label in lines_by_label):
         raise AccountUnknown(_("Files of this format contain no account number. Send accountId."))
     left_out = sum(
@@ -228,7 +253,9 @@ def read_multi_account_csv(company: Company, lines: Lines, settings: Any) -> Rea
         accounts[account] = accounts[account].join([account_lines]) if account in accounts else account_lines
     currencies = {account.default_currency for account in accounts}
     is_card = all(account.type == AccountType.CREDIT_CARD for account in accounts)
-    account_facts = AccountFacts(currencies.pop() if len(currencies) == 1 else "", is_card)
+    account_facts = AccountFacts(
+        currencies.pop() if len(currencies) == 1 else "", is_card, company_numbers=company_numbers
+    )
     detection = detect_mapping(
         lines, settings={**csv_settings, "accountValues": list(lines_by_label)}, own=account_facts
     )
@@ -246,14 +273,6 @@ def read_multi_account_csv(company: Company, lines: Lines, settings: Any) -> Rea
         left_out += sum(rows.left_out_counts.values())
         statements.append(replace(statement, account_number=account.account_number or ""))
     return Read("csv", statements, left_out=left_out)
-
-
-def find_labelled_account(accounts: Sequence[Account], label: str) -> Account:
-    """Return the account whose number a cell or section title has. Raises AccountUnknown, AccountAmbiguous."""
-    matches = [
-        account for account in accounts if account.account_number and has_account_number(label, account.account_number)
-    ]
-    return matches[0] if len(matches) == 1 else find_account_by_number(accounts, ParsedStatement(label, "", []))
 
 
 def check_no_open_questions(detection: Detection, currency: str, encodings: Sequence[Choice] = ()) -> None:
@@ -279,6 +298,7 @@ def read_table_statement(account: Account, detection: Detection) -> tuple[TableI
     rows = TableItems(detection.table, detection.mapping, account=account)
     request = TransactionImportRequest(items=[], trust_external_ids=False)
     statement = build_plain_statement(account, EntryList(read_entries(account, rows, request)))
+    statement = replace(statement, has_unique_ids=rows.has_unique_ids)
     if balances := rows.balances:
         statement = replace(statement, opening=balances.opening, closing=balances.closing)
     return rows, statement
@@ -315,30 +335,6 @@ def check_required_columns(detection: Detection) -> None:
         raise ColumnsUnknown
     if not any(name in columns or f"columns.{name}" in asked_fields for name in AMOUNT_FIELDS):
         raise ColumnsUnknown
-
-
-def check_account_numbers(detection: Detection, account: Account) -> None:
-    """Compare a table's account numbers with the account's. Raises AccountDiffers with those in the table."""
-    position = detection.mapping.columns.get("account")
-    if position is None or not account.account_number or detection.mapping.accounts is not None:
-        return
-    cells = (line.cells for line in detection.table.rows)
-    table_numbers = dict.fromkeys(
-        row[position] for row in cells if position < len(row) and has_full_number(row[position])
-    )
-    own_spellings = list_number_spellings(account.account_number)
-    if table_numbers and not any(list_number_spellings(table_number) & own_spellings for table_number in table_numbers):
-        numbers = ", ".join([*table_numbers][:NUMBERS_SHOWN])
-        detail = _("The file belongs to account {number}. Choose that account or none.")
-        raise AccountDiffers(detail.format(number=numbers))
-
-
-NUMBERS_SHOWN = 5
-MIN_NUMBER_DIGITS = 6  # digits; fewer are the last ones of a card
-
-
-def has_full_number(text: str) -> bool:
-    return sum(sign.isdigit() for sign in text) >= MIN_NUMBER_DIGITS
 
 
 def build_question_choices(detection: Detection, currency: str) -> list[dict[str, Any]]:

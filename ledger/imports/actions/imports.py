@@ -5,8 +5,10 @@ currency and text, counted with multiplicity: two equal coffees stay two, and th
 nothing.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from companies.api.limits import MAX_ERRORS
@@ -21,12 +23,12 @@ from ledger.bulk.planner_statistics import analyze_after_commit
 from ledger.bulk.request_bodies import Fault, find_amount_fault, normalize_id, sort_faults
 from ledger.categorization.actions.full_categorization import FullCategorization, categorize_new_transactions
 from ledger.imports.calc.entries import Entry
-from ledger.imports.calc.entry_groups import EntryGroup
-from ledger.imports.calc.entry_matcher import EntryMatcher, list_match_keys
+from ledger.imports.calc.entry_groups import EntryGroup, StoredTransaction
+from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS, EntryMatcher, list_match_keys
 from ledger.imports.import_body import TransactionImportItem, TransactionImportRequest
 from ledger.imports.progress import Rows, report_rows
 from ledger.imports.queries.categorization_lookup import CategorizationLookup
-from ledger.imports.queries.stored_transactions import iterate_matchable_rows, list_import_formats
+from ledger.imports.queries.stored_transactions import iterate_matchable_rows, iterate_stored_rows, list_import_formats
 from ledger.models import Account, ImportBatch, KnownBefore, Source, Transaction
 from ledger.rules.actions.auto_assign import assign_categories
 from notifications.notify import notify_import_finished
@@ -46,6 +48,7 @@ class TransactionImportOutcome:
     errors: list[Fault] = field(default_factory=list)
     batch: ImportBatch | None = None
     dry_run: bool = False
+    booked: list[tuple[StoredTransaction, Entry]] = field(default_factory=list)  # pending rows, and what books them
     rows: Rows = field(default_factory=list)  # what is stored, or would be
     known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
 
@@ -88,7 +91,7 @@ def import_transactions(
         rows = drop_closed_items(company=company, rows=rows, request=request, outcome=outcome)
         outcome.rows, outcome.count = rows, len(rows)
         count_import_outcome(source="transactions", outcome=outcome)
-        if rows and not request.dry_run:
+        if (rows or outcome.booked) and not request.dry_run:
             store_batch(change, outcome, source=source, lookup=lookup, account_ids=account_ids, file=file)
             hooks.balances_changed.run(change=change, account_ids=account_ids)
     return outcome
@@ -132,6 +135,8 @@ def store_batch(
         analyze_after_commit(
             "ledger_categorization", "ledger_posting", rows=len(categorizations), company_id=company.id
         )
+    if outcome.booked:
+        hooks.pending_transactions_matched.run(change=change, batch=batch, pairs=outcome.booked)
     stored_transactions = Transaction.objects.for_company(company.id).filter(import_batch=batch)
     assigned = assign_categories(change, stored_transactions)
     hooks.transactions_booked.run(change=change, rows=stored_transactions)
@@ -142,6 +147,7 @@ def store_batch(
         context=context,
         import_id=batch.id,
         skipped_before_data_start=outcome.skipped_before_data_start,
+        filename=batch.filename,
         **counts,
     )
     return batch
@@ -260,29 +266,59 @@ def drop_stored_items(
 
     Rows of a file that came in another format are matched by similar words as well.
     """
-    groups = [EntryGroup(row.account_id, entry := to_bank_entry(row), (entry,)) for row in rows]
+    groups = [
+        EntryGroup(row.account_id, entry := to_bank_entry(row, pending=bool(request.format and row.pending)), (entry,))
+        for row in rows
+    ]
     accounts = {row.account_id for row in rows}
     stored_transactions = Transaction.objects.for_company(company.id).without_initial_balances()
     formats = list_import_formats(company) if request.format else {}
     days = [row.date for row in rows]
     period = min(days), max(days)
     stored_rows = list(
-        iterate_matchable_rows(stored_transactions, list_match_keys(groups), accounts, period=period, formats=formats)
+        iterate_matchable_rows(
+            stored_transactions,
+            list_match_keys(groups),
+            accounts,
+            period=period,
+            formats=formats,
+            days=MAX_BOOKING_DAYS if request.has_unique_ids else 0,
+            amounts={Decimal(row.amount_value) for row in rows} if request.has_unique_ids else (),
+        )
     )
-    for row in stored_rows:
-        row.pending = False  # a pending row that is sent again is a duplicate like any other
-    ledger = EntryMatcher(stored_rows, format_=request.format or "")
+    if request.format:
+        stored_rows = add_pending_rows(stored_transactions, stored_rows, accounts=accounts, formats=formats)
+    else:
+        for row in stored_rows:
+            row.pending = False  # a pending row that is sent again is a duplicate like any other
+    ledger = EntryMatcher(stored_rows, format_=request.format or "", has_unique_ids=request.has_unique_ids)
     compared_groups = [group for row, group in zip(rows, groups, strict=True) if not has_trusted_id(row, request)]
     for group in groups:
         group.new = list(group.units)
-    outcome.known = ledger.match_entries(compared_groups, final_days={}).known_ids
+    matches = ledger.match_entries(compared_groups, final_days={})
+    outcome.known, outcome.booked = [*matches.known_ids, *matches.still_pending_ids], matches.booked
     possible_duplicate_ids = {id(unit) for unit in ledger.list_possible_duplicates(groups)}
     outcome.possible_duplicates = len(possible_duplicate_ids)
     skipped_ids = possible_duplicate_ids if request.skip_possible_duplicates else set()
     return [row for row, group in zip(rows, groups, strict=True) if group.new and id(group.entry) not in skipped_ids]
 
 
-def to_bank_entry(item: TransactionImportItem) -> Entry:
+def add_pending_rows(
+    stored_transactions: Any,
+    rows: Sequence[StoredTransaction],
+    *,
+    accounts: Collection[str],
+    formats: Mapping[UUID, str],
+) -> list[StoredTransaction]:
+    """Return rows with the pending ones of other days that files brought, which a row of a file may book."""
+    known_ids = {row.id for row in rows}
+    pending = stored_transactions.filter(
+        account_id__in=accounts, pending=True, source__in=(Source.BANK, Source.CSV), import_batch__isnull=False
+    )
+    return [*rows, *(row for row in iterate_stored_rows(pending, formats) if row.id not in known_ids)]
+
+
+def to_bank_entry(item: TransactionImportItem, *, pending: bool = False) -> Entry:
     """Return an item as the matcher compares it."""
     return Entry(
         day=item.date,
@@ -290,7 +326,9 @@ def to_bank_entry(item: TransactionImportItem) -> Entry:
         currency=item.amount_currency or "",
         from_to=item.from_to or "",
         description=item.description or "",
+        notes=item.notes or "",
         reference=item.bank_reference or "",
+        pending=pending,
     )
 
 

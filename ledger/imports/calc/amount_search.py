@@ -1,6 +1,6 @@
 """Find the amount columns of a table: those that the balance proves, else those that headings name."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ledger.imports.calc.amounts import DecimalMark, is_amount_text
@@ -10,19 +10,20 @@ from ledger.imports.calc.column_mapping import AMOUNT_FIELDS
 from ledger.imports.calc.columns import (
     Column,
     find_table_marks,
-    has_complementary_amounts,
     is_date_like_cell,
     is_marked,
 )
 from ledger.imports.calc.detection_result import Answer, FileFault, build_mapping_update
-from ledger.imports.calc.mapping_search import MappingSearch
+from ledger.imports.calc.pair_search import Pair, PairSearch
 from ledger.imports.calc.table import SAMPLE_ROWS
 
 MIN_STEPS = 2  # of a balance across accounts, to tell that it is one
 MAX_TRIED = 8  # columns that are held against a balance; a table with more numbers is not a bank's
 
+Reading = tuple[dict[str, Column], Amounts]  # columns by field, and the amounts that they say
 
-class AmountSearch(MappingSearch):
+
+class AmountSearch(PairSearch):
     """The steps that find the amount columns, their decimal mark and the balance."""
 
     def choose_marks(self) -> None:
@@ -64,13 +65,12 @@ class AmountSearch(MappingSearch):
                 {"line": str(line_number), "text": text[:40], "other_line": str(other_line), "other": other[:40]},
             )
 
-    def numbers(self) -> list[Column]:
-        return [each for each in self.free(self.columns) if each.is_number]
-
     def choose_balance_and_amounts(self) -> None:
         balances, balances_before = self.balance_columns("balance"), self.balance_columns("balanceBefore")
         if self.has_given_amount:
-            self.prove_given(balances, balances_before)
+            self.complete_pair()
+            if not self.replace_kept_amounts(balances, balances_before):
+                self.prove_given(balances, balances_before)
             self.ask_mark()
             return
         marks = getattr(self, "marks", [self.mapping.decimal_mark])
@@ -82,15 +82,23 @@ class AmountSearch(MappingSearch):
                     self.result.proven.append("decimal_mark")
                 return
         self.mapping = replace(self.mapping, decimal_mark=marks[0])
+        self.put_balances(balances, balances_before)
+        self.choose_unproven_amounts()
+        self.ask_mark()
+
+    def choose_unproven_amounts(self) -> None:
+        """Choose the amount columns by their headings and cells alone."""
+        if pair := self.named_pair():
+            self.put_pair(pair)
+        elif open_pair := self.find_open_pair():
+            self.choose_pair_sides(open_pair)
+        else:
+            self.choose_single()
+
+    def put_balances(self, balances: list[Column], balances_before: list[Column]) -> None:
         for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
             if columns and name not in self.pinned:
                 self.put(name, columns[0].place)
-        if pair := self.named_pair():
-            self.put("debit", pair[0].place)
-            self.put("credit", pair[1].place)
-        else:
-            self.choose_single()
-        self.ask_mark()
 
     def balance_columns(self, name: str) -> list[Column]:
         """The column that somebody gave for balances, or those that headings name."""
@@ -101,12 +109,46 @@ class AmountSearch(MappingSearch):
 
     def prove_given(self, balances: list[Column], balances_before: list[Column]) -> None:
         """Check the balance against the amount columns of the settings; the columns stay."""
-        for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
-            if columns and name not in self.pinned:
-                self.put(name, columns[0].place)
+        self.put_balances(balances, balances_before)
         steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
-        if steps is not None and steps.prove(self.read_sample(self.mapping)):
+        if steps is None:
+            return
+        self.prove_fee(steps)
+        if steps.prove(self.read_sample(self.mapping)):
             self.steps = steps
+
+    def prove_fee(self, steps: BalanceProof) -> None:
+        """Take the fee column with which given amounts agree with the balance where they alone do not."""
+        amounts = self.read_sample(self.mapping)
+        if "fee" in self.pinned or steps.steps.best_share(amounts) == 1:
+            return
+        for fee in self.role("fee"):
+            charged = to_decimals(fee, self.mapping.decimal_mark)
+            if any(charged) and steps.steps.best_share(subtract_fees(amounts, charged)) == 1:
+                self.put("fee", fee.place)
+                return
+
+    def replace_kept_amounts(self, balances: list[Column], balances_before: list[Column]) -> bool:
+        """Whether the balance contradicts the kept amount columns and proves others, which are taken then."""
+        names = [name for name in (*AMOUNT_FIELDS, "fee") if name in self.pinned]
+        steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
+        if steps is None or not all(self.is_kept(f"columns.{name}") for name in names):
+            return False
+        share = steps.steps.best_share(self.read_sample(self.mapping))
+        if share == 1:
+            return False
+        before = self.mapping, set(self.taken), dict(self.pinned)
+        self.taken -= {place for name in names if (place := self.pinned.pop(name)) is not None}
+        self.mapping = replace(
+            self.mapping, columns={name: place for name, place in self.mapping.columns.items() if name not in names}
+        )
+        proven = self.prove_any(balances, balances_before, self.mapping.decimal_mark)
+        if proven and self.steps and self.steps.steps.best_share(self.read_sample(self.mapping)) > share:
+            return True
+        self.mapping, self.taken, self.pinned = before
+        self.steps, self.is_proven = None, False
+        self.result.proven = [name for name in self.result.proven if name not in ("amount", "fee")]
+        return False
 
     def list_steps(
         self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
@@ -152,27 +194,47 @@ class AmountSearch(MappingSearch):
         is_named = bool(balances or balances_before)
         if pair and not is_named:
             return False
+        proofs = []
         for steps in self.list_steps(balances if is_named else self.unnamed_balances(), balances_before, mark):
-            readings = self.list_amounts(steps, pair)
-            shares = [steps.steps.best_share(amounts) for _, amounts in readings]
-            best = max(shares, default=0.0)
-            if best >= AGREED:
-                columns, amounts = readings[shares.index(best)]
-                steps.prove(amounts)
-                self.accept(steps, columns)
-                return True
-        return False
+            found = find_best_reading(steps, self.list_readings(steps, pair, is_named=is_named), is_named=is_named)
+            if found:
+                proofs.append((steps, found))
+                if is_named:
+                    break
+        if not proofs:
+            return False
+        steps, (columns, amounts) = proofs[0]
+        others = [each["amount"] for _, (each, _) in proofs if "amount" in each and each != columns]
+        if "amount" in columns and others:  # each of two columns may be the balance of the other
+            self.put("amount", columns["amount"].place)
+            self.ask_column(
+                "amount_column", "amount", list({each.place: each for each in [columns["amount"], *others]}.values())
+            )
+            return True
+        steps.prove(amounts)
+        self.accept(steps, columns, is_sure=pair is not None)
+        return True
 
-    def list_amounts(
-        self, steps: BalanceProof, pair: tuple[Column, Column] | None
-    ) -> list[tuple[dict[str, Column], Amounts]]:
-        """The columns that may have the amounts, the likeliest first, each with what it says; those less fees last."""
+    def list_readings(self, steps: BalanceProof, pair: Pair | None, *, is_named: bool) -> list[Reading]:
+        """The columns that may have the amounts, the likeliest first, each with what it says; those less fees last.
+
+        Beside a balance that no heading names only columns whose headings name amounts are tried, where there are any.
+        """
         taken = [steps.balance, steps.before]
-        found: list[tuple[dict[str, Column], Amounts]] = []
+        found: list[Reading] = []
         if pair and not any(each in taken for each in pair):
             found.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
-        singles = [each for each in self.single_candidates() if each not in taken][:MAX_TRIED]
+        named = self.named_amounts()
+        singles = named if named and not is_named else self.single_candidates()
+        singles = [each for each in singles if each not in taken][:MAX_TRIED]
         found += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
+        open_pairs = [] if pair else [each for each in self.list_open_pairs() if not set_of(each) & set_of(taken)]
+        if named and not is_named:
+            open_pairs = [each for each in open_pairs if set_of(each) & set_of(named)]
+        found += [
+            ({"debit": one, "credit": other}, join_debit_and_credit(one, other, steps.mark))
+            for one, other in open_pairs[:MAX_TRIED]
+        ]
         found = [(columns, amounts) for columns, amounts in found if any(amounts)]
         fees = [(each, to_decimals(each, steps.mark)) for each in self.role("fee") if each not in taken]
         return found + [
@@ -187,9 +249,12 @@ class AmountSearch(MappingSearch):
             return []
         return [each for each in self.numbers() if not each.fields][:MAX_TRIED]
 
-    def accept(self, steps: BalanceProof, columns: dict[str, Column]) -> None:
-        """Take what the steps of a balance prove."""
+    def accept(self, steps: BalanceProof, columns: dict[str, Column], *, is_sure: bool) -> None:
+        """Take what the steps of a balance prove. ``is_sure``: whether headings say which column is money out."""
         self.steps, self.is_proven = steps, True
+        if "debit" in columns and not is_sure:
+            self.choose_pair_sides((columns["debit"], columns["credit"]), steps)
+            columns = {name: column for name, column in columns.items() if name == "fee"}
         found = {name: column.place for name, column in columns.items()}
         if steps.before is not None:
             found |= {"balanceBefore": steps.before.place, "balance": steps.balance.place}
@@ -201,28 +266,25 @@ class AmountSearch(MappingSearch):
                 self.put(name, place)
         self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
 
-    def named_pair(self) -> tuple[Column, Column] | None:
-        """Return the columns of debit and credit; the other one of a pair has amounts where the first has none."""
-        debit, credit = self.role("debit"), self.role("credit")
-        for debit_column in debit:
-            for credit_column in credit:
-                if has_complementary_amounts(debit_column, credit_column, min_share=0.5):
-                    return debit_column, credit_column
-        numbers = [each for each in self.numbers() if not each.fields or each.fields[0][0] in ("amount", "number")]
-        for known_column, is_debit in [(each, True) for each in debit] + [(each, False) for each in credit]:
-            for other_column in numbers:
-                if (
-                    other_column is not known_column
-                    and has_complementary_amounts(known_column, other_column)
-                    and len(other_column.filled) < len(other_column.cells)
-                ):
-                    return (known_column, other_column) if is_debit else (other_column, known_column)
+    def find_open_pair(self) -> Pair | None:
+        """Return two columns that may be money out and money in, unless another one has the amounts by its heading, or
+        alone has decimals."""
+        named, numbers = set_of(self.named_amounts()), self.single_candidates()
+        with_decimals = set_of(each for each in numbers if each.has_decimals)
+        for pair in self.list_open_pairs():
+            places = set_of(pair)
+            if (not named or places & named) and (not with_decimals or places & with_decimals):
+                return pair
         return None
+
+    def named_amounts(self) -> list[Column]:
+        """Return the columns whose headings name amounts, those with the plainest headings first."""
+        columns = self.role("amount") + self.role("net") + self.role("gross")
+        return list({each.place: each for each in columns}.values())
 
     def single_candidates(self) -> list[Column]:
         """Return the columns that may have the amounts, those with the plainest headings first."""
-        candidates = self.role("amount") + self.role("net") + self.role("gross")
-        candidates = list({each.place: each for each in candidates}.values())
+        candidates = self.named_amounts()
         unknown = [each for each in self.numbers() if not each.fields and not each.is_count]
         if candidates:
             # Only the balance can decide between a repeated or unknown heading and a known one.
@@ -232,8 +294,7 @@ class AmountSearch(MappingSearch):
         )
 
     def choose_single(self) -> None:
-        named_columns = self.role("amount") + self.role("net") + self.role("gross")
-        named_columns = list({column.place: column for column in named_columns}.values())
+        named_columns = self.named_amounts()
         candidates = named_columns or [column for column in self.single_candidates() if column.is_number]
         if not named_columns:
             candidates = [column for column in candidates if column.has_decimals] or candidates
@@ -266,3 +327,24 @@ class AmountSearch(MappingSearch):
             if not any(amounts == each.amounts(self.mapping.decimal_mark) for each in distinct_columns):
                 distinct_columns.append(column)
         return distinct_columns
+
+
+def find_best_reading(steps: BalanceProof, readings: list[Reading], *, is_named: bool) -> Reading | None:
+    """Return the reading by which the steps of a balance are proven in the most rows; None where none is.
+
+    A balance that no heading names must step by the amounts of more than half of its rows.
+    """
+    best: tuple[int, float, int] = (0, 0.0, 0)
+    found: Reading | None = None
+    count = sum(1 for text in steps.balance.cells if text)
+    for reading in readings:
+        matched, share = steps.steps.find_best_match(reading[1])
+        rank = matched, share, sum(1 for amount in reading[1] if amount)
+        if share >= AGREED and (is_named or 2 * matched > count - 1) and rank > best:
+            best, found = rank, reading
+    return found
+
+
+def set_of(columns: Iterable[Column | None]) -> set[int]:
+    """Return the positions of columns."""
+    return {each.place for each in columns if each is not None}

@@ -33,18 +33,27 @@ class BalanceSteps:
     time_order: str  # forward, backward, or empty where the days do not tell
     is_before: bool = False  # whether a heading says that balances are those before their rows
 
-    def share(self, order: str, amounts: Amounts) -> float:
-        """The share of steps that are as large as the amounts."""
+    def match(self, order: str, amounts: Amounts) -> tuple[int, float]:
+        """(how many steps are as large as their amounts, which share of all that is)."""
         pairs = [
             (abs(step), abs(amount))
             for step, amount in zip(self.by_order[order], amounts, strict=True)
             if step is not None and amount is not None
         ]
         pairs = [pair for pair in pairs if pair != (0, 0)]
-        return sum(a == b for a, b in pairs) / len(pairs) if pairs else 0.0
+        matched = sum(a == b for a, b in pairs)
+        return matched, matched / len(pairs) if pairs else 0.0
+
+    def share(self, order: str, amounts: Amounts) -> float:
+        """The share of steps that are as large as the amounts."""
+        return self.match(order, amounts)[1]
 
     def best_share(self, amounts: Amounts) -> float:
         return max(self.share(order, amounts) for order in self.by_order)
+
+    def find_best_match(self, amounts: Amounts) -> tuple[int, float]:
+        """What ``match`` says of the order in which it says most."""
+        return max((self.match(order, amounts) for order in self.by_order), key=lambda each: (each[1], each[0]))
 
     def read(self, amounts: Amounts) -> StepReading:
         """The reading under which most steps are as large as the amounts.

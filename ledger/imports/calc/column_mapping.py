@@ -3,6 +3,7 @@
 The JSON names are those of the API: ``columns`` by heading or position from 0, ``directionValues``, ``statusValues``,
 ``accountValues``, ``encoding``, ``separator``, ``decimalMark``, ``dateOrder``, ``skipAbove``, ``skipBelow``,
 ``flipSign``, ``currency``, ``signFromBalance``, ``unprovenSign``, ``minusMeans``.
+``isKept`` marks settings that were kept for the account, ``answered`` has the paths of those given for this file.
 
 A minus beside a direction, or in a column of debits or credits, ``repeats`` the direction (the amounts without one in
 such a column are the other way then), or ``reverses`` it; beside a direction it may also ``decide`` alone.
@@ -24,6 +25,7 @@ AMOUNT_FIELDS = ("amount", "debit", "credit")
 STATUS_KINDS, DIRECTION_KINDS = csv_settings.STATUS_KINDS, csv_settings.DIRECTION_KINDS
 MINUS_KINDS = csv_settings.MINUS_KINDS
 MAX_VALUES = csv_settings.MAX_VALUES
+SIGN_SETTINGS = {"flipSign", "signFromBalance", "minusMeans", "directionValues"}
 MAX_HEADINGS_KEPT = 8 * 1024  # characters of the headings that are kept to find columns by their position
 
 
@@ -39,7 +41,7 @@ class ColumnMapping:
     sign_from_balance: bool = False
     unproven_sign: str = ""  # in or out: what the row is that has no neighbour to take its sign from
     minus_means: dict[str, str] = field(default_factory=dict)  # debit, credit or direction → one of MINUS_KINDS
-    directions: dict[str, str] = field(default_factory=dict)  # value in small letters → in or out
+    directions: dict[str, str] = field(default_factory=dict)  # value in small letters → in, out or leaveOut
     statuses: dict[str, str] = field(default_factory=dict)  # value in small letters → booked, pending or leaveOut
     accounts: tuple[str, ...] | None = None  # values of rows that are imported; None: all
     currency: str = ""  # of rows that tell none, and which of several a sign means
@@ -54,6 +56,35 @@ class ColumnMapping:
         """Return the mapping with a field in another column, or without it."""
         columns = {key: value for key, value in self.columns.items() if key != name}
         return replace(self, columns=columns if place is None else {**columns, name: place})
+
+
+def mark_kept(settings: Any) -> dict[str, Any]:
+    """Return the settings of an account, marked as kept from an earlier file."""
+    return {**settings, "isKept": True} if isinstance(settings, dict) else {}
+
+
+def drop_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return kept settings without signs and missing columns where they are those of a table with other headings.
+
+    >>> kept = {"isKept": True, "headings": ["Date", "Amount"], "flipSign": True, "columns": {"fee": None}}
+    >>> sorted(drop_other_layout(kept, ["Date", "Amount"])), sorted(drop_other_layout(kept, ["Day", "Amount", "Fee"]))
+    (['columns', 'flipSign', 'headings', 'isKept'], ['columns', 'headings', 'isKept'])
+    """
+    columns = settings.get("columns", {})
+    headings = settings.get("headings", [])
+    known = {fold_value(name) for name in names}
+    wanted = [value for value in columns.values() if isinstance(value, str)]
+    is_same = (
+        [fold_value(name) for name in headings if name] == [fold_value(name) for name in names if name]
+        if headings
+        else all(fold_value(name) in known for name in wanted)
+    )
+    if is_same or not settings.get("isKept"):
+        return settings
+    answered = settings.get("answered", ())
+    kept = {name: value for name, value in settings.items() if name not in SIGN_SETTINGS or name in answered}
+    fitting = {name: value for name, value in columns.items() if value is not None or f"columns.{name}" in answered}
+    return {**kept, "columns": fitting}
 
 
 def fold_value(text: str) -> str:
@@ -103,6 +134,11 @@ def _read_kinds(settings: AnyMapping[str, Any], name: str, kinds: Sequence[str])
     return {kind: _texts(value.get(kind)) for kind in kinds} if isinstance(value, dict) else None
 
 
+def drop_empty_left_out(values: dict[str, list[str]] | None) -> dict[str, list[str]] | None:
+    """Return the values of a direction column by kind, without those that are left out where there are none."""
+    return values and {kind: texts for kind, texts in values.items() if texts or kind != "leaveOut"}
+
+
 def _read_minus(kept: AnyMapping[str, Any]) -> dict[str, str] | None:
     value = kept.get("minusMeans")
     if not isinstance(value, dict):
@@ -145,11 +181,18 @@ _READERS: dict[str, Callable[[AnyMapping[str, Any]], Any]] = {
     "headings": lambda kept: (
         [str(each) for each in kept["headings"]] if isinstance(kept.get("headings"), list) else None
     ),
-    "directionValues": lambda kept: _read_kinds(kept, "directionValues", DIRECTION_KINDS),
+    "directionValues": lambda kept: drop_empty_left_out(
+        _read_kinds(kept, "directionValues", csv_settings.DIRECTION_VALUE_KINDS)
+    ),
     "statusValues": lambda kept: _read_kinds(kept, "statusValues", STATUS_KINDS),
     "accountValues": lambda kept: (
         _texts(kept["accountValues"]) if isinstance(kept.get("accountValues"), list) else None
     ),
+    "otherAccountValues": lambda kept: (
+        _texts(kept["otherAccountValues"]) if isinstance(kept.get("otherAccountValues"), list) else None
+    ),
+    "isKept": _read_if("isKept", lambda value: value is True),
+    "answered": lambda kept: _texts(kept["answered"]) if isinstance(kept.get("answered"), list) else None,
     "encoding": _read_if("encoding", _is_text),
     "separator": _read_if("separator", _is_text),
     "currency": _read_if("currency", lambda value: value in CURRENCIES),
@@ -180,7 +223,8 @@ def to_csv_settings(mapping: ColumnMapping, names: Sequence[str], *, has_heading
     optional_settings = {
         "signFromBalance": mapping.sign_from_balance,
         "minusMeans": mapping.minus_means,
-        "directionValues": mapping.directions and _by_kind(mapping.directions, DIRECTION_KINDS),
+        "directionValues": mapping.directions
+        and drop_empty_left_out(_by_kind(mapping.directions, csv_settings.DIRECTION_VALUE_KINDS)),
         "statusValues": mapping.statuses and _by_kind(mapping.statuses, STATUS_KINDS),
     }
     settings |= {name: value for name, value in optional_settings.items() if value}

@@ -15,7 +15,7 @@ from ledger.imports.calc.amounts import (
     parse_bank_amount,
 )
 from ledger.imports.calc.balance_lines import find_kind
-from ledger.imports.calc.column_mapping import MAX_VALUES, fold_value
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MAX_VALUES, fold_value
 from ledger.imports.calc.currencies import find_heading_currencies, find_named_currencies, is_currency_code
 from ledger.imports.calc.dates import is_date_like, is_date_text
 from ledger.imports.calc.headings import find_heading_fields
@@ -215,6 +215,20 @@ def build_table_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
         )
         for position in range(table.width)
     ]
+
+
+def find_possible_amounts(table: Table) -> frozenset[int]:
+    """Return the positions of columns that may have amounts, by their cells and their headings or without one."""
+    rows = [line.cells for line in table.rows[:SAMPLE_ROWS]]
+    columns = (
+        Column(place, name, [cells[place] if place < len(cells) else "" for cells in rows])
+        for place, name in enumerate(table.names)
+    )
+    return frozenset(
+        each.place
+        for each in columns
+        if (not each.fields or each.fields[0][0] in AMOUNT_FIELDS) and each.is_number and not each.is_count
+    )
 
 
 def find_constants(rows: Sequence[Sequence[str]]) -> frozenset[int]:

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from functools import partial
 
-from ledger.imports.calc.amount_search import AmountSearch
+from ledger.imports.calc.balance_direction_search import BalanceDirectionSearch
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping
 from ledger.imports.calc.columns import Column
+from ledger.imports.calc.currencies import find_named_currencies
 from ledger.imports.calc.detection_result import Answer, build_mapping_update, combine_updates
 from ledger.imports.calc.file_currency import complete_mapping, find_amount_currencies, find_unclear_currencies
+from ledger.imports.calc.headings import fold_heading
+
+MIN_QUALIFIER_LENGTH = 3  # letters of a word that two headings share
 
 
-class CurrencySearch(AmountSearch):
+class CurrencySearch(BalanceDirectionSearch):
     """The steps that choose the column of currencies, and what tells the currency where there is none."""
 
     def choose_currency(self) -> None:
@@ -29,32 +33,87 @@ class CurrencySearch(AmountSearch):
             self.ask("currency", "currency", options)
 
     def choose_currency_column(self) -> None:
-        if "currency" in self.pinned:
+        """Choose the column with the currency of the amounts; ask where several columns differ.
+
+        A column of original currencies is that of an original amount, where the table has one.
+        """
+        if "currency" in self.pinned and not self.is_doubtful_currency():
             return
+        found, originals = self.find_currency_columns(), self.find_original_currencies()
+        if not self.is_asked("columns.amount"):
+            self.choose_currency_of_amount(found, originals)
+        elif len(found) == 1 and not originals:
+            self.put("currency", found[0].place)
+        elif found or originals:
+            self.ask_with_own_currency(found, originals)
+
+    def choose_currency_of_amount(self, found: Sequence[Column], originals: Sequence[Column]) -> None:
+        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        named_alike = [each for each in [*found, *originals] if places and self.has_same_qualifier(places[0], each)]
+        if len(named_alike) == 1:
+            self.put("currency", named_alike[0].place)
+        elif found:
+            different = [each for each in found if each.cells != found[0].cells]
+            near = [each for each in found if places and each.place == places[0] + 1]
+            self.put("currency", (near[0] if different and len(near) == 1 else found[0]).place)
+            if different and len(near) != 1:
+                self.ask_column("currency_column", "currency", [found[0], *different])
+        elif originals and not self.has_original_amount() and self.has_foreign_currency(originals[0]):
+            self.put("currency", originals[0].place)
+            self.ask_column("currency_column", "currency", originals[:1], none=True)
+
+    def find_currency_columns(self) -> list[Column]:
+        """Columns of currencies by heading or values, without those of original amounts, and of fees only if alone."""
         named = self.role("currency")
         unnamed = [each for each in self.free(self.columns) if each.is_currency and not each.is_number]
-        unnamed = [each for each in unnamed if not any(name == "original" for name, _ in each.fields)]
-        found = named or unnamed
-        if not found:
-            return
-        if self.is_asked("columns.amount") and len(found) > 1:  # each amount has the currency behind it
-            self.ask_with_next_currency(found)
-            return
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
-        different = [each for each in found if each.cells != found[0].cells]
-        near = [each for each in found if places and each.place == places[0] + 1]
-        self.put("currency", (near[0] if different and len(near) == 1 else found[0]).place)
-        if different and len(near) != 1:
-            self.ask_column("currency_column", "currency", [found[0], *different])
+        found = named or [each for each in unnamed if not has_field(each, "original")]
+        return [each for each in found if not has_field(each, "fee")] or found
 
-    def ask_with_next_currency(self, found: Sequence[Column]) -> None:
+    def find_original_currencies(self) -> list[Column]:
+        found = [each for each in self.role("original") if each.is_currency and not each.is_number]
+        return [each for each in found if not has_field(each, "fee")]
+
+    def has_original_amount(self) -> bool:
+        """Whether a column other than the amount has amounts in the original currency."""
+        taken = {self.mapping.columns.get(name) for name in AMOUNT_FIELDS}
+        return any(each.is_number and each.place not in taken for each in self.roles.get("original", []))
+
+    def has_foreign_currency(self, column: Column) -> bool:
+        return any(self.own.currency not in find_named_currencies(text) for text in column.distinct)
+
+    def is_doubtful_currency(self) -> bool:
+        """Whether a kept column has original currencies, which now differ from those of another column."""
+        place = self.pinned["currency"]
+        if place is None or not self.is_kept("columns.currency") or not has_field(self.columns[place], "original"):
+            return False
+        others = [each for each in self.find_currency_columns() if each.cells != self.columns[place].cells]
+        if others:
+            self.mapping = self.mapping.with_column("currency", None)
+        return bool(others)
+
+    def has_same_qualifier(self, amount: int, currency: Column) -> bool:
+        """Whether the headings of an amount and a currency share a word, as "Source amount" and "Source currency"."""
+        words = [set(fold_heading(name).split()) for name in (self.table.names[amount], currency.name)]
+        return any(len(word) > MIN_QUALIFIER_LENGTH for word in set.intersection(*words))
+
+    def ask_with_own_currency(self, found: Sequence[Column], originals: Sequence[Column]) -> None:
+        """Let each answer to the question of the amount have the currency that belongs to it."""
         place = next(place for place, each in enumerate(self.open) if each[1] == "columns.amount")
         question, path, options = self.open[place]
-        behind = partial(self.with_next_currency, found=found)
-        self.open[place] = (question, path, [(value, combine_updates(change, behind)) for value, change in options])
-        self.mapping = behind(self.mapping)
+        with_own = partial(self.with_own_currency, found=found, originals=originals)
+        self.open[place] = (question, path, [(value, combine_updates(change, with_own)) for value, change in options])
+        self.mapping = with_own(self.mapping)
 
-    def with_next_currency(self, mapping: ColumnMapping, found: Sequence[Column]) -> ColumnMapping:
+    def with_own_currency(
+        self, mapping: ColumnMapping, found: Sequence[Column], originals: Sequence[Column]
+    ) -> ColumnMapping:
         place = mapping.columns["amount"]
-        behind = [each for each in found if each.place > place]
-        return mapping.with_column("currency", (behind or found[-1:])[0].place)
+        named_alike = [each for each in [*found, *originals] if self.has_same_qualifier(place, each)]
+        candidates = named_alike or (originals if has_field(self.columns[place], "original") else found) or found
+        behind = [each for each in candidates if each.place > place]
+        return mapping.with_column("currency", (behind or candidates[-1:])[0].place) if candidates else mapping
+
+
+def has_field(column: Column, name: str) -> bool:
+    """Whether the heading of a column names a field among others."""
+    return any(field == name for field, _ in column.fields)

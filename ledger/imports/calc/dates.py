@@ -13,6 +13,7 @@ from ledger.imports.calc.locales import iterate_locales
 
 CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
 SHORT_SPAN_DAYS = 60  # a reading of short years that spans more is none where another spans a tenth of it
+MAX_SPAN_DAYS = 2 * 366  # of a file whose dates have points, and may have the day first
 LANGUAGES = (
     "en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "hu", "ro", "sv", "da", "nb", "fi", "ru", "uk", "tr",
 )  # fmt: skip
@@ -179,7 +180,12 @@ def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:
     has_points = any("." in text[:6] for text in distinct_texts)
     if has_points and DateOrder.DAY_FIRST in orders:
         orders = [order for order in orders if order is not DateOrder.MONTH_FIRST]
-    orders = _without_long_spans(orders, {order: _span(days[order]) for order in orders})
+    spans = {order: _span(days[order]) for order in orders}
+    short = _without_long_spans(orders, spans)
+    is_day_first_likely = has_points and spans.get(DateOrder.DAY_FIRST, MAX_SPAN_DAYS) < MAX_SPAN_DAYS
+    if is_day_first_likely and DateOrder.DAY_FIRST not in short:
+        return [DateOrder.DAY_FIRST, *short]  # points mostly stand behind days: a few years are as plausible
+    orders = short
     if has_points and DateOrder.DAY_FIRST in orders:
         orders = [order for order in orders if order is not DateOrder.ISO]
     return [order for place, order in enumerate(orders) if days[order] not in [days[each] for each in orders[:place]]]

@@ -11,13 +11,18 @@ from dataclasses import replace
 from typing import Any
 
 from ledger.calc.delimited_text import Line, Lines
+from ledger.imports.calc.account_numbers import find_stated_numbers, has_full_number, is_other_party_column
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, find_column_position, fold_value, normalize_csv_settings
-from ledger.imports.calc.columns import is_date_like_cell
+from ledger.imports.calc.columns import Column, is_date_like_cell
 from ledger.imports.calc.detection_result import MAX_OPTIONS, AccountFacts, Answer, Detection, build_mapping_update
+from ledger.imports.calc.headings import fold_heading
+from ledger.imports.calc.other_party import OTHER_PARTIES, find_party_pair
 from ledger.imports.calc.sign_search import SignSearch
 from ledger.imports.calc.table import Table, find_table
+from ledger.imports.calc.table_faults import find_table_fault
 from ledger.imports.calc.vocabulary import find_status_meaning, is_direction_column
 
+MIN_OWN_DIGITS = 6  # of an account number that all rows have
 MIN_NUMBER_LENGTH = 4  # letters and digits of an account number
 ASKED_WHEN_LOST = {"date", *AMOUNT_FIELDS, "direction", "fee", "currency", "status", "account"}
 MAX_LABEL_LENGTH = 300  # characters of a title that are looked at
@@ -54,15 +59,19 @@ def _flat(columns: dict[str, Any]) -> list[Any]:
     return [each for value in columns.values() for each in (value if isinstance(value, list) else [value])]
 
 
-def split_lines_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[dict[str, Lines], Lines]:
+def split_lines_by_account(
+    lines: Sequence[Line], *, settings: Any = None, own: AccountFacts | None = None
+) -> tuple[dict[str, Lines], Lines]:
     """Return the rows of each account that the table names in a column or by its sections, and the other rows.
 
     Labels without a single row with a date are no accounts.
     """
     normalized_settings = normalize_csv_settings(settings)
     table = find_configured_table(lines, normalized_settings)
-    search = ValueSearch(table, normalized_settings, AccountFacts())
+    search = ValueSearch(table, normalized_settings, own or AccountFacts())
     search.read_given_settings()
+    search.choose_date()
+    search.drop_other_parties()
     if not search.account_names():
         return {}, table.rows[:0]
     place = None if table.sections else search.mapping.columns.get("account")
@@ -88,6 +97,7 @@ class ValueSearch(SignSearch):
     def run(self) -> Detection:
         self.read_given_settings()
         self.choose_date()
+        self.drop_other_parties()
         self.choose_marks()
         self.choose_balance_and_amounts()
         self.choose_currency()
@@ -97,7 +107,31 @@ class ValueSearch(SignSearch):
         self.choose_account()
         self.choose_texts()
         self.ask_lost()
+        self.refuse_table()
         return self.finish()
+
+    def refuse_table(self) -> None:
+        is_proven = "amount" in self.result.proven or self.steps is not None
+        fault = find_table_fault(self.table, self.mapping, own_currency=self.own.currency, is_proven=is_proven)
+        self.result.refused = self.result.refused or fault
+
+    def drop_other_parties(self) -> None:
+        """Take columns of account numbers for the other parties' where they cannot be the own account's."""
+        if "account" in self.pinned or self.table.sections:
+            return
+        stated = find_stated_numbers(self.table.above)
+        for column in list(self.role("account")):
+            values = self.table_values(column.place)
+            if is_other_party_column(
+                column.name,
+                values,
+                own=self.own.number,
+                company_numbers=self.own.company_numbers,
+                stated=stated,
+                has_empty=len(column.filled) + len(column.balance_rows) < len(column.cells),
+            ):
+                self.roles["account"].remove(column)
+                self.roles.setdefault("counterpartyAccount", []).append(column)
 
     def choose_status(self) -> None:
         if "status" in self.pinned:
@@ -142,6 +176,7 @@ class ValueSearch(SignSearch):
         if self.mapping.accounts is not None:
             if "account" not in self.pinned and not self.table.sections and (account_columns := self.role("account")):
                 self.put("account", account_columns[0].place)
+            self.ask_new_accounts(self.mapping.accounts)
             return
         names = self.account_names()
         if len(names) < 2:
@@ -154,6 +189,25 @@ class ValueSearch(SignSearch):
         options: list[Answer] = [([name], build_mapping_update(accounts=(name,))) for name in names[: MAX_OPTIONS - 1]]
         options.append((names, build_mapping_update(accounts=tuple(names))))
         self.ask("account_values", "accountValues", options)
+
+    def ask_new_accounts(self, kept: tuple[str, ...]) -> None:
+        """Ask for accounts that the file has and the kept choice does not know: their rows are not dropped silently."""
+        if not self.is_kept("accountValues"):
+            return
+        others = self.given.get("otherAccountValues")
+        known = {fold_value(name) for name in (*kept, *(others or ()))}
+        new = [
+            name
+            for name in self.account_names()
+            if fold_value(name) not in known and (others is not None or has_full_number(name))
+        ]
+        if new:
+            options = [[*kept, *new], list(kept)]
+            self.ask(
+                "account_values",
+                "accountValues",
+                [(names, build_mapping_update(accounts=tuple(names))) for names in options],
+            )
 
     def account_names(self) -> list[str]:
         """Return the accounts in the table, from its sections or a column, which becomes the account column."""
@@ -172,7 +226,8 @@ class ValueSearch(SignSearch):
         is_complete = "date" in self.pinned and self.has_given_amount
         if is_complete:
             return
-        for name in ("counterparty", "counterpartyAccount", "reference", "category", "notes"):
+        self.choose_counterparty()
+        for name in ("counterpartyAccount", "reference", "category", "notes"):
             if name not in self.pinned and (description_columns := self.role(name)):
                 self.put(name, description_columns[0].place)
         if "description" not in self.pinned:
@@ -183,12 +238,37 @@ class ValueSearch(SignSearch):
                     for column in self.free(self.columns)
                     if column.is_words and not set(dict(column.fields)) & {"category", "status", "account"}
                 ]
+                varied = [column for column in word_columns if not is_own_number(column)]
                 description_columns = sorted(
-                    word_columns, key=lambda each: -sum(map(len, each.filled)) / max(len(each.cells), 1)
+                    varied or word_columns, key=lambda each: -sum(map(len, each.filled)) / max(len(each.cells), 1)
                 )[:1]
             description_columns.sort(key=lambda each: each.place)
+            description_columns += self.further_notes()
             self.mapping = replace(self.mapping, description=tuple(column.place for column in description_columns))
             self.taken.update(self.mapping.description)
+
+    def further_notes(self) -> list[Column]:
+        """All columns of notes where there are several: they say what the payment was for."""
+        columns = self.roles.get("notes", [])
+        if len(columns) < 2 or "notes" in self.pinned:
+            return []
+        self.put("notes", None)
+        return columns
+
+    def choose_counterparty(self) -> None:
+        """Choose the column of the other party, or that of the payee where the payer has one too."""
+        if "counterparty" in self.pinned:
+            return
+        pair = find_party_pair(self.table.names)
+        if pair and all(self.columns[place].allows("counterparty") and place not in self.taken for place in pair):
+            self.put("counterparty", pair[1])
+            self.taken.add(pair[0])
+            return
+        candidates = self.role("counterparty")
+        others = [each for each in candidates if fold_heading(each.name) in OTHER_PARTIES]
+        varied = [each for each in candidates if len(each.distinct) != 1]
+        if found := others or varied or candidates:
+            self.put("counterparty", found[0].place)
 
     def ask_lost(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""
@@ -201,12 +281,18 @@ class ValueSearch(SignSearch):
                 if place is not None
                 else [each for each in self.free(self.columns) if each.allows(name)]
             )
-            if name not in ASKED_WHEN_LOST and place is not None:
+            if (name not in ASKED_WHEN_LOST or name in ("direction", "status")) and place is not None:
                 self.result.assumed.append(name)
                 continue
             if not candidates and name in ("date", *AMOUNT_FIELDS):
                 continue
             self.ask_column("column_gone", name, candidates[: MAX_OPTIONS - 1], none=name not in ("date", "amount"))
+
+
+def is_own_number(column: Column) -> bool:
+    """Whether all rows have one number, as that of the account."""
+    texts = list(column.distinct)
+    return len(texts) == 1 and len(column.filled) > 1 and sum(sign.isdigit() for sign in texts[0]) >= MIN_OWN_DIGITS
 
 
 def has_account_number(label: str, number: str) -> bool:

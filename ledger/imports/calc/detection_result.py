@@ -17,6 +17,7 @@ class AccountFacts:
     currency: str = ""
     is_card: bool = False
     number: str = ""
+    company_numbers: tuple[str, ...] = ()  # of all accounts of the company
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,35 +5,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
+from ledger.calc.csv_settings import DIRECTION_VALUE_KINDS
 from ledger.imports.calc.amounts import find_sign
 from ledger.imports.calc.balance_proof import to_decimals
 from ledger.imports.calc.balances import Amounts
-from ledger.imports.calc.column_mapping import MINUS_KINDS, ColumnMapping, fold_value
-from ledger.imports.calc.columns import MAX_DIRECTIONS, Column
+from ledger.imports.calc.column_mapping import MINUS_KINDS, ColumnMapping, drop_empty_left_out, fold_value
+from ledger.imports.calc.columns import MAX_DIRECTIONS, Column, has_letters
 from ledger.imports.calc.currency_search import CurrencySearch
 from ledger.imports.calc.detection_result import Answer, build_mapping_update
 from ledger.imports.calc.vocabulary import find_direction_hint, find_directions, is_direction_column, may_be_directions
 
 MAX_COMBINED = 2  # unknown values of which every combination is an option; two rows tell no more apart
+MAX_GUESSED = 3  # values of a column that may have directions although nothing says so
 NAMES_OTHERS = {"counterparty", "counterpartyAccount", "reference", "category", "notes"}
 OPPOSITE = {"in": "out", "out": "in"}
-CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
-CARD_HEADINGS = (
-    "card holder", "cardholder", "card member", "cardmember", "card no", "card number", "card account", "karteninhaber",
-    "kartennummer", "kreditkarte", "titulaire de la carte", "titular de la tarjeta", "ご利用者", "持卡人",
-)  # fmt: skip
 
 
 class DirectionSearch(CurrencySearch):
     """The steps that choose the direction column of one column of amounts."""
-
-    @property
-    def is_card(self) -> bool:
-        """Whether the account is a card, or the file seems to be of one: its balance may be what is owed."""
-        above = " ".join(cell for line in self.table.above[-5:] for cell in line.cells).casefold()
-        headings = " ".join(self.table.names).casefold()
-        is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
-        return self.own.is_card or is_card_file
 
     def choose_direction(self, amount: Column) -> bool:
         """Choose the direction column; false where there is none, or where the amounts' own signs say the same."""
@@ -72,8 +61,23 @@ class DirectionSearch(CurrencySearch):
         test = is_direction_column if signed else may_be_directions
         unnamed = [each for each in free if each.is_words and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]
-        found = named or unnamed or signs
+        guessed = [] if signed or self.steps else [each for each in free if self.may_hold_directions(each)]
+        found = named or unnamed or signs or guessed[:1]
         return found[:1] + [each for each in found[1:] if each in named and each.cells != found[0].cells]
+
+    def may_hold_directions(self, column: Column) -> bool:
+        """Whether a column under an unknown heading repeats two or three values, which may be directions."""
+        values = self.all_values(column.place)
+        if column.fields and column.fields[0][0] not in ("debit", "credit"):
+            return False
+        if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):
+            return False
+        if not any(
+            each is not column and (each.is_words or has_letters("".join(each.distinct))) for each in self.columns
+        ):
+            return False  # it is the only text
+        is_flag = all(value.isdigit() for value in values if value) and set(values) != {"1", "2"}
+        return not is_flag and not column.is_date and not column.is_currency and not column.has_decimals
 
     @property
     def is_order_open(self) -> bool:
@@ -109,10 +113,13 @@ class DirectionSearch(CurrencySearch):
             ways += product(("out", "in"), repeat=len(unknown))
         else:
             ways += [("out",) * len(unknown), ("in",) * len(unknown)]
+        ways += [("leaveOut",) * len(unknown)] if known else []
         options: list[Answer] = []
         for way in dict.fromkeys(ways):
             whole = {**known, **dict(zip(unknown, way, strict=True))}
-            value = {kind: [text for text, each in whole.items() if each == kind] for kind in ("in", "out")}
+            value = drop_empty_left_out(
+                {kind: [text for text, each in whole.items() if each == kind] for kind in DIRECTION_VALUE_KINDS}
+            )
             options.append((value, build_mapping_update(directions=whole)))
         self.ask("direction_values", "directionValues", options)
 

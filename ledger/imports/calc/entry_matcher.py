@@ -72,13 +72,16 @@ PoolNames = Iterator[tuple[RowPool, Any]]
 class EntryMatcher:
     """The stored rows that entries may match."""
 
-    def __init__(self, rows: Iterable[StoredTransaction], *, format_: str):
+    def __init__(self, rows: Iterable[StoredTransaction], *, format_: str, has_unique_ids: bool = False):
+        """``has_unique_ids``: references are ids of single rows, so that a row of another day with one is the same."""
         self.rows_by_reference, self.rows_by_text, self.rows_by_text_without_reference, self.rows_of_other_formats = (
             RowPool(),
             RowPool(),
             RowPool(),
             RowPool(),
         )
+        self.has_unique_ids = has_unique_ids
+        self.rows_by_unique_id = RowPool()
         self.rows_by_correction = RowPool()  # by what somebody made of them
         self.pending = NearbyRows()
         self.booked: list[StoredTransaction] = []  # by banks
@@ -93,6 +96,9 @@ class EntryMatcher:
             self.rows_by_text[match_key, text].append(row)
             if row.reference:
                 self.rows_by_reference[match_key, row.reference].append(row)
+                if has_unique_ids:
+                    id_key = row.account, row.currency, row.amount, row.reference
+                    self.rows_by_unique_id[id_key, row.day.toordinal()].append(row)
             else:
                 self.rows_by_text_without_reference[match_key, text].append(row)
             if row.corrected:
@@ -158,7 +164,7 @@ class EntryMatcher:
         booked = [group for group in groups if not group.entry.pending]
         batches = [group for group in booked if group.entry.parts]
         single = [group for group in booked if not group.entry.parts] if batches else booked
-        for names in (self.by_reference, self.by_text):
+        for names in (self.by_reference, self.by_text, self.by_unique_id):
             match_units(single, names, result)
         for group in batches:  # a batch may share day, amount and reference with an entry that has no other form
             if not self.match_batch(group, result):
@@ -176,6 +182,13 @@ class EntryMatcher:
         """Yield the text of a unit; if both have a reference, only the reference decides."""
         stacks = self.rows_by_text_without_reference if unit.reference else self.rows_by_text
         yield stacks, (build_match_key(account, unit), fold_words(unit.from_to, unit.description))
+
+    def by_unique_id(self, account: str, unit: Entry) -> PoolNames:
+        """Yield the id of a unit on days around its own, where ids are those of single rows."""
+        if self.has_unique_ids and unit.reference:
+            id_key = account, unit.currency, Decimal(unit.amount), unit.reference
+            for days in NEARBY_DAYS:
+                yield self.rows_by_unique_id, (id_key, unit.day.toordinal() + days)
 
     def by_correction(self, account: str, unit: Entry) -> PoolNames:
         if self.rows_by_correction:

@@ -22,6 +22,7 @@ _MINOR_WORDS = {
 _THOUSANDS_WORDS = {
     "thousand", "thousands", "tsd", "tausend", "teur", "tkr", "tchf", "tusd", "tgbp", "keur", "kusd", "kgbp", "kchf",
     "meur", "musd", "million", "millions", "mio", "mln", "mrd", "bn", "billion", "billions", "millionen", "milliers",
+    "hundred", "hundreds", "hunderte", "centaines", "centinaia", "fils", "millimes", "baisa", "百", "百万", "億", "亿",
     "miles", "mil", "migliaia", "milhares", "milioni", "milhoes", "millones", "duizend", "duizenden", "tis", "tisic",
     "tisich", "tys", "tysiace", "tusen", "tusind", "ezer", "mii", "tuhat", "тыс", "тис", "млн", "bin", "lakh", "lakhs",
     "crore", "crores", "000", "000s", "千", "万", "千元", "万元", "千円", "万円", "百万円",
@@ -34,10 +35,14 @@ MINOR_WORDS, THOUSANDS_WORDS = (
 MINOR_STEMS = ("grosz", "haler", "копе", "копие", "centim", "centesim", "centav", "kopek", "kopeck", "kopiyk")
 THOUSANDS_STEMS = ("thousand", "tausend", "tysi", "tisic", "тысяч", "тисяч", "миллион", "мільйон", "milion", "milliard")
 _SIGN_OF_THOUSANDS = re.compile(
-    r"(?<![^\W\d_])(?:[tkm][€$£¥]|[tk]\s?(?:eur|usd|gbp|chf|sek|nok|dkk)\b)|[€$£¥]\s?(?:[tkm]|bn)\b", re.IGNORECASE
+    r"[x×*]\s?10{2,}\b|\b(?:[km]|mn|mm)\s?(?:eur|usd|gbp|chf|sek|nok|dkk|jpy|cny|inr)\b"
+    r"|(?:\b(?:amount|betrag|montant|importe|importo|valor|kwota|eur|usd|gbp|chf|sek|nok|dkk|jpy|cny|inr)\s|\()"
+    r"(?:k|m|mn|mm)\b|\bin (?:k|m|mn)\b|[百千万億亿]\s?[)）万]"
+    r"|(?<![^\W\d_])(?:[tkm][€$£¥]|[tk]\s?(?:eur|usd|gbp|chf|sek|nok|dkk)\b)|[€$£¥]\s?(?:[tkm]|bn)\b",
+    re.IGNORECASE,
 )
 # Short words that mean something else elsewhere, such as gross.
-_SHORT_MINOR = re.compile(r"(?:\(|\b(?:in|im|i|en|w|v) )(?:gr|cts?|ore|bani|filler)\b")
+_SHORT_MINOR = re.compile(r"(?<=[^\W_] )cts?$|(?:\(|\b(?:in|im|i|en|w|v) )(?:gr|cts?|ore|bani|filler)\b")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TOKEN = re.compile(r"[^\W_]+")
 _ABOVE = re.compile(r"\b(?:in|im|en|w|v|i|als)\b|[:=]")

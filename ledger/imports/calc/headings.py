@@ -12,6 +12,7 @@ WORDS_FILE = Path(__file__).with_name("headings.json")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[^\W_]+")
 _FILLERS = {"in", "im", "en", "em", "w", "v", "i", "the", "of", "der", "des", "de", "la", "le"}
+_BESIDE_FEES = re.compile(r"\b(?:after|before|without|with|excl|excluding|incl|including|less|net of|inc|ex) fees?\b")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -61,11 +62,13 @@ def find_heading_fields(heading: str) -> tuple[tuple[str, int], ...]:
     ('currency', 1)
     >>> find_heading_fields("Original Amount")[0]
     ('original', 1)
+    >>> find_heading_fields("Source fee amount")[0], find_heading_fields("Source amount (after fees)")[0]
+    (('fee', 1), ('original', 3))
     >>> find_heading_fields("VWZ9")
     ()
     """
     phrases, _longest = _phrases()
-    folded = fold_heading(heading)
+    folded = _BESIDE_FEES.sub("", fold_heading(heading)).strip()
     named_fields = [(field, 3) for field in phrases.get(folded, ())]
     words = [word for word in folded.split() if word not in _currency_words()]
     while words and words[-1] in _FILLERS:
@@ -92,7 +95,9 @@ def _find_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
         inner_fields = [
             (field, 1) for phrase in sorted(known_phrases, key=len, reverse=True) for field in phrases[phrase]
         ]
-    return [("original", 1), *inner_fields] if ("original", 1) in inner_fields else inner_fields
+    if ("original", 1) not in inner_fields:
+        return inner_fields
+    return inner_fields if inner_fields[0] == ("fee", 1) else [("original", 1), *inner_fields]
 
 
 @cache

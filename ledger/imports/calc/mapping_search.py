@@ -8,7 +8,13 @@ from typing import Any
 
 from ledger.imports.calc.balance_proof import BalanceProof
 from ledger.imports.calc.balances import Amounts, find_time_order
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping, find_column_position, fold_value
+from ledger.imports.calc.column_mapping import (
+    AMOUNT_FIELDS,
+    ColumnMapping,
+    drop_other_layout,
+    find_column_position,
+    fold_value,
+)
 from ledger.imports.calc.columns import (
     Column,
     build_table_columns,
@@ -17,6 +23,7 @@ from ledger.imports.calc.columns import (
     find_sample,
     names_balance,
 )
+from ledger.imports.calc.date_columns import choose_booking_date, is_named_booked, is_named_started
 from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed
 from ledger.imports.calc.detection_result import (
     MAX_OPTIONS,
@@ -31,14 +38,18 @@ from ledger.imports.calc.detection_result import (
 from ledger.imports.calc.table import Table
 from ledger.imports.calc.table_rows import RowReader
 
-LATE_DATE_HEADINGS = ("started", "created", "available", "kauf", "purchase")
+CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
+CARD_HEADINGS = (
+    "card holder", "cardholder", "card member", "cardmember", "card no", "card number", "card account", "karteninhaber",
+    "kartennummer", "kreditkarte", "titulaire de la carte", "titular de la tarjeta", "ご利用者", "持卡人",
+)  # fmt: skip
 
 
 class MappingSearch:
     """A search for the mapping of a table; each step decides a part of it or asks a question."""
 
     def __init__(self, table: Table, given: dict[str, Any], own: AccountFacts):
-        self.table, self.given, self.own = table, given, own
+        self.table, self.given, self.own = table, drop_other_layout(given, table.names), own
         self.sample = find_sample(table)
         self.columns = build_table_columns(table, self.sample)
         self.constants = find_constants([line.cells for line in self.sample])
@@ -58,6 +69,14 @@ class MappingSearch:
     @mapping.setter
     def mapping(self, value: ColumnMapping) -> None:
         self.result.mapping = value
+
+    @property
+    def is_card(self) -> bool:
+        """Whether the account is a card, or the file seems to be of one: its balance may be what is owed."""
+        above = " ".join(cell for line in self.table.above[-5:] for cell in line.cells).casefold()
+        headings = " ".join(self.table.names).casefold()
+        is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
+        return self.own.is_card or is_card_file
 
     def put(self, name: str, place: int | None) -> None:
         self.mapping = self.mapping.with_column(name, place)
@@ -141,6 +160,10 @@ class MappingSearch:
         mapping = replace(mapping, directions=directions, statuses=statuses)
         self.mapping = mapping
 
+    def is_kept(self, path: str) -> bool:
+        """Whether a setting was kept for the account, and nobody gave it for this file."""
+        return self.given.get("isKept", False) and path not in self.given.get("answered", ())
+
     @property
     def has_given_amount(self) -> bool:
         return any(self.pinned.get(name) is not None for name in AMOUNT_FIELDS)
@@ -155,10 +178,16 @@ class MappingSearch:
                 if len(candidates) > 1 and not named_columns:
                     self.result.assumed.append("date")
         if "valueDate" not in self.pinned:
-            started = [each for each in self.role("date") if is_named_started(each)]
-            if candidates := self.role("valueDate") or started:
+            others = [each for each in self.role("date") if is_named_started(each) or self.has_booked_date]
+            if candidates := self.role("valueDate") or others:
                 self.put("valueDate", candidates[0].place)
         self.choose_order()
+
+    @property
+    def has_booked_date(self) -> bool:
+        """Whether the heading of the chosen column says that its days are those of the booking."""
+        place = self.mapping.columns.get("date")
+        return place is not None and is_named_booked(self.columns[place])
 
     def choose_order(self) -> None:
         place = self.mapping.columns.get("date")
@@ -228,25 +257,14 @@ class MappingSearch:
         return list(values)
 
     def table_values(self, place: int) -> list[str]:
-        """Return the values of a column as written, each once."""
+        """Return the values of a column as written, each once, of rows with a date."""
         value_by_folded: dict[str, str] = {}
+        date_place = self.mapping.columns.get("date")
         for line in self.table.rows:
             cells = line.cells
+            day = "0" if date_place is None else "".join(cells[date_place : date_place + 1])
+            if not any(map(str.isdigit, day)):
+                continue
             if place < len(cells) and cells[place]:
                 value_by_folded.setdefault(fold_value(cells[place]), cells[place])
         return list(value_by_folded.values())
-
-
-def is_named_started(column: Column) -> bool:
-    """Whether the heading names the day of a payment rather than the day on which it was booked."""
-    return column.name.casefold().startswith(LATE_DATE_HEADINGS)
-
-
-def choose_booking_date(columns: Sequence[Column]) -> Column:
-    """The column of days on which rows were booked, even where pending rows have none yet; else the fullest."""
-    most = max(len(each.filled) for each in columns)
-    full = [each for each in columns if len(each.filled) == most]
-    if any(map(is_named_started, full)):
-        booked = [each for each in columns if not is_named_started(each) and 2 * len(each.filled) >= most]
-        return (booked or full)[0]
-    return full[0]

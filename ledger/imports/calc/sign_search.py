@@ -20,6 +20,8 @@ class SignSearch(DirectionSearch):
     """The steps that choose directions, signs and fees."""
 
     def choose_direction_and_sign(self) -> None:
+        if self.is_asked("columns.direction"):
+            return
         place = self.mapping.columns.get("amount")
         if place is None:
             self.choose_pair_signs()
@@ -45,7 +47,7 @@ class SignSearch(DirectionSearch):
             self.ask_minus(name for name in mixed if is_contrary or not find_minus(*signs[name]))
         if proven and not self.is_card and "flipSign" not in self.given:
             self.result.proven.append("sign")
-        elif not proven and not mixed:
+        elif not proven and not mixed and not self.is_asked("columns.debit"):
             self.ask_pair_signs(signs)
 
     def count_signs(self, name: str) -> tuple[int, int]:
@@ -92,6 +94,8 @@ class SignSearch(DirectionSearch):
             return
         elif same and not (self.own.is_card and self.is_mostly_positive(column)):
             self.result.proven.append("sign")
+        elif not signed and self.has_missing_balance():
+            self.mapping = replace(self.mapping, sign_from_balance=True)  # what it does not show is refused
         elif not signed or same or opposite or self.has_two_readings(column):
             self.ask_flip()
 
@@ -117,9 +121,18 @@ class SignSearch(DirectionSearch):
         is_short = len(rows) <= 2 * SAMPLE_ROWS
         ends = rows if is_short else rows.take([*range(SAMPLE_ROWS), *range(len(rows) - SAMPLE_ROWS, len(rows))])
         reader = RowReader(replace(self.table, rows=ends), self.mapping, self.own.currency)
-        if not self.mapping.unproven_sign and reader.needs_unproven_sign():
+        if not self.mapping.unproven_sign and not self.has_missing_balance() and reader.needs_unproven_sign():
             options: list[Answer] = [(kind, build_mapping_update(unproven_sign=kind)) for kind in ("out", "in")]
             self.ask("unproven_sign", "unprovenSign", options)
+
+    def has_missing_balance(self) -> bool:
+        """Whether some rows have a balance and others none, so that nothing shows the signs of those."""
+        places = [self.mapping.columns[name] for name in ("balance", "balanceBefore") if name in self.mapping.columns]
+        if not places:
+            return False
+        amounts = self.columns[self.mapping.columns["amount"]].amounts(self.mapping.decimal_mark)
+        cells = [cell for cell, amount in zip(self.columns[places[0]].cells, amounts, strict=True) if amount]
+        return sum(map(bool, cells)) > 1 and not all(cells)
 
     def is_one_sided(self, column: Column) -> bool:
         """Whether a heading says that amounts are all in or all out, and their signs say something else."""
@@ -151,7 +164,7 @@ class SignSearch(DirectionSearch):
 
     def is_inside(self, fee: Column) -> bool:
         """Whether the balance changes by the amounts alone in all rows that have a fee."""
-        if not self.is_proven or self.steps is None or self.steps.reading is None:
+        if self.steps is None or self.steps.reading is None:
             return False
         amounts = self.read_sample(self.mapping)
         charged = to_decimals(fee, self.mapping.decimal_mark)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from ledger.calc.delimited_text import Line, Lines, NumberText, find_common_width
+from ledger.calc.delimited_text import CELL_DELIMITER, Line, Lines, NumberText, find_common_width
 from ledger.imports.calc.amounts import DecimalMark, is_amount_text
 from ledger.imports.calc.dates import is_date_text
 from ledger.imports.calc.headings import find_heading_fields
+from ledger.imports.calc.vocabulary import names_unbooked_rows
 
 HEADING_SEARCH_LINES = 150  # lines among which the headings stand
 SAMPLE_ROWS = 1000  # rows that a detection looks at
@@ -32,6 +33,7 @@ class Table:
     above: Sequence[Line] = ()
     sections: dict[int, str] = field(default_factory=dict)
     named_width: int = 0  # cells of the line of headings, without empty ones at its end; 0: it has none
+    ends_in_separator: bool = False  # whether each row has one empty cell behind those with headings
 
     @property
     def width(self) -> int:
@@ -61,7 +63,7 @@ class Table:
         spreadsheet is a part of one."""
         if any(type(cell) is NumberText for cell in cells):
             return False
-        if self.named_width and len(cells) > self.named_width:
+        if self.named_width and len(cells) > self.named_width + self.ends_in_separator:
             return any(_WHOLE.fullmatch(whole) and _REST.fullmatch(rest) for whole, rest in pairwise(cells))
         places = amounts if self.named_width else range(len(cells))
         return any(
@@ -97,9 +99,11 @@ def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_bel
     rows, sections = split_table_sections(kept_lines, first, names) if has_headings else (kept_lines[first:], {})
     width = max(find_common_width([len(line.cells) for line in rows[:SAMPLE_ROWS]]), len(names))
     names += [""] * (width - len(names))
-    return Table(
-        names, rows, kept_lines[first].number if has_headings else 0, kept_lines[:first], sections, named_width
+    heading_line = kept_lines[first].number if has_headings else 0
+    ends_in_separator = all(
+        line.width == named_width + 1 and line.packed.endswith(CELL_DELIMITER) for line in rows[:SAMPLE_ROWS]
     )
+    return Table(names, rows, heading_line, kept_lines[:first], sections, named_width, ends_in_separator)
 
 
 def find_heading_position(lines: Sequence[Line]) -> tuple[int, bool]:
@@ -139,6 +143,14 @@ def is_data_row(cells: Sequence[str]) -> bool:
     return any(days) and any(is_number_text(cell) for cell, day in zip(cells, days, strict=True) if not day)
 
 
+def is_last_row_cut(lines: Lines) -> bool:
+    """Whether the last row has a date and a number, and fewer cells than each of the other rows that have."""
+    if not len(lines) or not is_data_row(lines[-1].cells):
+        return False
+    widths = [line.width for line in lines[-SAMPLE_ROWS:-1] if is_data_row(line.cells)]
+    return bool(widths) and lines[-1].width < min(widths)
+
+
 def is_number_text(text: str) -> bool:
     return bool(text) and any(is_amount_text(text, mark) for mark in DecimalMark)
 
@@ -164,5 +176,7 @@ def split_table_sections(lines: Lines, first: int, names: list[str]) -> tuple[Li
         if place not in skipped_positions:
             rows.append(place)
             sections[lines[place].number] = titles[section_index]
-    section_titles = {title for title in sections.values() if title}
-    return lines.take(rows), sections if len(section_titles) > 1 else {}
+    if len({title for title in sections.values() if title}) > 1:
+        return lines.take(rows), sections
+    unbooked = [place - 1 for place, title in zip(starts[1:], titles[1:], strict=True) if names_unbooked_rows(title)]
+    return lines.take(sorted([*rows, *unbooked])), {}

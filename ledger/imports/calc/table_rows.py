@@ -8,39 +8,29 @@ from itertools import islice
 
 from ledger.calc.delimited_text import Line
 from ledger.imports.calc.amounts import (
-    BankAmount,
-    DecimalMark,
     UnreadableValueError,
-    find_sign,
     is_amount_text,
-    negate_amount,
-    parse_bank_amount,
-    parse_bank_money,
 )
 from ledger.imports.calc.balance_lines import WORDLESS, BalanceLines, DatedRow, find_kind
 from ledger.imports.calc.balances import Amounts, build_steps
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping, fold_value
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_value
+from ledger.imports.calc.columns import find_possible_amounts
 from ledger.imports.calc.currencies import choose_currency, count_decimals, find_named_currencies, shift_decimals
 from ledger.imports.calc.dates import find_bank_date, is_date_like, parse_bank_date
 from ledger.imports.calc.movements import BadCell, LeftOut, Movement, Read
-from ledger.imports.calc.signs import find_minus, is_plus_partial
-from ledger.imports.calc.table import SAMPLE_ROWS, Table
-from ledger.imports.calc.vocabulary import find_line_kind
+from ledger.imports.calc.row_amounts import AmountReader
+from ledger.imports.calc.table import SAMPLE_ROWS
+from ledger.imports.calc.vocabulary import find_row_line_kind, has_words
 
+MAX_CODE_LENGTH = 3  # characters of a code such as MK
 TEXT_FIELDS = ("counterparty", "counterpartyAccount")
 OTHER_TEXT_FIELDS = ("reference", "notes")  # where banks name balances too
 
 
 @dataclass
-class RowReader:
+class RowReader(AmountReader):
     """Reads rows by one mapping. ``own_currency`` is the account's."""
 
-    table: Table
-    mapping: ColumnMapping
-    own_currency: str
-    fee_is_negative: bool = field(init=False, default=False)
-    plus_is_partial: bool = field(init=False, default=False)  # whether only amounts of money in are marked
-    minus: dict[str, str] = field(init=False, default_factory=dict)  # what a minus means, empty where that is open
     last_row: int = field(init=False, default=0)
     accounts: frozenset[str] = field(init=False, default=frozenset())
     amounts: frozenset[int] = field(init=False, default=frozenset())  # positions of their columns
@@ -49,15 +39,8 @@ class RowReader:
     balance_lines: BalanceLines = field(init=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         columns = self.mapping.columns
-        negative, positive = self._count_signs("fee")
-        self.fee_is_negative = negative > positive
-        for name in ("debit", "credit"):
-            self.minus[name] = self.mapping.minus_means.get(name) or find_minus(*self._count_signs(name))
-        if "amount" in columns and "direction" in columns:
-            self.minus["direction"] = self.mapping.minus_means.get("direction") or self._find_minus_beside_direction()
-        if "amount" in columns and self.mapping.flip_sign:
-            self.plus_is_partial = is_plus_partial(self._cells("amount"))
         self.amounts = frozenset(columns[name] for name in AMOUNT_FIELDS if name in columns)
         self.needed = max(columns.get("date", 0), min(self.amounts, default=0))
         self.accounts = frozenset(fold_value(value) for value in self.mapping.accounts or ())
@@ -65,41 +48,14 @@ class RowReader:
         self.width = self.table.find_row_width(lambda line: self._has_day(line.cells))
         self.balance_lines = BalanceLines(self._read_dated)
 
-    def _cells(self, name: str) -> Iterator[str]:
-        """What stands in a field's column, in all rows."""
-        place = self.mapping.columns.get(name)
-        rows = () if place is None else (line.cells for line in self.table.rows)
-        return (cells[place] for cells in rows if place is not None and place < len(cells) and cells[place])
-
-    def _count_signs(self, name: str) -> tuple[int, int]:
-        """(how many amounts of a column have a minus, how many have none)."""
-        amounts = [amount for text in self._cells(name) if (amount := self._parse_or_none(text))]
-        negative = sum(amount.startswith("-") for amount in amounts)
-        return negative, sum(bool(amount.strip("0.")) for amount in amounts) - negative
-
-    def _find_minus_beside_direction(self) -> str:
-        """What a minus beside a direction means: nothing where all signs agree with the directions."""
-        signs: set[tuple[bool, str | None]] = set()
-        for line in self.table.rows:
-            cells = line.cells
-            amount = self._parse_or_none(self.cell(cells, "amount"))
-            if amount and amount.strip("-0."):
-                signs.add(
-                    (amount.startswith("-"), self.mapping.directions.get(fold_value(self.cell(cells, "direction"))))
-                )
-        if not any(is_minus for is_minus, _ in signs):
-            return "reverses"
-        return "" if {(True, "in"), (False, "out")} & signs else "repeats"
-
     def _read_dated(self) -> list[DatedRow]:
         found = []
         for line in self.table.rows:
             cells = line.cells
             day = find_bank_date(self.cell(cells, "date"), self.mapping.date_order)
             if day is not None:
-                kind = self._find_kind(cells)
                 amount, balance = self.find_amount(line), self._read_number(cells, "balance")
-                found.append(DatedRow(line.number, day, amount, balance, kind))
+                found.append(DatedRow(line.number, day, amount, balance, self._find_kind(cells)))
         return found
 
     def _texts(self, cells: Sequence[str]) -> list[str]:
@@ -107,9 +63,20 @@ class RowReader:
         columns = self.mapping.columns
         places = [*self.mapping.description, *(columns[name] for name in TEXT_FIELDS if name in columns)]
         if texts := [cells[place] for place in places if place < len(cells) and cells[place]]:
-            return texts
+            words = [cells[place] for place in places if place < len(cells) and place not in self._code_columns]
+            return list(filter(None, words)) or texts
         taken = {place for name, place in columns.items() if name not in OTHER_TEXT_FIELDS}
         return [cell for place, cell in enumerate(cells) if place not in taken and cell[:1].isalpha()]
+
+    @cached_property
+    def _code_columns(self) -> frozenset[int]:
+        """The positions of columns of the description with nothing but short codes, which name nothing in words."""
+        lengths: dict[int, int] = {}
+        for line in self.table.rows[:SAMPLE_ROWS]:
+            cells = line.cells
+            for place in self.mapping.description:
+                lengths[place] = max(lengths.get(place, 0), len(cells[place]) if place < len(cells) else 0)
+        return frozenset(place for place, length in lengths.items() if length <= MAX_CODE_LENGTH)
 
     def _find_kind(self, cells: Sequence[str]) -> str:
         texts = self._texts(cells)
@@ -128,20 +95,9 @@ class RowReader:
         except UnreadableValueError:
             return None
 
-    def _parse_or_none(self, text: str) -> str | None:
-        try:
-            return parse_bank_amount(text, self.mapping.decimal_mark)
-        except UnreadableValueError:
-            return None
-
     def _has_day(self, cells: Sequence[str]) -> bool:
         place = self.mapping.columns.get("date")
         return place is not None and place < len(cells) and is_date_like(cells[place])
-
-    def cell(self, cells: Sequence[str], name: str) -> str:
-        """Return the cell of a field; empty if it has no column."""
-        position = self.mapping.columns.get(name)
-        return cells[position] if position is not None and position < len(cells) else ""
 
     def read_all(self, lines: Iterable[Line] | None = None) -> Iterator[Read]:
         """Yield the result for each row. Signs that only the balance shows come from the row before or after."""
@@ -233,6 +189,9 @@ class RowReader:
                 raise UnreadableValueError("The row has {count} columns, the table has {columns}.", **column_counts)
             if self.table.has_split_amount(cells, self.amounts):
                 raise UnreadableValueError("A comma may split an amount. Put amounts in quotation marks.")
+            name = "account"
+            if self._lacks_account(cells):
+                raise UnreadableValueError("The account number is missing.")
             name = "status"
             is_pending = self.read_status(cells) == "pending"
             name = "date"
@@ -267,89 +226,42 @@ class RowReader:
         mapping = self.mapping
         if mapping.accounts is not None:
             label = self.table.get_account_label(line, mapping.columns.get("account"))
-            if fold_value(label) not in self.accounts:
+            if fold_value(label) not in self.accounts and not self._lacks_account(cells):
                 return "account"
-        if "status" in mapping.columns and mapping.statuses.get(fold_value(self.cell(cells, "status"))) == "leaveOut":
-            return "status"
+        for name, kinds in (("direction", mapping.directions), ("status", mapping.statuses)):
+            if name in mapping.columns and kinds.get(fold_value(self.cell(cells, name))) == "leaveOut":
+                return "status"
         return ""
+
+    def _lacks_account(self, cells: Sequence[str]) -> bool:
+        """Whether a row with a day does not say of which account it is, so that leaving it out may lose it."""
+        has_column = self.mapping.accounts is not None and "account" in self.mapping.columns
+        return has_column and not self.cell(cells, "account") and self._has_day(cells)
 
     def _reason_without_day(self, line: Line, cells: Sequence[str], day: str, amounts: Sequence[str]) -> str:
         """Return the reason of a row without a date: a footer or a sum, never one with an amount of its own."""
         if not any(map(self._parse_or_none, amounts)):
             return "footer"
-        if self._line_kind(cells):
+        if find_row_line_kind(cells):
             return "balance"
-        return "footer" if line.number > self.last_row and (day or not self._has_words(cells)) else ""
-
-    def _line_kind(self, cells: Sequence[str]) -> str | None:
-        """Return whether a text names a balance or a sum; sellers are called Total, so with a date it is no sum."""
-        return next((kind for cell in cells if cell[:1].isalpha() and (kind := find_line_kind(cell))), None)
-
-    def _has_words(self, cells: Sequence[str]) -> bool:
-        return any(any(sign.isalpha() for sign in cell) for cell in cells)
+        return "footer" if line.number > self.last_row and (day or not has_words(cells)) else ""
 
     def _has_other_numbers(self, cells: Sequence[str]) -> bool:
+        """Whether the fee, or a column that is read for nothing, has what may be the amount of a row."""
+        if (self._parse_or_none(self.cell(cells, "fee")) or "0").strip("-0."):
+            return True
         mapped_positions = set(self.mapping.columns.values())
         return any(
             cell
             and position not in mapped_positions
-            and ("." in cell or "," in cell)
+            and ("." in cell or "," in cell or position in self._other_amounts)
             and is_amount_text(cell, self.mapping.decimal_mark)
             for position, cell in enumerate(cells)
         )
 
-    def read_amount(self, cells: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-        """Return (signed amount, currencies that its cell may mean). Raises UnreadableValueError."""
-        mapping, mark = self.mapping, self.mapping.decimal_mark
-        text = self.cell(cells, "amount")
-        if "amount" in mapping.columns:
-            if not text:
-                raise UnreadableValueError("The amount is missing.")
-            amount, currencies = parse_bank_money(text, mark)
-            if "direction" in mapping.columns and amount.strip("-0."):
-                amount = self._directed(amount, self.cell(cells, "direction"))
-        else:
-            amount, currencies = self._from_pair(cells, mark)
-        if mapping.flip_sign and not (self.plus_is_partial and find_sign(text) == "+"):
-            amount = negate_amount(amount)
-        fee = self.cell(cells, "fee")
-        if fee and (fee_amount := parse_bank_amount(fee, mark)).strip("-0."):
-            amount = str(Decimal(amount) + (1 if self.fee_is_negative else -1) * Decimal(fee_amount))
-        return amount, currencies
-
-    def _directed(self, amount: str, value: str) -> str:
-        kind = self.mapping.directions.get(fold_value(value))
-        if kind is None:
-            raise UnreadableValueError("“{text}” is not a known direction.", text=value[:40])
-        meaning = self._read_minus("direction")
-        if meaning == "decides":
-            return amount
-        amount = amount.lstrip("-") if meaning == "repeats" else amount
-        return negate_amount(amount) if kind == "out" else amount
-
-    def _in_column(self, name: str, amount: str) -> str:
-        """An amount of the debit or the credit column, with the sign that it has for the account."""
-        repeats = self._read_minus(name) == "repeats"
-        return negate_amount(amount) if repeats == (name == "credit") else amount
-
-    def _read_minus(self, name: str) -> str:
-        if not self.minus[name]:
-            raise UnreadableValueError("Only some amounts have a minus sign. Choose what it means.")
-        return self.minus[name]
-
-    def _from_pair(self, cells: Sequence[str], mark: DecimalMark) -> tuple[str, tuple[str, ...]]:
-        debit_text, credit_text = self.cell(cells, "debit"), self.cell(cells, "credit")
-        if not debit_text and not credit_text:
-            raise UnreadableValueError("The amount is missing.")
-        debit_amount, credit_amount = (
-            parse_bank_money(text, mark) if text else None for text in (debit_text, credit_text)
-        )
-        if debit_amount and credit_amount and debit_amount.amount.strip("-0.") and credit_amount.amount.strip("-0."):
-            raise UnreadableValueError("Both debit and credit have a value.")
-        if credit_amount and (credit_amount.amount.strip("-0.") or debit_amount is None):
-            return self._in_column("credit", credit_amount.amount), credit_amount.currencies
-        debit_amount = debit_amount or BankAmount("0")
-        return self._in_column("debit", debit_amount.amount), debit_amount.currencies
+    @cached_property
+    def _other_amounts(self) -> frozenset[int]:
+        return find_possible_amounts(self.table)
 
     def read_currency(self, cells: Sequence[str], currencies: tuple[str, ...]) -> str:
         """Return the currency of the row; empty if it names none. Raises UnreadableValueError."""
@@ -392,8 +304,3 @@ class RowReader:
             return self._read_number(cells, "balance")
         before = self._read_number(cells, "balanceBefore")
         return None if before is None else before + Decimal(amount)
-
-    def _read_number(self, cells: Sequence[str], name: str) -> Decimal | None:
-        text = self.cell(cells, name)
-        amount = self._parse_or_none(text) if text else None
-        return Decimal(amount) if amount is not None else None

@@ -13,11 +13,14 @@ from ledger.imports.calc.headings import fold_heading
 
 WORDS_FILE = Path(__file__).with_name("values.json")
 LONGEST_LINE_NAME = 60  # characters of a text that may be the name of a balance or a sum
+MIN_STEM_LENGTH = 5  # letters with which a word of a title begins
 MAX_COUNT = 6  # digits of a number of rows
 _DATE_OR_AMOUNT = re.compile(
     r"[0-9]{1,4}([./-])[0-9]{1,2}\1(?:[0-9]{2,4})?|[0-9]{1,2}\.(?=\s)|[0-9][0-9.,' ]{0,24}[.,][0-9]{2}(?![0-9])"
     r"|(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])|[€$£]"
 )
+
+_SPACED_LETTERS = re.compile(r"(?:[^\W\d_] ){3,30}[^\W\d_]")  # a word as S A L D O
 
 
 @cache
@@ -103,6 +106,27 @@ def find_status_meaning(value: str) -> str | None:
     return _kinds("status").get(fold_heading(value))
 
 
+def names_unbooked_rows(title: str) -> bool:
+    """Whether a title says that rows are not booked: declined, pending or planned.
+
+    >>> [names_unbooked_rows(text) for text in ("Declined transactions", "Geplante Umsätze", "Transactions")]
+    [True, True, False]
+    """
+    words = fold_heading(title).split()
+    return any(word.startswith(_unbooked_stems()) for word in words) or any(
+        phrase in title for phrase in _words()["unbookedPhrases"]
+    )
+
+
+@cache
+def _unbooked_stems() -> tuple[str, ...]:
+    """How words begin that name a state other than booked, in whatever form they are written."""
+    kinds = ("pending", "leaveOut")
+    words = [fold_heading(word) for kind in kinds for word in _words()["status"][kind]]
+    stems = [word[: max(MIN_STEM_LENGTH, len(word) - 2)] for word in words if len(word) >= MIN_STEM_LENGTH]
+    return tuple(stem for stem in (*stems, *map(fold_heading, _words()["unbookedStems"])) if " " not in stem)
+
+
 @cache
 def _hint() -> re.Pattern[str]:
     """Return a pattern that tells quickly whether a text may begin with a phrase for a balance or a sum."""
@@ -121,15 +145,28 @@ def find_line_kind(text: str) -> str | None:
     return _find_phrase(text)[0] if _hint().match(text) else None
 
 
+def find_row_line_kind(cells: Iterable[str]) -> str | None:
+    """Return whether a text names a balance or a sum; sellers are called Total, so with a date it is no sum."""
+    return next((kind for cell in cells if cell[:1].isalpha() and (kind := find_line_kind(cell))), None)
+
+
+def has_words(cells: Iterable[str]) -> bool:
+    return any(any(sign.isalpha() for sign in cell) for cell in cells)
+
+
 def find_line_name(text: str) -> str | None:
     """The kind of balance or sum that a text is the name of, at most with its day, amount and currency; None for a text
     that has other words too, for people pay balances and shop at Total.
 
     >>> find_line_name("Saldo per 31.03.2024"), find_line_name("Subtotal:"), find_line_name("Total")
     ('balance', 'sum', 'name')
+    >>> find_line_name("S A L D O"), find_line_name("Saldo do dia")
+    ('word', 'balance')
     >>> find_line_name("Solde facture 12"), find_line_name("New Balance Berlin"), find_line_name("Saldo 4711")
     (None, None, None)
     """
+    if _SPACED_LETTERS.fullmatch(text):
+        text = text.replace(" ", "")
     return _find_name(text) if len(text) <= LONGEST_LINE_NAME and _hint().match(text) else None
 
 

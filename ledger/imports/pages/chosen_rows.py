@@ -3,9 +3,13 @@
 from django.utils.translation import gettext as _
 
 from companies.errors import DomainError
+from ledger.imports.calc.column_mapping import ColumnMapping
 from ledger.imports.calc.file_currency import complete_mapping, find_unclear_currencies
+from ledger.imports.calc.table import Table
 from ledger.imports.forms import ColumnsForm
+from ledger.imports.queries.account_numbers import find_other_account
 from ledger.imports.table_items import TableItems, describe_reader_error
+from ledger.models import Account
 
 
 def build_rows(form: ColumnsForm) -> TableItems | str:
@@ -26,3 +30,14 @@ def build_rows(form: ColumnsForm) -> TableItems | str:
         return TableItems(form.table, mapping, account=account)
     except DomainError as refusal:
         return refusal.detail
+
+
+def describe_other_account(account: Account, table: Table, mapping: ColumnMapping) -> str:
+    """Say of which account a file is, where that is not the chosen one; else nothing."""
+    other = find_other_account(account, table, mapping)
+    if other is None:
+        return ""
+    if other.account is not None:
+        return _("This file is for the account {account}. Choose that account.").format(account=other.account.name)
+    detail = _("This file is for the account {number}, not for {account}. Choose the account with that number.")
+    return detail.format(number=other.numbers[0], account=account.name)

@@ -27,15 +27,22 @@ from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.actions.imports import import_transactions
 from ledger.imports.actions.uploads import OpeningBalance
-from ledger.imports.calc.column_mapping import FIELDS, normalize_csv_settings, to_csv_settings
+from ledger.imports.calc.column_mapping import FIELDS, normalize_csv_settings
 from ledger.imports.calc.detection import find_configured_table
 from ledger.imports.calc.detection_result import Detection
 from ledger.imports.encoding_choices import find_encoding_choices
 from ledger.imports.forms import FIELD_LABELS, ColumnsForm, get_form_field_name, to_form_data
-from ledger.imports.pages.chosen_rows import build_rows
-from ledger.imports.pages.outcome_message import format_import_outcome
+from ledger.imports.pages.chosen_rows import build_rows, describe_other_account
+from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
 from ledger.imports.pages.questions import EXAMPLE_ROWS_SHOWN, AskedQuestion, build_asked_encoding, build_asked_question
-from ledger.imports.pages.saved_settings import ANSWER, find_given_reading, settings_for, with_answers
+from ledger.imports.pages.saved_settings import (
+    ANSWER,
+    build_csv_settings,
+    find_given_reading,
+    settings_for,
+    with_answers,
+)
+from ledger.imports.queries.account_numbers import find_account_of_table
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, table_of
 from ledger.models import Account, Transaction
 
@@ -64,10 +71,18 @@ def receive_csv_upload(page: CompanyPage) -> HttpResponse:
         return render_upload_form(page, error=error.detail, status=413 if isinstance(error, TooLargeError) else 400)
     posted = page.request.POST
     form_data = {name: posted[name] for name in posted if name not in ("csrfmiddlewaretoken", "replaces", "name")}
+    if not form_data.get("account") and (account := find_account_of_upload(page, upload_id)):
+        form_data["account"] = str(account.id)
     form_data["name"] = (getattr(page.request.FILES["file"], "name", None) or "file")[-MAX_NAME_LENGTH:]
     address = reverse("import-check", args=[page.company.id, upload_id])
     address_with_choices = f"{address}?{urlencode(form_data)}"
     return redirect(address_with_choices if len(address_with_choices) <= login_redirects.MAX_URL_LENGTH else address)
+
+
+def find_account_of_upload(page: CompanyPage, upload_id: UUID) -> Account | None:
+    """Return the account whose number an uploaded table states, if the user may see it."""
+    lines = table_of(uploads.read_upload(**get_upload_owner(page), upload_id=upload_id))
+    return find_account_of_table(list_importable_accounts(page), lines)
 
 
 def render_upload_form(page: CompanyPage, *, error: str = "", status: int = 200) -> HttpResponse:
@@ -173,19 +188,32 @@ def check_csv_import_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
     except DomainError:
         lines = table_of(content)
     import_check = build_csv_import_check(page, upload_id, lines, content)
-    if import_check.detection and import_check.detection.refused:
-        return import_check.render(
-            status=200 if import_check.is_first else 400, error=describe_reader_error(import_check.detection.refused)
-        )
+    if error := find_import_obstacle(import_check, chosen_account(page, form_data)):
+        return import_check.render(status=200 if import_check.is_first else 400, error=error)
     if import_check.questions or not import_check.form.is_valid():
         return import_check.render(status=200 if import_check.is_first else 400)
     rows = build_rows(import_check.form)
-    if isinstance(rows, str):
-        return import_check.render(status=400, error=rows)
+    error = (
+        rows
+        if isinstance(rows, str)
+        else describe_other_account(import_check.form.get_chosen_account(), rows.table, rows.mapping)
+    )
+    if isinstance(rows, str) or error:
+        return import_check.render(status=400, error=error)
     if page.request.method != "POST":
         return preview_csv_import(import_check, rows)
     with progress.track_import_progress(**get_upload_owner(page), upload_id=upload_id):
         return submit_csv_import(import_check, rows)
+
+
+def find_import_obstacle(import_check: CsvImportCheck, account: Account | None) -> str:
+    """Return why no answer makes the file fit the account; empty where one may."""
+    detection = import_check.detection
+    if detection is None:
+        return ""
+    if detection.refused:
+        return describe_reader_error(detection.refused)
+    return describe_other_account(account, detection.table, detection.mapping) if account else ""
 
 
 def redirect_to_new_upload(page: CompanyPage) -> HttpResponse:
@@ -324,6 +352,7 @@ def preview_csv_import(
             left_out=[
                 f"{format_count(count)} {SKIP_REASON_LABELS[reason]}" for reason, count in rows.left_out_counts.items()
             ],
+            other_currency=find_other_currency(outcome.rows, account),
             opening=find_opening_balance(import_check.page, account, rows),
         )
     return import_check.render(status=400, error=form.general)
@@ -354,7 +383,7 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
             request=request,
             account_id=account.id,
             name=import_check.form.cleaned_data["name"],
-            csv_settings=build_csv_settings(import_check, rows)
+            csv_settings=build_csv_settings(import_check.form, rows)
             if visit.has_permission(Permission.ACCOUNTS_WRITE)
             else None,
             opening=opening,
@@ -363,15 +392,3 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
     if not uploads.has_upload(**get_upload_owner(visit), upload_id=import_check.upload_id):
         return redirect_to_new_upload(visit)
     return preview_csv_import(import_check, rows, status=400, error=form.errors.get("", str(BAD_ROWS_MESSAGE)))
-
-
-def build_csv_settings(import_check: CsvImportCheck, rows: TableItems) -> dict[str, Any]:
-    """Return what is kept of the choices for the account's next file."""
-    table, data = rows.table, import_check.form.cleaned_data
-    csv_settings = to_csv_settings(rows.mapping, table.names, has_headings=bool(table.heading_line))
-    csv_settings["skipAbove"] = data["skip_above"] or 0
-    if data["skip_below"]:
-        csv_settings["skipBelow"] = data["skip_below"]
-    if data["amount_currency"]:
-        csv_settings["currency"] = data["amount_currency"]
-    return csv_settings | {name: data[name] for name in ("encoding", "separator") if data[name]}

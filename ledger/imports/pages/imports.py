@@ -30,6 +30,7 @@ def show_imports(page: CompanyPage) -> HttpResponse:
     lines = [
         {
             "row": row,
+            "is_workbook": row.format == "csv" and (row.filename or "").lower().endswith((".xlsx", ".xlsm")),
             "who": actors.get(row.created_user_id or "", _("System")),
             "accounts": [accounts[each] for each in row.account_ids if each in accounts],
             "booked": booked_counts.get(row.id, 0),
@@ -51,7 +52,7 @@ def load_account_names(page: CompanyPage, rows: list[ImportBatch]) -> dict[UUID,
 
 def count_booked_by_import(page: CompanyPage, rows: list[ImportBatch]) -> dict[UUID, int]:
     """Return how many pending transactions each statement has booked."""
-    statements = [row.id for row in rows if row.source == Source.BANK and row.duplicates]
+    statements = [row.id for row in rows if row.source in (Source.BANK, Source.CSV) and row.duplicates]
     if not statements:
         return {}
     own_transactions = Transaction.objects.for_company(page.company.id).filter(

@@ -14,12 +14,13 @@ from ledger.imports.forms import (
     DATE_ORDER_CHOICES,
     DECIMAL_MARK_CHOICES,
     DIRECTION_CHOICES,
+    DIRECTION_VALUE_CHOICES,
     ENCODING_CHOICES,
     FIELD_LABELS,
     MINUS,
     STATUS_CHOICES,
 )
-from ledger.imports.table_items import build_example_rows, format_column_letters
+from ledger.imports.table_items import MAX_COMPARED_ROWS, build_example_rows, format_column_letters
 
 EXAMPLE_ROWS_SHOWN = 5
 
@@ -39,6 +40,7 @@ QUESTION_TEXTS = {
     "decimal_mark": gettext_lazy("Are the last three digits decimals or thousands?"),
     "gross_or_net": gettext_lazy("Which amounts reach your account: before or after fees?"),
     "amount_column": gettext_lazy("Which column has amounts in the account currency?"),
+    "debit_column": gettext_lazy("Which column has the money out?"),
     "fee": gettext_lazy("Are fees deducted from these amounts or already included?"),
     "currency_column": gettext_lazy("Which column has the currency?"),
     "currency": gettext_lazy("What currency are these amounts in?"),
@@ -66,10 +68,27 @@ def build_asked_question(detection: Detection, question: MappingQuestion, curren
         }
         for option, rows in zip(question.options, examples, strict=True)
     ]
+    options = merge_equal_options(options, is_complete=len(detection.table.rows) <= MAX_COMPARED_ROWS)
     text = str(QUESTION_TEXTS[question.question])
     if question.question == "column_gone":
         text = f"{FIELD_LABELS[question.field.partition('.')[2]]}: {text}"
     return AskedQuestion(question.field, text, options)
+
+
+def merge_equal_options(options: list[dict[str, Any]], *, is_complete: bool) -> list[dict[str, Any]]:
+    """Return the options without those that store the same rows as one before them.
+
+    ``is_complete``: whether the rows of the options were compared in the whole table.
+    """
+    if not is_complete:
+        return options
+    rows_before: list[Any] = []
+    merged = []
+    for option in options:
+        if option["rows"] not in rows_before:
+            rows_before.append(option["rows"])
+            merged.append(option)
+    return merged
 
 
 def build_asked_encoding(choices: Sequence[Choice]) -> AskedQuestion:
@@ -101,7 +120,7 @@ def describe_option(
     if question.field.startswith("columns."):
         return _("Deducted: amount less fee") if question.question == "fee" else describe_column(detection, value)
     return describe_values(
-        dict(STATUS_CHOICES if question.question == "status_values" else DIRECTION_CHOICES), value, known_values
+        dict(STATUS_CHOICES if question.question == "status_values" else DIRECTION_VALUE_CHOICES), value, known_values
     )
 
 

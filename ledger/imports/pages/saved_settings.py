@@ -9,8 +9,10 @@ from django.utils.translation import override
 
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.calc.delimited_text import Lines, is_decodable
-from ledger.imports.calc.column_mapping import normalize_csv_settings
+from ledger.imports.calc.column_mapping import mark_kept, normalize_csv_settings, to_csv_settings
 from ledger.imports.calc.own_exports import build_export_settings
+from ledger.imports.forms import ColumnsForm, list_other_accounts
+from ledger.imports.table_items import TableItems
 from ledger.models import Account
 from ledger.transactions.pages.labels import COLUMN_HEADINGS as EXPORTED
 
@@ -39,7 +41,7 @@ def settings_for(account: Account | None, lines: Lines) -> dict[str, Any]:
         ours = [name for name in names if account and restore_escaped_text(name) == account.name]
         return own | ({"accountValues": ours} if ours else {})
     kept = ((account.import_settings or {}) if account else {}).get("csv")
-    return dict(kept) if isinstance(kept, dict) else {}
+    return mark_kept(kept)
 
 
 def names_in_column(lines: Lines, place: int | None) -> list[str]:
@@ -57,6 +59,7 @@ def with_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -
         except (ValueError, RecursionError):
             continue
         path = name.removeprefix(ANSWER)
+        found["answered"] = [*found.get("answered", ()), path]
         outer, _point, inner = path.partition(".")
         if inner:
             before = found.get(outer)
@@ -73,3 +76,17 @@ def headers() -> list[dict[str, str]]:
         with override(language):
             found.append({name: str(heading) for name, heading in EXPORTED.items()})
     return found
+
+
+def build_csv_settings(form: ColumnsForm, rows: TableItems) -> dict[str, Any]:
+    """Return what is kept of the choices for the account's next file."""
+    table, data = rows.table, form.cleaned_data
+    csv_settings = to_csv_settings(rows.mapping, table.names, has_headings=bool(table.heading_line))
+    csv_settings["skipAbove"] = data["skip_above"] or 0
+    if rows.mapping.accounts is not None:
+        csv_settings["otherAccountValues"] = list_other_accounts(table, rows.mapping)
+    if data["skip_below"]:
+        csv_settings["skipBelow"] = data["skip_below"]
+    if data["amount_currency"]:
+        csv_settings["currency"] = data["amount_currency"]
+    return csv_settings | {name: data[name] for name in ("encoding", "separator") if data[name]}

@@ -5,7 +5,7 @@ Each is a kind of export that was once misread without an error.
 
 from pathlib import Path
 
-from tests.ledger.imports import currency_files, sign_files
+from tests.ledger.imports import column_files, currency_files, layout_files, sign_files
 
 SAMPLES_FOLDER = Path(__file__).parents[2] / "data" / "bank_files"
 RENT, SALE, FEE = ("2024-03-24", "-500.00", "EUR"), ("2024-03-25", "120.50", "EUR"), ("2024-03-26", "-1.00", "EUR")
@@ -103,10 +103,11 @@ QUESTIONS_OF_FILE = {
 }
 ACCOUNT_TYPES = dict.fromkeys(("42_card_charges_positive", *sign_files.CARDS), "creditCard")
 ACCOUNT_CURRENCIES = {"53_hdfc": "INR", "54_alipay": "CNY", "56_mbank": "PLN", "57_monzo": "GBP", "61_chase": "USD"}
-ROWS_OF_FILE |= sign_files.ROWS | currency_files.ROWS
-QUESTIONS_OF_FILE |= sign_files.ASKED | currency_files.ASKED
-REFUSED = sign_files.REFUSED | currency_files.REFUSED  # the status, the code, and what the detail names
-ACCOUNT_CURRENCIES |= currency_files.ACCOUNT_CURRENCIES
+ROWS_OF_FILE |= sign_files.ROWS | currency_files.ROWS | column_files.ROWS | layout_files.ROWS
+QUESTIONS_OF_FILE |= sign_files.ASKED | currency_files.ASKED | column_files.ASKED | layout_files.ASKED
+# The status, the code, and what the detail names.
+REFUSED = sign_files.REFUSED | currency_files.REFUSED | column_files.REFUSED | layout_files.REFUSED
+ACCOUNT_CURRENCIES |= currency_files.ACCOUNT_CURRENCIES | layout_files.ACCOUNT_CURRENCIES
 
 
 def read_file(name):

@@ -92,11 +92,22 @@ def test_ambiguous_encoding_is_asked_on_page_and_saved(editor, api, acme, bank):
     assert "Peña" in get_page_text(other)  # what is UTF-8 is not read in another encoding that was kept
 
 
+def test_file_in_another_encoding_than_the_settings_name_is_rejected(api, acme, bank):
+    settings = json.dumps({"csv": {"encoding": "utf-16"}})
+    text = "Date;Text;Amount\n2024-03-24;Rent;-5,00\n"
+    answer = upload_statement(api, text.encode(), accountId=bank, importSettings=settings)
+    assert get_status_and_code(answer) == (400, "statement_unreadable")
+    assert "utf-16" in answer.json()["detail"]
+    assert upload_statement(api, text.encode("utf-16"), accountId=bank, importSettings=settings).status_code == 200
+    assert Transaction.objects.for_company(acme.id).without_initial_balances().count() == 1
+
+
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
         ("Dato;Tekst;Beløb\n24-03-2024;Købmand på hjørnet;-1,00\n", "cp1252"),
         ("Fecha;Concepto;Importe\n24/03/2024;Señor Muñoz;-1,00\n", "cp1252"),
+        ("Tarih;Açıklama;Tutar\n24.03.2024;İş Bankası Şubesi;-1,00\n", "cp1254"),
         ("Data;Opis;Kwota\n24.03.2024;Żabka Łódź;-1,00\n", "cp1250"),
         ("Datum;Text;Betrag\n24.03.2024;Müller Straße;-1,00\n", "cp1252"),
         ("Date,Name,Amount\n2024-03-24,Peña,-1.00\n", "utf-8"),

@@ -1,4 +1,7 @@
-"""The message about a finished import of a table."""
+"""Messages about a finished import of a table."""
+
+from collections.abc import Iterable
+from typing import Any
 
 from django.utils.translation import ngettext
 
@@ -32,3 +35,9 @@ def format_import_outcome(outcome: TransactionImportOutcome, account: Account) -
             )
         )
     return " ".join(parts)
+
+
+def find_other_currency(rows: Iterable[Any], account: Account) -> str:
+    """Return the currency of all rows where it is not the account's; empty where one is, or there are several."""
+    currencies = {row.amount_currency or account.default_currency for row in rows}
+    return currencies.pop() if len(currencies) == 1 and account.default_currency not in currencies else ""

@@ -1,0 +1,140 @@
+"""Find two columns of money out and money in: by their headings, or because each row fills one of them."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.balance_proof import BalanceProof, join_debit_and_credit
+from ledger.imports.calc.column_mapping import ColumnMapping
+from ledger.imports.calc.columns import Column, has_complementary_amounts
+from ledger.imports.calc.detection_result import Answer
+from ledger.imports.calc.headings import fold_heading
+from ledger.imports.calc.mapping_search import MappingSearch
+from ledger.imports.calc.vocabulary import find_direction_hint
+
+PAIR_FIELDS = {
+    "amount",
+    "net",
+    "gross",
+    "debit",
+    "credit",
+    "number",
+    "fee",
+    "tax",
+}  # charges and refunds are among these
+Pair = tuple[Column, Column]
+
+
+class PairSearch(MappingSearch):
+    """The steps that find a debit and a credit column."""
+
+    def numbers(self) -> list[Column]:
+        return [each for each in self.free(self.columns) if each.is_number]
+
+    def named_pair(self) -> Pair | None:
+        """Return the columns of debit and credit; the other one of a pair has amounts where the first has none.
+
+        A heading such as Payments means money out beside receipts and money in beside purchases: it names no side.
+        """
+        debit, credit = self.role("debit"), self.role("credit")
+        for debit_column in debit:
+            for credit_column in credit:
+                if has_complementary_amounts(debit_column, credit_column, min_share=0.5):
+                    return debit_column, credit_column
+        numbers = [each for each in self.numbers() if not each.fields or each.fields[0][0] in ("amount", "number")]
+        for known_column, is_debit in [(each, True) for each in debit] + [(each, False) for each in credit]:
+            if find_heading_hint(known_column):
+                continue
+            for other_column in numbers:
+                if (
+                    other_column is not known_column
+                    and has_complementary_amounts(known_column, other_column)
+                    and len(other_column.filled) < len(other_column.cells)
+                ):
+                    return (known_column, other_column) if is_debit else (other_column, known_column)
+        return None
+
+    def list_open_pairs(self) -> Iterator[Pair]:
+        """Yield pairs of columns of which each row fills one, and no heading says for sure which is money out."""
+        columns = [
+            each
+            for each in self.numbers()
+            if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and any(map(has_amount, each.filled))
+        ]
+        for place, first in enumerate(columns):
+            for second in columns[place + 1 :]:
+                if has_complementary_amounts(first, second) and may_be_pair(first, second):
+                    yield first, second
+
+    def find_hinted_pair(self, pair: Pair) -> Pair | None:
+        """Return (debit, credit) where the words of the headings tell it, as of purchases and payments."""
+        hints = [find_heading_hint(column) for column in pair]
+        if hints == ["out", "in"]:
+            return pair
+        return (pair[1], pair[0]) if hints == ["in", "out"] else None
+
+    def put_pair(self, pair: Pair) -> None:
+        self.put("debit", pair[0].place)
+        self.put("credit", pair[1].place)
+
+    def choose_pair_sides(self, pair: Pair, steps: BalanceProof | None = None) -> None:
+        """Decide which of two columns is money out: by the steps of a balance, by the headings, or ask."""
+        hinted = self.find_hinted_pair(pair)
+        proven = None if steps is None or self.is_card else find_proven_pair(pair, steps)
+        if (proven or hinted) and (not proven or not hinted or proven == hinted):
+            self.put_pair(proven or hinted or pair)
+            return
+        self.put_pair(pair)
+        options: list[Answer] = [
+            (self.get_column_reference(debit.place), partial(with_pair, debit=debit.place, credit=credit.place))
+            for debit, credit in (pair, (pair[1], pair[0]))
+        ]
+        self.ask("debit_column", "columns.debit", options)
+
+    def complete_pair(self) -> None:
+        """Add the other column where the settings name one side alone, and each row fills one of both."""
+        named = [name for name in ("debit", "credit") if self.pinned.get(name) is not None]
+        if len(named) != 1 or self.pinned.get("amount") is not None:
+            return
+        other = "credit" if named == ["debit"] else "debit"
+        given = self.columns[self.pinned[named[0]] or 0]
+        candidates = [
+            each
+            for each in [*self.role(other), *self.numbers()]
+            if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and has_complementary_amounts(given, each)
+        ]
+        if candidates and other not in self.pinned:
+            self.put(other, candidates[0].place)
+
+
+def find_proven_pair(pair: Pair, steps: BalanceProof) -> Pair | None:
+    """Return (debit, credit) as the balance goes; None where it goes both ways or its order is open."""
+    same, opposite = steps.compare(join_debit_and_credit(*pair, steps.mark))
+    if bool(same) == bool(opposite) or (steps.reading is not None and steps.reading.is_open):
+        return None
+    return pair if same else (pair[1], pair[0])
+
+
+def find_heading_hint(column: Column) -> str:
+    """What a heading usually means that can mean both, in the plural too; empty where it says nothing.
+
+    >>> find_heading_hint(Column(0, "Purchases", [])), find_heading_hint(Column(0, "Withdrawals", []))
+    ('out', '')
+    """
+    text = fold_heading(column.name)
+    return find_direction_hint(text) or find_direction_hint(text.removesuffix("s")) or ""
+
+
+def may_be_pair(first: Column, second: Column) -> bool:
+    """Whether two columns may be money out and money in: of one currency, and without signs of their own."""
+    currencies = first.heading_currencies, second.heading_currencies
+    is_one_currency = not any(currencies) or bool(set(currencies[0]) & set(currencies[1]))
+    return is_one_currency and not any(find_sign(text) == "-" for text in (*first.distinct, *second.distinct))
+
+
+def has_amount(text: str) -> bool:
+    return any(sign in "123456789" for sign in text)
+
+
+def with_pair(mapping: ColumnMapping, debit: int, credit: int) -> ColumnMapping:
+    return mapping.with_column("debit", debit).with_column("credit", credit)

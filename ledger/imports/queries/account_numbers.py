@@ -1,0 +1,72 @@
+"""Whether a table is of another account than the one that it is imported into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from ledger.calc.delimited_text import Line
+from ledger.imports.calc.account_numbers import find_stated_numbers, has_full_number, is_comparable, is_same_number
+from ledger.imports.calc.column_mapping import ColumnMapping
+from ledger.imports.calc.detection import detect_mapping
+from ledger.imports.calc.detection_result import AccountFacts
+from ledger.imports.calc.table import Table
+from ledger.models import Account
+
+
+@dataclass(frozen=True, slots=True)
+class OtherAccount:
+    """The numbers that a table states, none of which is the chosen account's, and the account that has one of them."""
+
+    numbers: list[str]
+    account: Account | None
+
+
+def list_numbered_accounts(company_id: UUID) -> list[Account]:
+    """Return the accounts of a company that have a number."""
+    accounts = Account.objects.for_company(company_id).filter(account_number__isnull=False).order_by("id")
+    return [account for account in accounts if account.account_number]
+
+
+def find_other_account(account: Account, table: Table, mapping: ColumnMapping) -> OtherAccount | None:
+    """Return which other account a table is of; None where it is of this one, or does not say.
+
+    Its own-account column and the lines above it say so.
+    """
+    stated, in_rows = find_stated_numbers(table.above), list_imported_numbers(table, mapping)
+    for numbers in (stated, in_rows):
+        own = account.account_number or ""
+        if not numbers or (own and any(is_same_number(number, own) for number in numbers)):
+            continue
+        others = [each for each in list_numbered_accounts(account.company_id) if each.id != account.id]
+        owners = [
+            next((each for each in others if is_same_number(number, each.account_number or "")), None)
+            for number in numbers
+        ]
+        is_foreign = has_full_number(own) and all(is_comparable(own, number) for number in numbers)
+        if all(owners) or (is_foreign and (numbers is stated or mapping.accounts is None)):
+            return OtherAccount(numbers, next(filter(None, owners), None))
+    return None
+
+
+def list_imported_numbers(table: Table, mapping: ColumnMapping) -> list[str]:
+    """Return the numbers in the column of accounts, of the rows that are imported."""
+    if mapping.accounts is not None:
+        return [value for value in mapping.accounts if has_full_number(value)]
+    place = mapping.columns.get("account")
+    if place is None:
+        return []
+    cells = (line.cells for line in table.rows)
+    return list(dict.fromkeys(row[place] for row in cells if place < len(row) and has_full_number(row[place])))
+
+
+def find_account_of_table(accounts: Sequence[Account], lines: Sequence[Line]) -> Account | None:
+    """Return the one of the accounts whose number a table states above its rows or in all of them, else None."""
+    numbers = tuple(account.account_number for account in accounts if account.account_number)
+    detection = detect_mapping(lines, own=AccountFacts(company_numbers=numbers))
+    stated = find_stated_numbers(detection.table.above) or list_imported_numbers(detection.table, detection.mapping)
+    matches = [
+        account
+        for account in accounts
+        if account.account_number and stated and all(is_same_number(each, account.account_number) for each in stated)
+    ]
+    return matches[0] if len(matches) == 1 else None

@@ -1,0 +1,83 @@
+"""Pages of one day in files of their own: each keeps its entries, whatever comes first."""
+
+import pytest
+
+from tests.ledger.archives import archive
+from tests.ledger.bank_file_builders import build_camt, build_entry, build_mt940, build_statement
+from tests.ledger.statement_upload import list_stored_rows
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+HEADINGS = "Date;Counterparty;Text;Amount;Balance\n"
+COFFEE = ("2603030303D3,00NMSCNONREF", "Cafe")
+PAGES = {
+    "csv": (
+        f"{HEADINGS}2026-03-02;X;x;1,00;100,00\n2026-03-03;Cafe;c;-3,00;97,00\n".encode(),
+        f"{HEADINGS}2026-03-03;Cafe;c;-3,00;94,00\n2026-03-04;Y;y;1,00;95,00\n".encode(),
+    ),
+    "mt940": (
+        build_mt940(COFFEE, opening="C260303EUR100,00", closing="C260303EUR97,00", number="1/1"),
+        build_mt940(COFFEE, opening="C260303EUR97,00", closing="C260303EUR94,00", number="1/2"),
+    ),
+    "camt": (
+        build_camt(
+            build_statement(
+                build_entry("-3.00", "2026-03-03"), start="2026-03-03", end="2026-03-03", opening="100", closing="97"
+            )
+        ),
+        build_camt(
+            build_statement(
+                build_entry("-3.00", "2026-03-03"), start="2026-03-03", end="2026-03-03", opening="97", closing="94"
+            )
+        ),
+    ),
+}
+COUNTS = {"csv": 4, "mt940": 2, "camt": 2}
+pages_in_any_order = pytest.mark.parametrize(
+    ("name", "pages"),
+    [(name, order) for name, pages in PAGES.items() for order in (pages, pages[::-1])],
+    ids=[f"{name} {order}" for name in PAGES for order in ("first", "last")],
+)
+
+
+@pages_in_any_order
+def test_equal_payments_on_pages_in_two_files_are_both_stored(acme, take, main, name, pages):
+    for page in pages:
+        assert take(page, accountId=main)["duplicates"] == 0
+    assert len(list_stored_rows(acme)) == COUNTS[name]
+    for page in pages:
+        assert take(page, accountId=main)["count"] == 0
+    assert len(list_stored_rows(acme)) == COUNTS[name]
+
+
+@pages_in_any_order
+def test_equal_payments_on_pages_in_archive_are_both_stored(acme, take, main, name, pages):
+    both = archive(a=pages[0], b=pages[1])
+    assert take(both, accountId=main)["duplicates"] == 0
+    for content in (both, *pages):
+        assert take(content, accountId=main)["count"] == 0
+    assert len(list_stored_rows(acme)) == COUNTS[name]
+
+
+def test_longer_second_page_adds_only_what_is_new(acme, take, main):
+    for page in PAGES["csv"]:
+        take(page, accountId=main)
+    longer = PAGES["csv"][1] + b"2026-03-05;Z;z;-5,00;90,00\n"
+    assert take(longer, accountId=main)["count"] == 1
+    assert len(list_stored_rows(acme)) == 5
+
+
+def test_file_of_both_pages_adds_nothing(acme, take, main):
+    for page in PAGES["csv"]:
+        take(page, accountId=main)
+    whole = PAGES["csv"][0] + PAGES["csv"][1].removeprefix(HEADINGS.encode())
+    assert take(whole, accountId=main)["count"] == 0
+    assert len(list_stored_rows(acme)) == 4
+
+
+def test_day_that_adds_up_to_zero_is_not_a_further_page(acme, take, main):
+    rows = ["2026-03-02;X;x;1,00;100,00\n", "2026-03-03;Cafe;c;-3,00;97,00\n", "2026-03-03;Y;y;3,00;100,00\n"]
+    take((HEADINGS + "".join(rows)).encode(), accountId=main)
+    later = HEADINGS + "".join(rows[1:]) + "2026-03-04;Z;z;1,00;101,00\n"
+    assert take(later.encode(), accountId=main)["count"] == 1
+    assert len(list_stored_rows(acme)) == 4
