@@ -1,5 +1,6 @@
 // The grid of the plan as a sheet: Enter and arrows up and down walk through the months' column, a block that is pasted
-// from a spreadsheet fills the cells from there on, and what differs is marked. Without JavaScript it is a form.
+// from a spreadsheet fills the cells from there on, and what differs is marked. Leaving the
+// page with unsaved cells asks first. Without JavaScript it is a form.
 "use strict";
 
 for (const form of document.querySelectorAll("[data-plan]")) {
@@ -10,7 +11,15 @@ for (const form of document.querySelectorAll("[data-plan]")) {
     const row = rows.findIndex((cells) => cells.includes(cell));
     return row < 0 ? null : [row, rows[row].indexOf(cell)];
   };
-  const mark = (cell) => cell.classList.toggle("differs", cell.value.trim() !== cell.defaultValue);
+  const unsaved = form.querySelector("[data-unsaved]");
+  const hasChanges = () => rows.some((cells) => cells.some((cell) => cell.classList.contains("differs")));
+  const mark = (cell) => {
+    cell.classList.toggle("differs", cell.value.trim() !== cell.defaultValue);
+    if (unsaved) unsaved.hidden = !hasChanges();
+  };
+  let submitting = false;
+  form.addEventListener("submit", () => (submitting = true));
+  addEventListener("beforeunload", (event) => !submitting && hasChanges() && event.preventDefault());
   form.addEventListener("input", (event) => place(event.target) && mark(event.target));
   form.addEventListener("keydown", (event) => {
     const at = place(event.target);

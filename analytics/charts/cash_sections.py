@@ -353,6 +353,8 @@ def build_cash_comparison_section(data: ChartData) -> Section:
         ],
         days=window,
         before_days=compared_window,
+        note=_("Net includes card spending, but no transfers, loans, opening balances or exchange rates."),
+        action=(f"{FigureLinks(data).bridge_url}{data.period.query}", _("Cash bridge")),
     )
 
 

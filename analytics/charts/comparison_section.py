@@ -22,12 +22,14 @@ def build_comparison_section(
     days: tuple[date, date],
     before_days: tuple[date, date],
     note: str = "",
+    action: tuple[str, str] | None = None,
 ) -> Section:
     """Build a table of figures beside those of the compared period.
 
     Args:
         rows: (label, value, compared value).
         days: first and last day of the period; `before_days` those of the compared one.
+        note: a sentence after the days; `action` is a link (URL, label) behind it.
     """
     comparison, (first, last) = data.period.comparison, before_days
     day = get_current_locale().format_day
@@ -42,6 +44,7 @@ def build_comparison_section(
         id=id,
         title=title,
         lead=f"{lead} {note}" if note else lead,
+        action=action,
         table=ChartTable(
             first=figure,
             columns=[TableColumn(period), TableColumn(compared_label), TableColumn(change, ColumnKind.CHANGE)],

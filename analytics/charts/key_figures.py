@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from analytics.charts.amount_format import format_brief_amount, format_compact_amount, format_share
 from analytics.charts.data import ChartData
+from analytics.charts.links import FigureLinks
 from analytics.queries.balances import compute_cash_on
 from analytics.queries.runway import Runway
 from companies.auth.access import Access
@@ -35,6 +36,7 @@ class KeyFigure:
     text: str
     hint: str = ""
     tone: str = ""  # "good", "bad" or empty
+    link: tuple[str, str] | None = None  # URL and label of the page behind it
 
 
 def build_cash_figures(data: ChartData) -> list[KeyFigure]:
@@ -61,11 +63,23 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
     )
     days = (last_day - point_before.day).days
     change_label = ngettext("Change in {count} day", "Change in {count} days", days).format(count=days)
+    bridge_url = FigureLinks(data).bridge_url
+    runway_figure = build_runway_figure(
+        data.runway, currency=currency, day=data.today if last_day != data.today else None
+    )
+    if months := data.runway.months:
+        query = f"startDate={months[0]}&endDate={get_last_day_of_month(months[-1])}"
+        runway_figure = replace(runway_figure, link=(f"{bridge_url}{query}", _("Cash bridge")))
     return [
-        KeyFigure(name, format_brief_amount(cash, currency), _("all cash accounts")),
+        KeyFigure(
+            name,
+            format_brief_amount(cash, currency),
+            _("all cash accounts"),
+            link=(f"{bridge_url}{data.period.query}", _("Cash bridge")),
+        ),
         KeyFigure(change_label, format_brief_amount(change, currency, plus=True), share, get_tone(change)),
         *build_lowest_figure(data),
-        build_runway_figure(data.runway, currency=currency, day=data.today if last_day != data.today else None),
+        runway_figure,
     ]
 
 

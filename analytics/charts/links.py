@@ -17,6 +17,7 @@ class FigureLinks:
         self.until, self.today = data.until, data.today
         self.list_url = f"{reverse('transactions', args=[data.company.id])}?" if data.lists else ""
         self.plan_url = reverse("plan", args=[data.company.id]) if data.writes_plan else ""
+        self.bridge_url = f"{reverse('cash-bridge', args=[data.company.id])}?"
         self.upcoming_url = f"{reverse('ahead', args=[data.company.id])}?"
 
     def get_balance_url(self, first: date, last: date) -> str:

@@ -186,9 +186,8 @@ def forecast_accounts(
     for account_id, plans_of_account in group_expectations_by_account(expectations).items():
         if account_id is not None:
             expected_cash = sum_expected_cash(plans_of_account, cutover=cutover, end=end, today=today)
-            for (day, currency), (inflow, outflow) in expected_cash.sums.items():
-                if day <= end:
-                    change(account_id, day, currency, inflow - outflow)
+            for day, currency, amount in expected_cash.iter_changes(end=end):
+                change(account_id, day, currency, amount)
     first = max(start, cutover + ONE_DAY)
     return [
         forecast_account(
@@ -282,7 +281,7 @@ def project_from_basis(
         planned_outflow=-parts["outflow"],
         transfers_out=-parts["transfers_out"],
         revaluation=parts["revaluation"],
-        has_plans=bool(basis.movements or basis.expected_cash.sums),
+        has_plans=bool(basis.movements or basis.expected_cash.sums or basis.expected_cash.transfers),
     )
 
 
@@ -352,8 +351,12 @@ class BalanceProjection:
         """Add expected amounts, converted at the latest rate."""
         for (day, currency), (inflow, outflow) in expected_cash.sums.items():
             if day <= end:
-                self.add_change(day, currency, inflow - outflow)
                 self.add_parts({"inflow": inflow, "outflow": -outflow}, currency, self.today)
+        for (day, currency), amount in expected_cash.transfers.items():
+            if day <= end:
+                self.add_parts({"transfers_out": amount}, currency, self.today)
+        for day, currency, amount in expected_cash.iter_changes(end=end):
+            self.add_change(day, currency, amount)
 
     def add_change(self, day: date, currency: str, amount: Decimal) -> None:
         changes = self.changes[day]

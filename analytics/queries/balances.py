@@ -20,7 +20,7 @@ from django.db import connection
 from analytics.queries.daily_movements import DailyMovements
 from companies.models import Company
 from ledger.accounts.queries import ZERO, AmountsByCurrency, convert_balance_to_base, sum_account_balances
-from ledger.models import Account, AccountType
+from ledger.models import Account, AccountType, DayMovement
 from ledger.money.calc.fx import RateTable, apply_rate_pair
 from ledger.money.calc.money import MONEY_CONTEXT, round_amounts, round_half_up
 
@@ -271,3 +271,29 @@ def convert_daily_amounts(amount: Decimal, changes: Changes, pairs: Sequence[Rat
         last_pair = pair
         values.append(apply_rate_pair(amount, pair))
     return values
+
+
+def find_overdrawn_since(*, company: Company, currencies: Mapping[UUID, str], day: date) -> dict[UUID, date]:
+    """Return the first day of an unbroken time below zero that lasts to the end of a day, by account.
+
+    Accounts at zero or above are left out. What an account holds in other currencies than its own is not counted.
+
+    Args:
+        currencies: the accounts to look at, with their own currencies.
+    """
+    if not currencies:
+        return {}
+    rows = DayMovement.objects.for_company(company.id).filter(account_id__in=currencies, date__lte=day)
+    balances: dict[UUID, Decimal] = {}
+    since: dict[UUID, date] = {}
+    for account_id, currency, moved_on, amount in rows.order_by("date").values_list(
+        "account_id", "currency", "date", "amount"
+    ):
+        if currency != currencies[account_id]:
+            continue
+        balances[account_id] = balances.get(account_id, ZERO) + amount
+        if balances[account_id] >= 0:
+            since.pop(account_id, None)
+        else:
+            since.setdefault(account_id, moved_on)
+    return since

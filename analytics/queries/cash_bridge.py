@@ -16,7 +16,7 @@ from analytics.queries.balances import compute_cash_on
 from companies.models import Company
 from ledger.models import Source
 from ledger.money.calc.fx import RateTable, convert
-from ledger.money.calc.money import MONEY_CONTEXT
+from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from ledger.transactions.queries.cash_parts import AMOUNT_FIELD, CashPart, list_cash_shares
 
 ZERO = Decimal(0)
@@ -33,13 +33,11 @@ PARTS = (
     REVALUATION,
     CashPart.OTHER_TRANSFERS,
 )
-PARTS_IN_ROUNDING_ORDER = (
-    REVALUATION,
+MOVED_PARTS_IN_ROUNDING_ORDER = (
     CashPart.EXCHANGE_RESULT,
     CashPart.OTHER_TRANSFERS,
     CashPart.FINANCING,
     CashPart.CARDS,
-    CashPart.OPENING_BALANCES,
     CashPart.OPERATING_OUTFLOW,
     CashPart.OPERATING_INFLOW,
 )
@@ -85,10 +83,24 @@ def compute_cash_bridge(*, company: Company, start: date, end: date, today: date
     opening = compute_cash_on(company=company, day=day_before, rates=rates)
     closing = compute_cash_on(company=company, day=last, rates=rates)
     parts = sum_cash_parts(company=company, start=start, end=last, rates=rates)
-    parts[REVALUATION] = closing - opening - sum(parts.values(), ZERO)
-    exact = {part: parts[part] for part in PARTS_IN_ROUNDING_ORDER}
-    rounded = round_parts(exact, change=closing - opening, base=company.base_currency)
+    rounded = round_cash_parts(parts, change=closing - opening, base=company.base_currency)
     return CashBridge(opening=opening, parts={part: rounded[part] for part in PARTS}, closing=closing, last=last)
+
+
+def round_cash_parts(parts: Mapping[str, Decimal], *, change: Decimal, base: str) -> dict[str, Decimal]:
+    """Round the booked parts, and return them with the revaluation, which is the rest of the change.
+
+    Opening balances are rounded by themselves and all other booked parts as one sum, as the runway rounds them:
+    both then show the same revaluation.
+    """
+    opening_balances = round_half_up(parts[CashPart.OPENING_BALANCES], base)
+    moved: dict[str, Decimal] = {part: parts[part] for part in MOVED_PARTS_IN_ROUNDING_ORDER}
+    total_moved = round_half_up(sum(moved.values(), ZERO), base)
+    return {
+        CashPart.OPENING_BALANCES: opening_balances,
+        REVALUATION: change - opening_balances - total_moved,
+        **round_parts(moved, change=total_moved, base=base),
+    }
 
 
 def sum_cash_parts(*, company: Company, start: date, end: date, rates: RateTable) -> dict[str, Decimal]:

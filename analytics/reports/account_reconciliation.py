@@ -1,9 +1,11 @@
 """An account's bank statements beside what its transactions add up to."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
@@ -27,6 +29,7 @@ class ReconciliationLine:
     file: str
     file_address: str  # empty without the permission to read transactions
     days_address: str
+    is_replaced: bool  # a later statement of the same day and currency decides
 
     @property
     def less(self) -> Decimal:
@@ -45,15 +48,24 @@ def list_reconciliation_rows(page: CompanyPage, account: Account) -> tuple[list[
     files = ImportBatch.objects.for_company(page.company.id).filter(id__in={row.import_batch_id for row in statements})
     names = {row.id: row.filename or "" for row in files} if statements and can_list else {}
     transactions_url = reverse("transactions", args=[page.company.id]) if can_list else ""
-    previous_comparisons = (
-        find_previous_comparison(row, comparisons[place + 1 :]) for place, row in enumerate(comparisons)
-    )
+    replaced_ids = find_replaced_ids(rows, statements)
     return [
         build_reconciliation_row(
-            row, earlier, file=names.get(row.statement.import_batch_id, ""), transactions_url=transactions_url
+            row,
+            find_previous_comparison(row, comparisons[place + 1 :]),
+            file=names.get(row.statement.import_batch_id, ""),
+            transactions_url=transactions_url,
+            is_replaced=row.statement.id in replaced_ids,
         )
-        for row, earlier in zip(comparisons[: len(statements)], previous_comparisons, strict=False)
+        for place, row in enumerate(comparisons[: len(statements)])
     ], cursor
+
+
+def find_replaced_ids(rows: QuerySet[Statement], statements: Sequence[Statement]) -> set[UUID]:
+    """Return the ids of statements after which another one of the same day and currency was imported."""
+    of_days = rows.filter(day__in={row.day for row in statements}) if statements else rows.none()
+    latest = of_days.order_by("day", "currency", "-created_time", "-id").distinct("day", "currency")
+    return {row.id for row in statements} - set(latest.values_list("id", flat=True))
 
 
 def find_statement_before(rows: QuerySet[Statement], last: Statement) -> QuerySet[Statement]:
@@ -65,12 +77,20 @@ def find_statement_before(rows: QuerySet[Statement], last: Statement) -> QuerySe
 def find_previous_comparison(
     row: ComparedBalance, earlier_comparisons: list[ComparedBalance]
 ) -> ComparedBalance | None:
-    """Return the previous comparison in the same currency, as far as the page goes and one further."""
-    return next((each for each in earlier_comparisons if each.statement.currency == row.statement.currency), None)
+    """Return the previous comparison of another day in the same currency, as far as the page goes and one further."""
+    statement = row.statement
+    return next(
+        (
+            each
+            for each in earlier_comparisons
+            if each.statement.currency == statement.currency and each.statement.day != statement.day
+        ),
+        None,
+    )
 
 
 def build_reconciliation_row(
-    row: ComparedBalance, previous: ComparedBalance | None, *, file: str, transactions_url: str
+    row: ComparedBalance, previous: ComparedBalance | None, *, file: str, transactions_url: str, is_replaced: bool
 ) -> ReconciliationLine:
     statement = row.statement
     days = {"accountId": str(statement.account_id)}
@@ -87,4 +107,5 @@ def build_reconciliation_row(
         file=file,
         file_address=f"{transactions_url}?importId={statement.import_batch_id}" if transactions_url else "",
         days_address=f"{transactions_url}?{urlencode(days)}" if transactions_url else "",
+        is_replaced=is_replaced,
     )

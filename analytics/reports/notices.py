@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from django.urls import reverse
@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from analytics.charts.amount_format import format_compact_amount, format_rounded_amount
 from analytics.charts.data import ChartData
 from analytics.queries.balance_forecast import AccountForecast
+from analytics.queries.balances import find_overdrawn_since
 from analytics.queries.open_transactions import OpenTransactions
 from companies.locales import get_current_locale
 from companies.models import Company
@@ -85,9 +86,14 @@ def build_overdue_notices(data: ChartData, *, can_read_plans: bool) -> list[Noti
 
 
 def build_overdraft_notices(
-    company: Company, accounts: Iterable[Account], forecasts: Sequence[AccountForecast], *, can_open: bool
+    company: Company,
+    accounts: Iterable[Account],
+    forecasts: Sequence[AccountForecast],
+    *,
+    today: date,
+    can_open: bool,
 ) -> list[Notice]:
-    """Build notices of accounts expected to go below zero while others are not.
+    """Build notices of accounts that are below zero, or expected to go there, while others are not.
 
     Args:
         can_open: whether the user may open account pages.
@@ -96,19 +102,30 @@ def build_overdraft_notices(
     overdrawn = [(each, each.below_zero, each.lowest) for each in forecasts if each.below_zero and each.lowest]
     if len(overdrawn) == len(forecasts):
         return []
-    label, text = (
+    tomorrow = today + timedelta(days=1)
+    soon = {each.account_id: each.currency for each, first, _lowest in overdrawn if first <= tomorrow}
+    since = find_overdrawn_since(company=company, currencies=soon, day=today)
+    future = (
         _("{account} goes below zero"),
         _("from {first}: lowest {amount} on {day}. Transfer money to it or change the plan."),
     )
+    present = (
+        _("{account} is below zero"),
+        _("since {first}: lowest {amount} on {day}. Move money to it, or change what is planned."),
+    )
     day_of = get_current_locale().format_day
-    return [
-        Notice(
-            label=label.format(account=names[each.account_id]),
-            text=text.format(first=day_of(first), amount=format_rounded_amount(value, each.currency), day=day_of(day)),
-            address=reverse("account", args=[company.id, each.account_id]) if can_open else "",
+    notices = []
+    for each, first, (day, value) in overdrawn:
+        label, text = present if each.account_id in since else future
+        shown = {"amount": format_rounded_amount(value, each.currency), "day": day_of(day)}
+        notices.append(
+            Notice(
+                label=label.format(account=names[each.account_id]),
+                text=text.format(first=day_of(since.get(each.account_id, first)), **shown),
+                address=reverse("account", args=[company.id, each.account_id]) if can_open else "",
+            )
         )
-        for each, first, (day, value) in overdrawn
-    ]
+    return notices
 
 
 def build_mismatch_notices(company: Company, accounts: Iterable[Account], *, can_open: bool) -> list[Notice]:

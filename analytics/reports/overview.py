@@ -173,7 +173,11 @@ def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
             )
             if data.balance_forecast.has_plans:
                 overview_notices += notices.build_overdraft_notices(
-                    data.company, data.account_rows, data.account_forecasts, can_open=can_open_accounts
+                    data.company,
+                    data.account_rows,
+                    data.account_forecasts,
+                    today=data.today,
+                    can_open=can_open_accounts,
                 )
         if page.has_permission(Permission.FINANCIALS_READ):
             overview_notices += notices.build_open_notices(

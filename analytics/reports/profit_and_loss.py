@@ -76,6 +76,7 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         until=get_last_counted_day(period.until, page.today, to_date=to_date),
         offers_to_date=True,
         to_date=to_date,
+        later_months=not period.months and get_first_day_of_month(period.last) > page.today,
         plans=page.has_permission(Permission.PLANNING_READ),
         statement=table,
         notices=report_notices,
@@ -189,6 +190,10 @@ def build_company_statement(
         {"first": months[0], "last": get_last_counted_day(months[-1], today, to_date=to_date)} if months else {}
     )
     in_progress = get_first_day_of_month(today) if not to_date and today < get_last_day_of_month(today) else None
+    compared_headings = build_compared_headings(
+        months, today=today, interval=interval, comparison=comparison, to_date=to_date
+    )
+    whole_names = list_compared_names(months, interval=interval, comparison=comparison)
     return build_statement(
         results_found,
         heading_by_period={
@@ -198,9 +203,12 @@ def build_company_statement(
             )
             for first, last in last_months.items()
         },
-        compared_headings=build_compared_headings(
-            months, today=today, interval=interval, comparison=comparison, to_date=to_date
-        ),
+        compared_headings=compared_headings,
+        partly_compared={
+            place
+            for place, (heading, name) in enumerate(zip(compared_headings, whole_names, strict=True))
+            if heading not in ("", name)
+        },
         periods_with_percentage={
             first
             for first, last in last_months.items()
@@ -234,6 +242,24 @@ def build_compared_headings(
             period, interval, first=compared_months[0], last=last
         )
     return [*headings.values()]
+
+
+def list_compared_names(
+    months: Sequence[date],
+    *,
+    interval: calendar_periods.PeriodInterval,
+    comparison: profit_and_loss.Comparison | None,
+) -> list[str]:
+    """Return the names of the compared periods without days; empty texts where the calendar has none."""
+    compared_months = profit_and_loss.list_compared_months(months, interval, comparison)
+    if comparison is None or not compared_months:
+        return []
+    months_back = profit_and_loss.count_comparison_months(interval, comparison)
+    names = dict.fromkeys((calendar_periods.get_period_start(month, interval) for month in months), "")
+    for month in compared_months:
+        period = calendar_periods.get_period_start(month, interval)
+        names[add_months(period, months_back)] = format_period_name(period, interval)
+    return [*names.values()]
 
 
 def format_period_heading(period: date, interval: calendar_periods.PeriodInterval, *, first: date, last: date) -> str:

@@ -81,7 +81,7 @@ class ProfitAndLossTable:
     """The profit and loss table.
 
     `head` are the names of the periods, `before` those of the compared ones; `percentages` is whether each
-    shows variances in percent too.
+    shows variances in percent too. `partly_compared` are the places of periods compared with a part of another.
     """
 
     head: Sequence[str]
@@ -89,6 +89,14 @@ class ProfitAndLossTable:
     currency: str
     percentages: Sequence[bool]
     before: Sequence[str] = ()
+    partly_compared: Container[int] = ()
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """(name, compared period) of each period; the latter is empty where all of it is compared."""
+        return [
+            (name, self.before[place] if place in self.partly_compared else "") for place, name in enumerate(self.head)
+        ]
 
     @property
     def body(self) -> SafeString:
@@ -143,6 +151,7 @@ def build_statement(
     transactions_url: str,
     compares: bool,
     compared_headings: Sequence[str] = (),
+    partly_compared: Container[int] = (),
     reported: Mapping[CellKey, Decimal] | None = None,
 ) -> ProfitAndLossTable:
     """Build the table from results.
@@ -150,6 +159,7 @@ def build_statement(
     Args:
         heading_by_period: names of the periods by their first day.
         periods_with_percentage: periods whose variances are shown in percent too.
+        partly_compared: places of the periods that are compared with a part of another.
         transactions_url: URL of the transaction list; empty without the permission.
         reported: frozen amounts of closed months.
     """
@@ -185,9 +195,7 @@ def build_statement(
             rows += [StatementRow(str(LINE_LABELS[line]), "line", sums, line), *categories]
         if line != PlType.NEUTRAL:
             changes = [-result for result in sums] if line in EXPENSE_LINES else sums
-            remainders = [
-                compared_headings + change for compared_headings, change in zip(remainders, changes, strict=True)
-            ]
+            remainders = [remainder + change for remainder, change in zip(remainders, changes, strict=True)]
         if line in SUM_LABELS:
             rows.append(StatementRow(str(SUM_LABELS[line]), "sum", remainders))
     return ProfitAndLossTable(
@@ -196,4 +204,5 @@ def build_statement(
         currency,
         [period in periods_with_percentage for period in periods],
         compared_headings,
+        partly_compared,
     )

@@ -44,6 +44,7 @@ class UpcomingMovement:
     transaction_id: UUID | None = None
     text: str = ""
     due: date | None = None
+    is_transfer: bool = False
 
 
 @company_page(reads=Permission.BALANCES_READ)
@@ -123,10 +124,20 @@ def list_upcoming_movements(
     first = today - OVERDUE_PERIOD if start == tomorrow else start
     upcoming = []
     for flow in iter_open_flows(company, first, end, today=today, rates=rates):
+        if flow.is_transfer and only_flows:
+            continue
         if flow.account_id is None or flow.account_id in counted_accounts:
             day, due = max(flow.date, tomorrow), flow.date if flow.date < today else None
             upcoming.append(
-                UpcomingMovement(day, flow.amount, flow.currency, flow.account_id, flow.planned_id, due=due)
+                UpcomingMovement(
+                    day,
+                    flow.amount,
+                    flow.currency,
+                    flow.account_id,
+                    flow.planned_id,
+                    due=due,
+                    is_transfer=flow.is_transfer,
+                )
             )
     transactions = (
         Transaction.objects.for_company(company.id).booked().filter(date__range=(start, end), account__in=accounts)

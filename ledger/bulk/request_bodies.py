@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from companies.api.fields import describe_currencies
 from companies.api.limits import MAX_ERRORS
@@ -187,12 +188,19 @@ def find_amount_fault(amount: str, currency: str, *, example: str) -> Fault | No
     if not is_plain or (point and not (fraction.isdecimal() and fraction.isascii() and len(fraction) <= 4)):
         return "amountValue", "invalid_decimal", _("Must be a decimal string such as {amount}.").format(amount=example)
     if len(fraction) > decimals:
-        return (
-            "amountValue",
-            "too_many_decimals",
-            _("Too many decimal places for {currency}.").format(currency=currency),
-        )
+        return "amountValue", "too_many_decimals", describe_too_many_decimals(amount, currency)
     return None
+
+
+def describe_too_many_decimals(text: str, currency: str) -> str:
+    """Return the error message for a written amount with more decimals than its currency."""
+    allowed, written = DECIMALS_BY_CURRENCY[currency], len(text.partition(".")[2])
+    template = ngettext(
+        "{currency} has {allowed} decimal. {amount} has {written}.",
+        "{currency} has {allowed} decimals. {amount} has {written}.",
+        allowed,
+    )
+    return template.format(currency=currency, allowed=allowed, amount=text, written=written)
 
 
 def normalize_id(row_id: str) -> str:

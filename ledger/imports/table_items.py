@@ -19,6 +19,7 @@ from ledger.imports.calc.column_mapping import ColumnMapping, fold_value
 from ledger.imports.calc.dates import find_bank_date
 from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts, Detection, MappingQuestion
+from ledger.imports.calc.headings import fold_heading
 from ledger.imports.calc.movements import LeftOut, Movement
 from ledger.imports.calc.other_party import find_counterparty
 from ledger.imports.calc.table import Table, is_last_row_cut
@@ -189,7 +190,7 @@ def build_stored_row(reader: RowReader, line: Line, row: Any) -> dict[str, Any]:
     amount = row.amount if isinstance(row, Movement) else ""
     texts = {
         "fromTo": find_counterparty(reader.table.names, reader.mapping, line.cells, amount),
-        "description": join_description(reader.mapping, line.cells),
+        "description": join_description(reader.table, reader.mapping, line.cells),
     }
     if isinstance(row, Movement):
         currency = row.currency or reader.own_currency
@@ -205,11 +206,22 @@ def build_stored_row(reader: RowReader, line: Line, row: Any) -> dict[str, Any]:
     return {"stored": False, "date": None, "amountValue": None, "amountCurrency": None, "pending": False, **texts}
 
 
-def join_description(mapping: ColumnMapping, cells: Sequence[str]) -> str:
-    """Return the texts of the description's columns, each once."""
+def join_description(table: Table, mapping: ColumnMapping, cells: Sequence[str]) -> str:
+    """Return the texts of the description's columns, each once; in a list of payouts without texts "Payout"."""
+    if not mapping.description and "counterparty" not in mapping.columns:
+        return find_payout_text(table.names[mapping.columns["date"]]) if "date" in mapping.columns else ""
     return " ".join(
         dict.fromkeys(cells[position] for position in mapping.description if position < len(cells) and cells[position])
     )
+
+
+def find_payout_text(date_heading: str) -> str:
+    """Return "Payout" for the date column of a list of payouts, which have no text of their own; else nothing.
+
+    >>> find_payout_text("Payout Date"), find_payout_text("Date")
+    ('Payout', '')
+    """
+    return "Payout" if "payout" in fold_heading(date_heading).split() else ""
 
 
 class TableItems:
@@ -299,7 +311,7 @@ class TableItems:
             for name, wire in WIRE_NAMES.items()
             if (text := self.find_text(name, cells, row))
         }
-        if text := join_description(self.mapping, cells) or (
+        if text := join_description(self.table, self.mapping, cells) or (
             "" if "fromTo" in values else self.reader.cell(cells, "notes")
         ):
             values["description"] = restore_escaped_text(text)  # rows that say nothing else differ by their notes

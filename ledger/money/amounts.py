@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import ValidationFailed
 from companies.pages.amount_formats import AmountParseError, parse_typed_amount
+from ledger.bulk.request_bodies import describe_too_many_decimals
 from ledger.money.calc.money import InvalidAmount, TooManyDecimals, format_amount, parse_amount
 
 
@@ -22,9 +23,7 @@ def parse_api_amount(text: str, currency: str, *, pointer: str) -> Decimal:
             [(pointer, "invalid_decimal", _('Must be a decimal string such as "-1234.56".'))]
         ) from None
     except TooManyDecimals:
-        raise ValidationFailed(
-            [(pointer, "too_many_decimals", _("Too many decimal places for {currency}.").format(currency=currency))]
-        ) from None
+        raise ValidationFailed([(pointer, "too_many_decimals", describe_too_many_decimals(text, currency))]) from None
 
 
 def normalize_typed_amount(text: str, *, currency: str, pointer: str) -> str:

@@ -24,7 +24,7 @@ from ledger.money.amounts import parse_amount_bound
 from ledger.money.fields import AMOUNT
 
 MAX_TEXT_LENGTH = 500
-ASSIGNERS = ("person", "rule", "history", "account")  # and rule:<id>
+ASSIGNERS = ("person", "rule", "history", "account", "plan")  # and rule:<id>
 MAX_VALUES_PER_FILTER = 150  # the request line has no room for more ids and a cursor
 
 

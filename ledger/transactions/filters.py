@@ -102,12 +102,12 @@ class TransactionFilter(django_filters.FilterSet):
     source = Filter(WordField, "source", words=Source.values)
     assignedUserId = Filter(TextField, "assigned_user_id")  # noqa: N815
     categorizationsAutoAssigned = Filter(  # noqa: N815
-        FlagField, "categorizations_auto_assigned", help_text="Categorized by a rule, history or the account."
+        FlagField, "categorizations_auto_assigned", help_text="by a rule, history, its account or a plan"
     )
     assignedBy = Filter(  # noqa: N815
         AssignerField,
         method="by_assigner",
-        help_text="Who categorized it: person, rule, rule:<id>, history or account.",
+        help_text="person (initial balances are nobody's), rule, rule:<id>, history, account or plan",
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815

@@ -1,7 +1,7 @@
 """How much of a month's planned total in one category is booked."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
@@ -34,13 +34,17 @@ class PlannedTotal(NamedTuple):
 
 
 class BookedAmount(NamedTuple):
-    """An amount booked in the category on one day; negative is money out."""
+    """An amount booked in the category on one day; negative is money out.
+
+    `is_settled_by_transfer` is whether it is on a card or in transit, and reaches cash by a transfer.
+    """
 
     date: dt.date
     amount: Decimal
     currency: str
     account_id: UUID
     counterparty_id: UUID | None = None
+    is_settled_by_transfer: bool = False
 
 
 @dataclass(slots=True)
@@ -89,6 +93,28 @@ def compute_settled_amounts(
         for total, amount in allocate_direction(planned, pool, opposite, rates=rates):
             settled[total.key] = sign * round_half_up(amount, total.currency)
     return settled
+
+
+def compute_amounts_by_account(
+    totals: Sequence[PlannedTotal], booked: Sequence[BookedAmount], account_ids: Collection[UUID], *, rates: RateTable
+) -> dict[tuple[OccurrenceKey, UUID], Decimal]:
+    """Compute how much of each planned total is settled by bookings on some accounts only, by account.
+
+    What bookings on all other accounts settle comes first. Amounts are signed and in the currency of the total.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    amounts: dict[tuple[OccurrenceKey, UUID], Decimal] = {}
+    counted = [row for row in booked if row.account_id not in account_ids]
+    settled = compute_settled_amounts(totals, counted, rates=rates)
+    for account_id in sorted({row.account_id for row in booked} & {*account_ids}):
+        counted += [row for row in booked if row.account_id == account_id]
+        settled_before, settled = settled, compute_settled_amounts(totals, counted, rates=rates)
+        for key, amount in settled.items():
+            if difference := amount - settled_before.get(key, ZERO):
+                amounts[key, account_id] = difference
+    return amounts
 
 
 def allocate_direction(

@@ -2,12 +2,12 @@
 
 An occurrence is open while it is neither settled nor skipped. An open one of a past day is overdue for
 sixty days, then it lapses. A planned total is open by the part that is not booked, and lapses when its
-month ends. Up to the cutover, overdue and due amounts are expected on the day after it. Occurrences on
-transit accounts are left out.
+month ends; what a card owes of it is an expected transfer. Up to the cutover, overdue and due amounts are
+expected on the day after it. Occurrences on transit accounts are left out.
 """
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
@@ -25,11 +25,15 @@ ZERO = Decimal(0)
 
 @dataclass(slots=True)
 class ExpectedCash:
-    """Sums (in, out), both ≥ 0, by (day, currency), and the number and net amounts of overdue occurrences."""
+    """Sums (in, out), both ≥ 0, by (day, currency), and the number and net amounts of overdue occurrences.
+
+    `transfers` are net amounts of expected transfers by (day, currency), which are in no other sum.
+    """
 
     cutover: date
     today: date
     sums: dict[tuple[date, str], tuple[Decimal, Decimal]] = field(default_factory=dict)
+    transfers: defaultdict[tuple[date, str], Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
     overdue_count: int = 0
     overdue: defaultdict[str, Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
 
@@ -44,6 +48,15 @@ class ExpectedCash:
             day = self.cutover + ONE_DAY
         inflow, outflow = self.sums.get((day, currency), (ZERO, ZERO))
         self.sums[day, currency] = (inflow, outflow - amount) if amount < 0 else (inflow + amount, outflow)
+
+    def iter_changes(self, *, end: date) -> Iterator[tuple[date, str, Decimal]]:
+        """Yield (day, currency, amount) up to `end`, transfers included."""
+        for (day, currency), (inflow, outflow) in self.sums.items():
+            if day <= end:
+                yield day, currency, inflow - outflow
+        for (day, currency), amount in self.transfers.items():
+            if day <= end:
+                yield day, currency, amount
 
 
 def find_expectations_after_cutover(
@@ -116,6 +129,11 @@ def sum_expected_cash(
         for day in occurrences(rule, window_start=start, window_end=end):
             expected_cash.add_occurrences(day, currency, amount, count=count)
     for flow in flows:
-        if accounts is None or flow.account_id in accounts:
+        if accounts is not None and flow.account_id not in accounts:
+            continue
+        if flow.is_transfer:
+            day = max(flow.date, cutover + ONE_DAY)
+            expected_cash.transfers[day, flow.currency] += flow.amount
+        else:
             expected_cash.add_occurrences(flow.date, flow.currency, flow.amount, count=1)
     return expected_cash

@@ -9,18 +9,26 @@ from uuid import UUID
 from django.db import connection
 
 from companies.models import Company
+from ledger.accounts.queries import sum_account_balances
 from ledger.calc.months import count_months_between, get_first_day_of_month, get_last_day_of_month
 from ledger.models import Account, AccountType
 from ledger.money.calc.fx import RateTable, convert
-from ledger.money.calc.money import MONEY_CONTEXT
+from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.calc.plan_postings import PlanAmount, PlanItemSchedule, compute_plan_postings
+from planning.calc.planned_totals import (
+    BookedAmount,
+    OccurrenceKey,
+    PlannedTotal,
+    compute_amounts_by_account,
+    compute_settled_amounts,
+)
 from planning.calc.recurrence import Occurrence, Overrides, expand_occurrences, occurrences
 from planning.models import SettledBy
 from planning.planned_transactions.queries.planned_rules import PlannedRule, iter_planned_rules
 from planning.planned_transactions.queries.settled_totals import (
     NOTHING_SETTLED,
     SettledAmounts,
-    find_settled_amounts_of_rules,
+    load_totals_with_bookings,
 )
 
 ZERO = Decimal(0)
@@ -28,7 +36,10 @@ ResultKey = tuple[dt.date, str, UUID]  # first day of month, P&L line, category
 
 
 class PlannedFlow(NamedTuple):
-    """An expected payment: negative is money out; `account_id` is None without an account."""
+    """An expected payment: negative is money out; `account_id` is None without an account.
+
+    A transfer is one leg of an expected transfer between the company's accounts, which is no cash flow.
+    """
 
     date: dt.date
     amount: Decimal
@@ -36,6 +47,7 @@ class PlannedFlow(NamedTuple):
     account_id: UUID | None
     planned_id: UUID
     original_date: dt.date
+    is_transfer: bool = False
 
 
 Expectations = tuple[list[PlannedRule], list[PlannedFlow]]
@@ -93,8 +105,9 @@ def find_expectations_in_window(
 ) -> Expectations:
     """Return what can reach [window_start, window_end]: rules without overrides, and flows of all others.
 
-    Planned totals are flows with their open amount, until their month ends. One statement, and a second one
-    where there are planned totals.
+    Planned totals are flows with their open amount, until their month ends, and transfers of what cards owe of
+    them. One statement, a second one where there are planned totals, and two more where cards have
+    bookings of those.
 
     Args:
         excluded_account_ids: accounts whose occurrences are left out.
@@ -124,13 +137,18 @@ def find_expectations_in_window(
             unchanged_rules.append(planned)
     start = max(window_start, get_first_day_of_month(today))
     if start <= window_end:
-        settled = find_settled_amounts_of_rules(company.id, totals, start=start, end=window_end, rates=rates)
+        totals_with_bookings = load_totals_with_bookings(company.id, totals, start=start, end=window_end)
+        settled: dict[OccurrenceKey, Decimal] = {}
+        for planned_totals, booked in totals_with_bookings:
+            settled |= compute_settled_amounts(planned_totals, booked, rates=rates)
         for planned, overrides in totals:
             rule_occurrences = expand_occurrences(
                 planned.recurrence_rule(), overrides, window_start=start, window_end=window_end
             )
             open_amounts = iter_flows_of_rule(planned, rule_occurrences, settled)
             flows += [flow for flow in open_amounts if flow.amount and flow.account_id not in excluded_account_ids]
+        transfers = list_expected_transfers(company, totals_with_bookings, today=today, rates=rates)
+        flows += [flow for flow in transfers if window_start <= flow.date <= window_end]
     return unchanged_rules, flows
 
 
@@ -146,6 +164,56 @@ def iter_flows_of_rule(
         original_date = occurrence.original_date
         amount = patch.get("amount_value", planned.amount) - settled.get((planned.id, original_date), ZERO)
         yield PlannedFlow(occurrence.date, amount, planned.currency, account_id, planned.id, original_date)
+
+
+def list_expected_transfers(
+    company: Company,
+    totals_with_bookings: Sequence[tuple[Sequence[PlannedTotal], Sequence[BookedAmount]]],
+    *,
+    today: dt.date,
+    rates: RateTable,
+) -> list[PlannedFlow]:
+    """Return the transfers by which cards and transit accounts settle with cash what they booked of planned totals.
+
+    Of what such an account booked of a total that is planned as cash, the part is expected that the account
+    still owes, or holds of money in. It is expected on the day of the total, today at the earliest. Two flows
+    each, one on either account.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    settling_ids = {
+        row.account_id for _, booked in totals_with_bookings for row in booked if row.is_settled_by_transfer
+    }
+    if not settling_ids:
+        return []
+    other_accounts = Account.objects.for_company(company.id).filter(include_in_cash_balance=False)
+    other_ids = set(other_accounts.values_list("id", flat=True))
+    balances = sum_account_balances(company_id=company.id, day=dt.date.max)  # with everything booked
+    flows: list[PlannedFlow] = []
+    for totals, booked in totals_with_bookings:
+        by_key = {total.key: total for total in totals if total.account_id not in other_ids}
+        amounts = compute_amounts_by_account(totals, booked, settling_ids, rates=rates)
+        for (key, account_id), amount in amounts.items():
+            if (total := by_key.get(key)) is None:
+                continue
+            currency = total.currency
+            held = [
+                convert(value, source=each, target=currency, day=today, rates=rates)
+                for each, value in balances.get(account_id, {}).items()
+            ]
+            unsettled = round_half_up(sum(held, start=ZERO), currency)
+            expected = max(min(amount, unsettled), ZERO) if amount > 0 else min(max(amount, unsettled), ZERO)
+            if expected:
+                of_account = balances[account_id]
+                of_account[currency] = of_account.get(currency, ZERO) - expected
+                day, to_account = max(total.date, today), total.account_id
+                planned_id, original_date = key
+                flows += [
+                    PlannedFlow(day, expected, currency, to_account, planned_id, original_date, is_transfer=True),
+                    PlannedFlow(day, -expected, currency, account_id, planned_id, original_date, is_transfer=True),
+                ]
+    return flows
 
 
 _ITEMS = """

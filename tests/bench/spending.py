@@ -21,7 +21,6 @@ from typing import NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from ledger.rules.calc.category_proposals import (
-    ACCOUNT,
     COUNTERPARTY,
     HISTORY_LIMITS,
     CategoryLine,
@@ -30,6 +29,7 @@ from ledger.rules.calc.category_proposals import (
     TransactionTraits,
     extract_name_words,
     extract_text_words,
+    propose_by_account_use,
     propose_by_name_words,
     propose_by_text,
     rank_proposals,
@@ -94,7 +94,8 @@ class KnownUses:
             return propose_by_text(payment.text, self.words[word])
         if shared := self.of_name_words(payment.name):
             return propose_by_name_words(shared)
-        return rank_proposals(ACCOUNT, Counter(self.accounts[payment.account]).items())
+        uses = Counter(self.accounts[payment.account])
+        return propose_by_account_use([*uses.items()], is_incoming=payment.amount > 0)
 
     def of_name(self, payment: Payment) -> list[CategoryProposal]:
         latest = list(reversed(self.names[payment.name]))

@@ -45,6 +45,7 @@ def test_plan_grid_pastes_navigates_saves_and_undoes(page, complaints, plan):
     at.evaluate(f"(cell) => ({PASTE})([cell, '10\\t20\\n30\\t40\\n'])")
     expect(find_cell(page, second, "Mar 2026")).to_have_value("40")
     expect(at).to_have_class("differs")
+    expect(page.get_by_text("Unsaved changes")).to_be_visible()
     at.focus()
     page.keyboard.press("Enter")
     expect(find_cell(page, second, "Feb 2026")).to_be_focused()
@@ -56,6 +57,18 @@ def test_plan_grid_pastes_navigates_saves_and_undoes(page, complaints, plan):
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Change undone.")).to_be_visible()
     expect(find_cell(page, first, "Mar 2026")).to_have_value("")
+
+
+def test_plan_grid_asks_before_unsaved_cells_are_lost(page, complaints, plan):
+    plan(page)
+    cell = find_cell(page, list_category_names(page)[0], "Feb 2026")
+    expect(page.get_by_text("Unsaved changes")).to_be_hidden()
+    cell.fill("10")
+    expect(page.get_by_text("Unsaved changes")).to_be_visible()
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.reload()
+    assert asked == ["beforeunload"]
 
 
 def test_plan_grid_copies_and_clears_row_without_javascript(browser, plan):

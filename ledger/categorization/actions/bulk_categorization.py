@@ -18,6 +18,7 @@ from companies.errors import ValidationFailed
 from companies.models import AuditContext, Company, IdIn, generate_id
 from ledger.bulk.copy import copy_rows
 from ledger.bulk.planner_statistics import analyze_after_commit
+from ledger.bulk.request_bodies import describe_too_many_decimals
 from ledger.calc.recognition import DateRule
 from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
 from ledger.models import Categorization, PlType, SplitExceedsAmount, counts_in_results
@@ -310,7 +311,7 @@ def compute_pass_through_tax(transaction: CategorizableTransaction, choice: Cate
     if tax * transaction.amount < 0:
         raise ValidationFailed([("#/passThroughTax", "wrong_sign", _("Must have the same sign as the transactions."))])
     if has_too_many_decimals(tax, transaction.currency):
-        detail = _("Too many decimal places for {currency}.").format(currency=transaction.currency)
+        detail = describe_too_many_decimals(f"{tax.normalize():f}", transaction.currency)
         raise ValidationFailed([("#/passThroughTax", "too_many_decimals", detail)])
     if abs(tax) > abs(transaction.remaining_amount):
         raise SplitExceedsAmount

@@ -14,6 +14,7 @@ from companies.closed_periods import is_closed
 from companies.errors import ValidationFailed, build_unknown_id_entry
 from companies.models import AuditContext, Company, generate_id, parse_id
 from ledger.bulk.copy import copy_rows
+from ledger.bulk.request_bodies import describe_too_many_decimals
 from ledger.categorization.actions.bulk_categorization import CATEGORIZATION_COLUMN_TYPES
 from ledger.models import (
     Categorization,
@@ -266,7 +267,7 @@ def find_amount_errors(categorization: CategorizationInput, amount: Decimal, cur
         if value * amount < 0:
             yield f"{categorization.pointer}/{name}", "wrong_sign", _("Must have the same sign as the transaction.")
         elif has_too_many_decimals(value, currency):
-            detail = _("Too many decimal places for {currency}.").format(currency=currency)
+            detail = describe_too_many_decimals(f"{value.normalize():f}", currency)
             yield f"{categorization.pointer}/{name}", "too_many_decimals", detail
 
 

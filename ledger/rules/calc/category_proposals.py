@@ -29,6 +29,7 @@ MIN_CERTAIN_COUNT, MIN_CERTAIN_SHARE = 5, Decimal("0.95")  # decisions of the AP
 HISTORY_LIMITS = {"latest": 20, "compared": 40, "alike": 40, "on_account": 40, "looked_at": 500, "rows_of_word": 100}
 DOUBT_COUNTS = {COUNTERPARTY: 1, TEXT: 3, ACCOUNT: 6}  # as many more seen, of which none agrees
 MAX_ACCOUNT_CONFIDENCE = Decimal("0.5")  # what an account is mostly used for says little of one movement
+MIN_ACCOUNT_COUNT = 3  # as few on an account are chance
 OWN_CONFIDENCE = Decimal("0.95")
 MIN_LIKELY_CONFIDENCE = Decimal("0.5")  # from which a suggestion may be the first thing to press
 # How many times more an earlier transaction weighs that has this in common. Chosen on public spending data (see
@@ -37,6 +38,7 @@ MIN_LIKELY_CONFIDENCE = Decimal("0.5")  # from which a suggestion may be the fir
 SAME_ACCOUNT, SAME_AMOUNT, SAME_TEXT = 50.0, 50.0, 20.0
 SAME_AMOUNT_CLASS, NEAR_AMOUNT_CLASS = 12.0, 3.5
 WEIGHT_DECAY = 0.98  # of a use's weight for each more recent one
+NEWEST_WEIGHT = 2.0  # times more that the newest decision of all weighs, which may correct the earlier ones
 CENT = Decimal("0.01")
 
 
@@ -136,10 +138,29 @@ def rank_proposals(
     return [proposal for _, proposal in weighted_proposals[:MAX_PROPOSALS]]
 
 
+def propose_by_account_use(
+    counts: Sequence[tuple[PastCategorization, int]], *, is_incoming: bool
+) -> list[CategoryProposal]:
+    """Return proposals from what transactions of one direction on an account were categorized as.
+
+    A choice needs at least three such transactions, and revenue is never proposed for money out: a refund says
+    nothing about a payment to somebody else.
+
+    >>> refund = PastCategorization(UUID(int=1), "revenue", None, None)
+    >>> propose_by_account_use([(refund, 9)], is_incoming=False)
+    []
+    """
+    return [
+        proposal
+        for proposal in rank_proposals(ACCOUNT, counts)
+        if proposal.agreed >= MIN_ACCOUNT_COUNT and (is_incoming or proposal.categorization.pl_type != "revenue")
+    ]
+
+
 def weigh_choices(
     transaction: TransactionTraits, past_uses: Sequence[tuple[CategoryLine, TransactionTraits]]
 ) -> dict[CategoryLine, float]:
-    """Return the weight of each choice among earlier categorizations of a counterparty, the latest first.
+    """Return the weight of each choice among earlier categorizations of a counterparty, the newest first.
 
     The one most like the transaction weighs about 1, the others in proportion.
 
@@ -154,8 +175,8 @@ def weigh_choices(
     amount_class = classify_amount(transaction.amount)
     weights: dict[CategoryLine, float] = {}
     heaviest, decay = 0.0, 1.0
-    for choice, traits in past_uses:
-        weight = decay * compare_traits(transaction, amount_class, traits)
+    for place, (choice, traits) in enumerate(past_uses):
+        weight = decay * compare_traits(transaction, amount_class, traits) * (1.0 if place else NEWEST_WEIGHT)
         heaviest = max(heaviest, weight)
         weights[choice] = weights.get(choice, 0.0) + weight
         decay *= WEIGHT_DECAY

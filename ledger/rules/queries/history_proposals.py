@@ -19,7 +19,6 @@ from companies.models import Company
 from ledger.models import Category
 from ledger.recognition.actions.postings import PL_TYPES
 from ledger.rules.calc.category_proposals import (
-    ACCOUNT,
     COUNTERPARTY,
     HISTORY_LIMITS,
     CategoryLine,
@@ -29,6 +28,7 @@ from ledger.rules.calc.category_proposals import (
     build_transfer_proposal,
     extract_name_words,
     extract_text_words,
+    propose_by_account_use,
     propose_by_name_words,
     propose_by_text,
     rank_proposals,
@@ -37,6 +37,7 @@ from ledger.rules.calc.category_proposals import (
 from ledger.rules.calc.parties import is_own_party
 from ledger.rules.queries.company_identity import load_company_identity
 
+UUID7_RANDOM_BITS = 80  # behind the milliseconds of a time-ordered id
 HISTORY_NOTE, ACCOUNT_NOTE = "history", "account"  # the sourceNote of what they say
 NOT_AUTO_ASSIGNED = Q(source_note__isnull=True) | ~Q(source_note__in=(HISTORY_NOTE, ACCOUNT_NOTE))
 
@@ -150,10 +151,14 @@ def rank_weighed_proposals(
 def list_compared_categorizations(
     company: Company, names: list[str]
 ) -> dict[str, list[tuple[CategoryLine, TransactionTraits]]]:
-    """Return the latest forty categorizations of each name, the latest first."""
+    """Return the latest forty categorizations of each name: the newest decision first, the others by date.
+
+    Decisions of one second, such as those of an import, are as new as their dates.
+    """
     uses_by_name: dict[str, list[tuple[CategoryLine, TransactionTraits]]] = defaultdict(list)
+    decided_seconds: dict[str, list[int]] = defaultdict(list)
     words_by_text: dict[str, frozenset[str]] = {}
-    for name, category_id, pl_type, account_id, amount, description in fetch_history_rows(
+    for name, category_id, pl_type, account_id, amount, description, categorization_id in fetch_history_rows(
         _COMPARED, company=company, keys=json.dumps(names)
     ):
         if description not in words_by_text:
@@ -161,6 +166,10 @@ def list_compared_categorizations(
         uses_by_name[name].append(
             ((category_id, pl_type), TransactionTraits(account_id, amount, words_by_text[description]))
         )
+        decided_seconds[name].append((categorization_id.int >> UUID7_RANDOM_BITS) // 1000)
+    for name, seconds in decided_seconds.items():
+        uses = uses_by_name[name]
+        uses.insert(0, uses.pop(seconds.index(max(seconds))))
     return uses_by_name
 
 
@@ -251,7 +260,7 @@ def propose_by_account(
         counts.setdefault((account_id, direction), []).append((PastCategorization(*columns), count))
     for subject in subjects:
         if account_counts := counts.get((subject.account_id, subject.is_incoming)):
-            yield subject.id, rank_proposals(ACCOUNT, account_counts)
+            yield subject.id, propose_by_account_use(account_counts, is_incoming=subject.is_incoming)
 
 
 def format_uuid_array(ids: Iterable[UUID]) -> str:
@@ -290,10 +299,11 @@ _SUBJECTS = """
 # The latest transactions of a name with what they are compared by. Each needs a lookup of its categorization, some
 # microseconds: so this is run only for names whose stored counts disagree.
 _COMPARED = f"""
-    SELECT asked.name, u.category_id, u.pl_type, u.account_id, u.amount_value, u.description
+    SELECT asked.name, u.category_id, u.pl_type, u.account_id, u.amount_value, u.description, u.categorization_id
       FROM unnest({_KEYS}) AS asked (name)
      CROSS JOIN LATERAL (
-           SELECT {PAST_CATEGORIZATION_SQL}, h.account_id, h.amount_value, left(h.description, 200) AS description
+           SELECT {PAST_CATEGORIZATION_SQL}, h.account_id, h.amount_value, left(h.description, 200) AS description,
+                  p.id AS categorization_id
              FROM ledger_transaction h {FULLY_CATEGORIZED_SQL} AND lower(left(h.from_to, 100)) = asked.name
             ORDER BY h.date DESC, h.id DESC LIMIT %(compared)s) AS u
 """  # noqa: S608 - our own words

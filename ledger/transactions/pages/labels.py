@@ -67,6 +67,7 @@ ASSIGNER_LABELS = {  # values of the filter assignedBy and of sourceNote
     "rule": _("Any rule"),
     "history": _("Categorization history"),
     "account": _("Default category of the account"),
+    "plan": _("A planned payment"),
 }
 COUNTERPARTY_TYPE_LABELS: dict[CounterpartyType, Any] = {
     CounterpartyType.CUSTOMER: _("customer"),
@@ -187,7 +188,7 @@ def describe_assigners(company: Company, notes: Iterable[str | None]) -> dict[st
     matching_rules = CategorizationRule.objects.for_company(company.id).filter(id__in=ids) if rules else ()
     rule_names = {str(rule.id): gettext("Rule “{name}”").format(name=rule.name) for rule in matching_rules}
     labels = {note: rule_names.get(rule_id, gettext("Deleted rule")) for note, rule_id in rules.items()}
-    return {key: str(ASSIGNER_LABELS[key]) for key in ("history", "account")} | labels
+    return {key: str(ASSIGNER_LABELS[key]) for key in ("history", "account", "plan")} | labels
 
 
 def format_line_choice(category_id: UUID, line: str) -> str:

@@ -1,7 +1,7 @@
 """Totals of transaction lists: counts and amounts, by currency or in the base currency."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, F, Func, Max, Sum
+from django.db.models import Count, F, Func, Max, Q, Sum
 from django.db.models.expressions import CombinedExpression
 
 from companies.models import Company, IdIn
@@ -27,10 +27,12 @@ ZERO = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class TransactionTotal:
-    """A number of transactions and their amount in the base currency."""
+    """A number of transactions and their amount in the base currency, and what of both is pending."""
 
     count: int
     amount: Decimal
+    pending_count: int = 0
+    pending_amount: Decimal = ZERO
 
 
 def compute_total(filterset: TransactionFilter, *, company: Company) -> TransactionTotal:
@@ -52,7 +54,10 @@ def compute_total(filterset: TransactionFilter, *, company: Company) -> Transact
             )
     except RateLookupError as error:
         raise MissingRateError.from_missing_rate(error) from None
-    return TransactionTotal(total.count, round_half_up(total.amount, company.base_currency))
+    base = company.base_currency
+    return TransactionTotal(
+        total.count, round_half_up(total.amount, base), total.pending_count, round_half_up(total.pending_amount, base)
+    )
 
 
 def get_counted_amount(filters: Mapping[str, Any]) -> F | CombinedExpression:
@@ -64,21 +69,24 @@ def get_counted_amount(filters: Mapping[str, Any]) -> F | CombinedExpression:
 
 def total_in_base_currency(rows: Any, amount: Any, *, company: Company) -> TransactionTotal:
     """Convert amounts at the rate of their day and return their total in the base currency."""
-    count, total, rates = 0, ZERO, get_rate_table()
-    by_day = rows.order_by().values_list("date", "amount_currency").annotate(Count("id"), total=Sum(amount))
-    for day, currency, rows_of_day, value in by_day:
+    counts, totals, rates = {True: 0, False: 0}, {True: ZERO, False: ZERO}, get_rate_table()
+    groups = rows.order_by().values_list("pending", "date", "amount_currency")
+    for pending, day, currency, rows_of_day, value in groups.annotate(Count("id"), total=Sum(amount)):
         base_amount = convert(value, source=currency, target=company.base_currency, day=day, rates=rates)
-        count, total = count + rows_of_day, MONEY_CONTEXT.add(total, base_amount)
-    return TransactionTotal(count, total)
+        counts[pending] += rows_of_day
+        totals[pending] = MONEY_CONTEXT.add(totals[pending], base_amount)
+    return TransactionTotal(sum(counts.values()), sum(totals.values(), start=ZERO), counts[True], totals[True])
 
 
 @dataclass(frozen=True, slots=True)
 class CurrencySums:
-    """A number of transactions and their sums per currency, which are never added."""
+    """A number of transactions and their sums per currency, which are never added, and what of both is pending."""
 
     count: int
     amounts: list[tuple[Decimal, str]]
     latest: datetime | None = None  # the last change of any of them
+    pending_count: int = 0
+    pending_amounts: Sequence[tuple[Decimal, str]] = ()
 
     @property
     def word(self) -> str:
@@ -91,11 +99,22 @@ class CurrencySums:
 def sum_by_currency(rows: Any) -> CurrencySums:
     """Return the sums of all rows; one statement."""
     groups = rows.order_by("amount_currency").values_list("amount_currency")
-    by_currency = list(groups.annotate(Count("id"), Sum("amount_value"), Max("last_updated_time")))
+    pending = Q(pending=True)
+    by_currency = list(
+        groups.annotate(
+            Count("id"),
+            Sum("amount_value"),
+            Max("last_updated_time"),
+            pending_count=Count("id", filter=pending),
+            pending_amount=Sum("amount_value", filter=pending),
+        )
+    )
     return CurrencySums(
-        sum(count for _, count, _, _ in by_currency),
-        [(amount, currency) for currency, _, amount, _ in by_currency],
-        max((time for _, _, _, time in by_currency), default=None),
+        sum(row[1] for row in by_currency),
+        [(row[2], row[0]) for row in by_currency],
+        max((row[3] for row in by_currency), default=None),
+        sum(row[4] for row in by_currency),
+        [(row[5], row[0]) for row in by_currency if row[4]],
     )
 
 

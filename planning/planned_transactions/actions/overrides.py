@@ -23,6 +23,10 @@ from planning.models import (
     TransactionSettlesAnother,
     attach_overrides,
 )
+from planning.planned_transactions.settled_categories import (
+    categorize_settling_transactions,
+    uncategorize_unsettled_transaction,
+)
 from planning.planned_transactions.settlements import touch_settling_transactions
 
 Patches = Mapping[dt.date, Mapping[str, Any]]
@@ -127,6 +131,7 @@ def settle_occurrence(
 ) -> PlannedTransaction:
     """Settle an occurrence with a transaction, which removes it from the forecast.
 
+    A transaction without any categorization gets the category of the plan.
     Nothing happens if this transaction settles it already.
 
     Raises:
@@ -145,7 +150,9 @@ def settle_occurrence(
         if patch.get("transaction_id", transaction.id) != transaction.id:
             raise OccurrenceSettled
         settled = {**patch, "transaction_id": transaction.id}
-        return save_overrides(change, planned, {original_date: settled}, removed=set(), event="settled")
+        planned = save_overrides(change, planned, {original_date: settled}, removed=set(), event="settled")
+        categorize_settling_transactions(change, [transaction.id])
+        return planned
 
 
 def unsettle_occurrence(
@@ -160,8 +167,9 @@ def unsettle_occurrence(
     with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id, versioned=False)
         patch = get_occurrence_patch(planned, original_date)
-        if patch.pop("transaction_id", None) is None:
+        if (transaction_id := patch.pop("transaction_id", None)) is None:
             raise OccurrenceNotSettled
+        uncategorize_unsettled_transaction(change, transaction_id)
         return save_overrides(change, planned, {original_date: patch}, removed=set(), event="unsettled")
 
 

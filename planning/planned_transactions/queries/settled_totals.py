@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Case, Exists, F, OuterRef, Sum, When
 
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
-from ledger.models import Categorization
+from ledger.models import AccountType, Categorization
 from ledger.money.calc.fx import RateTable
 from ledger.money.rates import get_rate_table
 from planning.calc.planned_totals import BookedAmount, OccurrenceKey, PlannedTotal, compute_settled_amounts
@@ -21,6 +21,7 @@ from planning.planned_transactions.queries.planned_rules import PlannedRule, ite
 CategoryMonth = tuple[dt.date, UUID]
 SettledAmounts = Mapping[OccurrenceKey, Decimal]
 NOTHING_SETTLED: SettledAmounts = {}
+SETTLED_BY_TRANSFER = {AccountType.CREDIT_CARD, AccountType.TRANSIT}
 
 
 def load_settled_amounts(
@@ -61,18 +62,28 @@ def find_settled_amounts_of_rules(
     Raises:
         MissingRate: a currency has no exchange rate.
     """
+    settled: dict[OccurrenceKey, Decimal] = {}
+    for totals, booked in load_totals_with_bookings(company_id, rules, start=start, end=end):
+        settled |= compute_settled_amounts(totals, booked, rates=rates)
+    return settled
+
+
+def load_totals_with_bookings(
+    company_id: UUID, rules: Sequence[tuple[PlannedRule, Overrides]], *, start: dt.date, end: dt.date
+) -> list[tuple[list[PlannedTotal], list[BookedAmount]]]:
+    """Return the open planned totals of each category and month in [start, end] that has bookings, oldest first.
+
+    `rules` are all planned totals that reach these months. One statement.
+    """
     if not rules:
-        return NOTHING_SETTLED
+        return []
     first, last = get_first_day_of_month(start), get_last_day_of_month(end)
     counterparty_ids = {planned.counterparty_id for planned, _ in rules if planned.counterparty_id}
     booked = sum_booked_by_category_month(
         company_id, list_planned_category_ids(rules), counterparty_ids, start=first, end=last
     )
     totals = group_planned_totals(rules, months={month for month, _ in booked})
-    settled: dict[OccurrenceKey, Decimal] = {}
-    for key, amounts in booked.items():
-        settled |= compute_settled_amounts(totals.get(key, []), amounts, rates=rates)
-    return settled
+    return [(totals[key], booked[key]) for key in sorted(booked) if key in totals]
 
 
 def list_planned_category_ids(rules: Iterable[tuple[PlannedRule, Overrides]]) -> set[UUID]:
@@ -105,14 +116,23 @@ def sum_booked_by_category_month(
             "transaction__amount_currency",
             "transaction__account_id",
             Case(When(counterparty__in=list(counterparty_ids), then=F("counterparty_id"))),
+            "transaction__account__type",
+            "transaction__account__include_in_cash_balance",
         )
         .order_by()
         .annotate(amount=Sum("value"))
     )
     booked_amounts: defaultdict[CategoryMonth, list[BookedAmount]] = defaultdict(list)
-    for category_id, day, currency, account_id, counterparty_id, amount in rows:
+    for category_id, day, currency, account_id, counterparty_id, account_type, is_cash, amount in rows:
         booked_amounts[get_first_day_of_month(day), category_id].append(
-            BookedAmount(day, amount, currency, account_id, counterparty_id)
+            BookedAmount(
+                day,
+                amount,
+                currency,
+                account_id,
+                counterparty_id,
+                is_settled_by_transfer=account_type in SETTLED_BY_TRANSFER and not is_cash,
+            )
         )
     return booked_amounts
 

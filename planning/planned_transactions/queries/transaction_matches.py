@@ -25,6 +25,7 @@ from planning.planned_transactions.queries.occurrences import (
     check_occurrence_window,
     limit_occurrences,
 )
+from planning.planned_transactions.settled_categories import categorize_settling_transactions
 from planning.planned_transactions.settlements import touch_settling_transactions
 
 MAX_MATCH_DAYS = 10  # between the occurrence and the transaction
@@ -220,3 +221,4 @@ def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
     after = {"settled": len(rows), "pairs": logged_pairs}
     entry = change.record_bulk("plannedTransactions.settled", "plannedTransaction", after=after)
     link_audit_entry(change, entry, {row.transaction_id for row in rows if row.transaction_id})
+    categorize_settling_transactions(change, [row.transaction_id for row in rows if row.transaction_id])

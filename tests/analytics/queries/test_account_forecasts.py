@@ -77,6 +77,20 @@ def test_pages_warn_if_one_account_goes_below_zero_but_total_cash_does_not(api, 
     assert "goes below zero" not in html, "the cash itself does, which is told already"
 
 
+@pytest.mark.parametrize("path", ["", "/planned"])
+def test_pages_tell_since_when_an_account_is_below_zero(api, alice, acme, books, bank, path):
+    savings = books.account(name="Savings")
+    books.book(bank, "5000.00", format_day(-50))
+    for amount, days in (("-10.00", -45), ("30.00", -43), ("-120.00", -42), ("50.00", -30)):
+        books.book(savings, amount, format_day(days))
+    create_planned_transaction(api, savings, "-5.00", format_day(7))
+    html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
+    (notice,) = (each for each in re.findall(r'<p class="notice" role="status">(.*?)</p>', html) if "below" in each)
+    since, lowest = TODAY - timedelta(days=42), TODAY + timedelta(days=7)
+    assert "Savings is below zero" in notice
+    assert f"since {since:%-d %b %Y}: lowest −€55 on {lowest:%-d %b %Y}." in notice
+
+
 def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acme, books, bank):
     books.book(bank, "341666.00", format_day(-5))
     pages = {"overview": "", "account": f"/accounts/{bank}"}

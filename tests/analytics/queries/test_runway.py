@@ -190,6 +190,18 @@ def test_runway_identity_holds_across_currencies(db, make_api, drawn):
         assert Decimal(str(found["runwayMonths"])) == left.quantize(Decimal("0.1"), rounding=ROUND_DOWN)
 
 
+@given(drawn=draw_bookings(first=add_months(MONTH, -3), days=(MONTH - add_months(MONTH, -3)).days))
+@settings(max_examples=20)
+def test_runway_and_cash_bridge_show_the_same_revaluation(db, make_api, drawn):
+    api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
+    drawn.made(api)
+    runway = api.post("data/runway", {}).json()
+    months = [date.fromisoformat(f"{month}-01") for month in runway["months"]]
+    if months and months == [add_months(months[0], number) for number in range(len(months))]:
+        window = {"startDate": str(months[0]), "endDate": str(get_last_day_of_month(months[-1]))}
+        assert api.post("data/cashBridge", window).json()["revaluation"] == runway["revaluation"]
+
+
 def test_runway_ignores_body_fields_and_needs_permission(api, make_api, acme):
     assert api.post("data/runway", {"months": 3})["Ignored-Fields"] == "months"
     assert make_api(acme, "financials:read").post("data/runway", {}).status_code == 403

@@ -58,6 +58,22 @@ def test_account_page_shows_reconciliation_of_api_with_next_steps(api, alice, ac
     assert read_list_total(alice, f"{first}&amp;total=true")[1] == 1
 
 
+def test_latest_statement_of_a_day_decides_on_the_account_page(api, alice, acme, main):
+    """An older statement of the same day tells no longer what to look for."""
+    wrong = build_camt(build_statement(start="2026-01-01", end="2026-01-31", opening="100", closing="70"))
+    for content, name in ((build_simple_camt("-40.00"), "first.xml"), (wrong, "wrong.xml")):
+        assert upload_statement(api, content, name).status_code == 200
+    shown = parse_reconciliation_table(get_account_page(alice, acme, main))
+    assert [row[3] for row in shown] == ["€10.00", "none"]
+    assert "look for income" in shown[0][4]
+    right = build_camt(build_statement(start="2026-01-01", end="2026-01-31", opening="100", closing="60"))
+    assert upload_statement(api, right, "right.xml").status_code == 200
+    shown = parse_reconciliation_table(get_account_page(alice, acme, main))
+    assert [row[3] for row in shown] == ["none", "€10.00", "none"]
+    assert "look for" not in shown[1][4]
+    assert "Replaced by a later statement of this day." in shown[1][4]
+
+
 def test_account_page_hides_reconciliation_without_statements(alice, acme, main):
     assert 'id="reconciliation"' not in get_account_page(alice, acme, main)
 

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from companies.pages.amount_formats import format_money
 from companies.permissions import Role
+from ledger.calc.months import add_months
 from ledger.money.rates import get_rate_table
 from tests import factories
 from tests.analytics.booking_strategies import draw_bookings
+from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 YEAR = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
@@ -108,3 +110,14 @@ def test_overview_opening_and_closing_cash_match_cash_bridge(db, make_api, drawn
     assert f"Opening cash {format_money(opening, drawn.base)} " in get_page_text(
         visitor.get(f"{path}/change-of-cash", days)
     )
+
+
+def test_overview_links_cash_runway_and_comparison_to_cash_bridge(viewer, acme, books, bank):
+    for back in (1, 2):
+        books.book(bank, "-10.00", str(add_months(TODAY.replace(day=1), -back)))
+    html = unescape(viewer.get(f"/app/companies/{acme.id}", {"comparison": "previousPeriod"}).content.decode())
+    page = f'href="/app/companies/{acme.id}/change-of-cash?'
+    first, end = add_months(TODAY.replace(day=1), -2), TODAY.replace(day=1) - timedelta(days=1)
+    assert html.count(f'{page}months=12&comparison=previousPeriod">Cash bridge</a>') == 2
+    assert html.count(f'{page}startDate={first}&endDate={end}">Cash bridge</a>') == 1
+    assert "Net includes card spending, but no transfers, loans, opening balances or exchange rates." in html

@@ -35,7 +35,7 @@ def shown(furnished):
 def parse_statement(html):
     """(periods, rows of (kind, name, cells)); a cell is (actual, planned, before, link)."""
     table = html.split('<section class="card statement"')[1].split("</table>")[0]
-    head = re.findall(r'<th scope="col">(.*?)</th>', table)[1:-1]
+    head = [name.partition("<span")[0] for name in re.findall(r'<th scope="col">(.*?)</th>', table)[1:-1]]
     found = re.findall(r'<tr class="of-(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', table)
     return head, [
         (kind, unescape(name), [parse_cell(text) for text in cells.split("</td>")[:-1]]) for kind, name, cells in found
@@ -145,6 +145,33 @@ def test_partial_period_heading_states_its_dates(alice, acme, books, bank, api):
     until += "" if end == TODAY else " (in progress)"
     since = "" if start.month == 1 else f", from 1 {start:%b}"
     assert head == [f"{start.year}{since}", f"{TODAY.year}{until}"]
+
+
+def test_page_says_that_later_months_are_planned_only(alice, acme):
+    def get_page(query):
+        return sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?{query}").content.decode()
+
+    ahead = get_page(f"startDate={MONTH}&endDate={get_last_day_of_month(add_months(MONTH, 1))}")
+    assert f"This page ends with {MONTH:%b %Y}. Later months are planned only." in ahead
+    assert f'href="/app/companies/{acme.id}/plan?startMonth={MONTH:%Y-%m}">Show the financial plan' in ahead
+    for query in ("", "months=6", f"startDate={MONTH}&endDate={get_last_day_of_month(MONTH)}"):
+        assert "This page ends with" not in get_page(query)
+
+
+def test_heading_states_the_compared_part_of_a_quarter(alice, acme, books, bank, api):
+    """Of a quarter under way only the months so far are compared."""
+    quarter = add_months(MONTH, -((MONTH.month - 1) % 3))
+    for months_ago in (0, 3):
+        row = create_transaction(api, bank, "70.00", add_months(quarter, -months_ago))
+        books.split(row, {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 70}})
+    query = f"startDate={add_months(quarter, -3)}&endDate={TODAY}&interval=quarter&comparison=previousPeriod"
+    html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?{query}").content.decode()
+    before, current = re.findall(r'<th scope="col">(.*?)</th>', html)[1:-1]
+    assert "compared with" not in before
+    end = get_last_day_of_month(add_months(MONTH, -3))
+    is_whole = MONTH.month % 3 == 0
+    name = f"compared with Q{(end.month + 2) // 3} {end.year}, to {end.day} {end:%b}"
+    assert (name in current) is not is_whole
 
 
 @pytest.mark.parametrize("shown_for_past", [False, True])

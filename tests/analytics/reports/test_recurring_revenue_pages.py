@@ -322,7 +322,7 @@ def test_subscription_can_be_created_repriced_ended_and_deleted(owner, api, acme
     ("wrong", "field", "said"),
     [
         ({"amountValue": "-1"}, "amountValue", "never worth less"),
-        ({"amountValue": "1.234"}, "amountValue", "fewer decimals"),
+        ({"amountValue": "1.234"}, "amountValue", "EUR has 2 decimals. 1.234 has 3."),
         ({"amountValue": "much"}, "amountValue", "Write an amount such as"),
         ({"amountValue": ""}, "amountValue", ""),
         ({"amountCurrency": "XXX"}, "amountCurrency", ""),

@@ -100,7 +100,7 @@ def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ("2026-01-31,x,y,12.345", "Too many decimal places for Amount 12.345 EUR."),
+        ("2026-01-31,x,y,12.345", "Amount 12.345 EUR has 2 decimals. 12.345 has 3."),
         ('2026-01-31,x,y,"1,5"', "Amount 1,5 “1,5” is not an amount with a decimal point."),
         ("2026-01-31,x,y,n/a", "Amount n/a “n/a” is not an amount with a decimal point."),
         (",x,y,1.00", "Date nothing The date is missing."),

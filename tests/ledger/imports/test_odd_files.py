@@ -113,3 +113,22 @@ def test_odd_table_is_read_correctly(acme, take, bank, content, expected):
 def test_unreadable_odd_table_is_rejected(api, acme, bank, content, expected):
     assert get_status_and_code(upload_statement(api, content, accountId=bank))[1] == expected
     assert stored(acme) == []
+
+
+PAYOUTS = """{id_heading}Payout Date,Status,Charges,Refunds,Fees,Total,Currency
+{first}2024-03-27,paid,1050.00,-20.00,-31.75,998.25,EUR
+{second}2024-03-26,paid,500.00,-700.00,-11.75,-211.75,EUR
+"""
+
+
+@pytest.mark.parametrize("places", [("", "", ""), ("Payout ID,", "9871,", "9872,")], ids=["without id", "with id"])
+def test_payouts_without_texts_are_described_as_payouts(api, acme, bank, places):
+    content = PAYOUTS.format(**dict(zip(("id_heading", "first", "second"), places, strict=True)))
+    settings = '{"csv": {"flipSign": false, "columns": {"fee": null, "amount": "Total"}}}'
+    answer = upload_statement(api, content.encode(), "payouts.csv", accountId=bank, importSettings=settings)
+    assert answer.status_code == 200, answer.content
+    rows = Transaction.objects.for_company(acme.id).without_initial_balances().order_by("-date")
+    assert [(f"{row.amount_value:.2f}", row.description) for row in rows] == [
+        ("998.25", "Payout"),
+        ("-211.75", "Payout"),
+    ]

@@ -1,5 +1,7 @@
 """What the company's own history proposes, assigns where it is certain, and teaches, over HTTP."""
 
+import time
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -79,7 +81,7 @@ def test_new_counterparty_is_proposed_by_text_then_account(api, books, bank, sav
     support, other = books.category("support"), books.category("marketing")
     done(hosting, name="A", description="Rent for servers March")
     done(support, name="B", description="Rent for phones March")
-    done(other, name="C", account=savings)
+    done(other, times=3, name="C", account=savings)
     by_text = books.book(bank, fromTo="New", description="Rent for servers April 2026")["id"]
     by_account = books.book(savings, fromTo="New", description="Hello")["id"]
     nothing = books.book(savings, "5.00", fromTo="New")["id"]
@@ -200,6 +202,16 @@ def test_recent_uses_weigh_more(api, books, bank, done, hosting):
     assert [each["categoryId"] for each in list_proposals(api, row)[row]] == [support, hosting]
 
 
+def test_newest_decision_outweighs_a_later_transaction(api, books, bank, done, hosting):
+    """The row that was filed last decides, though its transaction is older than the others of its name."""
+    support = books.category("support")
+    done(hosting, date="2026-03-05")
+    time.sleep(1.1)  # decisions of one second are one act
+    done(support, date="2026-01-05")
+    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+    assert [each["categoryId"] for each in list_proposals(api, row)[row]] == [support, hosting]
+
+
 def test_account_alone_has_at_most_even_odds(api, books, bank, done, hosting):
     for number in range(20):
         done(hosting, name=f"Vendor {number}")
@@ -207,6 +219,25 @@ def test_account_alone_has_at_most_even_odds(api, books, bank, done, hosting):
     (found,) = list_proposals(api, row)[row]
     assert found["basis"] == {"kind": "account", "seen": 20, "agreed": 20}
     assert found["confidence"] == 0.5
+
+
+def test_account_alone_needs_three_transactions_of_a_category(api, books, bank, done, hosting):
+    row = books.book(bank, fromTo="New")["id"]
+    done(hosting, name="A")
+    done(hosting, name="B")
+    done(books.category("support"), times=2, name="C")
+    assert list_proposals(api, row)[row] == []
+    done(hosting, name="D")
+    (found,) = list_proposals(api, row)[row]
+    assert (found["categoryId"], found["basis"]) == (hosting, {"kind": "account", "seen": 5, "agreed": 3})
+
+
+def test_account_alone_never_proposes_revenue_for_money_out(api, books, bank, done):
+    done(books.category("revenueUsage"), times=4, name="Refunded customer", amount="-20.00")
+    row, refund = books.book(bank, fromTo="Payout")["id"], books.book(bank, fromTo="Refunded customer")["id"]
+    found = list_proposals(api, row, refund)
+    assert found[row] == []
+    assert found[refund][0]["categoryId"] == books.category("revenueUsage"), "its own refunds are known by name"
 
 
 # ---------------------------------------------------------------------------------------------- own transfers

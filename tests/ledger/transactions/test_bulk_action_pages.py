@@ -40,6 +40,17 @@ def test_list_shows_count_and_total_per_currency(pages, books, bank, savings):
     assert "2 transactions · −€123.50" in get_page_text(pages.get(direction="out"))
 
 
+def test_list_totals_show_pending_apart(pages, books, bank, savings):
+    books.book(bank, "-119.00")
+    books.book(bank, "-4.50", pending=True)
+    books.book(savings, "500.00", amountCurrency="USD", pending=True)
+    assert "3 transactions · −€123.50 · $500.00 of which 2 pending · −€4.50 · $500.00" in get_page_text(pages.get())
+    assert "of which" not in get_page_text(pages.get(pending="true"))
+    assert "of which" not in get_page_text(pages.get(pending="false"))
+    total = get_page_text(pages.get(total="true", currency="EUR"))
+    assert "−€123.50 in 2 transactions of which 1 pending: −€4.50" in total
+
+
 def test_bulk_action_beyond_one_page_is_counted_and_confirmed(pages, books, bills, hosting, acme):
     act = {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}
     asked = pages.post("?q=nimbus", **act)

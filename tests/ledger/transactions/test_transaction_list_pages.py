@@ -344,6 +344,7 @@ def test_transaction_can_be_created_on_page(pages, bank, acme):
         ({"amountValue": "1e5"}, "amountValue"),
         ({"amountValue": "1.234"}, "amountValue"),
         ({"amountValue": ""}, "amountValue"),
+        ({"amountValue": "0"}, "amountValue"),
         ({"date": "tomorrow"}, "date"),
         ({"accountId": UNKNOWN_ID}, "accountId"),
         ({"accountId": ""}, "accountId"),

@@ -162,7 +162,7 @@ def test_grid_undo_restores_earlier_values(db, browser_of, make_api, first, seco
     ("text", "said"),
     [
         ("much", "Enter an amount such as 1234.56."),
-        ("1.234", "fewer decimals"),
+        ("1.234", "EUR has 2 decimals. 1.234 has 3."),
         ("1e3", "Write an amount such as"),
         ("9" * 16, "Write an amount such as"),
         ("1,234", "“1,234” could be 1234 or 1.234."),

@@ -1,0 +1,78 @@
+"""What settles a plan gets the plan's category, unless somebody said something else."""
+
+import pytest
+
+from tests.planning.planned_transactions.test_settlements import (
+    book,
+    format_day,
+    plan,
+    settle_occurrence,
+    unsettle_occurrence,
+)
+
+__all__ = ["book", "plan"]
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rent(api):
+    return api.post("categories", {"name": "Rent", "plTypes": ["ga"]}).json()["id"]
+
+
+def get_categories(api, transaction):
+    found = api.get(f"transactions/{transaction['id']}").json()
+    categorized = [
+        (each["categoryId"], each["plSplit"]["ga"], each["sourceNote"]) for each in found["categorizations"].values()
+    ]
+    return categorized, found["categorizationsAutoAssigned"]
+
+
+def test_settling_assigns_category_of_plan_until_unsettled(api, plan, book, rent):
+    planned, paid = plan(0, categoryId=rent), book(-1, "-95.00")
+    assert settle_occurrence(api, planned, paid).status_code == 200
+    assert get_categories(api, paid) == ([(rent, -95, "plan")], True)
+    assert unsettle_occurrence(api, planned).status_code == 200
+    assert get_categories(api, paid) == ([], False)
+
+
+def test_settling_keeps_what_a_person_said(api, plan, book, rent):
+    other = api.post("categories", {"name": "Other", "plTypes": ["ga"]}).json()["id"]
+    planned, paid = plan(0, categoryId=rent), book(-1)
+    selection = {"mode": "ids", "ids": [paid["id"]]}
+    api.post("transactions/categorize", {"selection": selection, "categoryId": other})
+    assert settle_occurrence(api, planned, paid).status_code == 200
+    assert get_categories(api, paid) == ([(other, -100, None)], False)
+    unsettle_occurrence(api, planned)
+    assert get_categories(api, paid) == ([(other, -100, None)], False)
+
+
+def test_unsettling_keeps_category_that_was_changed_since(api, plan, book, rent):
+    other = api.post("categories", {"name": "Other", "plTypes": ["ga"]}).json()["id"]
+    planned, paid = plan(0, categoryId=rent), book(-1)
+    settle_occurrence(api, planned, paid)
+    selection = {"mode": "ids", "ids": [paid["id"]]}
+    api.post("transactions/categorize", {"selection": selection, "categoryId": other})
+    unsettle_occurrence(api, planned)
+    assert get_categories(api, paid) == ([(other, -100, None)], False)
+
+
+def test_automatic_settlement_assigns_category_of_plan(api, plan, book, rent):
+    planned = plan(0, categoryId=rent, autoSettle=True)
+    paid = book(-1)
+    assert paid["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(0)}
+    assert paid["categorizationsAutoAssigned"] is True
+    assert get_categories(api, paid) == ([(rent, -100, "plan")], True)
+
+
+def test_settling_leaves_category_with_several_lines_to_a_person(api, plan, book):
+    several = api.post("categories", {"name": "Several", "plTypes": ["ga", "pd"]}).json()["id"]
+    paid = book(-1)
+    assert settle_occurrence(api, plan(0, categoryId=several), paid).status_code == 200
+    assert get_categories(api, paid) == ([], False)
+
+
+def test_list_finds_transactions_categorized_by_a_plan(api, plan, book, rent):
+    paid = book(-1)
+    book(-2, "-7.00")
+    settle_occurrence(api, plan(0, categoryId=rent), paid)
+    assert [each["id"] for each in api.get("transactions", {"assignedBy": "plan"}).json()] == [paid["id"]]
