@@ -17,9 +17,9 @@ from ledger.imports.calc.amounts import trim_trailing_zeros
 from ledger.imports.calc.balance_run import BalanceRun, Balances
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_value
 from ledger.imports.calc.dates import find_bank_date
+from ledger.imports.calc.descriptions import join_description
 from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts, Detection, MappingQuestion
-from ledger.imports.calc.headings import fold_heading
 from ledger.imports.calc.movements import LeftOut, Movement
 from ledger.imports.calc.other_party import find_counterparty
 from ledger.imports.calc.table import Table, is_last_row_cut
@@ -204,24 +204,6 @@ def build_stored_row(reader: RowReader, line: Line, row: Any) -> dict[str, Any]:
             **texts,
         }
     return {"stored": False, "date": None, "amountValue": None, "amountCurrency": None, "pending": False, **texts}
-
-
-def join_description(table: Table, mapping: ColumnMapping, cells: Sequence[str]) -> str:
-    """Return the texts of the description's columns, each once; in a list of payouts without texts "Payout"."""
-    if not mapping.description and "counterparty" not in mapping.columns:
-        return find_payout_text(table.names[mapping.columns["date"]]) if "date" in mapping.columns else ""
-    return " ".join(
-        dict.fromkeys(cells[position] for position in mapping.description if position < len(cells) and cells[position])
-    )
-
-
-def find_payout_text(date_heading: str) -> str:
-    """Return "Payout" for the date column of a list of payouts, which have no text of their own; else nothing.
-
-    >>> find_payout_text("Payout Date"), find_payout_text("Date")
-    ('Payout', '')
-    """
-    return "Payout" if "payout" in fold_heading(date_heading).split() else ""
 
 
 class TableItems:
