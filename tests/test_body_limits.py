@@ -153,7 +153,7 @@ def test_form_fields_beside_a_file_count_toward_form_limit(browser_of, alice, ac
     browser = browser_of(alice, acme).client
     answer = browser.post(f"/app/companies/{acme.id}/imports/new", form)
     assert answer.status_code == 413
-    assert "Nothing was stored." in answer.content.decode()
+    assert "Nothing was saved." in answer.content.decode()
 
 
 @pytest.mark.parametrize("path", ["/app/sign-in", "/app/sign-out", "/app/password-reset", "/admin/login/"])

@@ -151,7 +151,7 @@ def test_pages_show_field_error_for_invalid_name(wrong, owner, acme):
         answer = owner.client.post(path, form | {"name": wrong})
         assert answer.status_code == 400, path
         body = answer.content.decode()
-        assert any(said in body for said in ("may not be blank", "field is required", "on one line")), path
+        assert any(said in body for said in ("This field is required.", "field is required", "on one line")), path
     assert not ApiKey.objects.for_company(acme.id).filter(name=wrong).exists()
 
 

@@ -90,7 +90,7 @@ def test_import_can_be_checked_corrected_and_undone_by_keyboard(page, complaints
     choose_file(page, "Files", csv_file("bad.csv", BAD))
     press_control(page, "Upload and review")
     expect(page.get_by_role("heading", level=1)).to_have_text("Review import")
-    row = page.get_by_role("row").filter(has_text="there is no such day")
+    row = page.get_by_role("row").filter(has_text="” is not a valid date.")
     expect(row).to_contain_text("32.02.2026")
     expect(row).to_contain_text("Buchungstag")
     assert Transaction.objects.count() == 0
@@ -101,11 +101,11 @@ def test_import_can_be_checked_corrected_and_undone_by_keyboard(page, complaints
     press_control(page, "Import 2 transactions")
     expect(page.get_by_role("status")).to_have_text("2 transactions imported into Main.")
     assert Transaction.objects.for_company(acme.id).filter(from_to="Initech", date="2026-01-31").count() == 1
-    press_control(page, "Transactions of the import", role="link")
+    press_control(page, "Transactions imported", role="link")
     row = page.get_by_role("row").filter(has_text="Initech")
     expect(row).to_contain_text("€1,190.00")
     page.go_back()
-    press_control(page, "Undo the import of", role="link")
+    press_control(page, "Undo import of", role="link")
     press_control(page, "Undo import")
     expect(page.get_by_role("status")).to_have_text("2 transactions deleted.")
     assert Transaction.objects.count() == 0
@@ -119,7 +119,7 @@ def test_import_check_works_without_javascript_on_phone(browser, site, books, cs
     page.get_by_role("button", name="Upload and review").click()
     page.get_by_label("Decimal mark").select_option("point")
     page.get_by_role("button", name="Update preview", exact=True).click()
-    expect(page.get_by_role("row").filter(has_text="no amount with a decimal point")).to_have_count(1)
+    expect(page.get_by_role("row").filter(has_text="” is not an amount with a decimal point.")).to_have_count(1)
     page.get_by_label("Decimal mark").select_option("comma")
     page.get_by_role("button", name="Update preview", exact=True).click()
     expect(page.get_by_label("Skip the row with errors", exact=True)).to_be_visible()

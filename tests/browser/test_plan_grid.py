@@ -95,7 +95,7 @@ def test_focus_moves_to_first_error_or_notice_after_reload(site, acme, page, com
     find_cell(page, first, "Feb 2026").fill("10")
     find_cell(page, second, "Jan 2026").fill("20")
     page.get_by_role("button", name=f"Copy across: {first}").click()
-    expect(page.locator(".notice", has_text="amounts were saved")).to_be_focused()
+    expect(page.locator(".notice", has_text="amounts saved.")).to_be_focused()
     page.goto(f"{site}/app/companies/{acme.id}/planned/new")
     page.locator("#name").fill("Rent")
     page.locator("#amountValue").fill("much")

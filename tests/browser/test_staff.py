@@ -60,7 +60,7 @@ def test_admin_app_registration_and_preview_are_accessible(page, served):
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("button", name="Copy").wait_for()
     check_accessibility(page)
-    page.get_by_role("link", name="To the app").click()
+    page.get_by_role("link", name="Back to app").click()
     page.wait_for_url("**/change/**")
     check_accessibility(page)
     page.get_by_role("link", name="See its consent page").click()

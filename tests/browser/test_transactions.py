@@ -105,7 +105,7 @@ def test_transfer_can_be_linked_and_unlinked(desk):
     desk.get_by_role("link", name="Savings, 5 Mar 2026").click()
     desk.get_by_text("Unlink", exact=True).click()
     desk.get_by_role("button", name="Unlink transfer").click()
-    expect(desk.get_by_text("both legs are open again")).to_be_visible()
+    expect(desk.get_by_text("Transfer unlinked. Both transactions are now uncategorized.")).to_be_visible()
 
 
 def test_transactions_can_be_categorized_by_keyboard(desk):
@@ -260,13 +260,13 @@ def test_transaction_keys_search_navigate_select_and_show_help(desk):
     desk.keyboard.press("?")
     box = desk.get_by_role("dialog")
     expect(box.get_by_role("heading", name="Keys")).to_be_visible()
-    box.get_by_label("Single keys are on").uncheck()
+    box.get_by_label("Enable single-key shortcuts in this browser").uncheck()
     desk.keyboard.press("Escape")
     expect(box).to_have_count(0)
     desk.keyboard.press("/")
     expect(desk.get_by_role("dialog")).to_have_count(0)
     desk.get_by_role("link", name="Keys").click()
-    box.get_by_label("Single keys are on").check()
+    box.get_by_label("Enable single-key shortcuts in this browser").check()
     desk.keyboard.press("Escape")
     expect(box).to_have_count(0)
     desk.keyboard.press("/")

@@ -106,7 +106,9 @@ def test_user_signs_in_consents_returns_to_app_and_disconnects(page, complaints,
     expect(row).to_contain_text("just now")
     row.get_by_text("Disconnect", exact=True).click()
     row.get_by_role("button", name="Disconnect Forecaster").click()
-    expect(page.get_by_text("No app is connected")).to_be_visible()
+    expect(
+        page.get_by_text("No connected apps yet. You choose the company and permissions when an app requests access.")
+    ).to_be_visible()
     assert app.status(token) == 401
 
 

@@ -129,5 +129,5 @@ def test_read_only_company_rejects_submitted_forms_with_reason(browser_of, alice
         client.post(f"{base}/settings/members", {"email": "x@acme.example", "role": "viewer"}),
     ):
         assert answer.status_code == 403
-        assert "The company is read-only" in answer.content.decode()
+        assert "This company is read-only because its trial or subscription has ended." in answer.content.decode()
     assert not Account.objects.get().archived

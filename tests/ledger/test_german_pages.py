@@ -31,7 +31,7 @@ def test_transaction_history_is_german(german, books, bought, alice):
         "hat sie als",
         "hat sie angelegt: −119,00 €.",
         "Buchungsdatum",
-        "Umsatzkosten",
+        "Herstellungskosten des Umsatzes",
     ):
         assert part in text, part
 

@@ -111,4 +111,4 @@ def test_transaction_form_names_missing_accounts_permission(visitor, books, bank
     for path in ("transactions/new", f"transactions/{row}/edit"):
         shown = get_page_text(client.get(build_page_path(acme, path)))
         assert "No accounts yet" not in shown
-        assert "needs the permission accounts:read" in shown
+        assert "You need the permission accounts:read. Ask an owner for access." in shown

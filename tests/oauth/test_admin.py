@@ -125,7 +125,10 @@ def test_app_logo_is_reencoded_and_served_from_own_host(staff, client):
     assert client.get(f"/assets/{application.logo_path}")["Content-Type"] == "image/png"
     broken = SimpleUploadedFile("logo.png", b"<svg onload=alert(1)>", content_type="image/png")
     url = f"/admin/oauth/application/{application.pk}/change/"
-    assert "not a PNG" in staff.post(url, build_app_form(logo=broken) | build_inline_form()).content.decode()
+    assert (
+        "The image is not a valid PNG."
+        in staff.post(url, build_app_form(logo=broken) | build_inline_form()).content.decode()
+    )
 
 
 def test_disabling_app_with_checkbox_ends_its_tokens(staff, signed_in, granted):

@@ -49,7 +49,7 @@ def test_account_page_shows_reconciliation_of_api_with_next_steps(api, alice, ac
         ["31 Jan 2026", "€60.00", "€60.00", "none"],
     ]
     assert [row[4].split(" ")[0] for row in shown] == ["mar.xml", "feb.xml", "jan.xml"]
-    assert "The same difference as in the statement before" in shown[0][4]
+    assert "Same difference as in the previous statement." in shown[0][4]
     assert "the bank has €4.45 less than the books" in shown[1][4]
     link = re.search(r'href="([^"]+)">Transactions of these days', html)[1]
     assert "startDate=2026-02-01&amp;endDate=2026-02-28" in link
@@ -65,7 +65,7 @@ def test_latest_statement_of_a_day_decides_on_the_account_page(api, alice, acme,
         assert upload_statement(api, content, name).status_code == 200
     shown = parse_reconciliation_table(get_account_page(alice, acme, main))
     assert [row[3] for row in shown] == ["€10.00", "none"]
-    assert "look for income" in shown[0][4]
+    assert "higher in this period. Look for a missing income or a duplicate expense." in shown[0][4]
     right = build_camt(build_statement(start="2026-01-01", end="2026-01-31", opening="100", closing="60"))
     assert upload_statement(api, right, "right.xml").status_code == 200
     shown = parse_reconciliation_table(get_account_page(alice, acme, main))
@@ -107,7 +107,9 @@ def test_last_reconciliation_row_of_page_considers_previous_statement(api, alice
     early = {"accountId": main, "date": days[0], "amountValue": "1.00", "amountCurrency": "EUR"}
     assert api.post("transactions", early).status_code == 201
     html = get_account_page(alice, acme, main)
-    assert {"The same difference" in row[4] for row in parse_reconciliation_table(html)} == {True}
+    assert {"Same difference as in the previous statement." in row[4] for row in parse_reconciliation_table(html)} == {
+        True
+    }
     earlier = unescape(re.search(r'href="(\?[^"]*cursor=[^"]*)"', html)[1])
     rest = parse_reconciliation_table(get_account_page(alice, acme, main, earlier.partition("#")[0]))
     assert ["the bank has €1.00 less than the books" in row[4] for row in rest] == [False, False, False, True]

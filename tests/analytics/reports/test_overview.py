@@ -193,7 +193,7 @@ def test_overview_of_empty_company_shows_all_sections(alice, acme):
 
 
 def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, books):
-    assert "not in revenue and expenses yet" not in get_overview(alice, acme)
+    assert "in not yet in revenue and expenses." not in get_overview(alice, acme)
     done = create_transaction(api, bank, "-70.00", MONTH)
     books.split(done, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}})
     create_transaction(api, bank, "-120.00", MONTH)
@@ -229,8 +229,13 @@ def test_empty_charts_explain_where_numbers_come_from(api, alice, acme, bank):
     html = get_overview(alice, acme)
     drawn = {title for title in TITLES if 'class="plot"' in find_section(html, title)}
     assert drawn == {*CASH}
-    assert "Categories are given under Transactions." in find_section(html, "Revenue and expenses")
-    assert "Subscriptions are made under Recurring revenue, or imported." in find_section(html, "Committed MRR")
+    assert "No categorized transactions in this period. Categorize transactions in the inbox." in find_section(
+        html, "Revenue and expenses"
+    )
+    assert (
+        "No recurring revenue in this period. Add subscriptions under Recurring revenue, or import them."
+        in find_section(html, "Committed MRR")
+    )
     assert parse_table_rows(find_section(html, "Committed MRR"))  # the numbers are there all the same
 
 
@@ -486,5 +491,5 @@ def test_overview_url_with_trailing_slash_redirects(alice, carol, acme):
 def test_empty_plan_section_links_to_plan_for_members_who_may_edit(acme, role, led):
     person = factories.make_member(acme, "dan@example.com", role=role)
     part = find_section(get_overview(person, acme), "Plan vs. actual")
-    assert "what is planned stands in the financial plan" in part
+    assert "Nothing to compare yet. Fill in the plan and categorize transactions." in part
     assert (f'<a href="/app/companies/{acme.id}/plan">Fill in the plan</a>' in part) == led

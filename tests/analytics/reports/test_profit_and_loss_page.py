@@ -209,9 +209,9 @@ def test_profit_and_loss_links_to_uncategorized_transactions(api, alice, acme, b
     ("query", "said"),
     [
         ("interval=decade", "Unknown interval. Showing the default."),
-        ("startDate=2018-01-01&endDate=2026-01-01&interval=month", "So many months have no room"),
+        ("startDate=2018-01-01&endDate=2026-01-01&interval=month", "The period is too long to show by month."),
         ("months=x&interval=quarter", "Unknown period."),
-        ("comparison=x", "There is no such comparison"),
+        ("comparison=x", "Unknown comparison. Showing none."),
     ],
 )
 def test_profit_and_loss_page_shows_message_for_invalid_parameters(alice, acme, query, said):

@@ -94,10 +94,10 @@ def test_recurring_revenue_bridge_counts_each_customer_once(viewer, api, acme, t
 
 def test_recurring_revenue_summary_explains_difference_to_monthly_rows(viewer, acme, told):
     seen = get_page_text(viewer.get(build_page_path(acme), {"endMonth": "2024-12"}))
-    assert "each customer counts once, as they were before and at the end." in seen
-    assert "The rows by month below count every step between" in seen
-    assert "of customers 12 months ago" in seen
-    assert "MRR gained ÷ MRR lost, 12 months" in seen
+    assert (
+        "All products. Rates cover 12 months, with each customer counted once. "
+        "Monthly rows below count every movement, so their totals differ."
+    ) in seen
 
 
 def test_recurring_revenue_summary_matches_api(viewer, api, acme, told):
@@ -154,11 +154,14 @@ def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, told
     [
         ({"startMonth": "2024-13"}, "startMonth is no month"),
         ({"endMonth": "soon"}, "endMonth is no month"),
-        ({"startMonth": "2024-05", "endMonth": "2024-03"}, "The last month lies before the first"),
+        (
+            {"startMonth": "2024-05", "endMonth": "2024-03"},
+            "The last month is before the first. Showing 12 months up to the last.",
+        ),
         ({"startMonth": "1990-05", "endMonth": "2024-03"}, "At most 20 years"),
         ({"mrrType": "xrr"}, "There is no such mrrType"),
         ({"measure": "hats"}, "There is no such measure"),
-        ({"comparison": "rivals"}, "There is no such comparison"),
+        ({"comparison": "rivals"}, "Unknown comparison. Showing none."),
         ({"productId": UNKNOWN_ID}, "There is no such productId"),
     ],
 )
@@ -311,7 +314,7 @@ def test_subscription_can_be_created_repriced_ended_and_deleted(owner, api, acme
     changed = api.get(f"subscriptions/{made['id']}").json()
     assert (changed["productId"], changed["externalId"]) == (None, "t")
     said = owner.post(f"{one}/delete", follow=True)
-    assert "Events of the subscription count" in get_page_text(said)
+    assert "The subscription has active events. Retract them first." in get_page_text(said)
     for event in api.get("subscription_events").json():
         assert owner.post(build_page_path(acme, f"/events/{event['id']}/retract")).status_code == 303
     assert "was deleted" in get_page_text(owner.post(f"{one}/delete", follow=True))
@@ -321,16 +324,16 @@ def test_subscription_can_be_created_repriced_ended_and_deleted(owner, api, acme
 @pytest.mark.parametrize(
     ("wrong", "field", "said"),
     [
-        ({"amountValue": "-1"}, "amountValue", "never worth less"),
+        ({"amountValue": "-1"}, "amountValue", "The amount of a subscription must not be negative."),
         ({"amountValue": "1.234"}, "amountValue", "EUR has 2 decimals. 1.234 has 3."),
-        ({"amountValue": "much"}, "amountValue", "Write an amount such as"),
+        ({"amountValue": "much"}, "amountValue", "Enter an amount such as"),
         ({"amountValue": ""}, "amountValue", ""),
         ({"amountCurrency": "XXX"}, "amountCurrency", ""),
         ({"interval": "hour"}, "interval", ""),
         ({"intervalCount": "0"}, "intervalCount", ""),
         ({"intervalCount": "many"}, "intervalCount", ""),
         ({"effectiveDate": "soon"}, "effectiveDate", ""),
-        ({"productId": UNKNOWN_ID}, "productId", "no such record"),
+        ({"productId": UNKNOWN_ID}, "productId", "This record does not exist in this company."),
     ],
 )
 def test_invalid_subscription_shows_field_errors(owner, acme, wrong, field, said):
@@ -360,7 +363,9 @@ def test_products_and_groups_can_be_created_renamed_and_deleted(owner, viewer, a
     assert api.get("products").json()[0]["nameManuallyEdited"]
     assert owner.post(f"{place}/edit", sent | {"order": "x"}).status_code == 400
     shelf = build_page_path(acme, f"/product-groups/{group}")
-    assert "Products remain" in get_page_text(owner.post(f"{shelf}/delete", follow=True))
+    assert "The group still has products. Move them to another group first." in get_page_text(
+        owner.post(f"{shelf}/delete", follow=True)
+    )
     assert owner.post(f"{shelf}/edit", {"name": "Tariffs", "order": ""}).status_code == 303
     assert owner.post(f"{place}/delete").status_code == 303
     assert owner.post(f"{shelf}/delete").status_code == 303

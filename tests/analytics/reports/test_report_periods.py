@@ -59,7 +59,7 @@ def test_cash_plan_accepts_future_period_and_period_without_end(api, bank, shown
     far = get_last_day_of_month(add_months(MONTH, 9))
     ahead = shown(f"/planned?startDate={NEXT}&endDate={far}")
     assert f"{add_months(NEXT, 8):%b %Y}" in extract_text(ahead)
-    assert "A period starts between" not in extract_text(ahead)
+    assert "The start date must be between" not in extract_text(ahead)
     alone = shown("/planned?startDate=2024-01-01")
     assert f'value="{get_last_day_of_month(add_months(MONTH, 3))}"' in alone
 
@@ -67,8 +67,8 @@ def test_cash_plan_accepts_future_period_and_period_without_end(api, bank, shown
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("comparison=previousYear", "Nothing is compared on this page."),
-        ("startDate=2024-01-01&endDate=2024-03-31", "What is planned lies ahead"),
+        ("comparison=previousYear", "This page has no comparison. Compare periods on the overview."),
+        ("startDate=2024-01-01&endDate=2024-03-31", "The period must end today or later. Showing the default period."),
         (f"startDate={TODAY}&endDate={TODAY + timedelta(days=900)}", "The plan is shown for 2 years at most."),
         ("months=7", "Unknown period."),
     ],
@@ -83,7 +83,7 @@ def test_cash_plan_names_invalid_parameters(api, bank, shown, query, said):
 def test_account_page_offers_no_comparison_and_explains_if_requested(bank, shown):
     assert 'name="comparison"' not in shown(f"/accounts/{bank}")
     html = shown(f"/accounts/{bank}?months=6&comparison=previousYear")
-    assert "Nothing is compared on this page." in html
+    assert "This page has no comparison. Compare periods on the overview." in html
     assert "comparison=previousYear" not in html
 
 
@@ -173,7 +173,7 @@ def test_overview_months_parameter_sets_length_of_history(alice, acme, months, s
     [
         ("months=13", "Unknown period."),
         ("months=-1", "Unknown period."),
-        ("comparison=lastWeek", "There is no such comparison"),
+        ("comparison=lastWeek", "Unknown comparison. Showing none."),
         ("startDate=2026-02-31", "“2026-02-31” is not a valid date."),
         ("startDate=%00", "is not a valid date."),
         ("startDate=2099-01-01&endDate=2099-02-01", "The start date must be between 1900 and today."),

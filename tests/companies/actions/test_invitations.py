@@ -320,7 +320,7 @@ def test_invitation_is_hidden_from_another_signed_in_user(owner, invited, carol,
     client = sign_in(carol)
     for answer in (client.get(dora.link), dora.accept(client), client.post(dora.link, {"decision": "decline"})):
         assert answer.status_code == 403
-        assert "for another e-mail address" in get_text(answer)
+        assert "This invitation was sent to a different email address. Sign in with that address." in get_text(answer)
         assert "Acme" not in get_text(answer)
         assert "dora" not in get_text(answer)
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
@@ -401,7 +401,7 @@ def test_invitation_emails_are_limited_to_twenty_per_company_and_day(owner, brow
     assert (refused.status_code, refused.json()["code"]) == (429, "too_many_invitations")
     assert int(refused["Retry-After"]) == 24 * 3600 - 10 * 60 + 1
     page = owner.client.post(f"/app/companies/{acme.id}/settings/members", more)
-    assert "20 invitations were mailed" in get_text(page)
+    assert "Invitation limit reached: 20 per company or 40 per person within a day. Try again later." in get_text(page)
     assert browser_of(carol, globex).post("members", more).status_code == 201
     clock[0] += timedelta(seconds=int(refused["Retry-After"]))
     renew_authentication(owner, clock)

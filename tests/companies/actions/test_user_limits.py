@@ -31,7 +31,7 @@ def test_user_can_create_ten_companies_per_day(alices, browser_of, carol, globex
     assert 0 < int(refused["Retry-After"]) <= 24 * 3600
     page = alices.client.post("/app/companies/new", {"name": "One more", "baseCurrency": "EUR"})
     assert page.status_code == 400
-    assert "You started ten companies today" in page.content.decode()
+    assert "You can create up to 10 companies a day. Try again tomorrow." in page.content.decode()
     assert browser_of(carol, globex).post("/companies", {"name": "Hers"}).status_code == 201
 
 
@@ -86,5 +86,5 @@ def test_companies_of_one_owner_share_four_storage_quotas(browser_of, alice, car
     assert statuses == [201] * 13 + [413] * 5
     refused = upload_file(browser_of(alice, companies[-1]))
     assert refused.json()["code"] == "quota_exceeded"
-    assert "all companies of this owner" in refused.json()["detail"]
+    assert "MB for all companies. Delete files you no longer need." in refused.json()["detail"]
     assert upload_file(browser_of(carol, globex)).status_code == 201

@@ -16,7 +16,7 @@ from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 ONCE_FIELD = re.compile(r'<input type="hidden" name="once" value="([^"]+)">')
-DUPLICATE_MESSAGE = "This form came twice"
+DUPLICATE_MESSAGE = "This form was already submitted. Submit it again to repeat the action."
 
 RENT = {"name": "Rent", "direction": "out", "amountValue": "900.00", "startDate": str(TODAY), "frequency": "month"}
 FORMS = {

@@ -22,7 +22,7 @@ from tests.companies.pages.test_user_pages import (
 __all__ = ["visitor"]
 pytestmark = pytest.mark.django_db
 KEY = {"name": "Nightly <export>", "preset": "custom", "resource_accounts": "read", "expiry": "90"}
-LATE, NEWEST = "Nothing was changed yet. Confirm that it is you", "/app/send-again"
+LATE, NEWEST = "Confirm your identity, then repeat the action. Nothing was changed yet.", "/app/send-again"
 
 
 @pytest.fixture
@@ -139,7 +139,9 @@ def test_pending_form_is_shown_once_after_step_up(desk, alice, members):
     assert "dora@acme.example" in get_text(desk.get(then))
     again = desk.get(then)
     assert again["Location"] == members
-    assert "is kept here any more" in get_text(desk.get(members))
+    assert "Your input is no longer available. Fill in the form again if it was not submitted." in get_text(
+        desk.get(members)
+    )
 
 
 def test_pending_form_expires_after_fifteen_minutes(desk, alice, members, monkeypatch):
@@ -203,7 +205,9 @@ def test_pending_form_does_not_keep_files(desk, members):
     }
     answer = desk.post(members, form)
     assert "send-again" not in answer["Location"]
-    assert "then do it again." in get_text(desk.get(answer["Location"]))
+    assert "Confirm your identity, then repeat the action. Nothing was changed yet." in get_text(
+        desk.get(answer["Location"])
+    )
     assert "waiting" not in desk.session
 
 

@@ -135,13 +135,13 @@ def test_account_can_be_created_with_form(owner, api, acme):
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("name", "", "not be blank"),
+        ("name", "", "This field is required."),
         ("name", "x" * 201, "no more than 200"),
         ("type", "piggyBank", "Must be one of bank, cash"),
         ("defaultCurrency", "XXX", "Must be one of EUR, AUD"),
-        ("accountGroupId", "00000000-0000-7000-8000-000000000000", "no such record"),
+        ("accountGroupId", "00000000-0000-7000-8000-000000000000", "This record does not exist in this company."),
         ("accountNumber", "\0", "Null characters"),
-        ("includeInCashBalance", "on", "Must be one of these"),
+        ("includeInCashBalance", "on", "Choose one of the options."),
     ],
 )
 def test_invalid_account_form_shows_field_errors(owner, acme, field, value, told):
@@ -253,7 +253,7 @@ def test_account_with_transactions_is_not_deleted_and_shows_reason(owner, books,
     books.book(bank)
     assert "Delete “Main”" not in get_page_text(owner.get(build_page_path(acme, f"/{bank}")))
     answer = owner.post(build_page_path(acme, f"/{bank}/delete"), follow=True)
-    assert "The account has transactions; archive it instead" in get_page_text(answer)
+    assert "The account has transactions. Archive it, or delete the transactions first." in get_page_text(answer)
     assert Account.objects.for_company(acme.id).exists()
 
 

@@ -271,7 +271,7 @@ def test_uploads_of_other_users_are_not_found(editor, browser_of, carol, globex,
     address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
     query = urlsplit(address).query
     theirs = browser_of(carol, globex).client.get(f"{build_page_path(globex, '/statements')}?{query}", follow=True)
-    assert "no longer kept" in get_page_text(theirs)
+    assert "The uploaded file has expired. Upload it again." in get_page_text(theirs)
 
 
 def test_statement_page_without_uploads_redirects_to_upload_page(editor, acme):
@@ -293,7 +293,7 @@ def test_json_upload_returns_location_of_check_page(editor, acme, main):
 
 def test_upload_page_states_file_limit(editor, acme, main):
     page = editor.get(f"/app/companies/{acme.id}/imports/new")
-    assert "up to 20 at once" in get_page_text(page)
+    assert "Up to 20 files: PDF, PNG, JPEG, CSV or XML, at most 20 MB each." in get_page_text(page)
     assert re.search(r'data-most="20"\s+data-say-many="At most 20 files at once: choose fewer."', page.content.decode())
 
 
@@ -322,7 +322,7 @@ def test_a_repeated_upload_is_refused_before_it_is_read(editor, acme, main, monk
     for method in (editor.get, editor.post):
         answer = method(urlsplit(address).path, {"upload": [upload] * 20})
         assert answer.status_code == 400
-        assert "A file is named more than once" in get_page_text(answer)
+        assert "A file is listed twice. Upload the files again." in get_page_text(answer)
     assert reads == []
     assert list_stored_rows(acme) == []
 
@@ -334,7 +334,7 @@ def test_uploads_over_total_size_limit_are_rejected_before_reading(editor, acme,
     monkeypatch.setattr(uploads, "get_upload_size", lambda **_names: settings.MAX_UPLOAD_MB * 1024 * 1024 // 2 + 1)
     answer = editor.get(address)
     assert answer.status_code == 413
-    assert "together are larger than one upload may be" in get_page_text(answer)
+    assert "The files are too large for one upload. Import them in several steps." in get_page_text(answer)
     assert reads == []
 
 
@@ -342,7 +342,7 @@ def test_uploads_over_count_limit_are_rejected(editor, acme, main):
     address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
     answer = editor.get(urlsplit(address).path, {"upload": [f"{generate_id()} {n}.xml" for n in range(21)]})
     assert answer.status_code == 400
-    assert "At most 20 files at once" in get_page_text(answer)
+    assert "Upload at most 20 files at once." in get_page_text(answer)
 
 
 def test_uploads_are_read_one_at_a_time(editor, acme, main, monkeypatch):

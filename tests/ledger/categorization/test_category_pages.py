@@ -141,7 +141,7 @@ def test_category_in_use_is_deleted_on_page_with_a_replacement(owner, api, acme,
 
 def test_unused_category_is_deleted_on_page_without_a_replacement(owner, api, acme, snacks):
     address = build_page_path(acme, f"settings/categories/{snacks}/delete")
-    assert "Nothing names it" in get_page_text(owner.get(address))
+    assert "Not in use." in get_page_text(owner.get(address))
     assert owner.post(address, {}).status_code == 303
     assert api.get(f"categories/{snacks}").status_code == 404
 
@@ -244,7 +244,10 @@ def test_merging_customers_combines_their_subscription_metrics(owner, api, acme,
     assert (month["new"], month["newCount"]) == (120, 2)
     vendor = build_page_path(acme, f"settings/counterparties/{other}/merge")
     refused = owner.post(vendor, {"into": "Amazon"})
-    assert (refused.status_code, "merge it into a customer" in get_page_text(refused)) == (400, True)
+    assert (
+        refused.status_code,
+        "The counterparty has subscriptions. Merge it into a customer." in get_page_text(refused),
+    ) == (400, True)
     assert owner.post(vendor, {"into": "Hooli"}).status_code == 303
     (month,) = api.post("data/monthlyData", asked).json()
     assert (month["new"], month["newCount"], month["end"]) == (120, 1, 120)
@@ -252,7 +255,11 @@ def test_merging_customers_combines_their_subscription_metrics(owner, api, acme,
 
 @pytest.mark.parametrize(
     ("into", "said"),
-    [("", "Name the one that stays"), ("Nobody", "No counterparty has this name"), ("Amazon EU", "name another")],
+    [
+        ("", "Choose the counterparty to merge into."),
+        ("Nobody", "This counterparty does not exist."),
+        ("Amazon EU", "Choose a different counterparty."),
+    ],
 )
 def test_invalid_merge_target_shows_a_field_error(owner, acme, people, into, said):
     answer = owner.post(build_page_path(acme, f"settings/counterparties/{people['old']}/merge"), {"into": into})
@@ -263,7 +270,7 @@ def test_invalid_merge_target_shows_a_field_error(owner, acme, people, into, sai
 def test_counterparty_of_other_company_is_not_a_merge_target(owner, acme, globex_api, people):
     foreign = globex_api.post("counterparties", {"name": "Umbrella", "type": "vendor"}).json()["id"]
     answer = owner.post(build_page_path(acme, f"settings/counterparties/{people['old']}/merge"), {"into": foreign})
-    assert (answer.status_code, "No counterparty has this name" in get_page_text(answer)) == (400, True)
+    assert (answer.status_code, "This counterparty does not exist." in get_page_text(answer)) == (400, True)
 
 
 # ---------------------------------------------------------------------------------------------- account groups
@@ -298,7 +305,9 @@ def test_account_group_moves_are_saved_together_and_keep_concurrent_moves(owner,
     assert {str(each) for each in groups} == {banks}
     assert list_log_entries(acme)[before:] == ["account.groupChanged"]
     refused = owner.post(build_page_path(acme, f"accounts/groups/{banks}/delete"), follow=True)
-    assert "Accounts remain in the group" in get_page_text(refused)
+    assert "The group still has accounts, including archived ones. Move them to another group first." in get_page_text(
+        refused
+    )
 
 
 @pytest.mark.parametrize("wrong", [UNKNOWN_ID, "nothing"])

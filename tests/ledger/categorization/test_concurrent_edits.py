@@ -141,7 +141,7 @@ def test_stale_bulk_confirmation_is_asked_again(books, bank, pages, anna, acme, 
     anna.post(act="categorize", id=rows[0], category=f"{hosting}:cogs")
     again = pages.post(**form, confirmed=confirmed)
     assert again.status_code == 200
-    assert "changed meanwhile" in get_page_text(again)
+    assert "of the transactions has changed in the meantime." in get_page_text(again)
     assert Transaction.objects.for_company(acme.id).open().count() == 50
     confirmed = re.search(word, again.content.decode())[1]
     assert pages.post(**form, confirmed=confirmed).status_code == 303

@@ -79,10 +79,10 @@ def list_folders(folder):
 
 def test_empty_and_oversized_document_uploads_are_rejected(owner, acme, monkeypatch):
     answer = owner.post(build_page_path(acme, "documents"), {})
-    assert (answer.status_code, "Choose a file first" in get_page_text(answer)) == (400, True)
+    assert (answer.status_code, "Select a file." in get_page_text(answer)) == (400, True)
     monkeypatch.setattr(pages, "MAX_FILES_PER_UPLOAD", 1)
     answer = owner.post(build_page_path(acme, "documents"), {"file": [build_pdf(), build_png()]})
-    assert (answer.status_code, "At most 20 files" in get_page_text(answer)) == (400, True)
+    assert (answer.status_code, "Upload at most 20 files at once." in get_page_text(answer)) == (400, True)
 
 
 def test_safe_documents_are_shown_inline_and_others_downloaded(owner, viewer, acme):
@@ -128,7 +128,7 @@ def test_document_can_be_uploaded_and_attached_on_transaction_page(owner, api, a
     for wrong in ({"document": "nothing"}, {"document": UNKNOWN_ID}):
         assert owner.post(address, wrong).status_code == 404
     nothing = owner.post(address, {}, follow=True)
-    assert "Choose a file first" in get_page_text(nothing)
+    assert "Select a file." in get_page_text(nothing)
 
 
 def test_document_actions_on_transaction_page_keep_link_back_to_list(owner, acme, transaction, invoice):
@@ -177,7 +177,7 @@ def test_document_cannot_be_attached_to_other_company(owner, acme, globex_api, i
     address = build_page_path(acme, f"documents/{invoice}")
     assert foreign not in owner.get(address, {"q": "Umbrella"}).content.decode()
     answer = owner.post(f"{address}/attach", {"transactionId": foreign}, follow=True)
-    assert "There is no such record" in get_page_text(answer)
+    assert "This record does not exist in this company." in get_page_text(answer)
     assert (
         owner.post(build_page_path(acme, f"transactions/{foreign}/documents"), {"document": invoice}).status_code == 404
     )

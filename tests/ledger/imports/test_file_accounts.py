@@ -165,4 +165,4 @@ def test_new_account_name_is_asked_after_the_page_kept_a_choice(editor, acme, ba
     _, answer = open_check_page(editor, acme, bank, text.format("03", "04", "Savings"))
     assert "Questions about the file" not in get_page_text(answer)
     _, answer = open_check_page(editor, acme, bank, text.format("05", "06", "Pocket"))
-    assert "The file has several accounts." in get_page_text(answer)
+    assert "The file contains several accounts. Which one do you want to import?" in get_page_text(answer)

@@ -108,7 +108,10 @@ def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
         ("2026-01-31,x", "entire row 2026-01-31 · x The row has 2 columns"),
         (f"2026-01-31,x,{'y' * 10_001},1.00", "The text is too long."),
         ("2026-01-31,x\0,y,1.00", "Payee x␀ Must not contain NUL characters."),
-        ("2026-01-31,x,y,1234567890123456.00", "is too large: an amount has up to 15 digits"),
+        (
+            "2026-01-31,x,y,1234567890123456.00",
+            "” is too large. Amounts have at most 15 digits before the decimal mark.",
+        ),
     ],
 )
 def test_every_kind_of_bad_row_is_reported(editor, acme, bank, row, told):
@@ -144,8 +147,8 @@ def test_changed_import_choices_change_how_file_is_read(editor, acme, bank):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"amount": ""}, "Choose the column of the amount"),
-        ({"debit": "2"}, "Choose either one column"),
+        ({"amount": ""}, "Choose an amount column or debit and credit columns."),
+        ({"debit": "2"}, "Choose either an amount column or debit and credit columns."),
         ({"description": "1", "counterparty": "1"}, "This column is selected twice."),
         ({"date": "99"}, "is not one of the available choices"),
         ({"skip_above": "-1", "found_above": ""}, "greater than or equal to 0"),
@@ -172,9 +175,12 @@ def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"\x81\x8d\x00\xff\x9d", "This is no text file"),
-        (b"PK\x03\x04" + b"\0" * 26 + b"xl/workbook.xml", "This is an archive without a table."),
-        (b"just one column\n", "No columns were found"),
+        (b"\x81\x8d\x00\xff\x9d", "The file is not text in UTF-8, UTF-16 or Windows-1252."),
+        (
+            b"PK\x03\x04" + b"\0" * 26 + b"xl/workbook.xml",
+            "The archive contains no table. Unpack it and upload its files.",
+        ),
+        (b"just one column\n", "No columns found. Separate CSV columns with commas, semicolons or tabs."),
         (b"", "“bank.csv” is empty. Export it again."),
         (b" \n\n", "“bank.csv” is empty."),
         (b"%PDF-1.7 %%EOF", "“bank.csv” is not a supported statement file."),
@@ -272,7 +278,7 @@ def test_bad_rows_block_import_unless_left_out(editor, acme, bank):
     address, _ = open_check_page(editor, acme, bank, BAD)
     refused = confirm_import(editor, address)
     assert refused.status_code == 400
-    assert "Some rows cannot be stored." in get_page_text(refused)
+    assert "Some rows have errors. Fix the file, change the columns or skip those rows." in get_page_text(refused)
     assert list_stored(acme) == []
     answer = confirm_import(editor, address, leave_out="on")
     assert "1 transaction imported into Main. 1 row with errors skipped." in get_page_text(answer)
@@ -334,7 +340,7 @@ def test_repeated_confirmation_imports_file_once(editor, acme, bank):
     sent = parse_choices(answer)
     confirm_import(editor, address)
     again = editor.post(urlsplit(address).path, sent, follow=True)
-    assert "If you imported it already" in get_page_text(again)
+    assert "Check the list of imports: you may have imported it already." in get_page_text(again)
     assert len(list_stored(acme)) == 2
 
 
@@ -350,7 +356,7 @@ def test_concurrent_confirmations_import_file_once(editor, acme, bank, monkeypat
 
     monkeypatch.setattr(companies_change, "lock_company", meanwhile)
     told = get_page_text(editor.post(urlsplit(address).path, sent, follow=True))
-    assert "If you imported it already" in told
+    assert "Check the list of imports: you may have imported it already." in told
     assert "transactions imported" not in told
 
 

@@ -62,7 +62,7 @@ def test_file_with_a_pending_row_adds_nothing_when_sent_again(import_by_page, ed
 
 def test_page_shows_what_is_pending_and_what_is_booked(import_by_page, editor, acme, bank):
     _, answer = open_check_page(editor, acme, bank, RETAIL_PENDING)
-    assert "Pending" in get_page_text(answer).partition("As they would be stored")[2].partition("How the file")[0]
+    assert "Pending" in get_page_text(answer).partition("Preview for")[2].partition("Import settings")[0]
     import_by_page(RETAIL_PENDING)
     _, answer = open_check_page(editor, acme, bank, RETAIL_BOOKED)
     assert "1 pending transaction is booked by this file." in get_page_text(answer)

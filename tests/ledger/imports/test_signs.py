@@ -33,7 +33,7 @@ def test_meaning_of_minus_with_direction_is_asked_once_and_saved(editor, api, ac
 
 def test_sign_of_unproven_row_is_asked_for_each_file(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("84_unsigned_balance"))
-    assert "The balance does not show the sign of one row." in get_page_text(answer)
+    assert "One amount has no clear sign. Is it money in or money out?" in get_page_text(answer)
     confirm_import(editor, f"{address}&answer:unprovenSign=%22out%22")
     assert [row[1] for row in list_stored(acme)] == ["-500.00", "120.50"]
     kept = settings_of(api, bank)

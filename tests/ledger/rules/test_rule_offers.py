@@ -54,13 +54,13 @@ def test_rule_is_offered_after_categorizing_on_every_page(site, row, hosting, do
 @pytest.mark.parametrize("where", ["inbox", "list", "one"])
 def test_rule_contradicting_earlier_categories_is_not_offered(api, books, bank, office, done, where):
     book_categorized(api, books, bank, office, fromTo="nimbus ltd")
-    assert "Always do this" not in get_page_text(done(where))
+    assert "Always categorize “" not in get_page_text(done(where))
 
 
 def test_rule_already_existing_is_not_offered(site, books, bank, hosting, row, done):
     form = {"name": "x", "textOperator": "contains", "textValue": "nimbus", "enabled": "on"}
     assert site.post("rules/new", **form, category=f"{hosting}:cogs").status_code == 303
-    assert "Always do this" not in get_page_text(done("inbox"))
+    assert "Always categorize “" not in get_page_text(done("inbox"))
 
 
 def test_rule_offer_compares_texts_if_names_are_missing(api, books, bank, site, hosting, office):
@@ -68,7 +68,7 @@ def test_rule_offer_compares_texts_if_names_are_missing(api, books, bank, site, 
     site.post("transactions", act="categorize", id=first, category=f"{hosting}:cogs")
     assert "Always categorize “Parking 17” this way?" in get_page_text(site.get("inbox", said=first))
     book_categorized(api, books, bank, office, description="Parking 18")
-    assert "Always do this" not in get_page_text(site.get("inbox", said=first))
+    assert "Always categorize “" not in get_page_text(site.get("inbox", said=first))
 
 
 def test_rule_offer_for_several_transactions_requires_the_same_name(books, bank, site, row, hosting):
@@ -77,17 +77,21 @@ def test_rule_offer_for_several_transactions_requires_the_same_name(books, bank,
     assert "Always do this for “N" in get_page_text(site.client.get(answer["Location"]))
     ids.append(books.book(bank, "-13.00", fromTo="Cumulus")["id"])
     answer = site.post("transactions", act="categorize", id=ids, category=f"{hosting}:cogs")
-    assert "Always do this" not in get_page_text(site.client.get(answer["Location"]))
+    assert "Always categorize “" not in get_page_text(site.client.get(answer["Location"]))
 
 
 def test_readers_get_no_rule_offer(books, site, row, browser_of, bob, acme, done):
     done("inbox")
-    assert "Always do this" not in get_page_text(InboxPage(acme, browser_of(bob, acme).client).get("inbox", said=row))
+    assert "Always categorize “" not in get_page_text(
+        InboxPage(acme, browser_of(bob, acme).client).get("inbox", said=row)
+    )
 
 
 def test_broad_rule_form_selects_chosen_category_and_lists_conflicts(api, books, bank, site, hosting, office, row):
     book_categorized(api, books, bank, office, times=3, fromTo="Nimbus Ltd")
-    said_otherwise = "So it would also match what was categorized otherwise"
+    said_otherwise = (
+        "The rule also matches transactions with another category. Narrow the text or amount before you save:"
+    )
     site.post("transactions", act="categorize", id=row, category=f"{hosting}:cogs")
     form = site.get("rules/new", transaction=row)
     assert form.status_code == 200
@@ -99,5 +103,5 @@ def test_broad_rule_form_selects_chosen_category_and_lists_conflicts(api, books,
 def test_rule_form_for_split_transaction_asks_for_a_category(books, site, row, hosting, office):
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -4}}, {"categoryId": office, "plSplit": {"ga": -8}})
     form = site.get("rules/new", transaction=row)
-    assert "The transaction is not for one thing alone" in get_page_text(form)
+    assert "The transaction is split. Select the category for the rule." in get_page_text(form)
     assert not re.search(r'value="[^"]+:\w+" selected', form.content.decode())

@@ -8,7 +8,9 @@ from tests.ledger.inbox.test_inbox_pages import hosting, site
 pytestmark = pytest.mark.django_db
 assert hosting  # fixtures
 assert site
-BROAD_RULE_QUESTION = "Narrow it before you save"
+BROAD_RULE_QUESTION = (
+    "The rule also matches transactions with another category. Narrow the text or amount before you save:"
+)
 
 
 @pytest.fixture

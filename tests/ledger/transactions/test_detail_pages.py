@@ -121,7 +121,7 @@ def test_linked_transaction_amount_cannot_be_edited(pages, books, bought, saving
     assert pages.post(f"/{bought}/edit", date="2026-03-20", fromTo="N", description="").status_code == 303
     answer = pages.post(f"/{bought}/edit", amountValue="-1.00")
     assert answer.status_code == 400
-    assert "stays as it is until it is unlinked" in get_page_text(answer)
+    assert "This transaction belongs to a transfer. Unlink the transfer first." in get_page_text(answer)
     assert (books.read(bought)["amountValue"], books.read(bought)["fromTo"]) == ("-119.00", "N")
 
 
@@ -342,7 +342,7 @@ def test_split_form_with_too_many_rows_is_rejected_and_nothing_is_stored(pages, 
     answer = pages.post(f"/{bought}/split", **form | {f"category-{n}": category for n in range(2000)} | more)
     assert answer.status_code == 413
     assert "at most 300 rows" in get_page_text(answer)
-    assert "Nothing was stored" in get_page_text(answer)
+    assert "Nothing was saved." in get_page_text(answer)
     assert len(answer.content) < 10_000
     assert books.read(bought)["categorizations"] == before
 
@@ -362,7 +362,7 @@ def test_split_form_keeps_transfer_leg(pages, books, bought, savings):
     books.split(bought)  # refused: the leg must stay
     leg = next(iter(books.read(bought)["categorizations"]))
     answer = pages.get(f"/{bought}/split")
-    assert "is linked with another transaction and stays as it is" in get_page_text(answer)
+    assert "belongs to a transfer. Unlink the transfer to change it." in get_page_text(answer)
     assert pages.post(f"/{bought}/split", **build_split_form({"category": ""})).status_code == 303
     assert list(books.read(bought)["categorizations"]) == [leg]
 
@@ -401,14 +401,14 @@ def test_transfer_can_be_linked_and_unlinked(pages, books, bank, savings):
     answer = pages.post(f"/{source}/link", target=target, part="")
     assert (answer.status_code, answer["Location"]) == (303, f"{pages.base}/{source}")
     page = pages.get(f"/{source}")
-    assert "The two are linked" in get_page_text(page)
+    assert "Transactions linked as a transfer." in get_page_text(page)
     assert f"/transactions/{target}" in page.content.decode()
     ((part, _),) = books.read(source)["categorizations"].items()
     assert pages.post(f"/{source}/unlink", part=part).status_code == 303
-    assert "both legs are open again" in get_page_text(pages.get(f"/{source}"))
+    assert "Transfer unlinked. Both transactions are now uncategorized." in get_page_text(pages.get(f"/{source}"))
     assert (books.parts(source), books.parts(target)) == ([], [])
     pages.post(f"/{source}/unlink", part=part)
-    assert "not linked any more" in get_page_text(pages.get(f"/{source}"))
+    assert "This transfer is already unlinked." in get_page_text(pages.get(f"/{source}"))
 
 
 def test_single_categorization_can_be_a_transfer_leg(pages, books, bank, savings):
@@ -435,7 +435,9 @@ def test_different_amounts_are_linked_only_with_force(pages, books, bank, saving
     source, target = books.book(bank, "-101.50")["id"], books.book(savings, "100.00")["id"]
     answer = pages.post(f"/{source}/link?amounts=any", target=target)
     assert answer.status_code == 400
-    assert "force accepts the difference" in get_page_text(answer)
+    assert "The amounts differ (by more than 10 % across currencies). Use force to link them anyway." in get_page_text(
+        answer
+    )
     assert pages.post(f"/{source}/link?amounts=any", target=target, force="on").status_code == 303
 
 

@@ -73,7 +73,7 @@ def test_search_shows_only_what_the_user_may_see(search_as, acme, globex, carol,
 
 
 def test_company_menu_links_to_same_page_of_other_companies(pages, alice, acme, globex):
-    assert "change company" not in pages.get().content.decode()
+    assert ", switch company" not in pages.get().content.decode()
     second = factories.make_company(name="Umbrella", owner=alice)
     body = pages.get().content.decode()
     assert f'href="/app/companies/{second.id}/transactions"' in body

@@ -151,7 +151,7 @@ def test_empty_list_suggests_next_step(pages, pages_of, bob, acme, three):
 def test_list_without_accounts_links_to_account_creation(pages, acme):
     text = pages.get().content.decode()
     assert f'href="/app/companies/{acme.id}/accounts/new"' in text
-    assert "open one first" in text
+    assert "Create an account first." in text
     assert "<select" not in text
 
 
@@ -285,7 +285,7 @@ def test_invalid_bulk_form_keeps_the_selection(pages, books, three):
 def test_empty_selection_shows_a_message(act, pages, three, acme):
     answer = pages.post(act=act, category="x")
     assert answer.status_code == 400
-    assert "Tick transactions first" in get_page_text(answer)
+    assert "Select at least one transaction." in get_page_text(answer)
     assert Transaction.objects.for_company(acme.id).count() == 3
 
 
@@ -302,7 +302,7 @@ def test_transaction_of_other_company_is_unknown_in_bulk_actions(pages, three, g
     for act in ("uncategorize", "delete"):
         answer = pages.post(act=act, id=[three["coffee"], foreign])
         assert answer.status_code == 400
-        assert "There is no such record" in get_page_text(answer)
+        assert "This record does not exist in this company." in get_page_text(answer)
     assert Transaction.objects.for_company(acme.id).count() == 3
     assert Transaction.objects.filter(id=foreign).exists()
 

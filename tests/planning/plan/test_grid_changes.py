@@ -171,7 +171,11 @@ def test_plan_item_can_be_changed_and_deleted_on_its_page(owner, api, acme, offi
     seen = re.search(r'name="seen" value="([^"]+)"', html)[1]
     api.put(f"plan_items/{made}", {"duration": 7})
     stale = owner.post(place, sent | {"seen": seen, "amount": "1"})
-    assert (stale.status_code, "while this page was open" in get_page_text(stale)) == (400, True)
+    assert (
+        stale.status_code,
+        "Someone else changed this in the meantime. Review the current values and submit again."
+        in get_page_text(stale),
+    ) == (400, True)
     assert owner.post(f"{place}/delete").status_code == 303
     assert list_plan_items(api) == []
 
@@ -206,10 +210,14 @@ def test_grid_undo_keeps_later_changes(owner, api, acme, office):
     one = api.get("plan_items").json()[0]["id"]
     api.put(f"plan_items/{one}", {"duration": 9})
     before = list_plan_items(api)
-    assert "nothing was taken back" in get_page_text(owner.post(build_page_path(acme, "/undo"), undo, follow=True))
+    assert "The plan was changed since. Your change cannot be undone." in get_page_text(
+        owner.post(build_page_path(acme, "/undo"), undo, follow=True)
+    )
     assert list_plan_items(api) == before
     api.delete(f"plan_items/{one}")
-    assert "nothing was taken back" in get_page_text(owner.post(build_page_path(acme, "/undo"), undo, follow=True))
+    assert "The plan was changed since. Your change cannot be undone." in get_page_text(
+        owner.post(build_page_path(acme, "/undo"), undo, follow=True)
+    )
 
 
 def test_undo_applies_once_and_only_to_own_changes(owner, browser_of, api, acme, office):
@@ -220,7 +228,9 @@ def test_undo_applies_once_and_only_to_own_changes(owner, browser_of, api, acme,
     assert len(list_plan_items(api)) == 1
     owner.post(build_page_path(acme, "/undo"), undo)
     assert list_plan_items(api) == []
-    assert "nothing was taken back" in get_page_text(owner.post(build_page_path(acme, "/undo"), undo, follow=True))
+    assert "The plan was changed since. Your change cannot be undone." in get_page_text(
+        owner.post(build_page_path(acme, "/undo"), undo, follow=True)
+    )
     for changed in ("", "soon", "2026-01-01T00:00:00", "2026-01-01T00:00:00+00:00"):
         said = owner.post(build_page_path(acme, "/undo"), {"changed": changed}, follow=True)
         assert "no such change" in get_page_text(said)

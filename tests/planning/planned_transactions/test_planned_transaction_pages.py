@@ -281,7 +281,7 @@ def test_occurrence_can_be_skipped_and_restored(owner, api, acme, rent):
     assert get_overrides(api, rent) == {str(NEXT_MONTH): {"skipped": True}}
     assert f"{format_day(NEXT_MONTH)} skipped" in get_page_text(answer)
     answer = owner.post(build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}/restore"), follow=True)
-    assert "is as planned again" in get_page_text(answer)
+    assert "reset to the plan." in get_page_text(answer)
     assert get_overrides(api, rent) == {}
 
 
@@ -335,7 +335,7 @@ def test_date_without_occurrence_is_not_found(owner, acme, rent):
     assert owner.get(build_page_path(acme, f"/{rent}/occurrences/nonsense")).status_code == 404
     assert owner.post(build_page_path(acme, f"/{rent}/occurrences/{other}/restore")).status_code == 404
     answer = owner.post(build_page_path(acme, f"/{rent}/occurrences/{other}/skip"), follow=True)
-    assert "does not occur on this date" in get_page_text(answer)
+    assert "The planned transaction has no occurrence on this date." in get_page_text(answer)
 
 
 def test_readers_see_no_forms(viewer, acme, rent):
@@ -465,7 +465,7 @@ def test_tax_percentage_is_converted_to_an_amount(owner, api, acme, account):
     assert (stored["amountValue"], stored["passThroughTaxAmount"]) == ("-119.00", "-19.00")
     wrong = owner.post(build_page_path(acme, "/new"), sent | {"passThroughTaxAmount": "0 %"})
     assert "Must be more than 0% and at most 100%." in get_page_text(wrong)
-    assert "Or a percentage: 19 %." in get_page_text(
+    assert "Or enter a percentage such as 19%." in get_page_text(
         owner.post(build_page_path(acme, "/new"), sent | {"passThroughTaxAmount": "a lot"})
     )
 

@@ -109,7 +109,7 @@ def test_settlement_without_match_offers_nearest_transactions_first(owner, acme,
 
 def test_invalid_settlement_shows_a_message(owner, acme, api, rent, book):
     answer = press_button(owner, acme, rent, "settle", transactionId=book(0, "100.00", "Refund"))
-    assert "Money in settles what is expected to come in" in get_page_text(answer)
+    assert "A transaction can only settle a planned transaction with the same sign." in get_page_text(answer)
     assert get_settling_transaction(api, rent) is None
     assert "is settled" not in get_page_text(press_button(owner, acme, rent, "settle", transactionId="x"))
     assert owner.post(build_page_path(acme, f"/{rent}/occurrences/x/settle")).status_code == 404

@@ -117,7 +117,7 @@ def test_totp_setup_with_wrong_code_is_rejected(wrong, alices, alice):
         return  # pragma: no cover - one in a million
     refused = alices.post(ADD, {"code": wrong})
     assert refused.status_code == 400
-    assert "not the code that the app shows" in refused.content.decode()
+    assert "The code is incorrect. Check your device's clock and enter the next code." in refused.content.decode()
     assert not TOTPDevice.objects.exists()
     assert find_seed(alices.get(ADD)) == seed
 
@@ -293,7 +293,7 @@ def test_recovery_code_works_once_in_any_spelling(holder):
         if status == 303:
             assert "9 are left" in client.get("/app/").content.decode()
         else:
-            assert "was used already" in answer.content.decode()
+            assert "It was already used or has expired. Request a new link." in answer.content.decode()
 
 
 def test_recovery_code_does_not_work_for_another_user(holder, bob):
@@ -382,7 +382,10 @@ def test_restore_access_command_removes_mfa(holder, acme, capsys):
     assert not RecoveryCode.objects.exists()
     entry = AuditEntry.objects.for_company(acme.id).order_by("-number").first()
     assert (entry.action, entry.before) == ("member.secondFactorRemoved", {"email": holder.user.email})
-    for email, told in ((holder.user.email, "no second factor"), ("nobody@acme.example", "nobody with this")):
+    for email, told in (
+        (holder.user.email, "This user does not use two-factor authentication."),
+        ("nobody@acme.example", "No user with this email address."),
+    ):
         with pytest.raises(CommandError, match=told):
             call_command("restore_access", email)
 
@@ -399,7 +402,7 @@ def test_staff_without_mfa_are_redirected_to_mfa_setup(settings, holder, bob):
     enter_password(client, bob.email)
     led = client.get("/admin/", follow=True)
     assert led.redirect_chain[-1][0] == FACTORS
-    assert "ask for a second factor" in led.content.decode()
+    assert "Staff pages require two-factor authentication. Set it up, then open them again." in led.content.decode()
     set_up_app(client)
     assert client.get("/admin/").status_code == 200
 

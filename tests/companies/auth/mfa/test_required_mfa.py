@@ -50,7 +50,10 @@ def test_mfa_requirement_is_set_by_owner_with_mfa_on_settings_page(alice, acme, 
     page = f"/app/companies/{acme.id}/settings"
     form = {"name": "Acme", "baseCurrency": "EUR", "timeZone": "UTC", "requireSecondFactor": "on"}
     refused = client.post(page, form)
-    assert (refused.status_code, "Set up a second factor of your own" in refused.content.decode()) == (400, True)
+    assert (
+        refused.status_code,
+        "Set up two-factor authentication for yourself before you require it." in refused.content.decode(),
+    ) == (400, True)
     set_up_app(client)
     assert client.post(page, form).status_code == 303
     acme.refresh_from_db()
@@ -79,7 +82,7 @@ def test_mfa_requirement_cannot_be_changed_by_api_key(api, acme):
         assert api.put("", {"requireSecondFactor": there}).status_code == 200  # as it is
         answer = api.put("", {"requireSecondFactor": not there})
         assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
-        assert answer.json()["detail"].startswith("Only a member who signed in can change requireSecondFactor")
+        assert answer.json()["detail"].startswith("API keys cannot change requireSecondFactor. Sign in to change it.")
 
 
 def test_mfa_requirement_change_needs_recent_login(alice, acme, age_session):
@@ -158,7 +161,7 @@ def test_consent_page_offers_no_company_that_requires_missing_mfa(demanding, sig
     page = signed_in.ask()
     text = page.content.decode()
     assert page.status_code == 200
-    assert "It waits until you set up a second factor" in text
+    assert "Set up two-factor authentication under Security first" in text
     assert signed_in.decide(demanding, page=page).status_code == 400
 
 

@@ -121,7 +121,7 @@ def test_date_in_other_order_is_rejected_with_hint_to_change_order():
 @pytest.mark.parametrize("letter", "PMN")
 def test_text_over_max_length_is_rejected(letter):
     assert len(read_qif(HEAD, "D31/12/26", "T1", letter + "x" * MAX_TEXT_LENGTH, "^")[1]) == 1
-    assert "A text of more" in get_error(HEAD, "D31/12/26", "T1", letter + "x" * (MAX_TEXT_LENGTH + 1), "^")
+    assert "The text is longer than" in get_error(HEAD, "D31/12/26", "T1", letter + "x" * (MAX_TEXT_LENGTH + 1), "^")
 
 
 # ---------------------------------------------------------------------------------------------- dates
