@@ -105,6 +105,8 @@ SECRET = re.compile(r"secret|digest|verifier|challenge|password|pepper|hash|sign
 PLAIN = {
     "bytes(stored_record.request_digest) != digest": "the digest of a request's body, which its sender knows",
     "values.pop(0) != compute_list_digest(request, order)": "the digest of the filters that a page link belongs to",
+    "closing.previous_digest != (previous.digest if previous else None)": "digests of closings are public to auditors",
+    "closing.digest != compute_closing_digest(closing)": "digests of closings are public to auditors",
     "bool(parts.username) == bool(parts.password)": "whether both are there",
     "bool(parts.username) != bool(parts.password)": "whether both are there",
     "authenticate(self.request, username=self.user.email, password=old) != self.user": "compares two people",

@@ -5,7 +5,7 @@ currency and text, counted with multiplicity: two equal coffees stay two, and th
 nothing.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -16,12 +16,13 @@ from companies.change import CompanyChange, change_company
 from companies.closed_periods import PeriodClosed
 from companies.counters import count_import_outcome
 from companies.errors import ValidationFailed, build_unknown_id_entry
-from companies.models import AuditContext, Company, generate_id
+from companies.models import AuditContext, Company
 from ledger import hooks
-from ledger.bulk.copy import NULL, copy_lines, escape_copy_text, escape_nullable_copy_text
+from ledger.bulk.copy import copy_lines
 from ledger.bulk.planner_statistics import analyze_after_commit
 from ledger.bulk.request_bodies import Fault, find_amount_fault, normalize_id, sort_faults
 from ledger.categorization.actions.full_categorization import FullCategorization, categorize_new_transactions
+from ledger.imports.actions.copy_rows import TRANSACTION_COPY_COLUMNS, to_copy_lines
 from ledger.imports.calc.entries import Entry
 from ledger.imports.calc.entry_groups import EntryGroup, StoredTransaction
 from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS, EntryMatcher, list_match_keys
@@ -355,56 +356,3 @@ def find_known_external_ids(company: Company, rows: list[TransactionImportItem])
         .values_list("account_id", "external_id")
     )
     return {(str(account), external_id) for account, external_id in known_rows if external_id is not None}
-
-
-# ---------------------------------------------------------------------------------------------- storing
-
-TRANSACTION_COPY_COLUMNS = (
-    "company_id",
-    "id",
-    "account_id",
-    "date",
-    "from_to",
-    "description",
-    "amount_value",
-    "amount_currency",
-    "notes",
-    "pending",
-    "external_id",
-    "bank_reference",
-    "import_batch_id",
-    "source",
-    "created_user_id",
-    "last_updated_user_id",
-    "created_time",
-    "last_updated_time",
-    "categorizations_auto_assigned",
-    "exclude_from_auto_categorization",
-    "transferred_value",
-    "categorized_value",
-)
-
-
-def to_copy_lines(
-    rows: Iterable[TransactionImportItem],
-    *,
-    batch: ImportBatch,
-    context: AuditContext,
-    lookup: CategorizationLookup,
-    categorizations: list[FullCategorization],
-) -> Iterator[str]:
-    """Yield each row as a line in COPY's text format; append categorizations of rows that have a category."""
-    company_id, actor = str(batch.company_id), NULL if context.actor is None else context.actor
-    tail = f"\t{batch.id}\t{batch.source}\t{actor}\t{actor}\t{context.time}\t{context.time}\tf\tf\t0\t"
-    for item in rows:
-        row_id, categorized_value = generate_id(), "0"
-        if item.category_id is not None:
-            categorizations.append(lookup.to_full_categorization(item, row_id))
-            categorized_value = item.amount_value
-        yield (
-            f"{company_id}\t{row_id}\t{item.account_id}\t{item.date}\t"
-            f"{escape_copy_text(item.from_to)}\t{escape_copy_text(item.description)}\t"
-            f"{item.amount_value}\t{item.amount_currency}\t{escape_nullable_copy_text(item.notes)}\t"
-            f"{'t' if item.pending else 'f'}\t{escape_nullable_copy_text(item.external_id)}\t"
-            f"{escape_nullable_copy_text(item.bank_reference)}{tail}{categorized_value}\n"
-        )

@@ -110,7 +110,7 @@ def find_cut_amounts(table: Table, mapping: ColumnMapping) -> FileFault | None:
         if first:
             return FileFault(
                 CODE,
-                "Line {line}: A comma seems to cut an amount in two. Put the amount in quotation marks.",
+                "Line {line}: A comma may split an amount. Put amounts in quotation marks.",
                 {"line": str(first)},
             )
     return None

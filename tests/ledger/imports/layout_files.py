@@ -64,7 +64,7 @@ REFUSED = {
     "70_millions_in_heading": (400, "amount_unit_unsupported", "Amount (m EUR)"),
     "70_millions_in_chinese": (400, "amount_unit_unsupported", "金额（百万）"),
     "70_amount_times_thousand": (400, "amount_unit_unsupported", "Amount x1000"),
-    "75_row_within_a_quote": (415, "statement_format_unknown", "Line 2: a quotation mark"),
+    "75_row_within_a_quote": (415, "statement_format_unknown", "Line 2: missing closing quotation mark"),
     "75_last_row_cut": (400, "statement_unreadable", "Line 3 ends before its last column"),
     "97_whole_number_beside_empty_amount": (400, "statement_unreadable", "Line 6: Amount: The amount is missing."),
     "99_comma_before_currency": (400, "statement_unreadable", SPLIT),

@@ -167,7 +167,7 @@ def test_multiline_cell_counts_its_lines():
 
 
 def test_unclosed_quotation_mark_is_rejected_with_line_number():
-    with pytest.raises(MalformedTable, match="Line 2: a quotation mark"):
+    with pytest.raises(MalformedTable, match="Line 2: missing closing quotation mark"):
         read_lines('a,b\n"x,y\n' + "z,z\n" * 60_000)
 
 
