@@ -143,13 +143,13 @@ def test_key_permissions_are_summarized(held, words):
 @pytest.mark.parametrize(
     ("held", "words"),
     [
-        ([*ROLES_OF_PERMISSION], "Sees everything, edit all, administers"),
-        (PLAIN, "Sees everything, edit all"),
-        (READS, "Sees everything, edit none"),
-        ([*READS, "files:write"], "Sees everything, changes 1 of 10"),
-        (["files:read", "accounts:read", "files:write"], "Sees 2 of 12, changes 1 of 10"),
-        (["audit:read"], "Sees nothing, edit none, administers"),
-        ([], "Sees nothing, edit none"),
+        ([*ROLES_OF_PERMISSION], "View all, edit all, administration"),
+        (PLAIN, "View all, edit all"),
+        (READS, "View all, edit none"),
+        ([*READS, "files:write"], "View all, edit 1 of 10"),
+        (["files:read", "accounts:read", "files:write"], "View 2 of 12, edit 1 of 10"),
+        (["audit:read"], "View none, edit none, administration"),
+        ([], "View none, edit none"),
     ],
 )
 def test_member_permissions_are_summarized(held, words):

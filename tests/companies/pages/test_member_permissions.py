@@ -31,8 +31,8 @@ def get_membership(user, company):
 
 def test_members_page_summarizes_permissions_of_each_member(owner, bob, acme):
     seen = get_page_text(owner.get(build_page_path(acme, "members")))
-    assert "Sees everything, changes 1 of 10" in seen
-    assert "Sees everything, edit all, administers" in seen
+    assert "View all, edit 1 of 10" in seen
+    assert "View all, edit all, administration" in seen
 
 
 def test_member_can_be_given_custom_permissions_and_returned_to_role(owner, api, bob, acme):

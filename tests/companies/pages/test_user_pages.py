@@ -129,7 +129,7 @@ def test_form_after_session_end_leads_to_sign_in_and_back(visitor, alice, acme):
     form = {"csrfmiddlewaretoken": get_csrf_token(visitor.get(SIGN_IN_PATH))}
     sent = visitor.post(f"{stood}/{acme.id}/remove", form, headers={"Referer": f"http://testserver{stood}"})
     told = visitor.get(sent["Location"])
-    assert "Your session had ended, so nothing saved." in told.content.decode()
+    assert "Your session expired and nothing was saved." in told.content.decode()
     assert f'name="next" value="{stood}"' in told.content.decode()
 
 

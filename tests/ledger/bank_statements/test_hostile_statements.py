@@ -81,5 +81,5 @@ def test_ofx_time_keeps_its_written_date(time):
 @pytest.mark.parametrize("time", ["2026 1 1", "2026+1+1", "20261301", "20260100", "soon"])
 def test_ofx_time_with_invalid_date_is_rejected_with_line_number(time):
     movement = f"<STMTTRN><DTPOSTED>{time}<TRNAMT>1</STMTTRN>\n".encode()
-    with pytest.raises(UnreadableFileError, match=r"Line 4: .*is no time"):
+    with pytest.raises(UnreadableFileError, match=r"Line 4: .*is not a valid time"):
         read_file(OFX + movement + b"</STMTRS></OFX>")

@@ -110,7 +110,7 @@ def test_table_export_escapes_formulas(api, books, read, text):
     bank = books.account(name=name)
     books.book(bank, "-1.00", fromTo=text, description=text, notes=text, externalId=text)
     (row,) = read(api)
-    for column in ("From/to", "Description", "Notes", "External ID"):
+    for column in ("From/to", "Description", "Notes", "External id"):
         assert row[column].startswith("'")
         assert row[column].replace("\r", "\n") == escape_formulas(text).replace(
             "\r", "\n"
@@ -227,7 +227,7 @@ def two_parts(books, bank):
 CATEGORIZATION_COLUMNS = [
     *("Date", "Account", "From/to", "Description", "Amount", "Currency", "Category", "P&L line", "Tax"),
     *("Service period start", "Service period end", "Counterparty", "Transaction amount", "Status", "Pending"),
-    *("Transfer", "Source", "Notes", "External ID", "Id"),
+    *("Transfer", "Source", "Notes", "External id", "Id"),
 ]
 
 

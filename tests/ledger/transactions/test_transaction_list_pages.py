@@ -51,9 +51,9 @@ def test_list_shows_latest_transactions_first_with_details(pages, books, three):
     rows = answer.content.decode().split("<tr")
     coffee = next(row for row in rows if three["coffee"] in row)
     hosting = next(row for row in rows if three["hosting"] in row)
-    assert ">Open<" in coffee
+    assert ">Uncategorized<" in coffee
     assert ">Pending<" in coffee
-    assert ">Open<" not in hosting
+    assert ">Uncategorized<" not in hosting
 
 
 @pytest.mark.parametrize(
