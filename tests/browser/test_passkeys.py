@@ -54,7 +54,7 @@ def test_passkey_signs_in_alone_and_as_second_factor(page, complaints, named, ch
     expect(page.get_by_role("heading", name="Your recovery codes")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("link", name="Done").click()
-    expect(page.get_by_text("10 of 10 are left")).to_be_visible()
+    expect(page.get_by_text("10 of 10 left")).to_be_visible()
     check_accessibility(page)
 
     page.get_by_role("button", name="Sign out").click()

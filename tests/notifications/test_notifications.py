@@ -316,7 +316,7 @@ def test_import_notification_names_the_file(acme, alice, audit_context):
     counts = {"count": 5, "skipped_before_data_start": 0, "duplicates": 0}
     notify.notify_import_finished(company_id=acme.id, context=hers, import_id=uuid4(), filename="march.csv", **counts)
     payload = Notification.objects.get(type="import.finished").payload
-    assert (payload["filename"], payload["body"]) == ("march.csv", "5 transactions were stored. File: march.csv")
+    assert (payload["filename"], payload["body"]) == ("march.csv", "5 transactions saved. File: march.csv")
 
 
 def test_lasting_problem_is_notified_once_until_read(acme, alice, audit_context):
@@ -357,7 +357,7 @@ def test_unknown_notification_type_cannot_be_stored(acme, alice, audit_context):
         (
             (0, 1_200, 3),
             "0 transactions imported",
-            "0 transactions were stored. 1,200 were there already. 3 are before the data start date.",
+            "0 transactions saved. 1,200 duplicates skipped. 3 are before the data start date.",
         ),
     ],
 )

@@ -240,7 +240,7 @@ def test_consent_page_preview_has_no_submit_button(staff, flow, client):
     url = f"/admin/oauth/application/{flow.application.pk}/preview/"
     text = staff.get(url).content.decode()
     assert "Forecaster" in text
-    assert "stay connected" in text
+    assert "keep access" in text
     assert 'type="submit"' not in text.split("data-consent")[0].partition("<form")[2].partition("</form>")[0]
     assert client.get(url).status_code == 302
     assert staff.get("/admin/oauth/application/999/preview/").status_code == 404
@@ -256,7 +256,7 @@ def test_app_list_shows_consent_count_and_last_use(staff, signed_in, granted):
     signed_in.call(granted["access_token"])
     assert row()[1] != "-"
     page = staff.get(f"/admin/oauth/application/{signed_in.application.pk}/change/").content.decode()
-    assert "refuses the tokens of 1 active consent " in page
+    assert "rejects the tokens of 1 active consent" in page
 
 
 def test_only_valid_client_hosts_can_be_allowed(staff):

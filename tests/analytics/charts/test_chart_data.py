@@ -370,7 +370,7 @@ def test_overview_of_demo_company_needs_few_queries(shown, django_assert_max_num
 
 def test_overview_states_period_and_currency(shown):
     start = f"{START:%-d %b %Y}"
-    assert f"{start} to {TODAY:%-d %b %Y} · all figures in EUR" in shown.page()
+    assert f"{start} to {TODAY:%-d %b %Y} · in EUR" in shown.page()
 
 
 def test_overview_page_and_assets_stay_below_transfer_size_limit(shown):

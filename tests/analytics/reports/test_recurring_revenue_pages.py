@@ -124,7 +124,7 @@ def test_recurring_revenue_summary_compares_with_another_month(viewer, api, acme
     asked = {"startMonth": "2024-10", "endMonth": "2024-12", "comparison": comparison}
     found = api.post("data/recurringRevenueSummary", {"month": month}).json()
     seen = get_page_text(viewer.get(build_page_path(acme), asked))
-    assert f"MRR at the end of the month., {format_money(str(found['mrr']), 'EUR')} in {named}" in seen
+    assert f"MRR at the end of the month, {format_money(str(found['mrr']), 'EUR')} in {named}" in seen
     assert f"who pay, {found['customers']} in {named}" in seen
 
 
@@ -152,17 +152,17 @@ def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, told
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"startMonth": "2024-13"}, "startMonth is no month"),
-        ({"endMonth": "soon"}, "endMonth is no month"),
+        ({"startMonth": "2024-13"}, "“startMonth” is not a valid month"),
+        ({"endMonth": "soon"}, "“endMonth” is not a valid month"),
         (
             {"startMonth": "2024-05", "endMonth": "2024-03"},
             "The last month is before the first. Showing 12 months up to the last.",
         ),
-        ({"startMonth": "1990-05", "endMonth": "2024-03"}, "At most 20 years"),
-        ({"mrrType": "xrr"}, "There is no such mrrType"),
-        ({"measure": "hats"}, "There is no such measure"),
+        ({"startMonth": "1990-05", "endMonth": "2024-03"}, "A period covers at most 20 years"),
+        ({"mrrType": "xrr"}, "The value of “mrrType” is not valid"),
+        ({"measure": "hats"}, "The value of “measure” is not valid"),
         ({"comparison": "rivals"}, "Unknown comparison. Showing none."),
-        ({"productId": UNKNOWN_ID}, "There is no such productId"),
+        ({"productId": UNKNOWN_ID}, "The value of “productId” is not valid"),
     ],
 )
 def test_recurring_revenue_page_shows_message_for_invalid_parameters(viewer, acme, told, asked, said):
@@ -246,15 +246,15 @@ def test_customer_page_shows_subscriptions_and_retracted_events(viewer, api, acm
     api.delete(f"subscription_events/{event['id']}")
     seen = get_page_text(viewer.get(build_page_path(acme, f"/customers/{told['Umbrella']}")))
     assert "No product d ended €0.00" in seen
-    assert "1 Nov 2024 1 Nov 2024 €70.00 a month retracted" in seen
+    assert "1 Nov 2024 1 Nov 2024 €70.00 per month retracted" in seen
     assert "Retract" not in seen.replace("retracted", ""), "nobody who may not write"
     assert viewer.get(build_page_path(acme, f"/customers/{UNKNOWN_ID}")).status_code == 404
 
 
 def test_event_list_shows_latest_event_first(viewer, api, acme, told):
     found = get_page_text(viewer.get(build_page_path(acme, "/events")))
-    assert "1 Nov 2024 Umbrella No product €70.00 a month 1 Jun 2024 Umbrella No product €0.00 a month" in found
-    assert "1 Mar 2023 Initech Team €100.00 a month" in found
+    assert "1 Nov 2024 Umbrella No product €70.00 per month 1 Jun 2024 Umbrella No product €0.00 per month" in found
+    assert "1 Mar 2023 Initech Team €100.00 per month" in found
     assert "1 Feb 2024 Globex No product €33.33 a week" in found
     api.delete(f"subscription_events/{api.get('subscription_events').json()[0]['id']}")
     assert "Umbrella No product retracted €70.00" in get_page_text(viewer.get(build_page_path(acme, "/events")))
@@ -302,7 +302,7 @@ def test_subscription_can_be_created_repriced_ended_and_deleted(owner, api, acme
     assert (made["productId"], made["currentAmountValue"], made["intervalCount"]) == (product, "99.00", 3)
     seen = get_page_text(owner.get(place))
     assert "Team s active €99.00 every 3 months" in seen
-    assert "€33.00 a month, a customer since" in seen
+    assert "€33.00 per month, customer since" in seen
     one = build_page_path(acme, f"/subscriptions/{made['id']}")
     assert 'value="99.00"' in owner.get(f"{one}/events/new").content.decode()
     assert owner.post(f"{one}/events/new", PRICE | {"amountValue": "120", "intervalCount": "1"}).status_code == 303

@@ -138,12 +138,12 @@ def test_invitation_page_names_company_and_inviter_and_changes_nothing(owner, in
         assert seen.status_code == 200
         assert seen["Cache-Control"] == "no-store"
         assert "Join Acme" in get_text(seen)
-        assert f"{alice.name} (alice@acme.example) invites dora@acme.example" in get_text(seen)
+        assert f"{alice.name} (alice@acme.example) invited dora@acme.example" in get_text(seen)
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
 def test_invitation_page_names_inviting_api_key(api, invited):
-    assert "API key of the company invites" in get_text(Client().get(invited(api, "dan@acme.example").link))
+    assert "An API key invited" in get_text(Client().get(invited(api, "dan@acme.example").link))
 
 
 def test_new_user_accepts_invitation_and_gets_account(owner, invited, acme):
@@ -165,7 +165,7 @@ def test_new_user_accepts_invitation_and_gets_account(owner, invited, acme):
         ({"new_password1": "short", "new_password2": "short"}, "at least 12 characters"),
         ({"new_password2": "another horse battery"}, "match"),
         ({"new_password1": "", "new_password2": ""}, "required"),
-        ({"name": "Dora\u202eDee"}, "on one line"),
+        ({"name": "Dora\u202eDee"}, "single line"),
         ({"name": "x" * 201}, "at most 200 characters"),
     ],
 )
@@ -234,7 +234,7 @@ def test_declined_invitation_can_be_sent_again(owner, invited):
     dora = invited(owner, "dora@acme.example")
     answer = Client().post(dora.link, {"decision": "decline"})
     assert answer.status_code == 200
-    assert "You do not join Acme" in get_text(answer)
+    assert "You declined the invitation to Acme" in get_text(answer)
     assert "dora@acme.example" not in get_text(owner.get("members"))
     entry = AuditEntry.objects.get(action="member.declined")
     assert (entry.actor, entry.before["email"]) == (None, "dora@acme.example")
@@ -453,7 +453,7 @@ def test_members_page_shows_resends_and_cancels_invitation(
     assert str(carla.id) not in shown
     with django_capture_on_commit_callbacks(execute=True):
         sent = owner.client.post(f"{page}/{hers.id}/resend", follow=True)
-    assert "sent to carla@globex.example again" in get_text(sent)
+    assert "Invitation to carla@globex.example resent" in get_text(sent)
     assert find_mailed_link(mailoutbox[-1]) != hers.link
     gone = owner.client.post(f"{page}/{hers.id}/remove", follow=True)
     assert "Invitation to carla@globex.example withdrawn." in get_text(gone)

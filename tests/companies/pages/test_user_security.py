@@ -275,7 +275,7 @@ def test_new_device_sign_in_is_mailed_once_per_device(told, alice):
     (mail,) = told(sign_in, desk, alice)
     assert mail.to == [alice.email]
     assert mail.subject == "New sign-in to your account"
-    assert "Firefox on Windows at the address 192.0.2.1 signed in to your account on " in mail.body
+    assert "Firefox on Windows (IP address 192.0.2.1) signed in to your account on " in mail.body
     assert "/app/security" in mail.body
     desk.post("/app/sign-out")
     assert told(sign_in, desk, alice) == []
@@ -320,7 +320,7 @@ def test_device_is_new_again_after_ninety_days(told, alice):
 
 def test_unknown_user_agent_is_not_quoted_in_mail(told, alice):
     (mail,) = told(sign_in, open_browser("Call +1 555 or visit https://evil.example now"), alice)
-    assert "Unknown device at the address" in mail.body
+    assert "Unknown device (IP address" in mail.body
     assert "evil" not in mail.body
 
 
@@ -328,7 +328,7 @@ def test_password_change_is_mailed_and_ends_other_sessions(told, desk, phone, al
     form = {"old_password": PASSWORD, "new_password1": OTHER, "new_password2": OTHER}
     (mail,) = told(submit_form, desk, "/app/password", form)
     assert (mail.subject, mail.to) == ("Password changed", [alice.email])
-    assert "by Firefox on Windows at the address 192.0.2.1" in mail.body
+    assert "from Firefox on Windows (IP address 192.0.2.1)" in mail.body
     assert Session.objects.for_user(alice).count() == 1
     assert (phone.get("/app/").status_code, desk.get("/app/").status_code) == (302, 200)
     assert list_events(alice)[-1] == PersonalEvent.PASSWORD_CHANGED
@@ -341,7 +341,7 @@ def test_password_reset_is_mailed_and_ends_all_sessions(told, desk, alice):
     moved = visitor.get(link)["Location"]
     (mail,) = told(submit_form, visitor, moved, {"new_password1": OTHER, "new_password2": OTHER})
     assert mail.subject == "Password changed"
-    assert "by Safari on iPhone at the address 192.0.2.8" in mail.body
+    assert "from Safari on iPhone (IP address 192.0.2.8)" in mail.body
     assert desk.get("/app/").status_code == 302
     assert not Session.objects.for_user(alice).exists()
 
@@ -363,7 +363,7 @@ def test_password_change_by_staff_is_mailed_and_ends_sessions(told, desk, alice)
     assert told(staff.post, address, form | {"password2": "x"}) == []
     (mail,) = told(staff.post, address, form)
     assert mail.to == [alice.email]
-    assert "changed by staff" in mail.body
+    assert "changed by support" in mail.body
     assert desk.get("/app/").status_code == 302
     assert staff.get("/admin/").status_code == 200
 
@@ -378,7 +378,7 @@ def test_api_key_creation_is_mailed_without_links_from_its_name(told, browser_of
     body = {"name": "see https://evil.example", "permissions": ["accounts:read"]}
     (mail,) = told(browser_of(alice, acme).post, "api_keys", body)
     assert (mail.subject, mail.to) == ("API key created", [alice.email])
-    assert "was created for “Acme” with your account" in mail.body
+    assert "was created for “Acme” from your account" in mail.body
     assert "https://evil" not in mail.body
     assert list_events(alice) == [PersonalEvent.API_KEY_CREATED]
     assert told(api.post, "api_keys", body | {"name": "by a key"}) == []

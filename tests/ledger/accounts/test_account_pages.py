@@ -84,7 +84,7 @@ def test_account_list_without_exchange_rate_shows_notice_and_no_conversion(viewe
     books.book(dollars, "5.00", str(TODAY))
     monkeypatch.setattr(account_balances, "get_rate_table", lambda: RateTable([]))
     seen = get_page_text(viewer.get(build_page_path(acme)))
-    assert "There is no exchange rate for USD" in seen
+    assert "No exchange rate for USD" in seen
     assert "$5.00 –" in seen
 
 

@@ -103,7 +103,7 @@ def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
         ("2026-01-31,x,y,12.345", "Amount 12.345 EUR has 2 decimals. 12.345 has 3."),
         ('2026-01-31,x,y,"1,5"', "Amount 1,5 “1,5” is not an amount with a decimal point."),
         ("2026-01-31,x,y,n/a", "Amount n/a “n/a” is not an amount with a decimal point."),
-        (",x,y,1.00", "Date nothing The date is missing."),
+        (",x,y,1.00", "Date empty The date is missing."),
         ("2026-01-31,x,y,1.00,extra", "entire row 2026-01-31 · x · y · 1.00 · extra The row has 5 columns"),
         ("2026-01-31,x", "entire row 2026-01-31 · x The row has 2 columns"),
         (f"2026-01-31,x,{'y' * 10_001},1.00", "The text is too long."),
@@ -131,7 +131,7 @@ def test_corrected_file_replaces_faulty_file_and_keeps_choices(editor, acme, ban
     assert dict(parse_qsl(urlsplit(again).query))["keep_duplicates"] == "on"
     gone = editor.get(address, follow=True)
     assert gone.redirect_chain[0][0] == build_page_path(acme, "/new")
-    assert b"no longer kept" in gone.content
+    assert b"has expired" in gone.content
     assert len(default_storage.listdir(uploads.UPLOAD_FOLDER)[1]) == 1
 
 
@@ -207,7 +207,7 @@ def test_import_file_over_size_limit_is_rejected_and_not_stored(editor, acme, ba
     settings.MAX_UPLOAD_MB = 1
     answer = upload_csv(editor, acme, bank, b"a,b\n" + b"1,2\n" * 300_000)
     assert answer.status_code == 413
-    assert "larger than 1 MB" in get_page_text(answer)
+    assert "maximum 1 MB" in get_page_text(answer)
     assert not default_storage.exists(uploads.UPLOAD_FOLDER)
 
 
@@ -217,7 +217,7 @@ def test_waiting_import_files_count_toward_quota(editor, acme, bank, settings):
     assert upload_csv(editor, acme, bank, content).status_code == 303
     answer = upload_csv(editor, acme, bank, content)
     assert answer.status_code == 413
-    assert "may take 1 MB" in get_page_text(answer)
+    assert "storage limit of 1 MB" in get_page_text(answer)
     assert len(default_storage.listdir(uploads.UPLOAD_FOLDER)[1]) == 1
 
 
@@ -390,7 +390,7 @@ def test_import_history_shows_source_user_and_count(editor, viewer, api, acme, b
     api.post("transactions/import", {"transactions": [item, item]})
     theirs, ours = get_page_text(viewer.get(build_page_path(acme))), get_page_text(editor.get(build_page_path(acme)))
     assert "bank.csv CSV file Main Some Person 2 Show" in ours
-    assert "import Main key “test” 1 1 there already Show" in ours
+    assert "import Main key “test” 1 1 duplicate Show" in ours
     assert "CSV file Main another person 2 Show" in theirs
     assert "import Main an API key 1 1 there already Show" in theirs
     assert "Undo" not in theirs

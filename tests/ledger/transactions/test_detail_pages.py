@@ -52,7 +52,7 @@ def test_transaction_page_shows_fields_split_documents_and_history(pages, books,
     for part in (
         *("Nimbus Cloud", "March hosting", "paid late", "−€119.00", "Hosting", "Cost of revenue", "−€100.00"),
         *("Pass-through tax", "−€19.00", "1 Mar 2026 – 31 Mar 2026", "Whole month", "invoice 12", "bill.pdf"),
-        *("key “test” booked it: −€119.00.", "key “test” categorized it:", "Hosting −€119.00."),
+        *("key “test” created it: −€119.00.", "key “test” categorized it:", "Hosting −€119.00."),
     ):
         assert part in text, part
     link = next(part for part in answer.content.decode().split('"') if part.endswith("/content"))
@@ -170,7 +170,7 @@ def test_deletion_returns_to_filtered_list_and_can_be_undone(pages, books, bough
     assert (books.parts(bought), books.parts(target)) == before
     history = get_page_text(pages.get(f"/{bought}"))
     assert "deleted it." in history
-    assert "took back that it was deleted, together with 1 other." in history
+    assert "restored it, together with 1 other." in history
     assert "opened it: the other leg of its transfer deleted." in get_page_text(pages.get(f"/{target}"))
 
 
@@ -326,7 +326,7 @@ def test_split_above_amount_is_rejected_and_more_rows_can_be_added(pages, books,
     part = {"category": f"{books.category('hosting')}:cogs", "amount": "-100.00"}
     answer = pages.post(f"/{bought}/split", **build_split_form(part, part))
     assert answer.status_code == 400
-    assert "add up to more than the transaction" in get_page_text(answer)
+    assert "exceed the amount of the transaction" in get_page_text(answer)
     answer = pages.post(f"/{bought}/split", **build_split_form(part, part, more="1"))
     assert answer.status_code == 200
     assert 'name="category-4"' in answer.content.decode()

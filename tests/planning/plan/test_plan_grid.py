@@ -276,7 +276,7 @@ def test_invalid_month_shows_current_year_with_a_message(viewer, owner, acme):
 def test_missing_rate_shows_a_message(owner, api, acme, office, monkeypatch):
     create_growth_rule(api, office, 0, amount={"type": "fixed", "amount": {"value": 5, "currency": "USD"}})
     monkeypatch.setattr(plan_grid, "get_rate_table", lambda: RateTable([]))
-    assert "There is no exchange rate for USD" in get_page_text(owner.get(build_page_path(acme)))
+    assert "No exchange rate for USD" in get_page_text(owner.get(build_page_path(acme)))
 
 
 def test_grid_queries_do_not_grow_with_items(owner, api, acme, office, django_assert_max_num_queries):

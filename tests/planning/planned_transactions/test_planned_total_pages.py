@@ -100,7 +100,7 @@ def test_missing_rate_for_open_amounts_shows_an_error(owner, acme, api, books, b
     book_receipt(books, bank, revenue, "10.00", "2026-02-05", amountCurrency="USD")
     monkeypatch.setattr("planning.planned_transactions.queries.settled_totals.get_rate_table", lambda: RateTable([]))
     for path in ("", "/rules", f"/{planned['id']}"):
-        assert "There is no exchange rate for USD" in get_page_text(owner.get(build_page_path(acme, path)))
+        assert "No exchange rate for USD" in get_page_text(owner.get(build_page_path(acme, path)))
     window = {"startDate": "2026-02-01", "endDate": "2026-02-28"}
     for path in ("due", f"{planned['id']}/occurrences"):
         refused = api.get(f"planned_transactions/{path}", window)

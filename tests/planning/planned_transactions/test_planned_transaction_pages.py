@@ -120,7 +120,7 @@ def test_missing_rate_shows_a_message(viewer, api, acme, account, monkeypatch):
     }
     api.post("planned_transactions", body)
     monkeypatch.setattr(cash_plan, "get_rate_table", lambda: RateTable([]))
-    assert "There is no exchange rate for USD" in get_page_text(viewer.get(build_page_path(acme)))
+    assert "No exchange rate for USD" in get_page_text(viewer.get(build_page_path(acme)))
 
 
 def test_cash_plan_omits_skipped_and_marks_changed_occurrences(viewer, api, acme, rent):
@@ -129,7 +129,7 @@ def test_cash_plan_omits_skipped_and_marks_changed_occurrences(viewer, api, acme
     api.put(f"planned_transactions/{rent}/overrides/{second}", {"date": str(moved), "amountValue": "-2500.00"})
     seen = get_page_text(viewer.get(build_page_path(acme)))
     assert f"{format_day(NEXT_MONTH)} Rent" not in seen
-    assert f"{format_day(moved)} instead of {format_day(second)} Rent changed Main −€2,500.00" in seen
+    assert f"{format_day(moved)} moved from {format_day(second)} Rent changed Main −€2,500.00" in seen
     assert f"Rent Main every month {format_day(moved)} −€2,500.00" in get_page_text(
         viewer.get(build_page_path(acme, "/rules"))
     )
@@ -262,7 +262,7 @@ def test_invalid_rule_update_is_rejected_and_changes_nothing(owner, api, acme, r
     api.put(f"planned_transactions/{rent}", {"passThroughTaxAmount": "-100.00"})
     answer = owner.post(build_page_path(acme, f"/{rent}/edit"), build_rule_form(amountValue="50.00", name="Other"))
     assert answer.status_code == 400
-    assert "Must have the amount" in get_page_text(answer)
+    assert "Must have the same sign as the amount" in get_page_text(answer)
     assert api.get(f"planned_transactions/{rent}").json()["name"] == "Rent"
 
 
@@ -277,7 +277,7 @@ def get_overrides(api, rent):
 
 def test_occurrence_can_be_skipped_and_restored(owner, api, acme, rent):
     answer = owner.post(build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}/skip"), follow=True)
-    assert f"Rent of {format_day(NEXT_MONTH)} is skipped." in get_page_text(answer)
+    assert f"Rent on {format_day(NEXT_MONTH)} skipped." in get_page_text(answer)
     assert get_overrides(api, rent) == {str(NEXT_MONTH): {"skipped": True}}
     assert f"{format_day(NEXT_MONTH)} skipped" in get_page_text(answer)
     answer = owner.post(build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}/restore"), follow=True)

@@ -84,7 +84,7 @@ def test_qif_entries_over_limit_are_rejected():
         read_qif(HEAD, *one * 3, most=2)
 
 
-INVALID_DATE_MESSAGE = "is not a valid date. Write it as 31/12/2026 or 2026-12-31."
+INVALID_DATE_MESSAGE = "is not a valid date. Use the format 31/12/2026 or 2026-12-31."
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ def test_only_jpy_krw_and_isk_have_no_decimals():
 
 @pytest.mark.parametrize("currency", ["", "eur", "BGN", "XXX"])
 def test_unknown_currency_is_rejected(currency):
-    with pytest.raises(UnknownCurrency, match=f"'{currency}' is not a known currency"):
+    with pytest.raises(UnknownCurrency, match=f"'{currency}' is not a supported currency"):
         get_minor_units(currency)
-    with pytest.raises(UnknownCurrency, match=f"'{currency}' is not a known currency"):
+    with pytest.raises(UnknownCurrency, match=f"'{currency}' is not a supported currency"):
         get_smallest_unit(currency)
 
 
