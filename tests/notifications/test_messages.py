@@ -46,11 +46,11 @@ def test_notifications_are_localized_on_pages_and_english_in_api(api, hers, owne
     german, english = get_page_text(owner.get(page, headers=GERMAN)), get_page_text(owner.get(page))
     for said, told in {
         "1.200 Buchungen importiert": "1,200 transactions imported",
-        "1.200 Buchungen wurden gespeichert. 2 waren schon da. 1 liegt": (
+        "1.200 Buchungen gespeichert. 2 Dubletten übersprungen. 1 liegt": (
             "1,200 transactions saved. 2 duplicates skipped. 1 is before the data start date."
         ),
-        "1 Buchung wurde entfernt. 1 war seit dem Import geändert worden.": (
-            "1 transaction removed. 1 had been changed since the import."
+        "1 Buchung gelöscht. 1 war seit dem Import geändert worden.": (
+            "1 transaction deleted. 1 had been changed since the import."
         ),
         "Main ist nicht abgestimmt": "Main is out of balance",
         "Am 28.02.2026: Kontoauszug −1,50 €, Buchungen 1.234,50 €.": (

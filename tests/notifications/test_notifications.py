@@ -353,7 +353,7 @@ def test_unknown_notification_type_cannot_be_stored(acme, alice, audit_context):
     ("counts", "title", "body"),
     [
         ((20_000, 0, 0), "20,000 transactions imported", "20,000 transactions saved."),
-        ((1, 1, 0), "1 transaction imported", "1 transaction was stored. 1 duplicate skipped."),
+        ((1, 1, 0), "1 transaction imported", "1 transaction saved. 1 duplicate skipped."),
         (
             (0, 1_200, 3),
             "0 transactions imported",

@@ -363,7 +363,7 @@ def test_password_change_by_staff_is_mailed_and_ends_sessions(told, desk, alice)
     assert told(staff.post, address, form | {"password2": "x"}) == []
     (mail,) = told(staff.post, address, form)
     assert mail.to == [alice.email]
-    assert "changed by support" in mail.body
+    assert "Support changed the password" in mail.body
     assert desk.get("/app/").status_code == 302
     assert staff.get("/admin/").status_code == 200
 

@@ -402,7 +402,7 @@ def test_import_undo_reports_removed_and_changed_rows(editor, api, acme, bank):
     assert api.put(f"transactions/{row.id}", {"notes": "seen"}).status_code == 200
     batch = ImportBatch.objects.for_company(acme.id).get()
     answer = editor.post(build_page_path(acme, f"/{batch.id}/undo"), follow=True)
-    assert "2 transactions removed. 1 had been changed since the import." in get_page_text(answer)
+    assert "2 transactions deleted. 1 had been changed since the import." in get_page_text(answer)
     assert list_stored(acme) == []
     again = editor.post(build_page_path(acme, f"/{batch.id}/undo"), follow=True)
     assert "The import was already undone." in get_page_text(again)
@@ -470,7 +470,7 @@ def test_import_check_queries_do_not_grow_with_rows(editor, acme, bank, django_a
 def test_row_with_two_errors_counts_as_one_bad_row(editor, acme, bank):
     text = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,+1190.00\n2026-02-32,Bank,Fee,x\n"
     address, answer = open_check_page(editor, acme, bank, text)
-    assert answer.content.decode().count('data-label="Why not"') == 1  # the first of them
+    assert answer.content.decode().count('data-label="Error"') == 1  # the first of them
     assert list_sums(answer)[3] == 1
     assert "Skip the row with errors" in get_page_text(answer)
     answer = confirm_import(editor, address, leave_out="on")

@@ -168,7 +168,7 @@ def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
     alices.post(f"{FACTORS}/codes")
     alices.post(f"{ADD}/remove")
     assert [what for user, what in told if user == alice] == [
-        "An authenticator app added.", "New recovery codes were created.", "Authenticator app removed."
+        "An authenticator app was added.", "New recovery codes were created.", "The authenticator app was removed."
     ]  # fmt: skip
 
 
