@@ -402,7 +402,7 @@ def test_import_undo_reports_removed_and_changed_rows(editor, api, acme, bank):
     assert api.put(f"transactions/{row.id}", {"notes": "seen"}).status_code == 200
     batch = ImportBatch.objects.for_company(acme.id).get()
     answer = editor.post(build_page_path(acme, f"/{batch.id}/undo"), follow=True)
-    assert "2 transactions deleted. 1 had been changed since the import." in get_page_text(answer)
+    assert "2 transactions deleted. 1 of them had been edited." in get_page_text(answer)
     assert list_stored(acme) == []
     again = editor.post(build_page_path(acme, f"/{batch.id}/undo"), follow=True)
     assert "The import was already undone." in get_page_text(again)
