@@ -71,7 +71,7 @@ def test_pages_warn_if_one_account_goes_below_zero_but_total_cash_does_not(api, 
     (notice,) = (each for each in re.findall(r'<p class="notice" role="status">(.*?)</p>', html) if "below" in each)
     day = TODAY + timedelta(days=7)
     assert f'<a href="/app/companies/{acme.id}/accounts/{payroll}">Payroll goes below zero</a>' in notice
-    assert f"from {day:%-d %b %Y} on: lowest −€400 on {day:%-d %b %Y}." in notice
+    assert f"from {day:%-d %b %Y}: lowest −€400 on {day:%-d %b %Y}." in notice
     create_planned_transaction(api, bank, "-9000.00", format_day(9))
     html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
     assert "goes below zero" not in html, "the cash itself does, which is told already"

@@ -94,7 +94,7 @@ def test_upcoming_movements_list_the_expected_card_settlement(alice, acme, api, 
     page = f"/app/companies/{acme.id}/ahead"
     html = client.get(page, window).content.decode()
     assert "booked on a card or in transit" in html
-    assert "out €1,000.00" in html
+    assert "€1,000.00 out" in html
     flows = client.get(page, window | {"accounts": "all"}).content.decode()
     assert "booked on a card or in transit" not in flows
-    assert "out €1,000.00" in flows
+    assert "€1,000.00 out" in flows

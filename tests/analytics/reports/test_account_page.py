@@ -90,7 +90,7 @@ def test_account_page_lists_own_transactions_and_links_to_full_list(api, alice, 
 
 def test_account_page_shows_balance_mismatch(alice, acme, bank):
     Account.objects.filter(id=bank).update(bank_connection={"balanceMismatchSince": "2026-01-31T00:00:00Z"})
-    assert "Main does not agree with its bank, since 31 Jan 2026" in unescape(get_account_page(alice, acme, bank))
+    assert "Main is out of balance since 31 Jan 2026" in unescape(get_account_page(alice, acme, bank))
 
 
 def test_account_page_hides_balances_and_rows_without_permission(api, acme, bank):
@@ -98,7 +98,7 @@ def test_account_page_hides_balances_and_rows_without_permission(api, acme, bank
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["accounts:read"])
     html = get_account_page(dan, acme, bank)
     assert "4,711" not in html
-    assert "Facts" in html
+    assert "Details" in html
 
 
 @pytest.mark.django_db(transaction=True)

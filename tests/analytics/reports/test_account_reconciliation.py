@@ -50,8 +50,8 @@ def test_account_page_shows_reconciliation_of_api_with_next_steps(api, alice, ac
     ]
     assert [row[4].split(" ")[0] for row in shown] == ["mar.xml", "feb.xml", "jan.xml"]
     assert "Same difference as in the previous statement." in shown[0][4]
-    assert "the bank has €4.45 less than the books" in shown[1][4]
-    link = re.search(r'href="([^"]+)">Transactions of these days', html)[1]
+    assert "The statement is €4.45 lower in this period" in shown[1][4]
+    link = re.search(r'href="([^"]+)">Transactions in this period', html)[1]
     assert "startDate=2026-02-01&amp;endDate=2026-02-28" in link
     assert read_list_total(alice, f"{link}&amp;total=true")[1] == 0
     first = re.search(r'href="([^"]+)">jan.xml<', html)[1]
@@ -112,7 +112,7 @@ def test_last_reconciliation_row_of_page_considers_previous_statement(api, alice
     }
     earlier = unescape(re.search(r'href="(\?[^"]*cursor=[^"]*)"', html)[1])
     rest = parse_reconciliation_table(get_account_page(alice, acme, main, earlier.partition("#")[0]))
-    assert ["the bank has €1.00 less than the books" in row[4] for row in rest] == [False, False, False, True]
+    assert ["The statement is €1.00 lower in this period" in row[4] for row in rest] == [False, False, False, True]
 
 
 def test_reconciliation_hides_files_and_balances_without_permission(api, acme, main):

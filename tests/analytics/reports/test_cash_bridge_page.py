@@ -76,7 +76,7 @@ def test_cash_bridge_page_links_amounts_to_their_transactions(viewer, acme, book
 def test_cash_bridge_page_and_overview_start_period_on_same_day(viewer, acme, books, bank):
     books.book(bank, "1.00", "2020-01-01")
     change = get_page_text(viewer.get(f"/app/companies/{acme.id}/change-of-cash?months=12"))
-    first = re.search(r"From opening cash to closing cash, (.*?) to ", change)[1]
+    first = re.search(r"From opening to closing cash, (.*?) to ", change)[1]
     overview = viewer.get(f"/app/companies/{acme.id}/overview/cash-balance.csv?months=12")
     days = overview.content.decode().splitlines()[1:]
     assert first in {f"{date.fromisoformat(line.split(',')[0]):%-d %b %Y}" for line in (days[0], days[-1])}

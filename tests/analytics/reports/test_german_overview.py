@@ -48,7 +48,7 @@ def test_period_heading_uses_reader_language():
 def test_compact_amounts_use_reader_language_and_axis_omits_currency():
     with use_locale(get_locale("de")):
         short = [format_compact_amount(Decimal(size), "EUR") for size in (12_500, 1_020_000, -12_300_000_000)]
-        assert short == ["12,5k\xa0€", "1,02\u202fMio.\xa0€", "−12,3\u202fMrd.\xa0€"]
+        assert short == ["12,5\u202fTsd.\xa0€", "1,02\u202fMio.\xa0€", "−12,3\u202fMrd.\xa0€"]
         assert format_axis_amount(Decimal(-1_500_000), "EUR") == "−1,5\u202fMio."
 
 

@@ -209,7 +209,7 @@ def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, bo
     assert "120.00" in listed.content.decode()
     assert "70.00" not in listed.content.decode()
     blind = factories.make_member(acme, "dora@acme.example", role=Role.VIEWER, permissions=["financials:read"])
-    assert "2 open transactions, not in" in get_overview(blind, acme)
+    assert "2 uncategorized transactions" in get_overview(blind, acme)
 
 
 def test_uncategorized_notice_counts_remainder_of_partly_split_transaction(api, alice, acme, bank, books):
@@ -218,7 +218,7 @@ def test_uncategorized_notice_counts_remainder_of_partly_split_transaction(api, 
     create_transaction(api, bank, "-7.00", MONTH)
     notice = get_overview(alice, acme).split('<p class="notice" role="status">')[1].split("</p>")[0]
     assert notice.partition("</a>, ")[2] == (
-        "not in revenue and expenses yet: €17 out. 1 is partly categorized: only its remainder counts here."
+        "€17 out not yet in revenue and expenses. 1 is partly categorized: only its remainder counts here."
     )
     address = re.search(r'href="([^"]+)"', notice)[1]
     assert read_list_total(alice, f"{address}&amp;total=true") == ("−€37.00", 2)
@@ -362,9 +362,9 @@ def test_cash_line_days_link_to_booked_or_expected_movements(api, alice, acme, b
     address = {day: re.search(rf'href="([^"]+)">{day:%-d %b %Y}<', shown)[1] for day in (TODAY, tomorrow, later)}
     opened = {day: sign_in(alice).get(unescape(url)).content.decode() for day, url in address.items()}
     assert "€100.00" in opened[TODAY]
-    assert "in €0.00, out €110.00, net −€110.00" in opened[tomorrow]
+    assert "€0.00 in, €110.00 out, −€110.00 net" in opened[tomorrow]
     assert f"overdue since {TODAY - timedelta(days=3):%-d %b %Y}" in opened[tomorrow]
-    assert "out €90.00" in opened[later]
+    assert "€90.00 out" in opened[later]
     assert "New rent" in opened[later]
     table = parse_table_rows(shown)
     assert [table[f"{day:%-d %b %Y}"][1] for day in (tomorrow, later)] == ["−10.00", "−100.00"]
@@ -383,7 +383,7 @@ def test_overview_names_account_with_balance_mismatch(alice, acme, bank):
     Account.objects.filter(id=bank).update(bank_connection=told)
     html = get_overview(alice, acme)
     place = f"/app/companies/{acme.id}/accounts/{bank}#reconciliation"
-    assert f'<a href="{place}">Main does not agree with its bank</a>' in html
+    assert f'<a href="{place}">Main is out of balance</a>' in html
     assert "since 31 Jan 2026: statement €120.50, ledger €100.00." in html
 
 
@@ -443,7 +443,7 @@ def test_overview_section_names_missing_permission(api, acme, bank, permission, 
     others = [name for name in ("balances:read", "financials:read", "subscriptions:read") if name != permission]
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=others)
     html = get_overview(dan, acme)
-    assert f"it needs the permission {permission}." in html
+    assert f"It needs the permission {permission}." in html
     shown = {title for title in TITLES if f">{title} in EUR</caption>" in html}
     assert shown == set(TITLES) - hidden
     assert ("4,711" in html) is (permission != "balances:read")

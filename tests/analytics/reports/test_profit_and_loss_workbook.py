@@ -88,7 +88,7 @@ def test_workbook_formulas_match_profit_and_loss_statement(api, year, interval, 
     asked = {"interval": interval} | ({"comparison": comparison} if comparison else {})
     found = read_workbook(download_workbook(api, **YEAR, **asked))
     told = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | asked).json()
-    sheets = {"Actual": "actual", "Plan": "planned"} | ({"Before": "comparisonActual"} if comparison else {})
+    sheets = {"Actual": "actual", "Plan": "planned"} | ({"Comparison": "comparisonActual"} if comparison else {})
     assert list(found) == list(sheets)
     for sheet, field in sheets.items():
         cells = found[sheet]
@@ -97,7 +97,7 @@ def test_workbook_formulas_match_profit_and_loss_statement(api, year, interval, 
             amount = Decimal(str(row[field]))
             expected[row["plType"], row["categoryName"]] += amount
             lines[row["plType"]] += amount
-        totals = {(line, name): amount for (line, name, period), amount in cells.items() if period == "Together"}
+        totals = {(line, name): amount for (line, name, period), amount in cells.items() if period == "Total"}
         for (line, name), amount in expected.items():
             label = next(label for label, word in WORDS.items() if word == line)
             assert totals[label, f"'{name}" if name.startswith("=") else name] == amount
@@ -120,9 +120,9 @@ def test_workbook_shows_comparison_months(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     asked = {"startDate": "2024-02-01", "endDate": "2024-03-10", "comparison": "previousPeriod", "toDate": "true"}
     found = read_workbook(download_workbook(api, **asked))
-    assert {period for _, _, period in found["Actual"]} == {"Feb 2024", "Mar 2024, to 10 Mar", "Together"}
-    assert {period for _, _, period in found["Before"]} == {"Jan 2024", "Feb 2024, to 10 Feb", "Together"}
-    assert found["Before"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
+    assert {period for _, _, period in found["Actual"]} == {"Feb 2024", "Mar 2024, to 10 Mar", "Total"}
+    assert {period for _, _, period in found["Comparison"]} == {"Jan 2024", "Feb 2024, to 10 Feb", "Total"}
+    assert found["Comparison"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
 
 
 def test_workbook_stays_valid_with_markup_in_category_name(api, books, bank):
@@ -137,13 +137,13 @@ def test_workbook_comparison_before_calendar_start_has_no_heading(api, year):
     asked = {"startDate": "0001-12-01", "endDate": "0002-01-31", "comparison": "previousYear"}
     found = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **asked)))
     heads = {sheet.title: [cell.value for cell in sheet[1]][1:] for sheet in found}
-    assert heads["Actual"] == ["Dec 1", "Jan 2", "Together"]
+    assert heads["Actual"] == ["Dec 1", "Jan 2", "Total"]
 
 
 def test_workbook_omits_future_months(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     actual = read_workbook(download_workbook(api, **YEAR))["Actual"]
-    assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024 (in progress)", "Together"}
+    assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024 (in progress)", "Total"}
     ahead = read_workbook(download_workbook(api, startDate="2025-01-01", endDate="2025-12-31"))["Actual"]
     assert set(ahead.values()) == {0}
 

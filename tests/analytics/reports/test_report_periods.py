@@ -69,7 +69,7 @@ def test_cash_plan_accepts_future_period_and_period_without_end(api, bank, shown
     [
         ("comparison=previousYear", "This page has no comparison. Compare periods on the overview."),
         ("startDate=2024-01-01&endDate=2024-03-31", "The period must end today or later. Showing the default period."),
-        (f"startDate={TODAY}&endDate={TODAY + timedelta(days=900)}", "The plan is shown for 2 years at most."),
+        (f"startDate={TODAY}&endDate={TODAY + timedelta(days=900)}", "The plan covers at most 2 years."),
         ("months=7", "Unknown period."),
     ],
 )
@@ -105,8 +105,8 @@ def test_recurring_revenue_accepts_period_of_other_reports(shown, query, first, 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("startDate=2024-02-31", "startDate is not a valid date"),
-        ("months=7", "There is no such months"),
+        ("startDate=2024-02-31", "“startDate” is not a valid date"),
+        ("months=7", "The value of “months” is not valid"),
         ("startDate=2024-03-20&endDate=2024-03-01", "The end date must be after the start date."),
     ],
 )
@@ -136,7 +136,7 @@ def test_inbox_overview_and_cash_plan_count_same_overdue_payments(api, books, ba
     assert "4 overdue planned transactions" in extract_text(shown("/inbox"))
     overview = extract_text(shown())
     assert "4 overdue planned transactions" in overview
-    assert "−€40 together" in overview
+    assert "−€40 in total" in overview
     assert len(re.findall(r"Late overdue", extract_text(shown("/planned")))) == 4
 
 
@@ -153,7 +153,7 @@ def test_uncategorized_notice_covers_the_months_shown(path, api, bank, shown):
     create_transaction(api, bank, "-500.00", last)
     html = shown(f"{path}?startDate={add_months(MONTH, -3)}&endDate={last.replace(day=20)}")
     notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
-    assert "1 open transaction<" in notice
+    assert "1 uncategorized transaction<" in notice
     assert f"endDate={last}" in notice
 
 

@@ -31,7 +31,7 @@ def test_upcoming_movements_exclude_expected_payments_on_transit_accounts(api, a
     client = Client()
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     html = client.get(f"/app/companies/{acme.id}/ahead", window).content.decode()
-    assert "out €40.00" in html
+    assert "€40.00 out" in html
 
 
 def test_upcoming_movements_of_tomorrow_include_overdue_and_due_today(api, alice, acme, bank):
@@ -44,5 +44,5 @@ def test_upcoming_movements_of_tomorrow_include_overdue_and_due_today(api, alice
     client = Client()
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     html = client.get(f"/app/companies/{acme.id}/ahead", window).content.decode()
-    assert "out €105.00" in html
+    assert "€105.00 out" in html
     assert [html.count(f"Due {day}") for day in (TODAY - timedelta(days=3), TODAY, TOMORROW)] == [1, 1, 1]
