@@ -82,7 +82,7 @@ def test_account_page_lists_own_transactions_and_links_to_full_list(api, alice, 
     assert html.count('<td class="date">') == 2
     assert "−€12.00" in html
     assert "$99.00" not in html
-    address = re.search(r'<a href="([^"]+)">All of these days', html)[1]
+    address = re.search(r'<a href="([^"]+)">Transactions in this period', html)[1]
     assert read_list_total(alice, address) == ("−€24.00", 2)
     day = re.search(rf'href="([^"]+)">{TODAY:%-d %b %Y}<', html)[1]
     assert read_list_total(alice, f"{day}&amp;total=true") == ("−€12.00", 1)
@@ -90,7 +90,7 @@ def test_account_page_lists_own_transactions_and_links_to_full_list(api, alice, 
 
 def test_account_page_shows_balance_mismatch(alice, acme, bank):
     Account.objects.filter(id=bank).update(bank_connection={"balanceMismatchSince": "2026-01-31T00:00:00Z"})
-    assert "Main is out of balance since 31 Jan 2026" in unescape(get_account_page(alice, acme, bank))
+    assert "Main is out of balance, since 31 Jan 2026" in unescape(get_account_page(alice, acme, bank))
 
 
 def test_account_page_hides_balances_and_rows_without_permission(api, acme, bank):

@@ -308,7 +308,8 @@ def read_list_total(user, address):
     answer = sign_in(user).get(unescape(address))
     assert answer.status_code == 200
     amount, count = re.search(
-        r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong> in (\d+) ', answer.content.decode()
+        r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong> (?:in|recognized in this period from) (\d+) ',
+        answer.content.decode(),
     ).groups()
     return amount, int(count)
 

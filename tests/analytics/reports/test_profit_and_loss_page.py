@@ -45,7 +45,7 @@ def parse_statement(html):
 def parse_cell(text):
     link = re.search(r'href="([^"]+)"', text)
     actual = re.sub(r"<span.*", "", text)
-    plan, before = (re.search(rf">{word} ([−\d.,]+)", text) for word in ("plan", "before"))
+    plan, before = (re.search(rf">{word} ([−\d.,]+)", text) for word in ("plan", "previously"))
     return (
         Decimal(format_plain_cell(re.sub(r"<[^>]+>", "", actual))),
         Decimal(format_plain_cell(plan[1])) if plan else Decimal(0),

@@ -124,7 +124,7 @@ def test_recurring_revenue_summary_compares_with_another_month(viewer, api, acme
     asked = {"startMonth": "2024-10", "endMonth": "2024-12", "comparison": comparison}
     found = api.post("data/recurringRevenueSummary", {"month": month}).json()
     seen = get_page_text(viewer.get(build_page_path(acme), asked))
-    assert f"MRR at the end of the month, {format_money(str(found['mrr']), 'EUR')} in {named}" in seen
+    assert f"at the end of the month, {format_money(str(found['mrr']), 'EUR')} in {named}" in seen
     assert f"with active subscriptions, {found['customers']} in {named}" in seen
 
 
