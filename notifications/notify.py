@@ -56,7 +56,7 @@ def send_notification(
         payload_values: more keys of the payload in camelCase, from which the texts are made; JSON values
             or dates.
     """
-    recipient_ids = set(list_default_recipients(company_id, context, type) if recipients is None else recipients)
+    recipient_ids = set(list_recipients_for_actor(company_id, context, type) if recipients is None else recipients)
     entity = {"entityType": entity_type, "entityId": None if entity_id is None else str(entity_id)}
     if unless_unread is not None:
         matching_payload = entity | {name: payload_values[name] for name in unless_unread}
@@ -76,7 +76,7 @@ def send_notification(
     return len(rows)
 
 
-def list_default_recipients(company_id: UUID, context: AuditContext, kind: NotificationType) -> list[UUID]:
+def list_recipients_for_actor(company_id: UUID, context: AuditContext, kind: NotificationType) -> list[UUID]:
     """Return the user who acted; for actions of keys and the service the managers who may see the subject."""
     if context.user_id is not None:
         return [context.user_id]

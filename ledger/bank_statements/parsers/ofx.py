@@ -76,10 +76,10 @@ def find_mark(text: str) -> str:
         return find_decimal_mark(match[1] for match in AMOUNT_TAG.finditer(text))
     except MixedMarksError as error:
         line = text.count("\n", 0, text.find(error.texts[1])) + 1
-        raise mixed_marks(error, line) from None
+        raise build_mixed_marks_error(error, line) from None
 
 
-def mixed_marks(error: MixedMarksError, line: int) -> UnreadableFileError:
+def build_mixed_marks_error(error: MixedMarksError, line: int) -> UnreadableFileError:
     text, other = (each[:40] for each in error.texts)
     return UnreadableFileError("“{text}” and “{other}” use different decimal marks.", line=line, text=text, other=other)
 

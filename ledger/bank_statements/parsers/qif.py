@@ -15,7 +15,7 @@ from ledger.bank_statements.parsers.models import (
     UnreadableFileError,
     clean_text,
 )
-from ledger.bank_statements.parsers.ofx import mixed_marks, parse_signed_amount
+from ledger.bank_statements.parsers.ofx import build_mixed_marks_error, parse_signed_amount
 from ledger.calc.months import resolve_day_in_month
 from ledger.calc.written_amounts import MixedMarksError, find_decimal_mark
 from ledger.imports.calc.entries import Entry
@@ -236,7 +236,7 @@ def find_mark(records: list[QifRecord]) -> str:
     try:
         return find_decimal_mark(reversed(lines))
     except MixedMarksError as error:
-        raise mixed_marks(error, lines[error.texts[1]]) from None
+        raise build_mixed_marks_error(error, lines[error.texts[1]]) from None
 
 
 def build_qif_entry(when: date, line: int, values: dict[str, str], currency: str, mark: str) -> Entry:

@@ -10,8 +10,8 @@ from ledger.imports.calc.column_mapping import AMOUNT_FIELDS
 from ledger.imports.calc.columns import (
     Column,
     find_table_marks,
+    has_decimal_mark,
     is_date_like_cell,
-    is_marked,
 )
 from ledger.imports.calc.detection_result import Answer, FileFault, build_mapping_update
 from ledger.imports.calc.pair_search import Pair, PairSearch
@@ -43,7 +43,7 @@ class AmountSearch(PairSearch):
             return
         positions = [self.mapping.columns[name] for name in (*AMOUNT_FIELDS, "fee") if name in self.mapping.columns]
         texts = [text for position in positions for text in self.columns[position].distinct]
-        if any(map(is_marked, texts)):
+        if any(map(has_decimal_mark, texts)):
             options: list[Answer] = [(str(mark), build_mapping_update(decimal_mark=mark)) for mark in self.marks]
             self.ask("decimal_mark", "decimalMark", options)
 
@@ -54,7 +54,7 @@ class AmountSearch(PairSearch):
         for line in self.table.rows[:SAMPLE_ROWS]:
             cells = line.cells
             for text in (cells[place] for place in places if place < len(cells)):
-                marks = [mark for mark in DecimalMark if is_amount_text(text, mark)] if is_marked(text) else []
+                marks = [mark for mark in DecimalMark if is_amount_text(text, mark)] if has_decimal_mark(text) else []
                 if len(marks) == 1 and any(map(is_date_like_cell, cells)):
                     first.setdefault(marks[0], (line.number, text))
         if len(first) > 1:
@@ -70,14 +70,14 @@ class AmountSearch(PairSearch):
         if self.has_given_amount:
             self.complete_pair()
             if not self.replace_kept_amounts(balances, balances_before):
-                self.prove_given(balances, balances_before)
+                self.check_given_amounts(balances, balances_before)
             self.ask_mark()
             return
         marks = getattr(self, "marks", [self.mapping.decimal_mark])
         for mark in marks:
             self.mapping = replace(self.mapping, decimal_mark=mark)
             self.drop_account_column(balances, mark)
-            if self.prove_any(balances, balances_before, mark):
+            if self.find_amounts_by_balance(balances, balances_before, mark):
                 if len(marks) > 1:
                     self.result.proven.append("decimal_mark")
                 return
@@ -107,7 +107,7 @@ class AmountSearch(PairSearch):
             return [] if place is None else [self.columns[place]]
         return self.role(name)
 
-    def prove_given(self, balances: list[Column], balances_before: list[Column]) -> None:
+    def check_given_amounts(self, balances: list[Column], balances_before: list[Column]) -> None:
         """Check the balance against the amount columns of the settings; the columns stay."""
         self.put_balances(balances, balances_before)
         steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
@@ -142,7 +142,7 @@ class AmountSearch(PairSearch):
         self.mapping = replace(
             self.mapping, columns={name: place for name, place in self.mapping.columns.items() if name not in names}
         )
-        proven = self.prove_any(balances, balances_before, self.mapping.decimal_mark)
+        proven = self.find_amounts_by_balance(balances, balances_before, self.mapping.decimal_mark)
         if proven and self.steps and self.steps.steps.best_share(self.read_sample(self.mapping)) > share:
             return True
         self.mapping, self.taken, self.pinned = before
@@ -154,7 +154,7 @@ class AmountSearch(PairSearch):
         self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
     ) -> Iterator[BalanceProof]:
         """The balances that amounts are held against: those before and after each row, or one column of them."""
-        days, groups = self.find_days(), self.groups()
+        days, groups = self.find_days(), self.find_account_columns()
         for balance in balances:
             for before in balances_before:
                 if before is not balance:
@@ -164,7 +164,7 @@ class AmountSearch(PairSearch):
         for before in balances_before:
             yield BalanceProof(before, groups, mark, days, is_before=True)
 
-    def groups(self) -> list[Column]:
+    def find_account_columns(self) -> list[Column]:
         """Return the columns whose values split the table into accounts with balances of their own."""
         currencies = [
             column
@@ -188,7 +188,7 @@ class AmountSearch(PairSearch):
                 self.roles.setdefault("counterpartyAccount", []).append(column)
                 return
 
-    def prove_any(self, balances: list[Column], balances_before: list[Column], mark: DecimalMark) -> bool:
+    def find_amounts_by_balance(self, balances: list[Column], balances_before: list[Column], mark: DecimalMark) -> bool:
         """The amounts that most steps of a balance prove; headings decide where several do."""
         pair = self.named_pair()
         is_named = bool(balances or balances_before)

@@ -70,7 +70,7 @@ class BalanceDirectionSearch(AmountSearch):
     def has_exact_steps(self, signed: Column) -> bool:
         """Whether a balance with signs steps by the amounts, with their signs."""
         for amounts in self.list_amounts(signed):
-            steps = BalanceProof(signed, self.groups(), self.mapping.decimal_mark, self.find_days())
+            steps = BalanceProof(signed, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
             same, opposite = steps.compare(amounts) if steps.prove(amounts) else (0, 0)
             if same and not opposite:
                 return True
@@ -83,7 +83,7 @@ class BalanceDirectionSearch(AmountSearch):
     def find_kinds_of_amounts(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
         """Return the direction of each row, where the balance steps as the directions say; empty where it does not."""
         for amounts in self.list_amounts(balance):
-            steps = BalanceProof(balance, self.groups(), self.mapping.decimal_mark, self.find_days())
+            steps = BalanceProof(balance, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
             shown = steps.find_kinds(amounts, column) if steps.prove(amounts) else {}
             if shown and all(shown_kinds == {kinds.get(value)} for value, shown_kinds in shown.items()):
                 return [kinds.get(fold_value(cell)) for cell in column.cells]
@@ -92,7 +92,7 @@ class BalanceDirectionSearch(AmountSearch):
     def find_steps(self, signed: Column) -> list[str | None]:
         """Return which way a balance with signs steps at each row; empty where it does not step by the amounts."""
         for amounts in self.list_amounts(signed):
-            steps = BalanceProof(signed, self.groups(), self.mapping.decimal_mark, self.find_days())
+            steps = BalanceProof(signed, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
             if steps.steps.best_share(amounts) >= AGREED and steps.prove(amounts) and steps.reading:
                 return [None if not step else "in" if step > 0 else "out" for step in steps.reading.steps]
         return []

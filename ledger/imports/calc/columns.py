@@ -267,14 +267,14 @@ def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
     numbers = [column for column in columns if column.is_number]
     money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]
     for found in (money, numbers):
-        texts = [text for column in found for text in column.distinct if is_marked(text)]
+        texts = [text for column in found for text in column.distinct if has_decimal_mark(text)]
         marks = list(find_decimal_marks(texts))
         if texts and (len(marks) == 1 or all(map(_agree, texts))):
             return marks[:1]
     return marks if texts else marks[:1]
 
 
-def is_marked(text: str) -> bool:
+def has_decimal_mark(text: str) -> bool:
     """Whether a text has what may be a decimal mark; a spreadsheet's own numbers need none."""
     return ("." in text or "," in text) and type(text) is not NumberText
 

@@ -50,7 +50,7 @@ class DirectionSearch(CurrencySearch):
         self.put("direction", column.place)
         shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
         self.choose_kinds(values, known, shown)
-        self.choose_minus(amounts)
+        self.choose_minus_meaning(amounts)
         return True
 
     def find_direction_columns(self, amount: Column) -> list[Column]:
@@ -123,7 +123,7 @@ class DirectionSearch(CurrencySearch):
             options.append((value, build_mapping_update(directions=whole)))
         self.ask("direction_values", "directionValues", options)
 
-    def choose_minus(self, amounts: Amounts) -> None:
+    def choose_minus_meaning(self, amounts: Amounts) -> None:
         """What a minus beside a direction means: what the balance shows, nothing where all agree, else asked."""
         if "direction" in self.mapping.minus_means or not any(amount and amount < 0 for amount in amounts):
             return
