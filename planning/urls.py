@@ -3,8 +3,9 @@
 from django.urls import path
 
 from planning.plan.pages import plan
+from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions
-from planning.planned_transactions.views import PlanItemViewSet, PlannedTransactionViewSet
+from planning.planned_transactions.views import PlannedTransactionViewSet
 
 COMPANY = "companies/<str:company_id>"
 PLANNED_TRANSACTION = f"{COMPANY}/planned_transactions/<str:planned_transaction_id>"

@@ -1,9 +1,8 @@
-"""Serializers of planned transactions, their occurrences and overrides, and plan items."""
+"""Serializers of planned transactions, their occurrences and overrides."""
 
 import datetime as dt
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, get_args
 
 from django.utils.translation import gettext_lazy
@@ -15,10 +14,9 @@ from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer, Stric
 from ledger.money.calc.money import format_amount
 from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.serializers import CounterpartyRef, DateRuleSerializer
-from planning.calc.plan_postings import AMOUNT_TYPES, MAX_AMOUNT
 from planning.calc.recurrence import OccurrenceState
 from planning.calc.settlement_matching import SettlementMatch
-from planning.models import MAX_INTERVAL, Frequency, PlanItem, PlannedOverride, PlannedTransaction, SettledBy
+from planning.models import MAX_INTERVAL, Frequency, PlannedOverride, PlannedTransaction, SettledBy
 from planning.planned_transactions.queries.occurrences import DueOccurrence
 
 WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
@@ -265,55 +263,3 @@ class MatchSerializer(StrictSerializer):
             "difference": format_amount(match.difference, awaited.currency),
             "days": match.days,
         }
-
-
-class PlanMoney(StrictSerializer):
-    value = fields.NumberField(minimum=-MAX_AMOUNT, maximum=MAX_AMOUNT)
-    currency = CurrencyField()
-
-
-class PlanAmountSerializer(StrictSerializer):
-    """The amount of each repetition. `fixed`: always `amount`. `changeByAmount`: `amount` times 1, 2, 3 and so on.
-    `relative`: `amount`, then each times (1 + `relativeChange`). The maximum is 999999999999999.9999."""
-
-    type = fields.ChoiceField(choices=AMOUNT_TYPES)
-    amount = PlanMoney()
-    relative_change = fields.NumberField(
-        minimum=Decimal(-1),
-        maximum=Decimal(10),
-        allow_null=True,
-        default=None,
-        help_text="Growth, such as 0.1 for 10%.",
-    )
-
-
-class PlanItemSerializer(StrictModelSerializer):
-    company_id = serializers.UUIDField(read_only=True)
-    month = fields.MonthField(help_text="First month, YYYY-MM.")
-    category_id = fields.IdField()
-    amount = PlanAmountSerializer()
-    duration = fields.IntegerField(
-        allow_null=True,
-        required=False,
-        min_value=1,
-        max_value=MAX_INT32,
-        help_text="Duration in months; null for no end.",
-    )
-    frequency = fields.IntegerField(
-        required=False, min_value=0, max_value=MAX_INT32, help_text="Months between repetitions; 0 for once."
-    )
-
-    class Meta:
-        model = PlanItem
-        fields = (
-            "id",
-            "company_id",
-            "month",
-            "pl_type",
-            "category_id",
-            "amount",
-            "duration",
-            "frequency",
-            *AUDIT_FIELDS,
-        )
-        read_only_fields = ("id", "company_id", *AUDIT_FIELDS)

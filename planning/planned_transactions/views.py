@@ -1,27 +1,23 @@
-"""Endpoints of planned transactions and plan items."""
+"""Endpoints of planned transactions."""
 
 import datetime as dt
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListSerializer
 
-from companies.api.company_viewset import CompanyViewSet
 from companies.api.fields import DateField
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
 from companies.api.serializers import SUCCESS, StrictSerializer, Success
 from companies.errors import NotFoundError
 from companies.permissions import Permission
-from ledger.money.calc.fx import RateLookupError
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.recognition.service_periods import PERIOD_ERRORS
-from planning.models import PlanItem, PlannedSource, PlannedTransaction, attach_overrides
-from planning.plan.actions import plan_items
+from planning.base_views import CRUD_PERMISSIONS, READ, WRITE, PlanningViewSet
+from planning.models import PlannedSource, PlannedTransaction, attach_overrides
 from planning.planned_transactions import serializers
 from planning.planned_transactions.actions import overrides, planned_transactions
 from planning.planned_transactions.queries import transaction_matches
@@ -32,24 +28,11 @@ WINDOW_PARAMETERS = [
     OpenApiParameter("startDate", dt.date, required=True, description="First day, YYYY-MM-DD."),
     OpenApiParameter("endDate", dt.date, required=True, description="Last day, at most ten years later."),
 ]
-READ, WRITE = Permission.PLANNING_READ, Permission.PLANNING_WRITE
-CRUD_PERMISSIONS = {"list": READ, "retrieve": READ, "create": WRITE, "update": WRITE, "destroy": WRITE}
 
 
 class OccurrenceWindow(StrictSerializer):
     start_date = DateField()
     end_date = DateField()
-
-
-class PlanningViewSet(CompanyViewSet):
-    def handle_exception(self, exc: Exception) -> Response:
-        """Answer a missing exchange rate as an API error."""
-        return super().handle_exception(MissingRateError(str(exc)) if isinstance(exc, RateLookupError) else exc)
-
-    def merge_body(self, shape: Any, row: Any) -> dict[str, Any]:
-        """Return the stored resource with the fields of the request, parsed."""
-        body = self.request.data
-        return self.parse_body(shape, data={**shape(row).data, **body} if isinstance(body, Mapping) else body)
 
 
 class PlannedTransactionViewSet(PlanningViewSet):
@@ -262,54 +245,3 @@ class PlannedTransactionViewSet(PlanningViewSet):
         if day is None:
             raise NotFoundError
         return day
-
-
-class PlanItemViewSet(PlanningViewSet):
-    schema_tags = ["Plan items"]
-    resource = PlanItem
-    permission_for = CRUD_PERMISSIONS
-
-    @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.PlanItemSerializer(many=True))
-    def list(self, request: Request, company_id: str) -> Response:
-        """List plan items, newest first."""
-        self.allow_parameters("limit", "cursor")
-        return self.respond_with_page(
-            PlanItem.objects.for_company(self.company.id), serializers.PlanItemSerializer, order=("-id",)
-        )
-
-    @extend_schema(
-        request=serializers.PlanItemSerializer,
-        responses={201: serializers.PlanItemSerializer},
-    )
-    def create(self, request: Request, company_id: str) -> Response:
-        """Create a plan item.
-
-        `frequency` is the number of months between repetitions (default 1; 0 for once). `duration` is the number of
-        months from `month` (null for no end).
-        """
-        values = self.parse_body(serializers.PlanItemSerializer)
-        item = plan_items.create_plan_item(company=self.company, context=self.audit_context, values=values)
-        location = f"/companies/{self.company.id}/plan_items/{item.id}"
-        return self.respond_with_one(item, serializers.PlanItemSerializer, status=201, location=location)
-
-    @extend_schema(responses=serializers.PlanItemSerializer)
-    def retrieve(self, request: Request, company_id: str, plan_item_id: str) -> Response:
-        """Get a plan item."""
-        return self.respond_with_one(self.get_row(PlanItem.objects, plan_item_id), serializers.PlanItemSerializer)
-
-    @extend_schema(request=serializers.PlanItemSerializer(partial=True), responses=serializers.PlanItemSerializer)
-    def update(self, request: Request, company_id: str, plan_item_id: str) -> Response:
-        """Update the fields you send; `amount` is replaced as a whole."""
-        item = plan_items.update_plan_item(
-            company=self.company,
-            context=self.audit_context,
-            item_id=plan_item_id,
-            build_values=partial(self.merge_body, serializers.PlanItemSerializer),
-        )
-        return self.respond_with_one(item, serializers.PlanItemSerializer)
-
-    @extend_schema(responses={200: Success})
-    def destroy(self, request: Request, company_id: str, plan_item_id: str) -> Response:
-        """Delete a plan item with all its planned amounts."""
-        plan_items.delete_plan_item(company=self.company, context=self.audit_context, item_id=plan_item_id)
-        return Response(SUCCESS)

@@ -29,8 +29,8 @@ from planning.models import PlanItem
 from planning.plan.actions import grid_changes, plan_items
 from planning.plan.pages import plan_grid
 from planning.plan.pages.plan_grid import PlanGrid
+from planning.plan.serializers import PlanItemSerializer
 from planning.planned_transactions.forms import parse_integer_or_text
-from planning.planned_transactions.serializers import PlanItemSerializer
 
 TAB = "profit-and-loss"
 MAX_ITEMS_SHOWN = 200  # items of one row

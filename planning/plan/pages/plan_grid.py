@@ -26,7 +26,7 @@ from ledger.transactions.pages.labels import (
 )
 from planning.forecast.queries import ResultKey, sum_planned_results_in_base
 from planning.plan.actions.grid_changes import PlanCell, PlanRow
-from planning.planned_transactions.serializers import PlanItemSerializer
+from planning.plan.serializers import PlanItemSerializer
 
 ROWS_PER_PAGE = 60  # of a page; with the longest amounts its form has half of the allowed size
 SYSTEM_CATEGORY_KEYS = {"transfer", "initialBalance"}  # categories that only the service posts to

@@ -1,0 +1,63 @@
+"""Endpoints of plan items."""
+
+from functools import partial
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.openapi.schema import PAGING_PARAMETERS
+from companies.api.serializers import SUCCESS, Success
+from planning.base_views import CRUD_PERMISSIONS, PlanningViewSet
+from planning.models import PlanItem
+from planning.plan.actions import plan_items
+from planning.plan.serializers import PlanItemSerializer
+
+
+class PlanItemViewSet(PlanningViewSet):
+    schema_tags = ["Plan items"]
+    resource = PlanItem
+    permission_for = CRUD_PERMISSIONS
+
+    @extend_schema(parameters=PAGING_PARAMETERS, responses=PlanItemSerializer(many=True))
+    def list(self, request: Request, company_id: str) -> Response:
+        """List plan items, newest first."""
+        self.allow_parameters("limit", "cursor")
+        return self.respond_with_page(PlanItem.objects.for_company(self.company.id), PlanItemSerializer, order=("-id",))
+
+    @extend_schema(
+        request=PlanItemSerializer,
+        responses={201: PlanItemSerializer},
+    )
+    def create(self, request: Request, company_id: str) -> Response:
+        """Create a plan item.
+
+        `frequency` is the number of months between repetitions (default 1; 0 for once). `duration` is the number of
+        months from `month` (null for no end).
+        """
+        values = self.parse_body(PlanItemSerializer)
+        item = plan_items.create_plan_item(company=self.company, context=self.audit_context, values=values)
+        location = f"/companies/{self.company.id}/plan_items/{item.id}"
+        return self.respond_with_one(item, PlanItemSerializer, status=201, location=location)
+
+    @extend_schema(responses=PlanItemSerializer)
+    def retrieve(self, request: Request, company_id: str, plan_item_id: str) -> Response:
+        """Get a plan item."""
+        return self.respond_with_one(self.get_row(PlanItem.objects, plan_item_id), PlanItemSerializer)
+
+    @extend_schema(request=PlanItemSerializer(partial=True), responses=PlanItemSerializer)
+    def update(self, request: Request, company_id: str, plan_item_id: str) -> Response:
+        """Update the fields you send; `amount` is replaced as a whole."""
+        item = plan_items.update_plan_item(
+            company=self.company,
+            context=self.audit_context,
+            item_id=plan_item_id,
+            build_values=partial(self.merge_body, PlanItemSerializer),
+        )
+        return self.respond_with_one(item, PlanItemSerializer)
+
+    @extend_schema(responses={200: Success})
+    def destroy(self, request: Request, company_id: str, plan_item_id: str) -> Response:
+        """Delete a plan item with all its planned amounts."""
+        plan_items.delete_plan_item(company=self.company, context=self.audit_context, item_id=plan_item_id)
+        return Response(SUCCESS)
