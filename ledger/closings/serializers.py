@@ -23,10 +23,10 @@ MOVEMENTS = ["start", "new", "reactivate", "upgrade", "downgrade", "cancel", "cu
 
 
 class CloseRequest(StrictSerializer):
-    month = fields.MonthField(help_text="the last month to close")
+    month = fields.MonthField(help_text="Last month to close, YYYY-MM.")
     note = fields.TextField(required=False, allow_null=True, max_length=MAX_NOTE_LENGTH)
     acknowledge = fields.BooleanField(
-        required=False, default=False, help_text="close although checks fail; missing rates always refuse"
+        required=False, default=False, help_text="Close even if checks fail. Missing exchange rates always prevent closing."
     )
 
 

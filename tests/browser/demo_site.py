@@ -132,6 +132,12 @@ class DemoSite:
             window = f"startDate={date.today()}&endDate={date.today() + timedelta(days=400)}"
             rule = self.ask("planned_transactions")[0]["id"]
             return self.ask(f"planned_transactions/{rule}/occurrences?{window}")[0]["originalDate"]
+        if parameter == "month":
+            closings = self.ask("closings")
+            if not closings:
+                first = self.ask("transactions?sort=date&limit=1")[0]["date"][:7]
+                closings = [self.ask("closings", {"month": first, "acknowledge": True})]
+            return str(closings[0]["month"])
         if parameter == "customer_id":
             return str(self.ask("subscriptions")[0]["customerId"])
         if parameter == "endpoint_id":

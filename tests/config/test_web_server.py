@@ -99,7 +99,7 @@ def test_body_shorter_than_content_length_is_rejected(wire, path, content_type, 
     given = {"Content_Type": content_type, "Content_Length": str(len(body) + 2)}
     status, _, said = wire.call("POST", path, body, ends=True, **given)
     assert status == 400
-    assert re.search(rb"A part of what was sent is missing|The request could not be read", said)
+    assert re.search(rb"The request body is incomplete|The request could not be read", said)
     assert json.loads(wire.call("GET", "accounts")[2]) == json.loads(wire.call("GET", "files")[2]) == []
 
 
