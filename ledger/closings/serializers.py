@@ -51,7 +51,7 @@ class ClosingSerializer(StrictSerializer):
     previous_digest = fields.TextField(
         allow_null=True,
         max_length=DIGEST_LENGTH,
-        help_text="of the closing stored before this one; null for the company's first",
+        help_text="Digest of the previous closing; null for the company's first.",
     )
 
 
@@ -61,12 +61,12 @@ class FigureSerializer(StrictSerializer):
     sparse = True
 
     figure = fields.ChoiceField(choices=FIGURES)
-    account_id = fields.IdField(required=False, help_text="of balance, inflow and outflow")
-    category_id = fields.IdField(required=False, help_text="of profitAndLoss")
-    pl_type = fields.ChoiceField(choices=PlType.choices, required=False, help_text="of profitAndLoss")
-    mrr_type = fields.ChoiceField(choices=MRR_TYPES, required=False, help_text="of recurringRevenue")
-    movement = fields.ChoiceField(choices=MOVEMENTS, required=False, help_text="of recurringRevenue")
-    value = fields.NumberField(help_text="expenses are positive, as in the profit and loss")
+    account_id = fields.IdField(required=False, help_text="Account of balance, inflow and outflow.")
+    category_id = fields.IdField(required=False, help_text="Category of profitAndLoss.")
+    pl_type = fields.ChoiceField(choices=PlType.choices, required=False, help_text="P&L line of profitAndLoss.")
+    mrr_type = fields.ChoiceField(choices=MRR_TYPES, required=False, help_text="MRR type of recurringRevenue.")
+    movement = fields.ChoiceField(choices=MOVEMENTS, required=False, help_text="Movement of recurringRevenue.")
+    value = fields.NumberField(help_text="Amount; expenses are positive, as in the profit and loss.")
 
     def to_representation(self, instance: Figure) -> dict[str, Any]:
         return {**instance.key.to_json(), "value": fields.to_json_number(instance.value)}
@@ -94,14 +94,14 @@ class DifferenceSerializer(StrictSerializer):
     pl_type = fields.ChoiceField(choices=PlType.choices, required=False)
     mrr_type = fields.ChoiceField(choices=MRR_TYPES, required=False)
     movement = fields.ChoiceField(choices=MOVEMENTS, required=False)
-    was = fields.NumberField(help_text="as reported")
+    was = fields.NumberField(help_text="Amount as reported.")
     difference = fields.NumberField()
     because = serializers.ListField(
         child=fields.IdField(),
         max_length=MAX_ENTRIES,
-        help_text="events that touched what the figure is made of, oldest first",
+        help_text="Events that changed the figure, oldest first.",
     )
-    rates = fields.BooleanField(help_text="whether exchange rates that arrived late changed the figure")
+    rates = fields.BooleanField(help_text="Whether late exchange rates changed the figure.")
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Add ``is``, a keyword of Python."""
