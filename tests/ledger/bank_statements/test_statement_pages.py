@@ -264,7 +264,9 @@ def test_empty_file_is_reported_as_empty(editor, acme, main):
 def test_upload_without_any_statement_is_rejected(editor, acme, main):
     answer = upload_files(editor, acme, ("1.pdf", b"%PDF-1.7 %%EOF"), ("2.pdf", b"%PDF-1.7 %%EOF"))
     assert answer.status_code == 400
-    assert re.search("“1.pdf” is not a supported statement file.*“2.pdf” is not a supported statement file", get_page_text(answer))
+    assert re.search(
+        "“1.pdf” is not a supported statement file.*“2.pdf” is not a supported statement file", get_page_text(answer)
+    )
 
 
 def test_uploads_of_other_users_are_not_found(editor, browser_of, carol, globex, acme, main):
