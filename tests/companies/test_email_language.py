@@ -87,4 +87,4 @@ def test_activity_page_uses_language_of_reader(browser_of, jens, alice, acme, ap
     shown = answer.content.decode()
     assert "hat das Konto „Main“ angelegt" in shown
     assert "API-Schlüssel „test“" in shown
-    assert "Art: Bank" in re.sub(r"<[^>]+>|\s+", " ", shown).replace("  ", " ")
+    assert "Typ: Bank" in re.sub(r"<[^>]+>|\s+", " ", shown).replace("  ", " ")

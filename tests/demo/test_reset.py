@@ -114,7 +114,9 @@ def test_demo_reset_is_rejected_for_other_companies(owner, acme, shown):
         )
     assert (Notification.objects.count(), Transaction.objects.count()) == before
     assert RESET not in owner.get(build_company_path(acme, "/settings")).content.decode()
-    assert "demonstration" not in owner.get(build_company_path(acme)).content.decode()
+    shown_page = owner.get(build_company_path(acme)).content.decode()
+    assert "demonstration" not in shown_page
+    assert "demo company" not in shown_page.lower()
 
 
 def test_demo_reset_is_rejected_for_read_only_company(shown):

@@ -55,7 +55,7 @@ def test_audit_log_page_shows_sentences_without_ids_or_column_names(owner, api, 
     words = re.sub(r"…\w+|IBAN", "", shown)  # a key's last letters are any
     assert not re.search(r"\b[a-z]+_[a-z]+\b|\b[a-z]+[A-Z][a-z]+\b", words), "as columns are called"
     assert "Some Person changed the account" in get_page_text(answer)
-    assert "Key “test” categorized" in get_page_text(answer)
+    assert "API key “test” categorized" in get_page_text(answer)
 
 
 def test_audit_log_page_filters_by_person_object_and_date(owner, alice, acme, books):
@@ -90,7 +90,7 @@ def test_audit_log_hides_names_without_permission(browser_of, api, acme, books):
     answer = browser_of(eve, acme).client.get(build_page_path(acme))
     assert "created the transaction" in list_entry_texts(answer)
     assert "An API key created the transaction" in get_page_text(answer)
-    assert "Key “test” created" not in get_page_text(answer)
+    assert "API key “test” created" not in get_page_text(answer)
     assert "Some Person" not in get_page_text(answer).partition("Sign out")[2].replace("Me", "")
 
 

@@ -82,7 +82,7 @@ def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser
     assert api.get("plan_items").json()[0]["amount"]["amount"]["value"] == 2500.5
     found = client.get(f"{base}/transactions?maxAmount=-1%27234%2C00").content.decode()
     assert f"/transactions/{made['id']}" in found
-    assert "could be 1234 or 1.234" in client.get(f"{base}/transactions?minAmount=1,234").content.decode()
+    assert "could mean 1234 or 1.234" in client.get(f"{base}/transactions?minAmount=1,234").content.decode()
 
 
 @pytest.mark.django_db

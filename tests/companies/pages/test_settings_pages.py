@@ -249,7 +249,7 @@ def test_activity_page_shows_lists_and_booleans_as_text(owner, api, acme):
     text = unescape(owner.get(build_page_path(acme, "settings/activity")).content.decode())
     assert "created the API key “Nightly" in text
     assert "P&L lines: Product development, Non-operating<" in text
-    assert "built in: no<" in text
+    assert "built-in: no<" in text
     assert "['" not in text
     assert "False" not in text
 

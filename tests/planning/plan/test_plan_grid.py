@@ -258,7 +258,10 @@ def test_invalid_month_shows_current_year_with_a_message(viewer, owner, acme):
     last = date.today().year + 50
     for month, said in (
         ("soon", "“soon” is not a valid month"),
-        *((month, f"from 1900 to {last}.") for month in ("0001-01", "1899-12", f"{last}-02", "9999-12")),
+        *(
+            (month, f"The plan covers 1900 to {last}. Showing this year.")
+            for month in ("0001-01", "1899-12", f"{last}-02", "9999-12")
+        ),
     ):
         shown = get_page_text(viewer.get(build_page_path(acme, f"?startMonth={month}")))
         assert f"Plan from January {date.today().year}" in shown

@@ -66,7 +66,7 @@ def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, book):
     assert f'name="transactionId" value="{paid}"' in shown.content.decode()
     answer = press_button(owner, acme, rent, "settle", transactionId=paid, **{"from": "plan"})
     assert answer.redirect_chain[-1][0] == build_page_path(acme)
-    assert f"Rent of {format_day(DUE_DAY)} is settled." in get_page_text(answer)
+    assert f"Rent on {format_day(DUE_DAY)} settled." in get_page_text(answer)
     assert get_settling_transaction(api, rent) == paid
     assert "Settled and skipped in the last 60 days" in get_page_text(answer)
     assert f'href="/app/companies/{acme.id}/transactions/{paid}"' in answer.content.decode()
@@ -111,7 +111,8 @@ def test_invalid_settlement_shows_a_message(owner, acme, api, rent, book):
     answer = press_button(owner, acme, rent, "settle", transactionId=book(0, "100.00", "Refund"))
     assert "A transaction can only settle a planned transaction with the same sign." in get_page_text(answer)
     assert get_settling_transaction(api, rent) is None
-    assert "is settled" not in get_page_text(press_button(owner, acme, rent, "settle", transactionId="x"))
+    unknown = press_button(owner, acme, rent, "settle", transactionId="x")
+    assert f"Rent on {format_day(DUE_DAY)} settled." not in get_page_text(unknown)
     assert owner.post(build_page_path(acme, f"/{rent}/occurrences/x/settle")).status_code == 404
 
 
