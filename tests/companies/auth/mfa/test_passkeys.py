@@ -103,7 +103,7 @@ def test_passkey_name_must_be_a_single_line(name, holder):
     refused = add_passkey(holder.client, PasskeyDevice(ORIGIN), name=name)
     assert (
         refused.status_code,
-        "Enter a name of at most 100 characters, such as Laptop." in refused.content.decode(),
+        "Enter a name of at most 100 characters on a single line, such as Laptop." in refused.content.decode(),
     ) == (400, True)
 
 
