@@ -36,7 +36,9 @@ def made(api: Any) -> dict[str, str]:
     }
 
 
-CHANGED_MESSAGE = re.compile("Somebody changed it while this page was open|meanwhile. Nothing was overwritten")
+CHANGED_MESSAGE = re.compile(
+    r"Someone else changed this in the meantime\. Review the current values|in the meantime\. Your change was not saved"
+)
 FORMS = [
     pytest.param("settings", "", {"name": "Theirs", "baseCurrency": "CHF", "timeZone": "UTC"}, id="company"),
     pytest.param("accounts/{account}/edit", "accounts/{account}", {"name": "Theirs"}, id="account"),

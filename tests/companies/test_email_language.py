@@ -35,7 +35,7 @@ def request_password_reset(email, languages=""):
 def test_password_reset_mail_uses_profile_language_not_browser_language(alice, jens):
     answer, (letter,) = collect_mails(request_password_reset, jens.email)
     assert letter.subject == "Passwort zurücksetzen"
-    assert "hat für jens@acme.example ein neues Passwort angefordert" in letter.body
+    assert "Setzen Sie das Passwort für jens@acme.example hier zurück:" in letter.body
     unknown, sent = collect_mails(request_password_reset, "nobody@acme.example")
     assert (sent, unknown.status_code) == ([], 200)
     assert remove_nonces(unknown) == remove_nonces(answer)
@@ -60,7 +60,7 @@ def test_new_device_mail_uses_profile_language_and_log_stays_english(jens, djang
         visitor.post("/app/sign-in", {"username": jens.email, "password": PASSWORD, "next": ""})
     (letter,) = mail.outbox
     assert letter.subject == "Neue Anmeldung an Ihrem Benutzerkonto"
-    assert letter.body.startswith("Chrome auf Windows hat sich am ")
+    assert letter.body.startswith("Chrome auf Windows (IP-Adresse 127.0.0.1) hat sich am ")
     entry = PersonalEntry.objects.for_user(jens).get(event=PersonalEvent.SIGNED_IN)
     assert (entry.device, entry.detail) == ("Chrome on Windows", "new device")
     page = visitor.get("/app/security").content.decode()
@@ -87,4 +87,4 @@ def test_activity_page_uses_language_of_reader(browser_of, jens, alice, acme, ap
     shown = answer.content.decode()
     assert "hat das Konto „Main“ angelegt" in shown
     assert "API-Schlüssel „test“" in shown
-    assert "Art: Bank" in re.sub(r"<[^>]+>|\s+", " ", shown).replace("  ", " ")
+    assert "Typ: Bank" in re.sub(r"<[^>]+>|\s+", " ", shown).replace("  ", " ")

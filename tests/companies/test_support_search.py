@@ -182,6 +182,6 @@ def test_new_confidential_app_shows_id_secret_and_preview_link(staff):
     }  # fmt: skip
     text = staff.post("/admin/oauth/application/add/", form).content.decode()
     assert 'id="client-secret"' in text
-    assert "See its consent page" in text
-    assert "Authorize it" in text
+    assert "View consent page" in text
+    assert ">Authorize</a> with code_verifier" in text
     assert "code_verifier" in text

@@ -55,11 +55,11 @@ def test_demo_reset_by_owner_restores_original_data(shown, dana):
     changed = {"name": "Mine", "baseCurrency": "USD", "dataStartDate": "2026-11-01", "timeZone": "Asia/Tokyo"}
     dana.post(build_company_path(shown, "/settings"), changed)
     asked, count = dana.get(build_company_path(shown, RESET)), Transaction.objects.for_company(shown.id).count()
-    assert f"All {count} transactions" in text(asked)
-    assert Transaction.objects.for_company(shown.id).filter(description="Mine").exists(), "to look edit none"
+    assert f"This deletes all {count} transactions" in text(asked)
+    assert Transaction.objects.for_company(shown.id).filter(description="Mine").exists(), "to look changes nothing"
     answer = dana.post(build_company_path(shown, RESET), follow=True)
     assert answer.redirect_chain[-1][0] == build_company_path(shown)
-    assert "Mine is as it was made" in text(answer)
+    assert "Mine was reset." in text(answer)
     assert describe_demo(shown.id) == made
     shown.refresh_from_db()
     assert (shown.name, shown.base_currency, shown.data_start_date) == ("Mine", "EUR", None)
@@ -114,7 +114,9 @@ def test_demo_reset_is_rejected_for_other_companies(owner, acme, shown):
         )
     assert (Notification.objects.count(), Transaction.objects.count()) == before
     assert RESET not in owner.get(build_company_path(acme, "/settings")).content.decode()
-    assert "demonstration" not in owner.get(build_company_path(acme)).content.decode()
+    shown_page = owner.get(build_company_path(acme)).content.decode()
+    assert "demonstration" not in shown_page
+    assert "demo company" not in shown_page.lower()
 
 
 def test_demo_reset_is_rejected_for_read_only_company(shown):

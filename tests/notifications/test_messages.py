@@ -59,8 +59,10 @@ def test_notifications_are_localized_on_pages_and_english_in_api(api, hers, owne
         "Prognostizierte Liquidität am 05.12.2026: −1.234,50 €.": "Forecast cash on 5 Dec 2026: −€1,234.50.",
         "Robot verbunden": "Robot connected",
         "API-Schlüssel „ci“ angelegt": "API key “ci” created",
-        "API-Schlüssel mit dem": "The key ending in abcd can be used from now on.",
-        "seit dem 01.03.2026, 09:05 UTC": "has taken no event since 1 March 2026, 09:05 UTC.",
+        "API-Schlüssel …abcd ist jetzt aktiv.": "API key …abcd is now active.",
+        "seit 01.03.2026, 09:05 UTC kein Ereignis angenommen.": (
+            "has not accepted an event since 1 March 2026, 09:05 UTC."
+        ),
     }.items():
         assert said in german
         assert told in english
@@ -86,5 +88,5 @@ def test_every_notification_type_has_a_message():
 def test_member_joined_notification_names_the_role(owner, invited, api, acme):
     invited(api, "new@acme.example", role="admin").accept()
     page = f"/app/companies/{acme.id}/notifications"
-    assert "jetzt Mitglied der Firma, als Administrator." in get_page_text(owner.get(page, headers=GERMAN))
-    assert "is a member of the company now, as admin." in get_page_text(owner.get(page))
+    assert "ist dem Unternehmen als Administrator beigetreten." in get_page_text(owner.get(page, headers=GERMAN))
+    assert "joined the company as admin." in get_page_text(owner.get(page))

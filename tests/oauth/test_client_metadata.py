@@ -187,7 +187,7 @@ def test_unreadable_metadata_is_rejected_without_error_log(body, described, web,
     web[0][METADATA_URL] = body
     answer = described.ask()
     assert answer.status_code == 400
-    assert "not known" in answer.content.decode()
+    assert "This app is unknown" in answer.content.decode()
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 

@@ -134,7 +134,7 @@ def test_unavailable_database_yields_no_endpoints_and_is_logged(monkeypatch, cap
     monkeypatch.setattr(worker, "list_waiting_endpoints", gone)
     monkeypatch.setattr(worker.connection, "close", lambda: None)
     assert worker.find_waiting_endpoints(get_time) == []
-    assert "cannot be read (OperationalError)" in caplog.text
+    assert "cannot read queued webhook events (OperationalError)" in caplog.text
 
 
 def test_companies_of_one_owner_share_a_quarter_of_the_slots(alice, carol):

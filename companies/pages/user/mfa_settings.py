@@ -116,7 +116,7 @@ def add_passkey_page(request: HttpRequest) -> HttpResponse:
 
 
 class InvalidPasskeyName(InvalidInputError):
-    """Enter a name of at most 100 characters, such as Laptop."""
+    """Enter a name of at most 100 characters on a single line, such as Laptop."""
 
     code = "invalid_value"
 

@@ -54,7 +54,9 @@ def parse_profile_form(request: HttpRequest) -> BoundForm:
     try:
         form.data["name"] = parse_name(form.values["name"], max_length=MAX_NAME_LENGTH) if form.values["name"] else ""
     except ValidationError:
-        form.errors["name"] = _("Enter a name of at most {most} characters.").format(most=MAX_NAME_LENGTH)
+        form.errors["name"] = _("Enter a name of at most {most} characters on a single line.").format(
+            most=MAX_NAME_LENGTH
+        )
     if form.values["locale"] not in {"", *LOCALE_NAMES}:
         form.errors["locale"] = _("Choose an option from the list.")
     return form

@@ -320,7 +320,7 @@ def test_invitation_is_hidden_from_another_signed_in_user(owner, invited, carol,
     client = sign_in(carol)
     for answer in (client.get(dora.link), dora.accept(client), client.post(dora.link, {"decision": "decline"})):
         assert answer.status_code == 403
-        assert "This invitation was sent to a different email address. Sign in with that address." in get_text(answer)
+        assert "This invitation was sent to a different email address. Sign out, then open" in get_text(answer)
         assert "Acme" not in get_text(answer)
         assert "dora" not in get_text(answer)
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
@@ -365,7 +365,9 @@ def test_invitation_email_neutralizes_injection_in_company_name(owner, invited, 
     (mail,) = mailoutbox
     name = "“Acme Bcc: all widgets example Go to https evil example/now”"
     assert mail.subject == f"Invitation to {name}"
-    assert mail.body.startswith(f"You are invited to work with {name} in Tidebook. Accept or decline here:\n\nhttp")
+    assert mail.body.startswith(
+        f"You have been invited to join {name} in Tidebook. Accept or decline the invitation:\n\nhttp"
+    )
     assert mail.recipients() == ["dora@acme.example"]
     assert "Bcc" not in mail.message()
     assert len(mail.body.splitlines()) == 5

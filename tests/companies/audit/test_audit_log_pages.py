@@ -49,13 +49,13 @@ def test_audit_log_page_shows_sentences_without_ids_or_column_names(owner, api, 
     said = list_entry_texts(answer)
     assert said[0] == "changed the account “Giro”"
     assert said[1] == "categorized 3 transactions"
-    assert said[2:5] == ["added the transaction “Nimbus”"] * 3
+    assert said[2:5] == ["created the transaction “Nimbus”"] * 3
     shown = get_page_text(answer).partition("Change ")[2]
     assert not ID_PATTERN.search(shown)
     words = re.sub(r"…\w+|IBAN", "", shown)  # a key's last letters are any
     assert not re.search(r"\b[a-z]+_[a-z]+\b|\b[a-z]+[A-Z][a-z]+\b", words), "as columns are called"
     assert "Some Person changed the account" in get_page_text(answer)
-    assert "Key “test” categorized" in get_page_text(answer)
+    assert "API key “test” categorized" in get_page_text(answer)
 
 
 def test_audit_log_page_filters_by_person_object_and_date(owner, alice, acme, books):
@@ -63,10 +63,10 @@ def test_audit_log_page_filters_by_person_object_and_date(owner, alice, acme, bo
         "changed the account “Giro”"
     ]
     assert list_entry_texts(owner.get(build_page_path(acme), {"kind": "account"})) == [
-        "changed the account “Giro”", "added the account “Giro”",
+        "changed the account “Giro”", "created the account “Giro”",
     ]  # fmt: skip
     one = {"kind": "transaction", "thing": books["transactions"][0]}
-    assert list_entry_texts(owner.get(build_page_path(acme), one)) == ["added the transaction “Nimbus”"]
+    assert list_entry_texts(owner.get(build_page_path(acme), one)) == ["created the transaction “Nimbus”"]
     day = str(AuditEntry.objects.for_company(acme.id).latest("time").time.date())
     assert len(list_entry_texts(owner.get(build_page_path(acme), {"from": day, "to": day, "kind": "account"}))) == 2
     assert "No results" in get_page_text(owner.get(build_page_path(acme), {"to": "2020-01-01"}))
@@ -82,15 +82,15 @@ def test_audit_log_page_keeps_filters_on_next_page(owner, api, acme, books):
     following = unescape(re.search(r'href="(\?[^"]*cursor=[^"]*)" rel="next"', answer.content.decode())[1])
     rest = list_entry_texts(owner.get(build_page_path(acme, following)))
     assert len(rest) == 24
-    assert rest[-1] == "added the account group “Group 0”"
+    assert rest[-1] == "created the account group “Group 0”"
 
 
 def test_audit_log_hides_names_without_permission(browser_of, api, acme, books):
     eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["audit:read"])
     answer = browser_of(eve, acme).client.get(build_page_path(acme))
-    assert "added the transaction" in list_entry_texts(answer)
-    assert "An API key added the transaction" in get_page_text(answer)
-    assert "Key “test” added" not in get_page_text(answer)
+    assert "created the transaction" in list_entry_texts(answer)
+    assert "An API key created the transaction" in get_page_text(answer)
+    assert "API key “test” created" not in get_page_text(answer)
     assert "Some Person" not in get_page_text(answer).partition("Sign out")[2].replace("Me", "")
 
 
@@ -122,7 +122,7 @@ def test_audit_log_describes_moved_group_and_reordered_rules(owner, api, acme):
     made = [api.post("account_groups", {"name": f"Group {number}"}).json()["id"] for number in range(3)]
     assert owner.post(f"/app/companies/{acme.id}/accounts/groups/{made[2]}/move", {"to": "up"}).status_code == 303
     said = list_entry_texts(owner.get(build_page_path(acme)))
-    assert said[:2] == ["moved the account group “Group 2” to position 2", "added the account group “Group 2”"]
+    assert said[:2] == ["moved the account group “Group 2” to position 2", "created the account group “Group 2”"]
     rule = {"conditions": {"text": {"operator": "contains", "value": "a"}}}
     hosting = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
     rules = [

@@ -318,4 +318,4 @@ def test_rate_limit_counts_per_process_if_database_is_read_only(settings, caplog
         finally:
             cursor.execute("SET default_transaction_read_only = off")
     (line,) = list_log_lines(caplog)
-    assert "rate limits are counted per process (%s)" in line
+    assert "rate limits are counted per process (InternalError)" in line

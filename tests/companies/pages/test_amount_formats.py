@@ -64,7 +64,7 @@ def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser
     assert made["amountValue"] == "-1234.56"
     refused = client.post(f"{base}/transactions/new", sent | {"amountValue": "1,234"})
     assert refused.status_code == 400
-    assert "“1,234” could be 1234 or 1.234." in refused.content.decode()
+    assert "“1,234” could mean 1234 or 1.234." in refused.content.decode()
     assert 'value="1,234"' in refused.content.decode(), "what was typed stays"
     client.post(f"{base}/accounts/{bank}/initial-balance", {"date": "2026-01-01", "amountValue": "10 000,00"})
     assert api.get(f"accounts/{bank}/initial_balance").json()["transaction"]["amountValue"] == "10000.00"
@@ -82,7 +82,7 @@ def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser
     assert api.get("plan_items").json()[0]["amount"]["amount"]["value"] == 2500.5
     found = client.get(f"{base}/transactions?maxAmount=-1%27234%2C00").content.decode()
     assert f"/transactions/{made['id']}" in found
-    assert "could be 1234 or 1.234" in client.get(f"{base}/transactions?minAmount=1,234").content.decode()
+    assert "could mean 1234 or 1.234" in client.get(f"{base}/transactions?minAmount=1,234").content.decode()
 
 
 @pytest.mark.django_db
@@ -123,4 +123,4 @@ def test_amount_forms_accept_own_currency_sign_and_reject_others(browser_of, ali
     found = {each["amountValue"] for each in api.get("transactions").json()}
     assert found == {"12.50"}
     minus = client.post(f"{base}/planned/new", planned | {"amountValue": "€ -5"})
-    assert "Skip the minus sign" in minus.content.decode()
+    assert "Enter the amount without a minus sign." in minus.content.decode()

@@ -234,7 +234,7 @@ def test_activity_page_shows_entries_as_sentences_and_is_paginated(owner, api, a
     first = owner.get(build_page_path(acme, "settings/activity"))
     text = first.content.decode()
     assert text.count("<tr>") == 37
-    assert "added the account group “Group 59”" in text
+    assert "created the account group “Group 59”" in text
     assert "API key “test”" in text
     assert "“Group 9”" not in text
     with django_assert_max_num_queries(14):
@@ -247,9 +247,9 @@ def test_activity_page_shows_lists_and_booleans_as_text(owner, api, acme):
     owner.post(build_page_path(acme, "settings/api-keys/new"), {"name": "Nightly", "preset": "read", "expiry": "90"})
     api.post("categories", {"name": "Books", "plTypes": ["no", "pd"]})
     text = unescape(owner.get(build_page_path(acme, "settings/activity")).content.decode())
-    assert "added the API key “Nightly" in text
+    assert "created the API key “Nightly" in text
     assert "P&L lines: Product development, Non-operating<" in text
-    assert "built in: no<" in text
+    assert "built-in: no<" in text
     assert "['" not in text
     assert "False" not in text
 

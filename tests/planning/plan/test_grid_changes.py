@@ -69,7 +69,7 @@ def test_clearing_an_empty_row_changes_nothing_and_offers_no_undo(owner, api, ac
     create_growth_rule(api, office, 100, month="2027-01")
     answer = fill_cells(owner, acme, {}, clear=f"{hosting}:cogs")
     shown = owner.get(answer["Location"])
-    assert "nothing was changed" in get_page_text(shown)
+    assert "Nothing to clear in this row." in get_page_text(shown)
     assert 'name="changed"' not in shown.content.decode()
     answer = fill_cells(owner, acme, {}, clear=f"{office}:ga")
     assert 'name="changed"' not in owner.get(answer["Location"]).content.decode(), "all of it lies behind these months"
@@ -90,7 +90,7 @@ def test_copying_invalid_amount_across_is_rejected_at_that_cell_only(owner, api,
     answer = fill_cells(owner, acme, {(office, "ga", 3): "much"}, across=f"{office}:ga")
     assert answer.status_code == 400
     html = answer.content.decode()
-    assert "1 amount must be mended" in html
+    assert "Nothing was saved. Correct 1 amount first." in html
     assert html.count('aria-invalid="true"') == 1
     assert list_plan_items(api) == []
 
@@ -167,7 +167,7 @@ def test_plan_item_can_be_changed_and_deleted_on_its_page(owner, api, acme, offi
     sent = {"row": f"{office}:ga", "month": "2026-01", "amount": "99.50", "currency": "USD", "frequency": "2"}
     sent |= {"duration": "6", "growth": "relative", "percent": "2.5"}
     assert owner.post(place, sent).status_code == 303
-    assert api.get(f"plan_items/{made}").json() == before, "sent as it is shown it edit none"
+    assert api.get(f"plan_items/{made}").json() == before, "sent as it is shown it changes nothing"
     seen = re.search(r'name="seen" value="([^"]+)"', html)[1]
     api.put(f"plan_items/{made}", {"duration": 7})
     stale = owner.post(place, sent | {"seen": seen, "amount": "1"})
@@ -224,7 +224,9 @@ def test_undo_applies_once_and_only_to_own_changes(owner, browser_of, api, acme,
     undo = parse_undo_form(owner, fill_cells(owner, acme, {(office, "ga", 1): "30"}))
     other = browser_of(factories.make_member(acme, "erin@acme.example"), acme).client
     assert 'name="changed"' not in other.get(build_page_path(acme)).content.decode()
-    assert "no such change" in get_page_text(other.post(build_page_path(acme, "/undo"), undo, follow=True))
+    assert "There is no change of yours to undo." in get_page_text(
+        other.post(build_page_path(acme, "/undo"), undo, follow=True)
+    )
     assert len(list_plan_items(api)) == 1
     owner.post(build_page_path(acme, "/undo"), undo)
     assert list_plan_items(api) == []
@@ -233,4 +235,4 @@ def test_undo_applies_once_and_only_to_own_changes(owner, browser_of, api, acme,
     )
     for changed in ("", "soon", "2026-01-01T00:00:00", "2026-01-01T00:00:00+00:00"):
         said = owner.post(build_page_path(acme, "/undo"), {"changed": changed}, follow=True)
-        assert "no such change" in get_page_text(said)
+        assert "There is no change of yours to undo." in get_page_text(said)

@@ -165,7 +165,7 @@ def test_grid_undo_restores_earlier_values(db, browser_of, make_api, first, seco
         ("1.234", "EUR has 2 decimals. 1.234 has 3."),
         ("1e3", "Enter an amount such as"),
         ("9" * 16, "Enter an amount such as"),
-        ("1,234", "“1,234” could be 1234 or 1.234."),
+        ("1,234", "“1,234” could mean 1234 or 1.234."),
     ],
 )
 def test_invalid_amount_shows_cell_error_and_nothing_is_stored(owner, api, acme, office, hosting, text, said):
@@ -258,10 +258,13 @@ def test_invalid_month_shows_current_year_with_a_message(viewer, owner, acme):
     last = date.today().year + 50
     for month, said in (
         ("soon", "“soon” is not a valid month"),
-        *((month, f"from 1900 to {last}.") for month in ("0001-01", "1899-12", f"{last}-02", "9999-12")),
+        *(
+            (month, f"The plan covers 1900 to {last}. Showing this year.")
+            for month in ("0001-01", "1899-12", f"{last}-02", "9999-12")
+        ),
     ):
         shown = get_page_text(viewer.get(build_page_path(acme, f"?startMonth={month}")))
-        assert f"The plan from January {date.today().year} on" in shown
+        assert f"Plan from January {date.today().year}" in shown
         assert said in shown
         assert owner.post(build_page_path(acme, f"?startMonth={month}"), {}).status_code == 404, (
             "no form was shown of it"

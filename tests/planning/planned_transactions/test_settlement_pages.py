@@ -60,13 +60,13 @@ def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, book):
     paid = book(2, "-104.00", "Landlord")
     shown = owner.get(build_page_path(acme))
     assert (
-        f"{format_day(DUE_DAY)} Rent overdue fits Landlord , {format_day(DUE_DAY + timedelta(days=2))}, −€104.00"
+        f"{format_day(DUE_DAY)} Rent overdue Match: Landlord , {format_day(DUE_DAY + timedelta(days=2))}, −€104.00"
         in get_page_text(shown)
     )
     assert f'name="transactionId" value="{paid}"' in shown.content.decode()
     answer = press_button(owner, acme, rent, "settle", transactionId=paid, **{"from": "plan"})
     assert answer.redirect_chain[-1][0] == build_page_path(acme)
-    assert f"Rent of {format_day(DUE_DAY)} is settled." in get_page_text(answer)
+    assert f"Rent on {format_day(DUE_DAY)} settled." in get_page_text(answer)
     assert get_settling_transaction(api, rent) == paid
     assert "Settled and skipped in the last 60 days" in get_page_text(answer)
     assert f'href="/app/companies/{acme.id}/transactions/{paid}"' in answer.content.decode()
@@ -87,7 +87,7 @@ def test_settled_transaction_and_planned_transaction_link_to_each_other(owner, a
 def test_unsettling_restores_expected_occurrence(owner, acme, api, rent, book):
     press_button(owner, acme, rent, "settle", transactionId=book(0, "-100.00", "Landlord"))
     answer = press_button(owner, acme, rent, "unsettle", **{"from": "plan"})
-    assert f"Rent of {format_day(DUE_DAY)} is expected again." in get_page_text(answer)
+    assert f"Rent on {format_day(DUE_DAY)} is no longer settled." in get_page_text(answer)
     assert get_settling_transaction(api, rent) is None
     assert "overdue" in get_page_text(answer)
 
@@ -101,7 +101,7 @@ def test_settlement_without_match_offers_nearest_transactions_first(owner, acme,
     assert shown.index("Dear") < shown.index("Cheap")
     assert "Refund" not in shown
     answer = press_button(owner, acme, rent, "settle", transactionId=wanted)
-    assert "is settled" in get_page_text(answer)
+    assert f"Rent on {format_day(DUE_DAY)} settled." in get_page_text(answer)
     assert get_settling_transaction(api, rent) == wanted
     other = owner.get(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY + timedelta(days=1)}/settle"))
     assert other.status_code == 404
@@ -111,7 +111,8 @@ def test_invalid_settlement_shows_a_message(owner, acme, api, rent, book):
     answer = press_button(owner, acme, rent, "settle", transactionId=book(0, "100.00", "Refund"))
     assert "A transaction can only settle a planned transaction with the same sign." in get_page_text(answer)
     assert get_settling_transaction(api, rent) is None
-    assert "is settled" not in get_page_text(press_button(owner, acme, rent, "settle", transactionId="x"))
+    unknown = press_button(owner, acme, rent, "settle", transactionId="x")
+    assert f"Rent on {format_day(DUE_DAY)} settled." not in get_page_text(unknown)
     assert owner.post(build_page_path(acme, f"/{rent}/occurrences/x/settle")).status_code == 404
 
 

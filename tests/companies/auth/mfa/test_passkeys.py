@@ -1,6 +1,7 @@
 """Passkeys over HTTP, with a device in software; in a real browser: tests/browser/test_passkeys.py."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -102,7 +103,7 @@ def test_passkey_name_must_be_a_single_line(name, holder):
     refused = add_passkey(holder.client, PasskeyDevice(ORIGIN), name=name)
     assert (
         refused.status_code,
-        "Enter a name of at most 100 characters, such as Laptop." in refused.content.decode(),
+        "Enter a name of at most 100 characters on a single line, such as Laptop." in refused.content.decode(),
     ) == (400, True)
 
 
@@ -195,7 +196,7 @@ def test_passkey_sign_in_with_invalid_answer_is_rejected(wrong, holder, caplog):
         told.add("Passkey not accepted. Try again or use another method." in answer.content.decode())
         assert client.get("/companies").status_code == 401
     assert told == {True}
-    assert "Passkey rejected: %s" in caplog.text
+    assert re.search(r"Passkey rejected: [^%\s]", caplog.text)
     assert Passkey.objects.get().sign_count == 5
 
 

@@ -119,7 +119,7 @@ def test_members_without_required_mfa_are_blocked(demanding, bob, browser_of):
     assert (listed["name"], listed["role"], listed["permissions"]) == ("Acme", "viewer", [])
     assert listed["computedCommittedMrrEur"] is None
     home = caller.client.get("/app/").content.decode()
-    assert "set up a second factor" in home
+    assert "Set up two-factor authentication</a> to open this company." in home
     assert "Cash" not in home
     for path in ("", "/transactions", "/settings", "/settings/leave", "/settings/api-keys"):
         page = caller.client.get(f"/app/companies/{demanding.id}{path}")
