@@ -83,13 +83,14 @@ def test_generated_texts_are_german_but_user_texts_are_not_translated(german, bo
     late = build_entry("-4.20", "2026-01-16", value_day="2026-01-15", text="Fee")
     take(build_camt(build_statement(late, opening="100", closing="95.80")))
     first, second = sorted(api.get("transactions").json(), key=lambda row: row["amountValue"])
-    assert (first["notes"], second["description"]) == ("Value date 2026-01-15", "Opening balance")
+    assert (first["notes"], second["description"]) == ("Value date 2026-01-15", "Initial balance")
     assert "Wertstellung 15.01.2026" in get_page_text(german.get(f"/{first['id']}"))
     for page in ("", f"/{second['id']}"):
         text = get_page_text(german.get(page))
         assert "Anfangsbestand" in text
+        assert "Initial balance" not in text
         assert "Opening balance" not in text
-    theirs = books.book(main, "-1.00", description="Opening balance", notes="Value date 2026-01-15")
+    theirs = books.book(main, "-1.00", description="Initial balance", notes="Value date 2026-01-15")
     text = get_page_text(german.get(f"/{theirs['id']}"))
-    assert "Opening balance" in text
+    assert "Initial balance" in text
     assert "Value date 2026-01-15" in text

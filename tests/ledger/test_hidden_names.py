@@ -96,7 +96,7 @@ def test_people_and_keys_are_named_only_to_those_who_manage_them(
     type(alice).objects.filter(pk=alice.pk).update(name="Alice Owner")
     form = {"accountId": bank, "date": "2026-03-15", "amountValue": "5.00", "fromTo": "", "description": ""}
     by_alice = pages.post("/new", **form)["Location"]
-    assert "by key “test”" in get_page_text(pages.get(f"/{by_key}"))
+    assert "by API key “test”" in get_page_text(pages.get(f"/{by_key}"))
     assert "by Alice Owner" in get_page_text(pages.client.get(by_alice))
     client = browser_of(bob, acme).client
     assert "by an API key" in get_page_text(client.get(build_page_path(acme, f"transactions/{by_key}")))

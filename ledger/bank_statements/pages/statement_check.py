@@ -249,7 +249,7 @@ def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: d
 
 def format_entry_counts(received: StatementImportResult) -> list[str]:
     """Describe what happens to a file's entries; zero counts are left out."""
-    templates = [_("{count} new"), _("{count} duplicates")]
+    templates = [_("{count} new"), ngettext("{count} duplicate", "{count} duplicates", received.known)]
     counts = [received.count, received.known]
     if received.booked:
         templates.append(_("{count} pending now booked"))

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         if count is None:
             self.stdout.write("No new rates.")
             return
-        self.stdout.write(f"Rates loaded. {count} transactions were converted again.")
+        self.stdout.write(f"Rates loaded. Transactions converted again: {count}.")
 
 
 def load_requested_rates(options: dict[str, Any], *, now: datetime) -> None:

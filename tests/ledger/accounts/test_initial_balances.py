@@ -162,13 +162,13 @@ def test_initial_balance_can_be_deleted_by_id_and_set_again(by, opened, api, ban
 
 def test_transaction_list_shows_initial_balance_with_category_not_open(opened, pages):
     shown = get_page_text(pages.get("transactions"))
-    assert "Opening balances" in shown
-    assert "Open" not in shown.split("Opening balances")[-1]
+    assert "Initial balances" in shown
+    assert "Uncategorized" not in shown.split("Initial balances")[-1]
 
 
 def test_initial_balance_page_offers_neither_split_nor_link(opened, pages):
     body = pages.get(f"transactions/{opened['id']}").content.decode()
-    assert "Opening balances" in body
+    assert "Initial balances" in body
     assert f"{opened['id']}/split" not in body
     assert f"{opened['id']}/link" not in body
 
@@ -180,7 +180,9 @@ def test_initial_balance_pages_redirect_with_a_reason(path, opened, pages, books
         answer = send(f"transactions/{opened['id']}/{path}", target=other)
         assert answer.status_code == status, answer.content
         assert answer["Location"].endswith(f"transactions/{opened['id']}")
-        assert "stands by itself" in get_page_text(pages.get(f"transactions/{opened['id']}"))
+        assert "An opening balance cannot be categorized or linked as a transfer." in get_page_text(
+            pages.get(f"transactions/{opened['id']}")
+        )
     assert books.read(opened["id"]) == opened
 
 
@@ -189,7 +191,7 @@ def test_initial_balance_is_no_transfer_candidate(opened, pages, books, savings)
     assert opened["id"] not in pages.get(f"transactions/{other}/link").content.decode()
     answer = pages.post(f"transactions/{other}/link", target=opened["id"])
     assert answer.status_code == 400
-    assert "stands by itself" in get_page_text(answer)
+    assert "An opening balance cannot be categorized or linked as a transfer." in get_page_text(answer)
 
 
 @pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete"])

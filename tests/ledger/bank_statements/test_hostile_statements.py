@@ -12,7 +12,7 @@ OFX = b"OFXHEADER:100\n\n<OFX><STMTRS><CURDEF>EUR\n"
 CAMT = b"<Document><BkToCstmrStmt><Stmt>"
 ENTRY = b"<Ntry><Amt>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><BookgDt><Dt>2026-01-01</Dt></BookgDt>"
 QIF = b"!Type:Bank\n"
-TEXT, LINES, ELEMENTS = "The text is longer than", "More than 2500000 lines", "Too many elements."
+TEXT, LINES, ELEMENTS = "The text is longer than", "more than 2500000 lines", "Too many elements."
 
 
 def read_file(content, most=100_000):

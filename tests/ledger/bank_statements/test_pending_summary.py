@@ -46,7 +46,7 @@ def test_pending_rows_reported_after_final_statement_are_not_stored(take, acme, 
 def test_import_page_explains_why_pending_rows_are_not_stored(editor, acme, take, main):
     take(FINAL)
     address, answer = open_check_page(editor, acme, ("late.xml", LATE))
-    wanted = "0 new, 0 there already, 2 pending skipped because the bank no longer reports them"
+    wanted = "0 new, 0 duplicates, 2 pending skipped because the bank no longer reports them"
     assert wanted in get_page_text(answer)
     done = get_page_text(confirm_import(editor, address, answer))
     assert "2 pending entries skipped: the bank no longer reports them." in done
@@ -59,11 +59,11 @@ def test_import_page_shows_statement_that_only_books_pending_rows(editor, api, a
     )
     address, answer = open_check_page(editor, acme, ("final.xml", both))
     shown = get_page_text(answer)
-    assert "Pending, now booked: 0 new, 0 there already, 2" in shown
+    assert "0 new, 0 duplicates, 2 pending now booked" in shown
     assert "Book 2 pending transactions" in shown
     done = get_page_text(confirm_import(editor, address, answer))
     assert "0 transactions imported from 1 file. 2 pending transactions are now booked." in done
-    assert "final.xml CAMT.053 Main Some Person 0 2 booked that were pending Show" in done
+    assert "final.xml CAMT.053 Main Some Person 0 Pending, now booked: 2 Show" in done
     assert list_counts(take(both)) == [0, 2, 0, 0]
 
 
@@ -75,6 +75,6 @@ def test_import_page_reports_removed_pending_rows_and_their_edits(editor, api, b
     shown = get_page_text(answer)
     assert "1 pending transaction is missing in this statement and will be deleted." in shown
     assert "1 of them was edited or categorized. Undo this import to restore it." in shown
-    assert "1 pending one is booked now. 1 pending transaction was deleted." in get_page_text(
+    assert "1 pending transaction is now booked. 1 pending transaction was deleted." in get_page_text(
         confirm_import(editor, address, answer)
     )

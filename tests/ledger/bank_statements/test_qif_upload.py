@@ -34,7 +34,7 @@ def test_qif_upload_uses_u_amount_if_t_is_empty(take, acme, bank):
         ),
         (["20260325"], None, 3, "“20260325” is not a valid date. Use the format 31/12/2026 or 2026-12-31."),
         (["2026-13-31"], None, 3, "“2026-13-31” is not a valid date. Use the format 2026-12-31."),
-        (["25/03/2026", "2026-31-01"], None, 6, "“2026-31-01” begins with a year, and is not a valid date."),
+        (["25/03/2026", "2026-31-01"], None, 6, "“2026-31-01” is not a valid date. Use the format 2026-12-31."),
         (["25/03/2026", "04/25/2026"], "dayFirst", 6, "“04/25/2026” is not a valid date with the day first."),
         (
             ["25/03/2026"],

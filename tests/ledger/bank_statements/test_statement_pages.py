@@ -77,7 +77,7 @@ def choose_accounts(client, address, answer, *accounts):
 def test_check_page_shows_account_balances_and_new_entries(editor, acme, main):
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
     shown = get_page_text(answer)
-    assert "Duplicates: january.xml CAMT.053 · 2 new, 0" in shown
+    assert "january.xml CAMT.053 · 2 new, 0 duplicates" in shown
     assert f"Main {IBAN} 1 Jan 2026 – 31 Jan 2026 €100.00 €85.50 €0.00 2 0 0" in shown
     assert "Import 2 transactions" in shown
     assert list_stored_rows(acme) == []
@@ -104,7 +104,7 @@ def test_check_page_detects_duplicates_across_uploaded_files(editor, acme, main)
         editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", february), ("3.xml", february)
     )
     shown = get_page_text(answer)
-    assert "Duplicates: 3.xml CAMT.053 · 0 new, 1" in shown
+    assert "3.xml CAMT.053 · 0 new, 1 duplicate" in shown
     assert "Import 2 transactions" in shown
     confirm_import(editor, address, answer)
     assert [row[1] for row in list_stored_rows(acme)] == ["-40.00", "-1.00"]
@@ -120,7 +120,7 @@ def test_account_page_shows_bank_balance_mismatch(editor, api, acme, main):
     address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", closing="70.00")))
     confirm_import(editor, address, answer)
     shown = get_page_text(editor.get(f"/app/companies/{acme.id}/accounts/{main}"))
-    assert "the bank says €70.00, the transactions come to €60.00." in shown
+    assert "statement €70.00, ledger €60.00." in shown
 
 
 def test_file_without_account_goes_to_chosen_account(editor, acme, bank):
@@ -198,7 +198,7 @@ def test_statement_of_unknown_account_links_to_account_creation(editor, acme, bo
     other = books.account(name="Other", accountNumber="DE02120300000000202051")
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=other)
     assert f"No account has the number {IBAN}." in get_page_text(answer)
-    link = re.search(r'<a href="([^"]+)">Open it first', answer.content.decode())[1]
+    link = re.search(r'<a href="([^"]+)">Create account', answer.content.decode())[1]
     assert f'value="{IBAN}"' in editor.get(unescape(link)).content.decode()
 
 
@@ -208,7 +208,7 @@ def test_rejected_file_blocks_import_and_shows_reason(editor, acme, main):
     shown = get_page_text(answer)
     assert "Line 2" in shown
     assert b'type="submit" disabled' in answer.content
-    others = re.search(r'href="([^"]+)">Go on without', answer.content.decode())[1]
+    others = re.search(r'href="([^"]+)">Continue without rejected files', answer.content.decode())[1]
     without = editor.get(build_page_path(acme, "/statements") + unescape(others))
     assert "1.xml" in get_page_text(without)
     assert "2.xml" not in get_page_text(without)
@@ -220,7 +220,7 @@ def test_non_statement_file_is_left_out_and_named(editor, acme, main):
     assert answer.status_code == 303
     shown = get_page_text(editor.get(answer["Location"]))
     assert "“2.pdf” is not a supported statement file. The file was skipped." in shown
-    assert "Duplicates: 1 new, 0" in shown
+    assert "1 new, 0 duplicates" in shown
 
 
 def test_statement_without_period_uses_period_of_its_entries(editor, acme, main):
@@ -236,7 +236,7 @@ def test_truncated_file_error_is_localized(editor, acme, main, language):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = language
     said = {
         "en": "Line 2: The file is incomplete and ends here. Export or download it again.",
-        "de": "Zeile 2: Hier endet die Datei, mittendrin: Sie wurde abgeschnitten.",
+        "de": "Zeile 2: Die Datei ist unvollständig und endet hier. Exportieren oder laden Sie sie erneut.",
     }
     for cut in (30, 33, 200):
         _, answer = open_check_page(editor, acme, ("truncated.xml", build_simple_camt("-40.00")[:-cut]))
@@ -248,7 +248,7 @@ def test_broken_xml_error_is_shown_in_german(editor, acme, main):
     broken = build_simple_camt("-40.00").replace(b"</Ntry>", b"</Other>")
     _, answer = open_check_page(editor, acme, ("broken.xml", broken))
     said = get_page_text(answer)
-    assert "Zeile 2: Hier" in said
+    assert "Zeile 2: Das XML ist hier nicht wohlgeformt." in said
     assert "XML" in said
     assert "mismatched" not in said
 
@@ -287,7 +287,7 @@ def test_json_upload_returns_location_of_check_page(editor, acme, main):
     sent = {"file": [SimpleUploadedFile("january.xml", build_simple_camt("-40.00"))]}
     answer = editor.post(build_page_path(acme, "/new"), sent, headers={"Accept": "application/json"})
     assert answer.status_code == 200
-    assert "Duplicates: 1 new, 0" in get_page_text(editor.get(answer.json()["location"]))
+    assert "1 new, 0 duplicates" in get_page_text(editor.get(answer.json()["location"]))
     refused = {"file": [SimpleUploadedFile("a.pdf", b"%PDF-1.4 no statement")]}
     answer = editor.post(build_page_path(acme, "/new"), refused, headers={"Accept": "application/json"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/html; charset=utf-8")
@@ -295,8 +295,8 @@ def test_json_upload_returns_location_of_check_page(editor, acme, main):
 
 def test_upload_page_states_file_limit(editor, acme, main):
     page = editor.get(f"/app/companies/{acme.id}/imports/new")
-    assert "Up to 20 files: PDF, PNG, JPEG, CSV or XML, at most 20 MB each." in get_page_text(page)
-    assert re.search(r'data-most="20"\s+data-say-many="At most 20 files at once: choose fewer."', page.content.decode())
+    assert "up to 20 at once" in get_page_text(page)
+    assert re.search(r'data-most="20"\s+data-say-many="Select at most 20 files."', page.content.decode())
 
 
 def test_too_many_files_are_rejected_before_reading(editor, acme, main, monkeypatch):
@@ -306,7 +306,7 @@ def test_too_many_files_are_rejected_before_reading(editor, acme, main, monkeypa
     files = [SimpleUploadedFile(f"{n}.xml", build_simple_camt("-1.00")) for n in range(21)]
     answer = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": files})
     assert answer.status_code == 400
-    assert "Select at most 20 files." in get_page_text(answer)
+    assert "You can upload at most 20 files at once." in get_page_text(answer)
 
 
 def count_reads(monkeypatch):
@@ -344,7 +344,7 @@ def test_uploads_over_count_limit_are_rejected(editor, acme, main):
     address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
     answer = editor.get(urlsplit(address).path, {"upload": [f"{generate_id()} {n}.xml" for n in range(21)]})
     assert answer.status_code == 400
-    assert "Upload at most 20 files at once." in get_page_text(answer)
+    assert "You can upload at most 20 files at once." in get_page_text(answer)
 
 
 def test_uploads_are_read_one_at_a_time(editor, acme, main, monkeypatch):

@@ -118,7 +118,7 @@ def test_system_category_page_cannot_change_line_or_delete(owner, api, acme):
     assert (kept["name"], kept["plTypes"]) == ("Servers", ["cogs"])
     assert owner.get(build_page_path(acme, f"settings/categories/{row['id']}/delete")).status_code == 200
     answer = owner.post(build_page_path(acme, f"settings/categories/{row['id']}/delete"), {})
-    assert (answer.status_code, "never deleted" in get_page_text(answer)) == (400, True)
+    assert (answer.status_code, "System categories cannot be deleted" in get_page_text(answer)) == (400, True)
 
 
 def test_category_in_use_is_deleted_on_page_with_a_replacement(owner, api, acme, account, snacks, cloud):

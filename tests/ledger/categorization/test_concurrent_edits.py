@@ -73,7 +73,7 @@ def test_accepting_suggestion_shows_and_keeps_concurrent_choice(books, bank, sit
     for sent in (form | {"seen": find_seen_value(page, row)}, form):
         refused = site.post("inbox", **sent)
         assert refused.status_code == 400
-        assert "Anna has categorized “Nimbus Ltd” meanwhile" in get_page_text(refused)
+        assert "Anna has categorized “Nimbus Ltd” in the meantime" in get_page_text(refused)
         assert "Hosting −€100.00" in get_page_text(refused)
     assert list_parts(books, row) == [(hosting, -100)]
 
@@ -84,7 +84,7 @@ def test_edit_conflict_names_other_changes(api, books, bank, site, anna, office)
     api.put(f"transactions/{row}", {"amountValue": "-120.00"})
     refused = site.post("inbox", **form)
     assert refused.status_code == 400
-    assert "has changed “Nimbus Ltd” meanwhile" in get_page_text(refused)
+    assert "has changed “Nimbus Ltd” in the meantime" in get_page_text(refused)
     assert books.parts(row) == []
     form["seen"] = find_seen_value(refused, row)
     assert site.post("inbox", **form).status_code == 303
@@ -97,7 +97,7 @@ def test_edit_conflict_names_deleted_rows(api, books, bank, site, office):
     api.delete(f"transactions/{row}")
     refused = site.post("inbox", **form)
     assert refused.status_code == 400
-    assert "deleted meanwhile" in get_page_text(refused)
+    assert "The transaction has been deleted." in get_page_text(refused)
 
 
 @pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete"])
@@ -109,7 +109,7 @@ def test_stale_list_does_not_overwrite_concurrent_categorization(books, bank, pa
     for sent in (form, form | {"id": [], "whole": "on"}):
         refused = pages.post(**sent)
         assert refused.status_code == 400
-        assert "Anna has categorized “Nimbus Ltd” meanwhile" in get_page_text(refused)
+        assert "Anna has categorized “Nimbus Ltd” in the meantime" in get_page_text(refused)
     assert (list_parts(books, row), books.parts(other)) == ([(hosting, -100)], [])
     form["version"] = list_versions(refused)  # it is shown as it is now, and meant so
     assert pages.post(**form).status_code == 303
@@ -129,7 +129,7 @@ def test_edit_conflict_counts_several_changed_transactions(books, bank, pages, a
     listed = pages.get()
     anna.post(act="categorize", id=rows[:2], category=f"{hosting}:cogs")
     refused = pages.post(act="categorize", id=rows, category=f"{office}:ga", version=list_versions(listed))
-    assert "2 of the transactions have changed meanwhile" in get_page_text(refused)
+    assert "2 of the transactions have changed in the meantime" in get_page_text(refused)
     assert books.parts(rows[2]) == []
 
 
@@ -141,7 +141,7 @@ def test_stale_bulk_confirmation_is_asked_again(books, bank, pages, anna, acme, 
     anna.post(act="categorize", id=rows[0], category=f"{hosting}:cogs")
     again = pages.post(**form, confirmed=confirmed)
     assert again.status_code == 200
-    assert "of the transactions has changed in the meantime." in get_page_text(again)
+    assert "The selection has changed in the meantime. Review it before you continue." in get_page_text(again)
     assert Transaction.objects.for_company(acme.id).open().count() == 50
     confirmed = re.search(word, again.content.decode())[1]
     assert pages.post(**form, confirmed=confirmed).status_code == 303
@@ -153,7 +153,7 @@ def test_split_form_conflict_shows_concurrent_choice(books, bank, pages, anna, h
     anna.post(act="categorize", id=row, category=f"{hosting}:cogs")
     refused = pages.post(f"/{row}/split", **{"seen": seen, "category-0": f"{office}:ga", "amount-0": "-100.00"})
     assert refused.status_code == 400
-    assert "Anna has categorized “Nimbus Ltd” meanwhile: " in get_page_text(refused)
+    assert "Anna has categorized “Nimbus Ltd” in the meantime: " in get_page_text(refused)
     assert list_parts(books, row) == [(hosting, -100)]
 
 
@@ -175,7 +175,7 @@ def test_transfer_pair_conflict_names_editor_of_changed_leg(books, bank, savings
     form = {"act": "link", "source": out, "target": other, "version": list_versions(site.get("inbox"))}
     assert api.put(f"transactions/{out}", {"amountValue": "-150.00"}).status_code == 200
     told = get_page_text(site.post("inbox", **form))
-    assert "has changed “to savings” meanwhile. Nothing was overwritten" in told
+    assert "has changed “to savings” in the meantime. Your change was not saved." in told
     assert "force" not in told
     assert api.put(f"transactions/{out}", {"amountValue": "-200.00"}).status_code == 200
     assert site.post("inbox", **form | {"version": list_versions(site.get("inbox"))}).status_code == 303

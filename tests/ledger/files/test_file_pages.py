@@ -65,7 +65,7 @@ def test_one_invalid_document_rejects_the_whole_upload(owner, acme):
     answer = owner.post(
         build_page_path(acme, "documents"), {"file": [build_pdf(), SimpleUploadedFile("run.exe", b"MZ\x00")]}
     )
-    assert (answer.status_code, "“run.exe”: The content is no PDF" in get_page_text(answer)) == (400, True)
+    assert (answer.status_code, "“run.exe”: The file content is not PDF" in get_page_text(answer)) == (400, True)
     assert not File.objects.for_company(acme.id).exists()
     assert list_folders(str(acme.id)) == []
 
@@ -187,14 +187,14 @@ def test_unlinked_file_cannot_be_unlinked(owner, acme, transaction, invoice):
     answer = owner.post(
         build_page_path(acme, f"documents/{invoice}/detach"), {"transactionId": transaction}, follow=True
     )
-    assert "no longer" not in get_page_text(answer)
+    assert "detached from the transaction" not in get_page_text(answer)
 
 
 def test_document_page_keeps_list_filters_and_search(owner, acme, invoice, transaction):
     listed = build_page_path(acme, "documents?loose=true&status=open")
     address = re.search(r'href="([^"]+/documents/[0-9a-f-]+\?[^"]+)"', owner.get(listed).content.decode())[1]
     seen = unescape(owner.get(f"{unescape(address)}&q=Nimbus").content.decode())
-    assert f'<a href="{listed}">Documents</a>' in seen
+    assert f'<a href="{listed}">Files</a>' in seen
     attach = re.search(r'action="([^"]+/attach[^"]*)"', seen)[1]
     there = owner.post(attach, {"transactionId": transaction})["Location"]
     assert there == build_page_path(acme, f"documents/{invoice}?then=loose%3Dtrue%26status%3Dopen&q=Nimbus")

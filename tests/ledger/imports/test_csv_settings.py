@@ -160,7 +160,7 @@ def test_missing_saved_column_is_named_and_asked_again(editor, acme, bank):
         editor, open_check_page(editor, acme, bank, "Date,Text,Sum\n2026-01-30,a,-1.00\n2026-01-31,b,2.00\n")[0]
     )
     _, answer = open_check_page(editor, acme, bank, "Date,Text,Betrag\n2026-02-01,a,-3.00\n2026-02-02,b,4.00\n")
-    assert "These columns of the last import are not in this file: Amount." in get_page_text(answer)
+    assert "Columns of the last import are missing: Amount." in get_page_text(answer)
     assert b"confirm-row" not in answer.content
 
 
@@ -246,7 +246,7 @@ def test_row_with_different_text_is_a_possible_duplicate(editor, take, acme, ban
     other = text.replace("Coffee bar", "Card payment 4711")
     assert take(other.encode(), accountId=bank, dryRun="true")["possibleDuplicates"] == 1
     address, answer = open_check_page(editor, acme, bank, other)
-    assert "1 row has the day and amount of a transaction with other words." in get_page_text(answer)
+    assert "1 row may be a duplicate: same date and amount, different text." in get_page_text(answer)
     confirm_import(editor, address, leave_possible="on")
     assert len(list_stored(acme)) == 1
     confirm_import(editor, open_check_page(editor, acme, bank, other)[0])

@@ -390,9 +390,9 @@ def test_import_history_shows_source_user_and_count(editor, viewer, api, acme, b
     api.post("transactions/import", {"transactions": [item, item]})
     theirs, ours = get_page_text(viewer.get(build_page_path(acme))), get_page_text(editor.get(build_page_path(acme)))
     assert "bank.csv CSV file Main Some Person 2 Show" in ours
-    assert "import Main key “test” 1 1 duplicate Show" in ours
+    assert "import Main API key “test” 1 Duplicates: 1 Show" in ours
     assert "CSV file Main another person 2 Show" in theirs
-    assert "import Main an API key 1 1 there already Show" in theirs
+    assert "import Main an API key 1 Duplicates: 1 Show" in theirs
     assert "Undo" not in theirs
 
 

@@ -40,7 +40,7 @@ def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, t
     assert "This deletes 3 transactions." in asked
     assert "1 of them has been changed since. These changes are lost." in asked
     assert len(list_stored_rows(acme)) == 3
-    assert "3 transactions removed. 1 had been changed since the import." in get_page_text(
+    assert "3 transactions deleted. 1 of them had been edited." in get_page_text(
         editor.post(build_undo_path(acme, last), follow=True)
     )
     assert list_stored_rows(acme) == []
@@ -50,9 +50,9 @@ def test_undo_preview_lists_rows_that_become_pending(editor, acme, take, main):
     take(ANNOUNCED)
     last = take(BOOKED)
     asked = get_page_text(editor.get(build_undo_path(acme, last)))
-    assert "1 transaction is deleted. Nobody has changed it since. 2 transactions become pending again." in asked
+    assert "This deletes 1 transaction. It has not been changed since. 2 transactions become pending again." in asked
     done = get_page_text(editor.post(build_undo_path(acme, last), follow=True))
-    assert "1 transaction removed. 2 transactions become pending again." in done
+    assert "1 transaction deleted. 2 transactions are pending again." in done
     assert Transaction.objects.for_company(acme.id).filter(pending=True).count() == 2
 
 

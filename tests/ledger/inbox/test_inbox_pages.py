@@ -121,7 +121,7 @@ def test_inbox_suggestion_is_accepted_in_one_step(api, books, bank, hosting, sit
     assert "Nimbus Ltd" in text
     assert "3 of 3 with this name" in text
     assert "pending" not in text
-    assert "Inbox 1 waiting" in text
+    assert "Inbox 1 to review" in text
     form = re.search(r'name="category" value="([^"]+)" data-key="a"', page.content.decode())
     done = site.post("inbox", act="accept", id=row, category=form[1], counterparty="")
     assert (done.status_code, done["Location"].partition("&")[0]) == (303, f"{site.base}/inbox?said={row}")
@@ -179,7 +179,7 @@ def test_inbox_settles_a_planned_match_in_one_step(api, books, bank, site, brows
     page = site.get("inbox")
     assert "Matches Rent" in get_page_text(page)
     assert "Landlord · Main · expected" in get_page_text(page)
-    assert "Settle Rent of" not in InboxPage(acme, browser_of(bob, acme).client).get("inbox").content.decode()
+    assert "/settle" not in InboxPage(acme, browser_of(bob, acme).client).get("inbox").content.decode()
     action = re.search(r'action="([^"]+/settle)"', page.content.decode())[1]
     done = site.client.post(action, {"transactionId": row, "from": "inbox"})
     assert (done.status_code, done["Location"].partition("?")[0]) == (303, f"{site.base}/inbox")
@@ -211,7 +211,7 @@ def test_rule_can_be_created_previewed_applied_and_undone(api, books, bank, host
     assert (rule["action"]["passThroughTaxPercent"], rule["action"]["usingDateRule"]["type"]) == (19, "month")
     listed = get_page_text(site.get("rules"))
     assert "From / to or text contains “nimbus”, money out" in listed
-    assert "1 open transaction matches" in listed
+    assert "1 uncategorized transaction matches." in listed
     done = site.post("rules/apply")
     assert books.parts(row)[0]["sourceNote"] == f"rule:{rule['id']}"
     shown = site.client.get(done["Location"]).content.decode()

@@ -123,7 +123,7 @@ def test_interrupted_rate_update_is_completed_by_the_next(api, spent, tmp_path, 
             call_command("update_rates", file=str(tmp_path / "rates.csv"))
     told = io.StringIO()
     call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=told)
-    assert "the results of 1 transactions" in told.getvalue()
+    assert "Rates loaded. Transactions converted again: 1." in told.getvalue()
     assert spent() == -50
     assert find_posting_differences(api.company.id) == []
     call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=told)

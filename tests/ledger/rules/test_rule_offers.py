@@ -10,7 +10,7 @@ from tests.ledger.inbox.test_inbox_pages import InboxPage, book_categorized, hos
 pytestmark = pytest.mark.django_db
 assert hosting  # fixtures
 assert site
-OFFER_TEXT = "Always do this for “Nimbus Ltd”? Create rule"
+OFFER_TEXT = "Always categorize “Nimbus Ltd” this way? Create rule"
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_rule_offer_compares_texts_if_names_are_missing(api, books, bank, site, 
 def test_rule_offer_for_several_transactions_requires_the_same_name(books, bank, site, row, hosting):
     ids = [row, books.book(bank, "-13.00", fromTo="NIMBUS LTD")["id"]]
     answer = site.post("transactions", act="categorize", id=ids, category=f"{hosting}:cogs")
-    assert "Always do this for “N" in get_page_text(site.client.get(answer["Location"]))
+    assert "Always categorize “N" in get_page_text(site.client.get(answer["Location"]))
     ids.append(books.book(bank, "-13.00", fromTo="Cumulus")["id"])
     answer = site.post("transactions", act="categorize", id=ids, category=f"{hosting}:cogs")
     assert "Always categorize “" not in get_page_text(site.client.get(answer["Location"]))

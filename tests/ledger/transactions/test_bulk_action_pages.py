@@ -135,7 +135,7 @@ def test_undo_reports_one_changed_transaction_in_singular(pages, books, bank):
     one = books.book(bank, "-50.00")["id"]
     answer = pages.post(act="categorize", id=one, category=f"{books.category('hosting')}:cogs")
     books.api.put(f"transactions/{one}", {"notes": "mine"})
-    assert "0 transactions as before. 1 unchanged because it was edited since." in get_page_text(
+    assert "0 transactions restored. 1 unchanged because it was edited since." in get_page_text(
         press_undo(pages, answer)
     )
 
@@ -145,7 +145,7 @@ def test_undo_does_not_relink_leg_whose_partner_was_changed(pages, books, bank, 
     books.link(source, target)
     answer = pages.post(act="uncategorize", id=source)
     books.api.put(f"transactions/{target}", {"notes": "mine"})
-    assert "0 transactions as before. 2 unchanged because they were edited since." in get_page_text(
+    assert "0 transactions restored. 2 unchanged because they were edited since." in get_page_text(
         press_undo(pages, answer)
     )
     assert books.parts(source) == books.parts(target) == []
@@ -170,7 +170,7 @@ def test_undo_does_not_restore_deleted_transaction_if_external_id_is_taken(pages
     free = books.book(bank, "-2.00")["id"]
     answer = pages.post(act="delete", id=[taken, free])
     books.book(bank, "-3.00", externalId="x-1")
-    assert "1 transaction as before. 1 stay" in get_page_text(press_undo(pages, answer))
+    assert "1 transaction restored. 1 unchanged" in get_page_text(press_undo(pages, answer))
     assert not Transaction.objects.for_company(acme.id).filter(id=taken).exists()
     assert Transaction.objects.for_company(acme.id).filter(id=free).exists()
 
@@ -181,7 +181,7 @@ def test_undo_keeps_rows_whose_category_was_deleted(pages, books, bank, api, hos
     books.split(row, {"categoryId": own, "plSplit": {"ga": -10}})
     answer = pages.post(act="categorize", id=row, category=hosting)
     assert api.delete(f"categories/{own}").status_code == 200
-    assert "0 transactions as before. 1 stay" in get_page_text(press_undo(pages, answer))
+    assert "0 transactions restored. 1 unchanged" in get_page_text(press_undo(pages, answer))
     assert books.parts(row)[0]["categoryId"] == hosting.partition(":")[0]
 
 
@@ -189,7 +189,7 @@ def test_undo_keeps_later_changes(pages, books, bank, hosting):
     mine, theirs = (books.book(bank, "-10.00")["id"] for _ in range(2))
     answer = pages.post(act="categorize", id=[mine, theirs], category=hosting)
     books.split(theirs, {"categoryId": books.category("support"), "plSplit": {"cogs": -4}})
-    assert "1 transaction as before. 1 stay" in get_page_text(press_undo(pages, answer))
+    assert "1 transaction restored. 1 unchanged" in get_page_text(press_undo(pages, answer))
     assert books.parts(mine) == []
     assert list_pl_amounts(books.parts(theirs)[0]) == {"cogs": -4}
 

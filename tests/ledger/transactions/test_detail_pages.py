@@ -139,7 +139,7 @@ def test_stale_form_does_not_overwrite_concurrent_change(path, pages, books, bou
     api.put(f"transactions/{bought}", {"description": "another person's"})
     answer = pages.post(f"/{bought}/{path}", seen=seen, description="mine", **build_split_form({"category": ""}))
     assert answer.status_code == 400
-    assert re.search("Somebody changed it|has changed “.+” meanwhile", get_page_text(answer))
+    assert re.search("has changed “.+” in the meantime", get_page_text(answer))
     assert books.read(bought)["description"] == "another person's"
 
 
@@ -171,7 +171,7 @@ def test_deletion_returns_to_filtered_list_and_can_be_undone(pages, books, bough
     history = get_page_text(pages.get(f"/{bought}"))
     assert "deleted it." in history
     assert "restored it, together with 1 other." in history
-    assert "opened it: the other leg of its transfer deleted." in get_page_text(pages.get(f"/{target}"))
+    assert "unlinked the transfer because the other leg was deleted." in get_page_text(pages.get(f"/{target}"))
 
 
 # ---------------------------------------------------------------------------------------------- its parts

@@ -24,7 +24,7 @@ def test_transaction_edit_conflict_names_editor_and_current_values(api, books, b
     form = {"seen": seen, "accountId": bank, "date": "2026-03-15", "amountValue": "-12.00", "amountCurrency": "EUR"}
     page = site.post(f"transactions/{row}/edit", **form, fromTo="Stratus", description="", notes="")
     told = get_page_text(page)
-    assert "Key “test” has changed “Cumulus” meanwhile. Nothing was overwritten" in told
+    assert "API key “test” has changed “Cumulus” in the meantime. Your change was not saved." in told
     assert "Current values: amount −€13.00 and from / to Cumulus." in told
     assert books.read(row)["fromTo"] == "Cumulus"
 
@@ -37,7 +37,7 @@ def test_rule_edit_conflict_names_editor_and_current_rule(api, site, hosting):
     assert api.put(f"categorization_rules/{rule}", {"name": "Cumulus"} | other).status_code == 200
     form = {"seen": seen, "name": "Stratus", "textOperator": "contains", "textValue": "stratus", "enabled": "on"}
     told = get_page_text(site.post(f"rules/{rule}", **form, category=f"{hosting}:cogs", dateRule="transactionDate"))
-    assert "Key “test” has changed the rule meanwhile. It says now: “Cumulus”, " in told
+    assert "API key “test” has changed the rule in the meantime: “Cumulus”, " in told
     assert "“cumulus” → " in told
 
 
@@ -57,7 +57,7 @@ def test_partial_split_reports_open_amount(books, bank, site, hosting):
     assert len(re.findall(r"<select[^>]*\sautofocus", page.content.decode())) == 1
     form = build_split_form({"category": f"{hosting}:cogs", "amount": "-238"})
     answer = site.client.post(f"{site.base}/transactions/{row}/split?from=inbox", form, follow=True)
-    assert "The categorizations were saved. −€12.00 is uncategorized." in get_page_text(answer)
+    assert "Categorizations saved. −€12.00 is uncategorized." in get_page_text(answer)
     assert "−€12.00 of −€250.00" in get_page_text(answer)
 
 

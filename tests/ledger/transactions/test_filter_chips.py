@@ -29,7 +29,7 @@ def test_import_chip_shows_file_name_or_day(api, books, bank, chip, acme):
     items = [{"accountId": bank, "date": str(TODAY), "amountValue": "5.00"}]
     batch = api.post("transactions/import", {"transactions": items}).json()["importId"]
     day = f"{TODAY:%-d %b %Y}"
-    assert f"Import: of {day}" in chip(importId=batch)
+    assert f"Import: from {day}" in chip(importId=batch)
     ImportBatch.objects.for_company(acme.id).update(filename="march.csv")
     assert f"Import: march.csv, {day}" in chip(importId=batch)
     assert "Import: deleted" in chip(importId=str(uuid4()))

@@ -219,7 +219,7 @@ def test_counted_amounts_of_listed_rows_sum_to_the_figure(api, books, bank, page
 
 
 def list_counted_amounts(answer):
-    found = re.findall(r">counts here: ([^<]+)<", answer.content.decode())
+    found = re.findall(r">included: ([^<]+)<", answer.content.decode())
     return [Decimal(text.replace("−", "-").replace("€", "").replace(",", "")) for text in found]
 
 

@@ -34,11 +34,11 @@ def test_history_describes_changes_with_their_authors(pages, books, bought, savi
         "Hosting −€100.00 and",
         "support −€20.00.",
         "changed the categorization to",
-        "key “test” linked it as a transfer with €20.00 on Savings",
-        f"{alice.display_name} removed the categories, with 1 other.",
+        "API key “test” linked it as a transfer with €20.00 on Savings",
+        f"{alice.display_name} removed the categories, together with 1 other.",
     ):
         assert part in text, part
-    assert text.index("removed the categories") < text.index("linked it") < text.index("booked it"), "latest first"
+    assert text.index("removed the categories") < text.index("linked it") < text.index("created it"), "latest first"
 
 
 def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, savings, api):
@@ -59,10 +59,10 @@ def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, sav
     text = get_page_text(pages.get(f"/{bought}"))
     told = (
         "added a file.",
-        "key “test” linked it as a transfer with €119.00 on Savings",
-        "key “test” took back what the rules did to it, together with 1 other.",
-        "key “test” applied the rules to it, together with 1 other.",
-        "key “test” took its categories away, together with 1 other.",
+        "API key “test” linked it as a transfer with €119.00 on Savings",
+        "API key “test” undid the changes by rules, together with 1 other.",
+        "API key “test” applied the rules, together with 1 other.",
+        "API key “test” removed the categories, together with 1 other.",
         "undid the categorization.",
         "Customer support.",
         "Hosting, together with 1 other.",
@@ -82,7 +82,7 @@ def test_history_names_replaced_categories_and_counterparties(pages, books, boug
     assert api.delete(f"categories/{old}?replaceWith={books.category('hosting')}").status_code == 200
     text = get_page_text(pages.get(f"/{bought}"))
     assert "merged the counterparty “Nimbsu” into “Nimbus”." in text
-    assert re.search(r"moved what it was for to \S* ?Hosting: its category was deleted.", text)
+    assert re.search(r"changed the category to \S* ?Hosting because the previous one was deleted.", text)
 
 
 def test_history_of_other_leg_shows_undone_import(pages, books, bank, savings, api):

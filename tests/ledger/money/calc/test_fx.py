@@ -48,7 +48,7 @@ def test_rate_date_is_publication_day(rates):
 
 
 def test_currency_without_rate_raises_error(rates):
-    with pytest.raises(RateLookupError, match="no exchange rate for GBP") as caught:
+    with pytest.raises(RateLookupError, match="No exchange rate for GBP") as caught:
         rates.get_rate("GBP", FRIDAY)
     assert caught.value.currency == "GBP"
     for source, target in [("GBP", "EUR"), ("EUR", "GBP"), ("USD", "GBP")]:
