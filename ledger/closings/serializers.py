@@ -26,7 +26,9 @@ class CloseRequest(StrictSerializer):
     month = fields.MonthField(help_text="Last month to close, YYYY-MM.")
     note = fields.TextField(required=False, allow_null=True, max_length=MAX_NOTE_LENGTH)
     acknowledge = fields.BooleanField(
-        required=False, default=False, help_text="Close even if checks fail. Missing exchange rates always prevent closing."
+        required=False,
+        default=False,
+        help_text="Close even if checks fail. Missing exchange rates always prevent closing.",
     )
 
 
