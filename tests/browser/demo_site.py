@@ -120,6 +120,14 @@ class DemoSite:
             self.known[parameter] = self.look_up(parameter)
         return self.known[parameter]
 
+    def closed_month(self) -> str:
+        """The latest closed month; the first month of the data is closed if there is none."""
+        closings = self.ask("closings")
+        if not closings:
+            first = self.ask("transactions?sort=date&limit=1")[0]["date"][:7]
+            closings = [self.ask("closings", {"month": first, "acknowledge": True})]
+        return str(closings[0]["month"])
+
     def look_up(self, parameter: str) -> str:
         if parameter == "company_id":
             return self.company_id
@@ -132,16 +140,10 @@ class DemoSite:
             window = f"startDate={date.today()}&endDate={date.today() + timedelta(days=400)}"
             rule = self.ask("planned_transactions")[0]["id"]
             return self.ask(f"planned_transactions/{rule}/occurrences?{window}")[0]["originalDate"]
-        if parameter == "month":
-            closings = self.ask("closings")
-            if not closings:
-                first = self.ask("transactions?sort=date&limit=1")[0]["date"][:7]
-                closings = [self.ask("closings", {"month": first, "acknowledge": True})]
-            return str(closings[0]["month"])
+        if parameter in (makers := {"month": self.closed_month, "endpoint_id": self.endpoint}):
+            return makers[parameter]()
         if parameter == "customer_id":
             return str(self.ask("subscriptions")[0]["customerId"])
-        if parameter == "endpoint_id":
-            return self.endpoint()
         if parameter not in LIST_OF_PARAMETER:
             raise LookupError(f"Say in tests/browser/demo_site.py which list of the API has a {parameter}.")
         return self.ask(LIST_OF_PARAMETER[parameter])[0]["id"]
