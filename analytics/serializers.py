@@ -235,7 +235,7 @@ class ProfitAndLossQuery(StrictSerializer):
     as_reported = fields.BooleanField(
         required=False,
         default=False,
-        help_text="closed months as they were reported, from their frozen figures; open months as they are now",
+        help_text="Show closed months as reported. Open months are shown as they are now.",
     )
 
 

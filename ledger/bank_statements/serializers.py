@@ -54,7 +54,7 @@ class StatementUpload(StrictSerializer):
     closed = fields.ChoiceField(
         choices=CLOSED_MODES,
         required=False,
-        help_text="skip leaves new entries in closed months out; refuse stores nothing where there are any",
+        help_text="skip leaves out new entries in closed months; refuse stores nothing if there are any.",
     )
     import_settings = fields.TextField(
         required=False,
@@ -95,7 +95,7 @@ class StatementResult(StrictSerializer):
     )
     skipped_before_data_start = fields.CountField()
     skipped_closed = fields.CountField(
-        help_text="with `closed: skip`: new entries in closed months that were left out, initial balances too"
+        help_text="New entries in closed months that `closed: skip` left out, initial balances included."
     )
     other_account_numbers = serializers.ListField(
         child=fields.TextField(max_length=MAX_ACCOUNT_NUMBER_LENGTH),
@@ -113,7 +113,7 @@ class StatementResult(StrictSerializer):
     left_out_files = serializers.ListField(
         child=fields.TextField(max_length=LONGEST_NAME),
         max_length=MAX_FILES,
-        help_text="files of an archive that are plainly no statements, such as notes and pictures",
+        help_text="Files of an archive that are not statements, such as notes and pictures.",
     )
     errors = build_skipped_rows_field()  # type: ignore[assignment]
     statements = serializers.ListField(child=StatementTold(), max_length=MAX_IMPORT_ITEMS)

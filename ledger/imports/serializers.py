@@ -42,7 +42,7 @@ class ImportRequest(StrictSerializer):
         choices=CLOSED_MODES,
         required=False,
         default="refuse",
-        help_text="skip leaves new rows in closed months out; refuse stores nothing where there are any",
+        help_text="skip leaves out new rows in closed months; refuse stores nothing if there are any.",
     )
 
 
@@ -50,7 +50,7 @@ class ImportResult(StrictSerializer):
     success = fields.BooleanField()
     count = fields.CountField(help_text="Number of transactions stored, or with `dryRun` that would be.")
     skipped_before_data_start = fields.CountField()
-    skipped_closed = fields.CountField(help_text="with `closed: skip`: new rows in closed months that were left out")
+    skipped_closed = fields.CountField(help_text="New rows in closed months that `closed: skip` left out.")
     data_start_date = fields.DateField(allow_null=True)
     import_id = fields.IdField(allow_null=True, help_text="ID of the import; null if nothing was stored.")
     duplicates = fields.CountField()

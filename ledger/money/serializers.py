@@ -7,9 +7,9 @@ from ledger.money.fields import CurrencyField
 
 class RateSerializer(StrictSerializer):
     currency = CurrencyField()
-    date = fields.DateField(source="day", allow_null=True, help_text="on which it was published; null without a rate")
+    date = fields.DateField(source="day", allow_null=True, help_text="Date of publication; null without a rate.")
     rate = fields.NumberField(
         allow_null=True,
-        help_text="units of the base currency for one unit, to 12 digits; null without a rate",
+        help_text="Units of the base currency for one unit, with up to 12 digits; null without a rate.",
     )
-    age_days = fields.CountField(allow_null=True, help_text="days from date until today; null without a rate")
+    age_days = fields.CountField(allow_null=True, help_text="Days from the date until today; null without a rate.")

@@ -70,7 +70,7 @@ class RecognitionSerializer(DateRuleSerializer):
         choices=RECOGNIZE_FROM,
         required=False,
         allow_null=True,
-        help_text="firstOpenMonth recognizes what lies in closed months in the first open one; null where nothing does",
+        help_text="firstOpenMonth recognizes amounts of closed months in the first open one; null if there are none.",
     )
 
 
