@@ -104,7 +104,7 @@ def test_balance_chart_fills_the_area_of_its_first_line_alone(page, live_server,
 
 def read_chart_table(page, title):
     """First cell of each row -> the numbers of the others, as a browser shows them."""
-    rows = page.get_by_role("region", name=f"Numbers of {title}", include_hidden=True).locator("tbody tr")
+    rows = page.get_by_role("region", name=f"Data table: {title}", include_hidden=True).locator("tbody tr")
     cells = rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
     return {name: [float(cell.translate(NUMBER_TRANSLATION)) for cell in rest if cell != "–"] for name, *rest in cells}
 
