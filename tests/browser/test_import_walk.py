@@ -140,14 +140,14 @@ def test_planned_transaction_occurrence_can_be_skipped_and_restored(page, compla
     page.get_by_role("button", name="Plan transaction").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Rent")
     shown = f"{NEXT_MONTH:%-d %b %Y}"
-    page.get_by_role("button", name=f"Skip Rent of {shown}").click()
-    expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(0)
+    page.get_by_role("button", name=f"Skip Rent on {shown}").click()
+    expect(page.get_by_role("button", name=f"Skip Rent on {shown}")).to_have_count(0)
     assert PlannedOverride.objects.get().skipped
     page.get_by_role("navigation", name="Acme").get_by_role("link", name="Cash plan").click()
     expect(page.get_by_role("row").filter(has_text=shown)).to_have_count(0)
     page.get_by_role("link", name="Rent").first.click()
     page.get_by_role("button", name=f"Reset to plan: {shown}").click()
-    expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(1)
+    expect(page.get_by_role("button", name=f"Skip Rent on {shown}")).to_have_count(1)
 
 
 def test_upload_of_too_many_files_is_rejected_before_sending(page, complaints, site, books, csv_file):

@@ -247,7 +247,7 @@ def test_api_key_can_be_created_by_keyboard(page, complaints, site, alice, bob, 
     expect(page.get_by_text("new@acme.example", exact=True)).to_have_count(0)
     press_control(page, page.get_by_label(f"Remove {bob.email}"))
     press_control(page, page.get_by_role("button", name=f"Remove {bob.email}"))
-    expect(page.get_by_role("status")).to_contain_text("no longer belongs")
+    expect(page.get_by_role("status")).to_contain_text("was removed from the company")
     press_control(page, page.get_by_role("link", name="API keys and apps"))
     press_control(page, page.get_by_role("link", name="Create key"))
     expect(page.get_by_label("Name")).to_be_focused()
