@@ -28,7 +28,7 @@ MOVEMENT_KEYS = (
     LegendKey("currency", gettext_lazy("FX and rounding")),
 )
 END_LABELS = gettext_lazy("Start, End")  # one text, since the words alone are ambiguous for translators
-SHORT_LABELS = gettext_lazy("Start, New, React, Exp, Contr, Churn, FX, End")
+SHORT_LABELS = gettext_lazy("Start, New, React, Exp, Con, Churn, FX, End")
 LEVEL_SERIES = "mrr"  # the series
 CUSTOMERS_COLUMN = TableColumn(gettext_lazy("Customers"), ColumnKind.COUNT)
 NO_REVENUE = gettext_lazy(

@@ -60,11 +60,13 @@ def test_open_transactions_can_be_filtered_selected_and_categorized(desk):
     for box in desk.get_by_role("checkbox", name="Nimbus Cloud").all():
         box.check()
     expect(desk.locator("[data-ticked]")).to_have_text("2 selected · −€357.00")
-    choose_category(desk.get_by_role("group", name="Actions for selected transactions").get_by_label("Category"), "Hosting")
+    choose_category(
+        desk.get_by_role("group", name="Actions for selected transactions").get_by_label("Category"), "Hosting"
+    )
     desk.get_by_role("button", name="Categorize", exact=True).click()
     expect(desk.get_by_role("status")).to_have_text("2 transactions categorized.")
     expect(desk.get_by_text("No transactions found")).to_be_visible()
-    desk.get_by_label("Status").select_option("Closed")
+    desk.get_by_label("Status").select_option("Categorized")
     desk.get_by_role("button", name="Filter").click()
     expect(find_rows(desk)).to_have_count(2)
     expect(find_rows(desk).first).to_contain_text("Hosting")
@@ -78,7 +80,10 @@ def choose_category(field, category):
 def test_transaction_is_split_and_invalid_part_shows_error(desk):
     desk.get_by_role("link", name="Nimbus Cloud").first.click()
     desk.get_by_role("link", name="Categorize").click()
-    first, second = desk.get_by_role("group", name="Categorization 1"), desk.get_by_role("group", name="Categorization 2")
+    first, second = (
+        desk.get_by_role("group", name="Categorization 1"),
+        desk.get_by_role("group", name="Categorization 2"),
+    )
     choose_category(first.get_by_label("Category"), "Hosting")
     first.get_by_label("Amount").fill("-200")
     first.get_by_label("Pass-through tax").fill("-38")
@@ -278,7 +283,10 @@ def test_transaction_keys_search_navigate_select_and_show_help(desk):
 def test_split_form_shows_remaining_amount(desk):
     desk.get_by_role("link", name="Corner Bistro").first.click()
     desk.get_by_role("link", name="Categorize").click()
-    first, second = desk.get_by_role("group", name="Categorization 1"), desk.get_by_role("group", name="Categorization 2")
+    first, second = (
+        desk.get_by_role("group", name="Categorization 1"),
+        desk.get_by_role("group", name="Categorization 2"),
+    )
     choose_category(first.get_by_label("Category"), "Hosting")
     first.get_by_label("Amount").fill("40%")
     expect(desk.get_by_text("−€2.70 uncategorized.")).to_be_visible()
