@@ -146,7 +146,7 @@ def test_planned_transaction_occurrence_can_be_skipped_and_restored(page, compla
     page.get_by_role("navigation", name="Acme").get_by_role("link", name="Cash plan").click()
     expect(page.get_by_role("row").filter(has_text=shown)).to_have_count(0)
     page.get_by_role("link", name="Rent").first.click()
-    page.get_by_role("button", name=f"Reset to plan: {shown}").click()
+    page.get_by_role("button", name=f"Reset {shown} to plan").click()
     expect(page.get_by_role("button", name=f"Skip Rent on {shown}")).to_have_count(1)
 
 

@@ -63,7 +63,7 @@ def test_admin_app_registration_and_preview_are_accessible(page, served):
     page.get_by_role("link", name="Back to app").click()
     page.wait_for_url("**/change/**")
     check_accessibility(page)
-    page.get_by_role("link", name="See its consent page").click()
+    page.get_by_role("link", name="View consent page").click()
     page.wait_for_url("**/preview/")
     check_accessibility(page)
     for path in ("/admin/oauth/application/", "/admin/oauth/clienthost/add/", "/admin/oauth/consentgrant/"):
