@@ -382,10 +382,3 @@ class LineReader:
             self.row += line.encode()
             yield line
         self.ended = True
-
-
-def find_table_start(lines: Sequence[Line]) -> int:
-    """Return the position of the first line with the most common width; lines before it are no table."""
-    sample = lines[:SAMPLE_LINES]
-    common_width = find_common_width([len(line.cells) for line in sample])
-    return next((place for place, line in enumerate(sample) if len(line.cells) == common_width), 0)

@@ -143,5 +143,5 @@ def test_audit_log_describes_undone_changes(owner, api, acme, books):
     owner.post(transactions, {"act": "undo", "run": run})
     answer = owner.get(build_page_path(acme))
     assert list_entry_texts(answer)[0] == "undid the changes to 3 transactions"
-    assert "kept" not in get_page_text(answer)
+    assert "unchanged" not in get_page_text(answer)
     assert "act:" not in get_page_text(answer)
