@@ -33,7 +33,7 @@ DOCUMENT_METADATA = {
     ],
 }
 SERVER_METADATA = {
-    "description": "The server that provides this document.",
+    "description": "The server that provides this document, in production or a local copy.",
     "x-internal": False,
 }
 # Name of a shared enum, and of its type in generated clients → dotted path of its values.

@@ -13,6 +13,7 @@ from ledger.models import MAX_REASON_LENGTH, Closing, PlType
 
 MAX_NOTE_LENGTH = 2000
 MAX_CLOSINGS = 12_000  # a month each, over a thousand years
+MAX_VERSION = 2_147_483_647
 MAX_FIGURES = 100_000
 MAX_ENTRIES = 100_000
 DIGEST_LENGTH = 64
@@ -41,7 +42,7 @@ class ClosingSerializer(StrictSerializer):
 
     id = fields.IdField()
     month = fields.MonthField()
-    version = fields.IntegerField(min_value=1, help_text="1 for the first closing of the month")
+    version = fields.IntegerField(min_value=1, max_value=MAX_VERSION, help_text="1 for the first closing of the month")
     status = fields.ChoiceField(choices=STATUSES)
     note = fields.TextField(allow_null=True, max_length=MAX_NOTE_LENGTH)
     closed_time = fields.TimeField(source="created_time")

@@ -79,7 +79,7 @@ def add_components(components: dict[str, Any]) -> None:
         },
         "oauth2": {
             "type": "oauth2",
-            "description": "Access tokens are JWTs (RFC 9068).",
+            "description": "Access tokens are JWTs (RFC 9068), checked as RFC8725 recommends.",
             "flows": {
                 "authorizationCode": {
                     "authorizationUrl": f"{settings.AUTH_URL}/oauth2/authorize",
