@@ -47,7 +47,7 @@ class NotClosed(ConflictError):
 
 
 class CloseChecksFailed(ConflictError):
-    """Checks failed. Finish what they list, or send acknowledge: true to close the months anyway."""
+    """Some checks failed. Finish the listed items, or acknowledge them to close anyway."""
 
     code = "close_checks_failed"
 
