@@ -1,7 +1,7 @@
 """Transactions as an XLSX workbook with one sheet.
 
 XlsxWriter writes the workbook; the rows are written here as text while they arrive, which is seven times as
-fast (docs/decisions/21-rows-of-a-sheet-as-text.md).
+fast (docs/decisions/21-worksheet-rows-as-text.md).
 """
 
 import io

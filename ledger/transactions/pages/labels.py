@@ -68,7 +68,7 @@ ASSIGNER_LABELS = {  # values of the filter assignedBy and of sourceNote
     "rule": _("Any rule"),
     "history": _("Categorization history"),
     "account": _("Default category of the account"),
-    "plan": _("A planned payment"),
+    "plan": _("A planned transaction"),
 }
 COUNTERPARTY_TYPE_LABELS: dict[CounterpartyType, Any] = {
     CounterpartyType.CUSTOMER: _("customer"),
