@@ -55,7 +55,7 @@ def prepare_sets() -> None:
         for name, create in SETS.items():
             _made[name] = create()
             rows = {table: read_rows(table, names) for table, names in columns.items()}
-            rows_by_set[name] = {table: lines - kept.get(table, set()) for table, lines in rows.items()}
+            rows_by_set[name] = {table: find_new_rows(lines, kept.get(table, set())) for table, lines in rows.items()}
             kept = rows
         connection.run_on_commit.clear()  # nothing is mailed
         transaction.set_rollback(True)
@@ -63,6 +63,18 @@ def prepare_sets() -> None:
         cursor.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; CREATE SCHEMA {SCHEMA}")
         for name, rows in rows_by_set.items():
             store_set(cursor, name, {table: lines for table, lines in rows.items() if lines}, columns)
+
+
+def find_new_rows(rows: set[bytes], earlier: set[bytes]) -> set[bytes]:
+    """Return the rows that were added; none where some were only changed, such as the time of a company's last update.
+
+    No set does both to one table.
+    """
+    added = rows - earlier
+    if not earlier <= rows:
+        assert len(rows) == len(earlier)
+        return set()
+    return added
 
 
 def store_set(cursor: Any, name: str, rows: dict[str, set[bytes]], columns: dict[str, str]) -> None:
