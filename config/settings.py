@@ -289,7 +289,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:", ASSETS_URL + "/"],
-        "font-src": [SELF, "data:"],
+        "font-src": [SELF],
         "connect-src": [SELF],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
