@@ -21,11 +21,10 @@ from analytics.queries.customers import (
     list_customers,
 )
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.fragment_cache import get_cached_fragment
 from companies.permissions import Permission
 from ledger.models import Counterparty, CounterpartyType, Product, Subscription, SubscriptionEvent
 from ledger.money.calc.fx import RateLookupError
-from ledger.money.rates import get_rate_table, get_valuation_status
+from ledger.money.rates import get_rate_table
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
 from ledger.subscriptions.serializers.subscriptions import EventSerializer, SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME
@@ -55,17 +54,7 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
     )
     html = ""
     if Subscription.objects.for_company(page.company.id).exists():
-        html = get_cached_fragment(
-            company_id=page.company.id,
-            name="recurring-revenue",
-            depends_on=(
-                data.today,
-                data.params.address(),
-                *get_valuation_status(),
-                page.company.last_updated_time.isoformat(),
-            ),
-            render=lambda: render_recurring_revenue(data),
-        )
+        html = render_recurring_revenue(data)
     return page.render(
         "analytics/recurring_revenue.html",
         tab=TAB,
