@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from companies.actions.sandboxes import DEFAULT_DAYS, MAX_DAYS
 from companies.api import fields
 from companies.api.camel_case import to_camel_case_keys
 from companies.api.serializers import AUDIT_FIELDS, StoredJsonSerializer, StrictModelSerializer, StrictSerializer
@@ -99,6 +100,7 @@ WRITABLE_FIELDS = (
     "auto_categorize",
     "require_second_factor",
     "data_start_date",
+    "test_today",
     "valuation_category",
     "valuation_lens",
 )
@@ -136,6 +138,16 @@ class NewCompany(StrictSerializer):
     name = fields.NameField(max_length=200)
     base_currency = fields.CurrencyField(default=Currency.EUR)
     domain = DomainField(allow_null=True, required=False)
+
+
+class NewSandbox(StrictSerializer):
+    name = fields.NameField(max_length=200)
+    expires_in_days = fields.IntegerField(
+        min_value=1,
+        max_value=MAX_DAYS,
+        default=DEFAULT_DAYS,
+        help_text=f"Days until the sandbox is deleted, 1 to {MAX_DAYS}.",
+    )
 
 
 class PermissionList(fields.ListField):

@@ -13,7 +13,11 @@ from companies.pages.user import second_step as second
 
 urlpatterns = [
     path("companies", views.CompanyListViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>", views.CompanyDetailViewSet.as_view({"get": "retrieve", "put": "update"})),
+    path(
+        "companies/<str:company_id>",
+        views.CompanyDetailViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("companies/<str:company_id>/copy", views.CompanyDetailViewSet.as_view({"post": "copy"})),
     path(
         "companies/<str:company_id>/logo",
         views.CompanyDetailViewSet.as_view({"put": "put_logo", "delete": "delete_logo"}),

@@ -116,6 +116,7 @@ class Company(Audited):
     auto_categorize = models.BooleanField(default=False)  # by history, if it is unambiguous
     require_second_factor = models.BooleanField(default=False)  # of members; API keys are not affected
     data_start_date = models.DateField(null=True)
+    test_today = models.DateField(null=True)  # the day that is today, in a sandbox; null for the clock's
     # Both are derived from the closings by triggers and written by nothing else (ledger.models.closings).
     closed_through = models.DateField(null=True, editable=False)  # the last closed day
     reported_through = models.DateField(null=True, editable=False)  # the last day of any month that was ever closed
@@ -148,6 +149,10 @@ class Company(Audited):
             models.CheckConstraint(
                 condition=Q(valuation_lens__in=ValuationLens.values), name="company_valuation_lens_known"
             ),
+            models.CheckConstraint(
+                condition=Q(test_today=None) | Q(system_status=SystemStatus.SANDBOX),
+                name="company_test_today_in_sandbox",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -164,6 +169,11 @@ class Company(Audited):
         if self.custom_logo_path or not settings.LOGOS_FROM_DOMAINS or self.site_logo_domain != self.domain:
             return self.custom_logo_path
         return self.site_logo_path
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether this is a copy to try things out, which nothing leaves and which is deleted after its time."""
+        return self.system_status == SystemStatus.SANDBOX
 
     @property
     def read_only(self) -> bool:
