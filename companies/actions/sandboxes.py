@@ -23,7 +23,7 @@ UNCOPIED_FIELDS = {  # of the company's row; all others are settings
     "id", "datastore_id", "name", "custom_logo_path", "site_logo_path", "site_logo_domain", "site_logo_time",
     "last_overall_updated_time", "closed_through", "reported_through", "system_status", "system_trial_until",
     "system_expired_at", "system_deletion_warning", "system_sandbox_expire_time", "system_deletion_scheduled_time",
-    "system_payment_provider", "system_tier_overage_since", "test_today", "demonstration",
+    "system_payment_provider", "system_tier_overage_since", "test_today", "demonstration", "copied_company_id",
     "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip
 
@@ -99,6 +99,7 @@ def build_sandbox(source: Company, *, name: str, expire_time: datetime, context:
         name=name,
         last_overall_updated_time=context.time,
         system_status=SystemStatus.SANDBOX,
+        copied_company_id=source.id,
         system_sandbox_expire_time=expire_time,
         system_deletion_scheduled_time=expire_time,
     ).mark_created(context)
@@ -106,6 +107,7 @@ def build_sandbox(source: Company, *, name: str, expire_time: datetime, context:
 
 def fill_sandbox(*, source: Company, sandbox: Company, membership: Membership, context: AuditContext) -> None:
     """Add the user as the only member, and copy the company's rows."""
+    DirectoryEntry.objects.create(subject=source.id, company_id=sandbox.id)  # which finds the copies of a company
     with change_company(sandbox, context=context) as change:
         change.insert(
             Membership(

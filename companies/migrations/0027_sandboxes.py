@@ -27,6 +27,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField("company", "test_today", models.DateField(null=True)),
+        migrations.AddField("company", "copied_company_id", models.UUIDField(null=True, editable=False)),
         migrations.AddConstraint(
             model_name="company",
             constraint=models.CheckConstraint(

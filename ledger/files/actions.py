@@ -18,7 +18,7 @@ from companies.errors import (
     ValidationFailed,
     build_unknown_id_entry,
 )
-from companies.models import AuditContext, Company, generate_id, snapshot_row
+from companies.models import AuditContext, Company, DirectoryEntry, generate_id, parse_id, snapshot_row
 from companies.storage.actions import delete_from_storage, save_to_storage
 from ledger.files.content_type import ContentKind, detect_content_kind
 from ledger.files.quota import ensure_storage_quota
@@ -193,7 +193,9 @@ def release_content_after_commit(path: str) -> None:
 
 
 def delete_unused_content(path: str) -> None:
-    if not File.objects.filter(storage_path=path).exists():
+    original_id = parse_id(path.partition("/")[0])  # the folder is the company that the file was uploaded to
+    copy_ids = DirectoryEntry.objects.list_company_ids(original_id) if original_id else []
+    if not File.objects.filter(company_id__in=[original_id, *copy_ids], storage_path=path).exists():
         default_storage.delete(path)
 
 

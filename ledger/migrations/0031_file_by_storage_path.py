@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddIndex(
             model_name='file',
-            index=models.Index(fields=['storage_path'], name='file_by_storage_path'),
+            index=models.Index(fields=['company', 'storage_path'], name='file_by_storage_path'),
         ),
     ]

@@ -52,7 +52,7 @@ class File(CompanyOwned, Audited):
         indexes = [
             models.Index(fields=["company", "created_time", "id"], name="file_by_time"),
             # Copies of a company share the contents: one is deleted with its last row.
-            models.Index(fields=["storage_path"], name="file_by_storage_path"),
+            models.Index(fields=["company", "storage_path"], name="file_by_storage_path"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(parse_status__in=ParseStatus.values), name="file_parse_status_known")
