@@ -1,4 +1,9 @@
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
+
+if TYPE_CHECKING:
+    from django.db.models import Model
 
 
 class LedgerConfig(AppConfig):
@@ -29,15 +34,13 @@ def register_company_hooks() -> None:
     hooks.company_copied.register(planner_statistics.analyze_copied_tables)
     hooks.company_rows_deleting.register(files.release_company_files)
     hooks.company_rows_deleting.register(closings.delete_closings)  # before the rows that they protect
-    hooks.UNCOPIED_MODELS.update(
-        {
-            **dict.fromkeys((models.TransactionTouched, models.ChangeEntry, models.FigureChange), "audit log"),
-            **dict.fromkeys((models.Closing, models.Reopening), "copied by ledger.closings, with other digests"),
-            **dict.fromkeys(
-                (models.DayMovement, models.MonthMovement, models.MonthResult, models.Habit), "derived by triggers"
-            ),
-        }
-    )
+    uncopied_models: dict[str, tuple[type[Model], ...]] = {
+        "audit log": (models.TransactionTouched, models.ChangeEntry, models.FigureChange),
+        "copied by ledger.closings, with other digests": (models.Closing, models.Reopening),
+        "derived by triggers": (models.DayMovement, models.MonthMovement, models.MonthResult, models.Habit),
+    }
+    for reason, names in uncopied_models.items():
+        hooks.UNCOPIED_MODELS.update(dict.fromkeys(names, reason))
     hooks.company_settings_changed.register(period_updates.recompute_company_results)
     hooks.change_completed.register(closings.check_figure_changes)
     hooks.find_derived_differences.register(closings.find_chain_differences)

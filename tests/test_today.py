@@ -25,7 +25,7 @@ def clock(db):
         yield
 
 
-@pytest.fixture(params=[*ZONES, ("testToday", NEW), ("testToday", OLD)], ids=lambda each: " ".join(each))
+@pytest.fixture(params=[*ZONES, ("testToday", NEW), ("testToday", OLD)], ids=" ".join)
 def today(request, api, acme):
     """The company's zone is set over HTTP, or the day of a sandbox; the day that is today in it."""
     zone, day = request.param

@@ -58,10 +58,10 @@ def copy_company(*, company: Company, context: AuditContext, name: str, expires_
                 raise CopyOfSandbox
             if source.read_only:
                 raise CompanyExpired
-            membership = Membership.objects.for_company(company.id).filter(user_id=context.user_id).first()
-            if membership is None or membership.user_id is None:
+            membership = Membership.objects.for_company(company.id).active().filter(user=context.user_id).first()
+            if membership is None:
                 raise NotFoundError
-            check_sandbox_count(membership.user_id)
+            check_sandbox_count(context.user_id)
             expire_time = context.time + timedelta(days=expires_in_days)
             sandbox = build_sandbox(source, name=name, expire_time=expire_time, context=context)
             sandbox.custom_logo_path = logo_path

@@ -26,6 +26,5 @@ def list_directory_subjects(company_id: UUID) -> set[UUID]:
 def list_expected_subjects(company_id: UUID) -> set[UUID]:
     """Return the ids of the company's members and keys, and of the company it is a copy of."""
     people = Membership.objects.for_company(company_id).active().values_list("user_id", flat=True)
-    original = Company.objects.filter(id=company_id, copied_company_id__isnull=False)
-    original_ids = original.values_list("copied_company_id", flat=True)
+    original_ids = filter(None, Company.objects.filter(id=company_id).values_list("copied_company_id", flat=True))
     return {*people, *original_ids, *ApiKey.objects.for_company(company_id).values_list("id", flat=True)}
