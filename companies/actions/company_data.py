@@ -32,7 +32,7 @@ def is_fact_model(model: type[Model]) -> bool:
     return issubclass(model, CompanyOwned)
 
 
-def copy_company_rows(*, source: Company, target: Company, user_id: UUID) -> dict[str, int]:
+def copy_company_rows(*, source: Company, target: Company, user_id: UUID | None) -> dict[str, int]:
     """Copy the rows of one company to another that has none; return how many by table.
 
     Ids stay the same, since keys begin with the company. Rows that belong to a user are copied for `user_id` only.
