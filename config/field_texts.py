@@ -241,7 +241,7 @@ FIELD_DESCRIPTIONS = {
     "systemTrialUntil": "Time when the trial ends, in UTC; null if there is none.",
     "targetTransactionId": "Transaction with the incoming money.",
     "text": "What `fromTo` or `description` must match; null for any.",
-    "testToday": "Day that counts as today in a sandbox; null for the current date. Sandboxes only.",
+    "testToday": "Day that counts as today in a sandbox, from 1970 to 2100; null for the current date.",
     "time": "Time, in UTC.",
     "timeZone": "IANA time zone that determines the company's current date, such as Europe/Berlin.",
     "title": "Short summary of the error.",

@@ -133,6 +133,14 @@ def test_test_today_is_refused_outside_of_sandboxes(api, acme, status):
         Company.objects.filter(id=acme.id).update(test_today=OLD)
 
 
+@pytest.mark.parametrize("day", ["1969-12-31", "2101-01-01", "9999-12-31", "2026-02-30", 5])
+def test_invalid_test_today_is_refused(api, acme, day):
+    Company.objects.filter(id=acme.id).update(system_status="sandbox")
+    assert api.put("", {"testToday": day}).status_code == 400
+    assert api.put("", {"testToday": "2100-12-31"}).status_code == 200
+    assert api.post("data/forecastBalanceTimeSeries", {"endDate": "2101-06-30"}).status_code == 200
+
+
 def test_test_today_ends_when_it_is_null(api, acme):
     Company.objects.filter(id=acme.id).update(system_status="sandbox", test_today="2020-01-01")
     assert api.put("", {"testToday": None}).json()["testToday"] is None
