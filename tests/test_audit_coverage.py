@@ -62,7 +62,8 @@ READING_POSTS |= {"POST transactions/proposals", "POST transactions/transfer_pro
 READING_POSTS |= {f"POST categorization_rules/{name}" for name in ("preview", "from_transaction")}
 READING_POSTS |= {"POST notifications/read_all"}  # a key has none of its own
 READING_POSTS |= {"DELETE logo"}  # there is none
-SESSION_ONLY = {"DELETE members/me"}  # a key is no member; tests/companies/actions/test_invitations.py
+# A key is no member and has no sandbox; tests/companies/actions/test_invitations.py, tests/companies/test_sandboxes.py
+SESSION_ONLY = {"DELETE members/me", "POST copy", "DELETE "}
 
 
 def test_every_changing_operation_adds_one_audit_entry(api, acme, alice):

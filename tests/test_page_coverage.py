@@ -12,7 +12,8 @@ from tests.test_permissions import NEEDS, OPERATIONS, OUTSIDE
 
 # Below /companies/{companyId}, with {} for an id: the name of the page of each method.
 PAGE_OF: dict[str, dict[str, str]] = {
-    "": {"GET": "company-settings", "PUT": "company-settings"},
+    "": {"GET": "company-settings", "PUT": "company-settings", "DELETE": "sandbox-delete"},
+    "copy": {"POST": "sandbox-new"},
     "logo": {"PUT": "company-logo", "DELETE": "company-logo"},
     "members": {"GET": "members", "POST": "members"},
     "members/{}": {"GET": "member-permissions", "PUT": "member-permissions", "DELETE": "member-remove"},

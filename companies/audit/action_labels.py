@@ -85,6 +85,7 @@ ACTION_PHRASES = {
     "category.replaced": _("replaced the category{name}"),
     "closing.closed": _("closed the month{name}"),
     "closing.reopened": _("reopened the month{name}"),
+    "company.copied": _("created a sandbox"),
     "company.logoRemoved": _("removed the logo"),
     "company.logoReplaced": _("replaced the logo"),
     "company.reset": _("reset the demo company"),

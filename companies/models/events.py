@@ -15,7 +15,7 @@ EVENT_ACTIONS = {  # entity → actions
     "categorizationRules": "arranged",
     "category": "created updated replaced deleted",
     "closing": "closed reopened",
-    "company": "created updated reset logoReplaced logoRemoved",
+    "company": "created copied updated reset logoReplaced logoRemoved",
     "counterparty": "created updated merged deleted",
     "file": "created updated deleted",
     "import": "finished undone",

@@ -19,6 +19,7 @@ GUIDES = {
     "exports": "Exports",
     "bookkeeping": "Bookkeeping",
     "closing": "Closing a month",
+    "sandboxes": "Sandboxes",
     "signing-in": "Signing in",
     "api-keys": "API keys",
     "oauth": "OAuth for app developers",

@@ -155,6 +155,7 @@ def run_scenario(story: Scenario) -> Iterator[str]:
     yield story.company
     apps = story.get("connected_apps", session=True)
     change_settings(story)
+    copy_company(story)
     ids = record_transactions(story)
     categorize_transactions(story, ids)
     manage_rules(story, ids)
@@ -202,6 +203,11 @@ def change_settings(story: Scenario) -> None:
     story.put("", {"name": "Initech GmbH", "plShowAllCategories": True})
     story.put("logo", {"imageBase64": PNG})
     story.delete("logo")
+
+
+def copy_company(story: Scenario) -> None:
+    sandbox = story.post("copy", {"name": "What if we hire", "expiresInDays": 14}, session=True)
+    story.delete(f"/companies/{sandbox['id']}", session=True)
 
 
 def record_transactions(story: Scenario) -> dict[str, str]:

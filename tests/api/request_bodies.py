@@ -58,6 +58,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "categorization_rules/preview": {"selection": IDS},
     "categorization_rules/from_transaction": {"transactionId": "transactions"},
     "categorization_rules/apply": {"selection": IDS},
+    "copy": {"name": "x", "expiresInDays": 1},
     "categories": {"name": "x", "emoji": "x", "plTypes": ["ga"], "order": 1},
     "counterparties": {"type": "customer", "name": "x", "externalId": "x"},
     "files": {},

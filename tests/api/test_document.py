@@ -38,7 +38,7 @@ METHOD_ORDER = ["PUT", "GET", "POST", "DELETE"]
 # These find nothing to work on.
 REJECTED_OPERATIONS = {
     "POST transactions/link_transfer", "POST transactions/unlink_transfer", "PUT notifications/{}/read",
-    "POST categorization_rules/from_transaction",
+    "POST categorization_rules/from_transaction", "POST copy",
     # Nothing is closed, for it would refuse the others: tests/ledger/closings.
     "POST closings", "GET closings/{}", "GET closings/{}/differences", "POST closings/{}/reopen",
 }  # fmt: skip
