@@ -50,6 +50,7 @@ def write_commentary(*, company: Company, context: AuditContext, month: date, te
         MonthWithoutReport, PreconditionFailed
     """
     check_report_month(company, month, today=get_today(company, context.time))
+    text = text.replace("\r\n", "\n")  # as browsers send line breaks
     with change_company(company, context=context) as change:
         commentary = find_commentary(company, month)
         check_version(commentary, context.expected_versions)

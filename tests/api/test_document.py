@@ -41,6 +41,7 @@ REJECTED_OPERATIONS = {
     "POST categorization_rules/from_transaction",
     # Nothing is closed, for it would refuse the others: tests/ledger/closings.
     "POST closings", "GET closings/{}", "GET closings/{}/differences", "POST closings/{}/reopen",
+    "POST closings/{}/links", "DELETE closings/{}/links/{}", "GET closings/{}/links",
 }  # fmt: skip
 
 

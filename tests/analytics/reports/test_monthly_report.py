@@ -1,103 +1,20 @@
 """The monthly report: every figure is what the data queries answer, and a closed month shows what was reported."""
 
 import re
-from datetime import UTC, datetime
-from decimal import Decimal
 from html import unescape
 
 import pytest
-import time_machine
 
 from companies.permissions import Role
 from tests import factories
+from tests.analytics.reports.report_pages import page, read_table, shown
 from tests.ledger.closings.test_differences import load
 from tests.ledger.conftest import get_page_text as text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("may")]
 
 
-@pytest.fixture(autouse=True)
-def today(acme):
-    """10 May 2026, for pages and API."""
-    with time_machine.travel(datetime(2026, 5, 10, 12, tzinfo=UTC)):
-        yield
-
-
-@pytest.fixture
-def close(api):
-    def closed(month="2026-03", **more):
-        answer = api.post("closings", {"month": month, "acknowledge": True} | more)
-        assert answer.status_code == 201, answer.content
-        return answer.json()
-
-    return closed
-
-
-@pytest.fixture
-def categorized(books, bank):
-    """Books a transaction with one category on one line; expenses are negative."""
-
-    def make(key, line, amount, day, account=None, **more):
-        made = books.book(account or bank, amount, day, **more)
-        books.split(made["id"], {"categoryId": books.category(key), "plSplit": {line: float(amount)}})
-        return made["id"]
-
-    return make
-
-
-@pytest.fixture
-def year(categorized):
-    """Revenue and costs in 2025 and in the first months of 2026."""
-    categorized("revenueRecurring", "revenue", "800.00", "2025-03-10")
-    categorized("revenueRecurring", "revenue", "900.00", "2026-01-10")
-    categorized("revenueRecurring", "revenue", "950.00", "2026-02-10")
-    categorized("officeAndAdmin", "ga", "-100.00", "2026-02-12", fromTo="Small landlord")
-    categorized("revenueRecurring", "revenue", "1000.50", "2026-03-10", fromTo="Customer A")
-    categorized("officeAndAdmin", "ga", "-400.25", "2026-03-12", fromTo="Landlord")
-
-
-@pytest.fixture
-def subscribed(api):
-    """A customer with a monthly subscription from a day on."""
-
-    def make(name, day, amount):
-        customer = api.post("counterparties", {"type": "customer", "name": name}).json()["id"]
-        subscription = api.post("subscriptions", {"customerId": customer}).json()["id"]
-        event = {"subscriptionId": subscription, "effectiveDate": day, "committedDate": day, "amountValue": amount}
-        event |= {"amountCurrency": "EUR", "interval": "month", "intervalCount": 1}
-        assert api.post("subscription_events", event).status_code == 201
-
-    return make
-
-
-def page(company, month="2026-03"):
-    return f"/app/companies/{company.id}/reports/{month}"
-
-
-def read_table(answer, table_id):
-    """label → texts of the cells of a section of the report."""
-    section = re.search(
-        rf'<section[^>]+aria-labelledby="{table_id}-heading">(.*?)</section>', answer.content.decode(), re.S
-    )
-    assert section, f"no section {table_id}"
-    rows = {}
-    for row in re.findall(r"<tr[^>]*>(.*?)</tr>", section[1], re.S):
-        label, *cells = [strip(each) for each in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)]
-        rows[label] = cells
-    return rows
-
-
-def strip(html):
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).replace("−", "-").split())
-
-
-def shown(number):
-    """A number of the API as the report writes it."""
-    value = Decimal(str(number))
-    return f"{value:,.2f}"
-
-
-def test_profit_and_loss_of_the_report_equals_the_query(acme, viewer, ask, books, year, api):
+def test_profit_and_loss_of_the_report_equals_the_query(acme, viewer, ask, books, booked_year, api):
     ga = books.category("officeAndAdmin")
     plan = {
         "month": "2026-03",
@@ -121,7 +38,7 @@ def test_profit_and_loss_of_the_report_equals_the_query(acme, viewer, ask, books
     assert figures["Gross margin"][0] == "100.00 %"
 
 
-def test_cash_of_the_report_equals_the_query(acme, viewer, ask, year):
+def test_cash_of_the_report_equals_the_query(acme, viewer, ask, booked_year):
     report = viewer.get(page(acme))
     bridge = ask("cashBridge", startDate="2026-03-01", endDate="2026-03-31")
     before = ask("cashBridge", startDate="2025-03-01", endDate="2025-03-31")
@@ -134,7 +51,7 @@ def test_cash_of_the_report_equals_the_query(acme, viewer, ask, year):
     assert figures["Cash at the end of the month"] == [shown(bridge["closing"]), "–", "–", shown(before["closing"])]
 
 
-def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, ask, year, subscribed):
+def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, ask, booked_year, subscribed):
     subscribed("Big", "2025-06-01", "300.00")
     subscribed("Small", "2026-03-05", "100.00")
     report = viewer.get(page(acme))
@@ -148,7 +65,7 @@ def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, ask, yea
     assert customers["Ten largest customers"] == ["400.00", "100.00 %"]
 
 
-def test_share_is_of_the_ten_largest_customers(acme, viewer, year, subscribed):
+def test_share_is_of_the_ten_largest_customers(acme, viewer, booked_year, subscribed):
     for number in range(12):
         subscribed(f"Customer {number:02}", "2026-02-01", "10.00")
     customers = read_table(viewer.get(page(acme)), "customers")
@@ -172,7 +89,7 @@ def test_measures_of_the_last_three_whole_months(acme, viewer, categorized, subs
     assert list(margin)[1:] == ["Jan 2026", "Feb 2026", "Mar 2026"]
 
 
-def test_measures_say_why_they_are_not_available(acme, viewer, year):
+def test_measures_say_why_they_are_not_available(acme, viewer, booked_year):
     measures = read_table(viewer.get(page(acme)), "measures")
     assert measures["Burn multiple Not available: no cash was burned in these months."] == ["–"]
     first = read_table(viewer.get(page(acme, "2025-03")), "measures")
@@ -180,7 +97,7 @@ def test_measures_say_why_they_are_not_available(acme, viewer, year):
     assert first["CAC payback Not available: it takes three whole months with transactions."] == ["–"]
 
 
-def test_year_to_date_is_compared_with_its_plan(acme, viewer, ask, books, year, api):
+def test_year_to_date_is_compared_with_its_plan(acme, viewer, ask, books, booked_year, api):
     ga = books.category("officeAndAdmin")
     amount = {"type": "fixed", "amount": {"value": 300, "currency": "EUR"}}
     plan = {"month": "2026-01", "plType": "ga", "categoryId": ga, "amount": amount, "duration": 12, "frequency": 1}
@@ -196,7 +113,7 @@ def test_year_to_date_is_compared_with_its_plan(acme, viewer, ask, books, year, 
     ]  # fmt: skip
 
 
-def test_largest_changes_lead_to_their_transactions(acme, viewer, year):
+def test_largest_changes_lead_to_their_transactions(acme, viewer, booked_year):
     answer = viewer.get(page(acme))
     changes = read_table(answer, "changes")
     assert changes["Office and administration General and administration"] == [
@@ -235,7 +152,7 @@ def test_closed_month_is_reported_as_it_was_closed(acme, viewer, owner, ask, boo
     assert cash.startswith(f"{shown(figures['balance'])} now ")
 
 
-def test_reopened_month_shows_the_books_and_what_was_reported(acme, viewer, api, categorized, year, close):
+def test_reopened_month_shows_the_books_and_what_was_reported(acme, viewer, api, categorized, booked_year, close):
     close()
     assert api.post("closings/2026-03/reopen", {"reason": "Late invoice"}).status_code == 200
     categorized("officeAndAdmin", "ga", "-50.00", "2026-03-31")
@@ -254,7 +171,7 @@ def test_reopened_month_shows_the_books_and_what_was_reported(acme, viewer, api,
     assert read_table(again, "results")["General and administration"][0] == "450.25"
 
 
-def test_what_was_reported_and_is_gone_is_still_shown(acme, viewer, api, categorized, year, close):
+def test_what_was_reported_and_is_gone_is_still_shown(acme, viewer, api, categorized, booked_year, close):
     paid = categorized("hosting", "cogs", "-7.00", "2026-03-31")
     close()
     assert api.post("closings/2026-03/reopen", {"reason": "Mistake"}).status_code == 200
@@ -265,22 +182,22 @@ def test_what_was_reported_and_is_gone_is_still_shown(acme, viewer, api, categor
 
 
 @pytest.mark.parametrize("month", ["2025-02", "2026-06", "9999-12", "0001-01"])
-def test_months_without_report_say_so(acme, viewer, year, month):
+def test_months_without_report_say_so(acme, viewer, booked_year, month):
     answer = viewer.get(page(acme, month))
     assert answer.status_code == 404
     assert "There is no report for this month" in text(answer)
 
 
 @pytest.mark.parametrize("month", ["2026-13", "2026-3", "march", "0000-01", "2026-03-01"])
-def test_malformed_months_are_not_found(acme, viewer, year, month):
+def test_malformed_months_are_not_found(acme, viewer, booked_year, month):
     assert viewer.get(page(acme, month)).status_code == 404
 
 
-def test_month_in_progress_has_a_report(acme, viewer, year):
+def test_month_in_progress_has_a_report(acme, viewer, booked_year):
     assert "In progress: the month is not over" in text(viewer.get(page(acme, "2026-05")))
 
 
-def test_list_of_reports_names_their_states(acme, viewer, year, close, api):
+def test_list_of_reports_names_their_states(acme, viewer, booked_year, close, api):
     address = f"/app/companies/{acme.id}/reports"
     close("2026-02")
     assert api.put("reports/2026-03/commentary", {"text": "Good month"}).status_code == 200
@@ -296,7 +213,7 @@ def test_empty_company_has_no_reports(acme, viewer):
     assert "No reports yet" in text(viewer.get(f"/app/companies/{acme.id}/reports"))
 
 
-def test_sections_need_their_permissions(acme, browser_of, year, subscribed):
+def test_sections_need_their_permissions(acme, browser_of, booked_year, subscribed):
     subscribed("Big", "2025-06-01", "300.00")
     reader = factories.make_member(acme, "r@acme.example", role=Role.VIEWER, permissions=["financials:read"])
     answer = browser_of(reader, acme).client.get(page(acme))
