@@ -70,7 +70,7 @@ def build_recurring_table(report: ReportMonth, recurring: RecurringFigures) -> R
     return ReportTable(
         id="recurring",
         title=_("Recurring revenue bridge"),
-        head=[_("Step"), _("MRR"), _("Customers"), _("Last year")],
+        head=[_("Step"), "MRR", _("Customers"), _("Last year")],
         rows=[
             ReportRow(
                 ROW_LABELS[name],
@@ -105,7 +105,7 @@ def build_customer_table(report: ReportMonth, top: TopCustomers, build_url: Buil
     return ReportTable(
         id="customers",
         title=_("Largest customers"),
-        head=[_("Customer"), _("MRR"), _("Share")],
+        head=[_("Customer"), "MRR", _("Share of MRR")],
         rows=rows,
         nothing=_("No customer had recurring revenue at the end of the month."),
     )

@@ -87,7 +87,9 @@ class ReportLinkViewSet(CompanyViewSet):
             expires_time=self.parse_body(serializers.ReportLinkRequest)["expires_time"],
             permissions=self.access.permissions,
         )
-        return Response(serializers.NewReportLinkSerializer({"id": link.id, "url": url}).data, status=201)
+        headers = {"Location": f"{self.request.path_info}/{link.id}"}
+        answer = serializers.NewReportLinkSerializer({"id": link.id, "url": url}).data
+        return Response(answer, status=201, headers=headers)
 
 
 class ClosingLinkViewSet(ReportLinkViewSet):

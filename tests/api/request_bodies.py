@@ -159,5 +159,5 @@ def build_path(path: str, ids: dict[str, str]) -> str:
 def get_second_id(path: str, ids: dict[str, str]) -> str:
     """Of an address with two: a delivery, a link, or the day of an occurrence."""
     if "/links/" in path:
-        return ids.get("links", UNKNOWN_ID)
+        return ids.get("closing_links" if path.startswith("closings") else "links", UNKNOWN_ID)
     return ids.get("webhook_deliveries", UNKNOWN_ID) if "/deliveries/" in path else "2024-01-31"
