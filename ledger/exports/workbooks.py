@@ -21,7 +21,7 @@ from isal import isal_zlib
 
 from companies.errors import InvalidInputError
 from ledger.exports.file_responses import BLOCK_BYTES, encode_chunks
-from ledger.exports.transaction_table import TransactionTable
+from ledger.exports.transaction_table import TEXT_COLUMNS, TransactionTable
 from ledger.money.calc.money import get_minor_units
 
 WIDTHS = {  # column widths in characters
@@ -33,7 +33,7 @@ WIDTHS = {  # column widths in characters
         14: ("amount", "transaction_amount"),
         16: ("external_id",),
         20: ("account",),
-        24: ("categories", "category", "lines", "line", "counterparties", "counterparty", "notes"),
+        24: ("categories", "category", "lines", "line", "counterparties", "counterparty", *TEXT_COLUMNS),
         28: ("from_to",),
         36: ("id",),
         40: ("description",),
