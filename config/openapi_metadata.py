@@ -14,6 +14,7 @@ DOCUMENT_METADATA = {
             "Notifications": "Notifications of users.",
             "Accounts": "Bank accounts, cash, credit cards and loans.",
             "Closings": "Closed months: their figures as reported, and what has changed since.",
+            "Reports": "Monthly reports: commentary, and links that show a report without sign-in.",
             "Account groups": "Groups of accounts.",
             "Transactions": "Movements of money on accounts.",
             "Imports": "Import transactions and undo imports.",

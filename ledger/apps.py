@@ -87,6 +87,8 @@ def register_audit_models() -> None:
             "file": AuditedModel(models.File, Permission.FILES_READ),
             "product": AuditedModel(models.Product, Permission.PRODUCTS_READ),
             "productGroup": AuditedModel(models.ProductGroup, Permission.PRODUCTS_READ),
+            "reportCommentary": AuditedModel(models.ReportCommentary, Permission.FINANCIALS_READ),
+            "reportLink": AuditedModel(models.ReportLink, Permission.CLOSINGS_MANAGE),
             "transaction": AuditedModel(models.Transaction, Permission.TRANSACTIONS_READ),
         }
     )

@@ -60,7 +60,7 @@ ROW_OF_FIELD = {
     "transactionIds": "transactions", "counterparty.id": "counterparties", "selection.ids": "transactions",
     "categorizations.-": "parts", "ruleId": "categorization_rules", "runId": "categorization_runs",
     "ids": "categorization_rules", "endpointId": "webhook_endpoints", "deliveryId": "webhook_deliveries",
-    "after": "events",
+    "after": "events", "linkId": "links",
 }  # fmt: skip
 # Where the same name stands for another row.
 ROW_OF_OPERATION_FIELD = {

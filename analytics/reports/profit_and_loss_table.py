@@ -135,6 +135,11 @@ class ProfitAndLossTable:
         return f"<td>{''.join(lines)}</td>"
 
 
+def format_category_name(name: str) -> str:
+    """Return the name of a category in the reader's language; empty names are those of deleted ones."""
+    return translate_category_name(name) if name else _("a deleted category")
+
+
 SUM_LABELS = {  # line → label of the sum after it
     PlType.COGS: gettext_lazy("Gross profit"),
     PlType.GA: gettext_lazy("Operating result"),
@@ -185,9 +190,7 @@ def build_statement(
     remainders = [zero] * len(periods)
     for line in PlType:
         categories = [
-            StatementRow(
-                translate_category_name(name), "category", [cells.get(period, zero) for period in periods], line
-            )
+            StatementRow(format_category_name(name), "category", [cells.get(period, zero) for period in periods], line)
             for (_, name), cells in by_line[line].items()
         ]
         sums = [sum((row.cells[place] for row in categories), start=zero) for place in range(len(periods))]

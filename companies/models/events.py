@@ -27,6 +27,8 @@ EVENT_ACTIONS = {  # entity → actions
     "plannedTransactions": "settled",
     "product": "created updated deleted",
     "productGroup": "created updated deleted",
+    "reportCommentary": "created updated",
+    "reportLink": "created revoked",
     "savedView": "created updated deleted",
     "subscription": "created updated deleted",
     "subscriptionEvent": "created retracted",

@@ -17,7 +17,7 @@ from ledger.closings.calc.figures import Figure
 from ledger.closings.queries.checks import CloseChecks, check_months
 from ledger.closings.queries.closings import find_first_booked_month, list_months_to_close
 from ledger.closings.queries.figures import compute_figures
-from ledger.models import ChangeEntry, Closing, FigureChange, RateLoad, Reopening
+from ledger.models import ChangeEntry, Closing, FigureChange, RateLoad, Reopening, ReportLink
 from ledger.money.rates import get_rate_table, get_rates_version
 from notifications.notify import notify_closing_reopened
 
@@ -195,8 +195,8 @@ def copy_closings(*, source: Company, company: Company, counts: dict[str, int], 
 
 
 def delete_closings(company: Company) -> None:
-    """Delete the closings of a company; the database refuses it for all but demo companies and sandboxes."""
-    for model in (FigureChange, ChangeEntry, Reopening, Closing):
+    """Delete the closings of a company and links to them; the database refuses it except for demos and sandboxes."""
+    for model in (FigureChange, ChangeEntry, Reopening, ReportLink, Closing):
         model.objects.for_company(company.id).delete()
 
 

@@ -425,11 +425,22 @@ def closings(story: Scenario, ids: dict[str, str]) -> None:
     for number, closing in enumerate(story.get("closings")):  # digests depend on ids
         story.secrets[closing["digest"]] = hashlib.sha256(str(number).encode()).hexdigest()
     story.get("closings/2025-11")
+    share_reports(story)
     story.post("closings/2025-10/reopen", {"reason": "The bank corrected the opening balance"})
     path = f"accounts/{ids['bank']}/initial_balance"
     story.put(path, {"date": "2025-10-01", "amountValue": "25100.00"})
     story.get("closings/2025-11/differences")
     story.put(path, {"date": "2025-10-01", "amountValue": "25000.00"})
+
+
+def share_reports(story: Scenario) -> None:
+    story.put("reports/2025-11/commentary", {"text": "Revenue grew with two new customers."})
+    story.get("reports/2025-11/commentary")
+    for kind in ("reports", "closings"):
+        link = story.post(f"{kind}/2025-11/links", {"expiresTime": "2026-02-15T00:00:00Z"})
+        story.secrets[link["url"].rpartition("/")[2]] = "token-shown-only-once"
+        story.get(f"{kind}/2025-11/links")
+        story.delete(f"{kind}/2025-11/links/{link['id']}")
 
 
 def delete_rows(story: Scenario, ids: dict[str, str], *, app: str) -> None:

@@ -22,6 +22,7 @@ FIELD_CODES = {
     "cutover_in_future": "The cutover must not be after today.",
     "end_before_start": "The end is before the start.",
     "expires_in_past": "The expiry must be in the future.",
+    "expires_too_late": "The expiry is more than 400 days ahead.",
     "invalid_address": "Not a URL such as https://example.com/hook.",
     "invalid_characters": "The text contains NUL or, in names, control characters.",
     "invalid_choice": "Not one of the allowed values.",
