@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
+from companies.auth.access import Access
 from companies.auth.log_translations import translate_log_entry
 from companies.locales import get_current_locale
 from companies.models import generate_id
@@ -21,6 +22,7 @@ from companies.pages.amount_formats import format_amount_for_input, format_money
 from companies.pages.company_switcher import list_other_companies
 from companies.pages.double_submit import SUBMISSION_FIELD
 from companies.pages.forms import BoundForm
+from companies.pages.navigation import NavigationLink, list_navigation_links
 from companies.pages.settings.role_labels import get_role_label
 
 register = template.Library()
@@ -67,6 +69,12 @@ def build_switcher_context(context: Context) -> dict[str, Any]:
     company = context["company"]
     part = context.get("tab") or ""
     return {"company": company, "others": list_other_companies(context["request"], company, part=part)}
+
+
+@register.filter(name="navigation_links")
+def list_access_navigation_links(access: Access) -> list[NavigationLink]:
+    """Return the parts of a company that the member may see."""
+    return list_navigation_links(access.permissions)
 
 
 @register.filter(name="ago")

@@ -32,7 +32,7 @@ from planning.plan.pages.plan_grid import PlanGrid
 from planning.plan.serializers import PlanItemSerializer
 from planning.planned_transactions.forms import parse_integer_or_text
 
-TAB = "profit-and-loss"
+TAB = "plan"
 MAX_ITEMS_SHOWN = 200  # items of one row
 TEXT_FIELDS = ("row", "month", "amount", "currency", "frequency", "duration", "growth", "percent")
 GROWTH_LABELS = {
