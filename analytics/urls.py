@@ -41,5 +41,10 @@ urlpatterns = [
     path("app/companies/<str:company_id>/ahead", upcoming_movements.show_upcoming_movements, name="ahead"),
     path("app/companies/<str:company_id>/profit-and-loss", profit_and_loss.show_profit_and_loss, name="profit-and-loss"),
     path("app/companies/<str:company_id>/profit-and-loss.xlsx", profit_and_loss.download_profit_and_loss, name="profit-and-loss-xlsx"),
+    path(
+        "app/companies/<str:company_id>/profit-and-loss.csv",
+        profit_and_loss.download_profit_and_loss_csv,
+        name="profit-and-loss-csv",
+    ),
     path("app/companies/<str:company_id>/overview/<str:chart>.csv", pages.download_overview_chart, name="chart-download"),
 ]

@@ -199,7 +199,7 @@ def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, bo
     create_transaction(api, bank, "-120.00", MONTH)
     create_transaction(api, bank, "30.00", TODAY)
     html = get_overview(alice, acme)
-    notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
+    notice = html.split('<p class="notice info" role="status">')[1].split("</p>")[0]
     address, label = re.findall(r'<a href="([^"]+)">([^<]+)</a>', notice)[0]
     assert (label, notice.partition("</a>, ")[2]) == (
         "2 uncategorized transactions", "€30 in and €120 out not yet in revenue and expenses.",
@@ -216,7 +216,7 @@ def test_uncategorized_notice_counts_remainder_of_partly_split_transaction(api, 
     half = create_transaction(api, bank, "-30.00", MONTH)
     books.split(half, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -20}})
     create_transaction(api, bank, "-7.00", MONTH)
-    notice = get_overview(alice, acme).split('<p class="notice" role="status">')[1].split("</p>")[0]
+    notice = get_overview(alice, acme).split('<p class="notice info" role="status">')[1].split("</p>")[0]
     assert notice.partition("</a>, ")[2] == (
         "€17 out not yet in revenue and expenses. 1 is partly categorized: only its remainder counts here."
     )

@@ -197,7 +197,7 @@ def test_past_totals_show_plan_percentage_if_enabled_for_company(api, alice, acm
 def test_profit_and_loss_links_to_uncategorized_transactions(api, alice, acme, bank):
     create_transaction(api, bank, "-120.00", MONTH)
     html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode()
-    address, said = re.search(r'class="notice" role="status"><a href="([^"]+)">([^<]+)</a>', html).groups()
+    address, said = re.search(r'class="notice info" role="status"><a href="([^"]+)">([^<]+)</a>', html).groups()
     assert said == "1 uncategorized transaction"
     assert "120.00" in sign_in(alice).get(unescape(address)).content.decode()
     assert read_list_total(alice, f"{address}&amp;total=true") == ("−€120.00", 1)

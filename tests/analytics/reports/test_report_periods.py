@@ -152,7 +152,7 @@ def test_uncategorized_notice_covers_the_months_shown(path, api, bank, shown):
     last = MONTH - timedelta(days=1)
     create_transaction(api, bank, "-500.00", last)
     html = shown(f"{path}?startDate={add_months(MONTH, -3)}&endDate={last.replace(day=20)}")
-    notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
+    notice = html.split('<p class="notice info" role="status">')[1].split("</p>")[0]
     assert "1 uncategorized transaction<" in notice
     assert f"endDate={last}" in notice
 
