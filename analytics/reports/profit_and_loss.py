@@ -93,6 +93,7 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         to_date=to_date,
         plans=page.has_permission(Permission.PLANNING_READ),
         sheet=sheet,
+        style=get_sheet_style(page.request),
         notices=report_notices,
     )
 

@@ -250,7 +250,7 @@ class StatementSheetBuilder:
             cells.append(SheetCell(None if variance is None else apply_sign(row, variance), tone=tone))
             if in_percent:
                 share = MONEY_CONTEXT.divide(variance * HUNDRED, abs(amounts.planned)) if variance is not None else None
-                cells.append(SheetCell(None if share is None else apply_sign(row, share), is_percentage=True))
+                cells.append(SheetCell(None if share is None else apply_sign(row, share), kind="percent"))
         elif self.compares:
             compared = amounts.compared or ZERO
             cells.append(SheetCell(apply_sign(row, compared)))

@@ -22,6 +22,7 @@ from analytics.queries.customers import (
 )
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.fragment_cache import get_cached_fragment
+from companies.pages.sheets import SheetStyle, build_sheet_csv_response, get_sheet_style
 from companies.permissions import Permission
 from ledger.models import Counterparty, CounterpartyType, Product, Subscription, SubscriptionEvent
 from ledger.money.calc.fx import RateLookupError
@@ -53,7 +54,7 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
         recurring_revenue_params.parse_params(page.request.GET, today=page.today, products=products),
         page.today,
     )
-    html = ""
+    html, style = "", get_sheet_style(page.request)
     if Subscription.objects.for_company(page.company.id).exists():
         html = get_cached_fragment(
             company_id=page.company.id,
@@ -61,10 +62,11 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
             depends_on=(
                 data.today,
                 data.params.address(),
+                style,
                 *get_valuation_status(),
                 page.company.last_updated_time.isoformat(),
             ),
-            render=lambda: render_recurring_revenue(data),
+            render=lambda: render_recurring_revenue(data, style),
         )
     return page.render(
         "analytics/recurring_revenue.html",
@@ -76,17 +78,18 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
         comparisons=COMPARISON_LABELS,
         products=products,
         drawn=html,
+        style=style,
     )
 
 
-def render_recurring_revenue(data: RecurringRevenueData) -> str:
+def render_recurring_revenue(data: RecurringRevenueData, style: SheetStyle) -> str:
     """Render figures, charts and cohorts; nothing depends on the user."""
     context: dict[str, Any] = {"company": data.company, "asked": data.params, "query": data.params.address()}
     try:
         context |= {
             "figures": recurring_revenue_figures.build_summary_figures(data),
             "sections": [section(data) for section in recurring_revenue_figures.SECTION_BUILDERS.values()],
-            "cohorts": recurring_revenue_figures.build_cohort_table(data),
+            "sheet": recurring_revenue_figures.build_cohort_sheet(data, style),
         }
     except RateLookupError as error:
         context["missing"] = error.currency
@@ -100,10 +103,15 @@ def download_recurring_revenue_chart(page: CompanyPage, chart: str) -> HttpRespo
         page.request.GET, today=page.today, products=list_product_names(page)
     )
     section = recurring_revenue_figures.SECTION_BUILDERS.get(chart)
-    if section is None:
+    if section is None and chart != "cohorts":
         raise Http404
+    data = RecurringRevenueData(page.company, params, page.today)
     try:
-        table = section(RecurringRevenueData(page.company, params, page.today)).table
+        if section is None:
+            return build_sheet_csv_response(
+                recurring_revenue_figures.build_cohort_sheet(data, get_sheet_style(page.request)), name="cohorts"
+            )
+        table = section(data).table
     except RateLookupError:
         raise Http404 from None  # the page shows the error and has no such link
     assert table is not None  # noqa: S101 - every section has one

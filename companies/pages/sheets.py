@@ -25,6 +25,7 @@ from companies.pages.csv_escaping import escape_formulas
 
 UNIT_LABELS: dict[str, str | Promise] = {"whole": _("Whole"), "cents": _("Cents"), "thousands": _("Thousands")}
 NEGATIVE_LABELS = {"minus": "-1,234", "parentheses": "(1,234)"}
+PLACES = {"percent": 1, "count": 0}  # decimals
 THOUSAND, THOUSANDS_DECIMALS = Decimal(1000), 1
 
 
@@ -90,13 +91,13 @@ class SheetColumn(NamedTuple):
 
 
 class SheetCell(NamedTuple):
-    """A cell: an amount, or a percentage; None is an empty cell."""
+    """A cell: `kind` is money, count or percent; None is an empty cell. `tone` is a class, `note` is not copied."""
 
     amount: Decimal | None
     link: str = ""
     tone: str = ""
     note: str = ""
-    is_percentage: bool = False
+    kind: str = "money"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,8 @@ class Sheet:
 
     def format_cell(self, cell: SheetCell) -> str:
         assert cell.amount is not None  # noqa: S101 - an empty cell is drawn without
-        if cell.is_percentage:
-            return get_current_locale().format_number(cell.amount, 1)
+        if cell.kind != "money":
+            return get_current_locale().format_number(cell.amount, PLACES[cell.kind])
         return self.style.format_amount(cell.amount, self.currency)
 
     def to_csv(self) -> str:
@@ -182,7 +183,7 @@ def format_plain_amount(cell: SheetCell, decimals: Decimal) -> str:
     """Return a cell of a file: a plain decimal, or nothing."""
     if cell.amount is None:
         return ""
-    places = Decimal("0.1") if cell.is_percentage else decimals
+    places = decimals if cell.kind == "money" else Decimal(1).scaleb(-PLACES[cell.kind])
     return f"{cell.amount.quantize(places, rounding=ROUND_HALF_UP, context=WIDE):f}"
 
 

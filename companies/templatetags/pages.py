@@ -2,6 +2,7 @@
 
 import functools
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django import template
@@ -75,6 +76,12 @@ def build_switcher_context(context: Context) -> dict[str, Any]:
 def list_access_navigation_links(access: Access) -> list[NavigationLink]:
     """Return the parts of a company that the member may see."""
     return list_navigation_links(access.permissions)
+
+
+@register.simple_tag(takes_context=True, name="sheet_amount")
+def format_sheet_amount(context: Context, amount: Decimal) -> str:
+    """Format an amount of a sheet in the style of the page."""
+    return str(context["style"].format_amount(amount, context["company"].base_currency))
 
 
 @register.filter(name="ago")

@@ -1,7 +1,7 @@
 """The plan grid: lines, categories and months with their amounts, and the parsing of posted cells."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -10,15 +10,27 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from companies.errors import DomainError, ValidationFailed
+from companies.locales import get_current_locale
 from companies.models import Company
+from companies.pages.amount_formats import MINUS, format_amount_for_input
 from companies.pages.context import CompanyPage
+from companies.pages.sheets import (
+    Sheet,
+    SheetCell,
+    SheetColumn,
+    SheetRow,
+    SheetStyle,
+    build_amount_cells,
+    get_sheet_style,
+)
 from ledger.calc.months import MONTHS_PER_YEAR, add_months, count_months_between, format_month, list_months
-from ledger.models import PlType
+from ledger.models import EXPENSE_LINES, PlType
 from ledger.money.amounts import normalize_typed_amount, parse_api_amount
 from ledger.money.calc.money import InvalidAmount, format_amount, parse_amount, round_half_up
 from ledger.money.rates import get_rate_table
 from ledger.transactions.pages.labels import (
     LINE_LABELS,
+    SUBTOTAL_LABELS,
     LedgerNames,
     format_line_choice,
     load_visible_names,
@@ -31,7 +43,7 @@ from planning.plan.serializers import PlanItemSerializer
 ROWS_PER_PAGE = 60  # of a page; with the longest amounts its form has half of the allowed size
 SYSTEM_CATEGORY_KEYS = {"transfer", "initialBalance"}  # categories that only the service posts to
 AMOUNT_SEPARATOR = "_"  # between the previous amounts of a row
-ZERO = Decimal(0)
+ZERO, SIGNS = Decimal(0), ("-", MINUS)
 FIRST_MONTH = dt.date(1900, 1, 1)
 MAX_YEARS_AHEAD = 50  # that can be shown
 
@@ -50,6 +62,7 @@ class PlanGrid:
     typed: dict[ResultKey, str] = field(default_factory=dict)
     errors: dict[ResultKey, str] = field(default_factory=dict)
     general: str = ""
+    style: SheetStyle = field(default_factory=SheetStyle)
 
     def add_error(self, error: DomainError) -> None:
         """Show the errors of an exception at their cells."""
@@ -63,14 +76,36 @@ class PlanGrid:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """Lines of the statement with their rows, for the template."""
-        lines = []
+        """Lines of the statement with their rows, for the template, and the subtotals between them."""
+        lines, shown = list[dict[str, Any]](), set[str]()
         for line, label in LINE_LABELS.items():
             rows = [self.build_row(place, row) for place, row in enumerate(self.rows) if row.pl_type == line]
             if rows:
-                sums = [self.sum_line(line, month) for month in self.months]
+                sums = [apply_shown_sign(line, self.sum_line(line, month)) for month in self.months]
                 lines.append({"label": label, "rows": rows, "sums": [*sums, sum(sums, ZERO)]})
+                shown.add(line)
+            if line in SUBTOTAL_LABELS and (self.ends_with_line(shown) or (line == PlType.NO and not self.more)):
+                sums = [self.sum_result(line, month) for month in self.months]
+                lines.append({"label": SUBTOTAL_LABELS[line], "rows": [], "sums": [*sums, sum(sums, ZERO)]})
+                shown.clear()
         return lines
+
+    def ends_with_line(self, lines: Collection[str]) -> bool:
+        """Whether the rows of these lines are on this page, and none of them is on the next."""
+        return bool(lines) and not (self.more and self.rows[-1].pl_type in lines)
+
+    def sum_result(self, last_line: PlType, month: dt.date) -> Decimal:
+        """Return what all lines down to one come to: income less expenses, of all rows of the plan."""
+        places = list(LINE_LABELS)
+        counted = set(places[: places.index(last_line) + 1])
+        return sum(
+            (
+                apply_shown_sign(line, round_half_up(amount, self.company.base_currency))
+                for (planned_month, line, _category), amount in self.amounts.items()
+                if planned_month == month and line in counted
+            ),
+            ZERO,
+        )
 
     def sum_line(self, line: str, month: dt.date) -> Decimal:
         return sum((self.get_amount(row, month) for row in self.rows if row.pl_type == line), ZERO)
@@ -84,7 +119,7 @@ class PlanGrid:
         return format_amount(amount, self.company.base_currency) if amount else ""
 
     def build_row(self, place: int, row: PlanRow) -> dict[str, Any]:
-        amounts = [self.get_amount(row, month) for month in self.months]
+        amounts = [apply_shown_sign(row.pl_type, self.get_amount(row, month)) for month in self.months]
         return {
             "place": place,
             "key": format_line_choice(row.category_id, row.pl_type),
@@ -100,13 +135,87 @@ class PlanGrid:
         return {
             "name": f"c{place}-{number}",
             "month": month,
-            "text": self.typed.get(key, self.format_cell(row, month)),
+            "text": self.typed[key]
+            if key in self.typed
+            else format_shown_text(self.format_cell(row, month), line=row.pl_type, style=self.style),
             "error": self.errors.get(key, ""),
         }
 
 
-def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int = 1) -> PlanGrid:
-    """Build a page of a year of the plan, from a month on.
+def apply_shown_sign(line: str, amount: Decimal) -> Decimal:
+    """Return an amount of the plan as pages show it: income is positive, costs are negative."""
+    return -amount if line in EXPENSE_LINES and amount else amount
+
+
+def format_shown_text(text: str, *, line: str, style: SheetStyle) -> str:
+    """Return the text of a cell as it is typed: whole amounts without cents, the sign as pages show it.
+
+    >>> format_shown_text("1000.00", line="ga", style=SheetStyle())
+    '-1000'
+    >>> format_shown_text("-12.50", line="ga", style=SheetStyle())
+    '+12.50'
+    """
+    try:
+        amount = parse_amount(text)
+    except InvalidAmount:
+        return text
+    shown, size = apply_shown_sign(line, amount), text.lstrip("-")
+    if style.unit != "cents" and amount == amount.to_integral_value():
+        size = size.partition(".")[0]
+    size = format_amount_for_input(size)
+    if shown < 0:
+        return f"({size})" if style.negative == "parentheses" else f"-{size}"
+    return f"+{size}" if line in EXPENSE_LINES and shown else size
+
+
+def parse_shown_text(text: str, line: str) -> str:
+    """Return a typed amount with the API's sign. In a row of costs an amount without sign is a cost.
+
+    >>> [parse_shown_text(each, "ga") for each in ("-1000", "(1000)", "1000", "+12.50")]
+    ['1000', '1000', '1000', '-12.50']
+    >>> [parse_shown_text(each, "revenue") for each in ("-1000", "(1000)", "1000")]
+    ['-1000', '-1000', '1000']
+    """
+    if text.startswith("(") and text.endswith(")"):
+        text = f"-{text[1:-1]}"
+    if line not in EXPENSE_LINES:
+        return text
+    if text[:1] in SIGNS:
+        return text[1:].lstrip()
+    return f"-{text[1:].lstrip()}" if text.startswith("+") else text
+
+
+def build_plan_sheet(grid: PlanGrid, *, title: str, today: dt.date) -> Sheet:
+    """Build the sheet of a plan: its headings for the page, its rows for the file."""
+    current_month = today.replace(day=1)
+    rows = [
+        sheet_row
+        for line in grid.lines
+        for sheet_row in (
+            SheetRow(
+                str(line["label"]), [SheetCell(amount) for amount in line["sums"]], "line" if line["rows"] else "sum"
+            ),
+            *(SheetRow(row["name"], build_amount_cells(row["amounts"])) for row in line["rows"]),
+        )
+    ]
+    return Sheet(
+        title=title,
+        first=_("Category"),
+        currency=grid.company.base_currency,
+        columns=[
+            *(
+                SheetColumn(get_current_locale().format_month(month), kind="current" if month == current_month else "")
+                for month in grid.months
+            ),
+            SheetColumn(_("Total"), kind="total"),
+        ],
+        rows=rows,
+        style=grid.style,
+    )
+
+
+def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int | None = 1) -> PlanGrid:
+    """Build a page of a year of the plan, from a month on; all rows without a page number.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -114,15 +223,17 @@ def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int = 1)
     months = list_months(start, add_months(start, MONTHS_PER_YEAR - 1))
     amounts, names = sum_planned_results_in_base(visit.company, months, get_rate_table()), load_visible_names(visit)
     rows = list_plan_rows(names, amounts)
-    first = (page_number - 1) * ROWS_PER_PAGE
+    first = ((page_number or 1) - 1) * ROWS_PER_PAGE
+    last = first + ROWS_PER_PAGE if page_number else len(rows)
     return PlanGrid(
         company=visit.company,
         months=months,
-        rows=rows[first : first + ROWS_PER_PAGE],
+        rows=rows[first:last],
         amounts=amounts,
         names=names,
-        page=page_number,
-        more=len(rows) > first + ROWS_PER_PAGE,
+        page=page_number or 1,
+        more=len(rows) > last,
+        style=get_sheet_style(visit.request),
     )
 
 
@@ -213,7 +324,8 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency
             continue
         previous_texts = posted.get(f"was{place}", "").split(AMOUNT_SEPARATOR)
         previous_texts = previous_texts if len(previous_texts) == len(months) else [""] * len(months)
-        texts = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
+        typed = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
+        texts = [parse_shown_text(text, row.pl_type) for text in typed]
         if posted.get("clear") == str(place):
             grid_input.cleared_rows.append(row)
             continue
@@ -221,6 +333,9 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency
             texts = copy_across(texts, previous_texts, currency)
         for month, text, before in zip(months, texts, previous_texts, strict=True):
             collect_changed_cell(grid_input, row, month, text, before, currency)
+        for month, text in zip(months, typed, strict=True):
+            if (key := (month, row.pl_type, row.category_id)) in grid_input.texts:
+                grid_input.texts[key] = text
     return grid_input
 
 
