@@ -39,7 +39,7 @@ def get_measure(name: str) -> RevenueMeasure:
         return RevenueMeasure("ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
     if name == "carr":
         carr = gettext("Committed ARR")
-        return RevenueMeasure(carr, carr, gettext("Twelve times committed MRR at the end of each month."))
+        return RevenueMeasure(carr, carr, gettext("Twelve times committed MRR at the end of each month."), True)
     lead = gettext("MRR at the end of each month, counted from the effective date.")
     return RevenueMeasure("MRR", "MRR", lead)
 

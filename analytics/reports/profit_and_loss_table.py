@@ -220,7 +220,7 @@ class StatementSheetBuilder:
     def list_parts(self, before: str, *, in_percent: bool = False) -> list[str]:
         if self.compares_plan:
             return [_("Actual"), _("Plan"), _("Variance"), *(["%"] if in_percent else [])]
-        return [_("Actual"), before or _("Previous"), _("Change")] if self.compares else []
+        return [_("Actual"), before or _("Comparison"), _("Change")] if self.compares else []
 
     def build_cells(self, row: StatementRow) -> list[SheetCell]:
         cells = []

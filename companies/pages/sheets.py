@@ -145,14 +145,13 @@ class Sheet:
         return f'<tr class="of-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}</tr>'
 
     def _cell(self, cell: SheetCell, kind: str) -> str:
-        opening = f'<td class="of-{kind}">' if kind else "<td>"
+        css_classes = " ".join(filter(None, (f"of-{kind}" if kind else "", cell.tone)))
+        opening = f'<td class="{css_classes}">' if css_classes else "<td>"
         if cell.amount is None:
             return f"{opening}</td>"
         text = self.format_cell(cell)
         if cell.link:
             text = f'<a href="{escape(cell.link)}">{text}</a>'
-        if cell.tone:
-            text = f'<span class="{cell.tone}">{text}</span>'
         note = f'<span class="meta">{escape(cell.note)}</span>' if cell.note else ""
         return f"{opening}{text}{note}</td>"
 

@@ -111,7 +111,7 @@ def build_saved_message(cells: int, *, is_cleared: bool, months: Sequence[dt.dat
 def render_plan_grid(
     page: CompanyPage, plan_grid_page: PlanGrid, *, status: int = 200, notice: str = ""
 ) -> HttpResponse:
-    can_write = page.has_permission(Permission.PLANNING_WRITE)
+    can_write = page.has_permission(Permission.PLANNING_WRITE) and plan_grid_page.style.unit != "thousands"
     changed_time = (
         grid_changes.find_last_plan_change(company=page.company, actor=page.audit_context.actor) if can_write else None
     )

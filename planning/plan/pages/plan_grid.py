@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from companies.errors import DomainError, ValidationFailed
 from companies.locales import get_current_locale
 from companies.models import Company
-from companies.pages.amount_formats import MINUS, format_amount_for_input
 from companies.pages.context import CompanyPage
 from companies.pages.sheets import (
     Sheet,
@@ -24,7 +23,7 @@ from companies.pages.sheets import (
     get_sheet_style,
 )
 from ledger.calc.months import MONTHS_PER_YEAR, add_months, count_months_between, format_month, list_months
-from ledger.models import EXPENSE_LINES, PlType
+from ledger.models import PlType
 from ledger.money.amounts import normalize_typed_amount, parse_api_amount
 from ledger.money.calc.money import InvalidAmount, format_amount, parse_amount, round_half_up
 from ledger.money.rates import get_rate_table
@@ -38,12 +37,18 @@ from ledger.transactions.pages.labels import (
 )
 from planning.forecast.queries import ResultKey, sum_planned_results_in_base
 from planning.plan.actions.grid_changes import PlanCell, PlanRow
+from planning.plan.pages.amount_texts import (
+    apply_shown_sign,
+    format_shown_text,
+    parse_shown_text,
+    round_to_units,
+)
 from planning.plan.serializers import PlanItemSerializer
 
 ROWS_PER_PAGE = 60  # of a page; with the longest amounts its form has half of the allowed size
 SYSTEM_CATEGORY_KEYS = {"transfer", "initialBalance"}  # categories that only the service posts to
 AMOUNT_SEPARATOR = "_"  # between the previous amounts of a row
-ZERO, SIGNS = Decimal(0), ("-", MINUS)
+ZERO = Decimal(0)
 FIRST_MONTH = dt.date(1900, 1, 1)
 MAX_YEARS_AHEAD = 50  # that can be shown
 
@@ -142,47 +147,23 @@ class PlanGrid:
         }
 
 
-def apply_shown_sign(line: str, amount: Decimal) -> Decimal:
-    """Return an amount of the plan as pages show it: income is positive, costs are negative."""
-    return -amount if line in EXPENSE_LINES and amount else amount
+def parse_shown_texts(
+    typed: Sequence[str], previous_texts: Sequence[str], row: PlanRow, currency: str, *, is_rounded: bool
+) -> list[str]:
+    """Return the texts of a row with the API's signs, and with their cents where they were not changed."""
+    texts = [parse_shown_text(text, row.pl_type) for text in typed]
+    if not is_rounded:
+        return texts
+    return [restore_cents(text, before, currency) for text, before in zip(texts, previous_texts, strict=True)]
 
 
-def format_shown_text(text: str, *, line: str, style: SheetStyle) -> str:
-    """Return the text of a cell as it is typed: whole amounts without cents, the sign as pages show it.
-
-    >>> format_shown_text("1000.00", line="ga", style=SheetStyle())
-    '-1000'
-    >>> format_shown_text("-12.50", line="ga", style=SheetStyle())
-    '+12.50'
-    """
+def restore_cents(text: str, previous_text: str, currency: str) -> str:
+    """Return the previous text where what was typed is what it was rounded to: the cell was not changed."""
     try:
-        amount = parse_amount(text)
-    except InvalidAmount:
+        typed, previous = parse_cell_amount(text, currency), parse_cell_amount(previous_text, currency)
+    except ValidationFailed:
         return text
-    shown, size = apply_shown_sign(line, amount), text.lstrip("-")
-    if style.unit != "cents" and amount == amount.to_integral_value():
-        size = size.partition(".")[0]
-    size = format_amount_for_input(size)
-    if shown < 0:
-        return f"({size})" if style.negative == "parentheses" else f"-{size}"
-    return f"+{size}" if line in EXPENSE_LINES and shown else size
-
-
-def parse_shown_text(text: str, line: str) -> str:
-    """Return a typed amount with the API's sign. In a row of costs an amount without sign is a cost.
-
-    >>> [parse_shown_text(each, "ga") for each in ("-1000", "(1000)", "1000", "+12.50")]
-    ['1000', '1000', '1000', '-12.50']
-    >>> [parse_shown_text(each, "revenue") for each in ("-1000", "(1000)", "1000")]
-    ['-1000', '-1000', '1000']
-    """
-    if text.startswith("(") and text.endswith(")"):
-        text = f"-{text[1:-1]}"
-    if line not in EXPENSE_LINES:
-        return text
-    if text[:1] in SIGNS:
-        return text[1:].lstrip()
-    return f"-{text[1:].lstrip()}" if text.startswith("+") else text
+    return previous_text if typed == round_to_units(previous) else text
 
 
 def build_plan_sheet(grid: PlanGrid, *, title: str, today: dt.date) -> Sheet:
@@ -325,7 +306,7 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency
         previous_texts = posted.get(f"was{place}", "").split(AMOUNT_SEPARATOR)
         previous_texts = previous_texts if len(previous_texts) == len(months) else [""] * len(months)
         typed = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
-        texts = [parse_shown_text(text, row.pl_type) for text in typed]
+        texts = parse_shown_texts(typed, previous_texts, row, currency, is_rounded="rounded" in posted)
         if posted.get("clear") == str(place):
             grid_input.cleared_rows.append(row)
             continue
@@ -333,9 +314,8 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency
             texts = copy_across(texts, previous_texts, currency)
         for month, text, before in zip(months, texts, previous_texts, strict=True):
             collect_changed_cell(grid_input, row, month, text, before, currency)
-        for month, text in zip(months, typed, strict=True):
-            if (key := (month, row.pl_type, row.category_id)) in grid_input.texts:
-                grid_input.texts[key] = text
+        keys = ((month, row.pl_type, row.category_id) for month in months)
+        grid_input.texts |= {key: text for key, text in zip(keys, typed, strict=True) if key in grid_input.texts}
     return grid_input
 
 
