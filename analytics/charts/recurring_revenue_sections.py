@@ -120,7 +120,7 @@ def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = 
             ),
             currency=currency,
         ),
-        span=2,
+        span=3,
     )
 
 
@@ -168,7 +168,7 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
             ],
             currency=currency,
         ),
-        span=4,
+        span=3,
     )
 
 

@@ -94,7 +94,7 @@ def iter_label_texts(label: AxisLabel, height: int) -> Iterable[str]:
     if label.short:
         yield draw_text(label.short, "slim", label.x, height, 16)
     if label.note:
-        yield draw_text(label.note, "note", label.x, height, 33)
+        yield draw_text(label.note, "year wide slim", label.x, height, 33)
     elif label.first or label.first_major:
         css_classes = f"year{' wide' if label.first else ''}{' slim' if label.first_major else ''}"
         yield draw_text(label.year, css_classes, label.x, height, 33)

@@ -121,7 +121,7 @@ def render_plan_grid(
         tab=TAB,
         grid=plan_grid_page,
         lines=plan_grid_page.lines,
-        sheet=plan_grid.build_plan_sheet(plan_grid_page, title=_("Plan by month"), today=page.today),
+        sheet=plan_grid.build_plan_sheet(plan_grid_page, title=build_title(plan_grid_page), today=page.today),
         style=plan_grid_page.style,
         start=format_month(plan_grid_page.months[0]),
         neighbours=plan_grid.find_adjacent_years(plan_grid_page.months[0], today=page.today),
@@ -141,6 +141,10 @@ def download_plan(page: CompanyPage) -> HttpResponse:
     except RateLookupError:
         return redirect_to_plan(page, start)  # which shows the error
     return build_sheet_csv_response(plan_grid.build_plan_sheet(grid, title="", today=page.today), name="plan")
+
+
+def build_title(grid: PlanGrid) -> str:
+    return _("Plan from {month}").format(month=get_current_locale().format_month(grid.months[0], full=True))
 
 
 def redirect_to_plan(visit: CompanyPage, start: dt.date, page_number: int = 1) -> HttpResponse:
