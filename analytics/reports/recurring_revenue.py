@@ -1,5 +1,6 @@
 """Pages of recurring revenue: overview, customers, and one customer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from analytics import recurring_revenue_params
@@ -22,10 +24,18 @@ from analytics.queries.customers import (
 )
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.fragment_cache import get_cached_fragment
-from companies.pages.sheets import SheetStyle, build_sheet_csv_response, get_sheet_style
+from companies.pages.sheets import (
+    SheetStyle,
+    build_csv_response,
+    build_sheet_csv_response,
+    get_sheet_style,
+    write_csv,
+)
 from companies.permissions import Permission
+from ledger.calc.months import format_month
 from ledger.models import Counterparty, CounterpartyType, Product, Subscription, SubscriptionEvent
 from ledger.money.calc.fx import RateLookupError
+from ledger.money.calc.money import format_amount
 from ledger.money.rates import get_rate_table, get_valuation_status
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
 from ledger.subscriptions.serializers.subscriptions import EventSerializer, SubscriptionSerializer
@@ -166,6 +176,40 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
         more=has_more,
         writes=visit.has_permission(Permission.COUNTERPARTIES_WRITE) and can_read_names,
     )
+
+
+@company_page(reads=Permission.SUBSCRIPTIONS_READ)
+def download_customers(page: CompanyPage) -> HttpResponse:
+    """Download all customers with their recurring revenue as CSV."""
+    can_read_names, currency = page.has_permission(Permission.COUNTERPARTIES_READ), page.company.base_currency
+    orders = ORDER_BY if can_read_names else ORDER_BY_WITHOUT_NAMES
+    rows: list[Sequence[object]] = [
+        [gettext("Customer"), gettext("Since"), gettext("Subscriptions"), f"MRR ({currency})"]
+    ]
+    page_number, has_more = 1, True
+    try:
+        while has_more and page_number <= MAX_PAGE_NUMBER:
+            lines, has_more = list_customers(
+                company=page.company,
+                today=page.today,
+                text="",
+                order=orders["-mrr"],
+                page_number=page_number,
+                rates=get_rate_table(),
+            )
+            rows += [
+                [
+                    line.name if can_read_names else str(HIDDEN_NAME),
+                    format_month(line.since) if line.since else "",
+                    line.subscriptions,
+                    format_amount(line.mrr, currency),
+                ]
+                for line in lines
+            ]
+            page_number += 1
+    except RateLookupError:
+        return page.redirect("customers")  # which shows the error
+    return build_csv_response(write_csv(rows), name="customers")
 
 
 def parse_page_number(text: str) -> int:

@@ -188,13 +188,22 @@ def format_plain_amount(cell: SheetCell, decimals: Decimal) -> str:
 
 def build_sheet_csv_response(sheet: Sheet, *, name: str) -> HttpResponse:
     """Build the download of a sheet."""
+    return build_csv_response(sheet.to_csv(), name=name)
+
+
+def write_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV (RFC 4180); texts that a spreadsheet would run as a formula are escaped."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    for row in rows:
+        writer.writerow([escape_formulas(cell) if isinstance(cell, str) else cell for cell in row])
+    return file.getvalue()
+
+
+def build_csv_response(text: str, *, name: str) -> HttpResponse:
+    """Build a download of CSV."""
     headers = {"Content-Disposition": f'attachment; filename="{slugify(name)}.csv"'}
-    return HttpResponse(sheet.to_csv(), content_type="text/csv; charset=utf-8", headers=headers)
-
-
-def sum_cells(cells: Iterable[SheetCell]) -> Decimal:
-    """Return the sum of the amounts of cells."""
-    return sum((cell.amount for cell in cells if cell.amount is not None), start=Decimal(0))
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
 
 
 def build_amount_cells(amounts: Sequence[Decimal], **more: Any) -> list[SheetCell]:

@@ -155,6 +155,18 @@ def test_cohorts_can_be_downloaded(viewer, api, acme, told):
         assert len(row) == len(head)
 
 
+def test_customers_can_be_downloaded(viewer, acme, told):
+    assert (
+        f'href="{build_page_path(acme, "/customers.csv")}"'
+        in viewer.get(build_page_path(acme, "/customers")).content.decode()
+    )
+    answer = viewer.get(build_page_path(acme, "/customers.csv"))
+    head, *rows = csv.reader(io.StringIO(answer.content.decode()))
+    assert head == ["Customer", "Since", "Subscriptions", "MRR (EUR)"]
+    assert {row[0] for row in rows} == {"Initech", "Hooli", "Globex", "Umbrella"}
+    assert next(row for row in rows if row[0] == "Initech")[1:] == ["2023-03", "1", "150.00"]
+
+
 def test_figures_lead_to_the_events_of_their_months(viewer, api, acme, told):
     html = viewer.get(build_page_path(acme), {"startMonth": "2024-01", "endMonth": "2024-12"}).content.decode()
     links = {unescape(link) for link in re.findall(r'href="([^"]*/events\?[^"]+)"', html)}

@@ -47,5 +47,5 @@ def test_row_of_amounts_ends_with_their_total():
 
 def test_cells_must_fit_the_columns():
     sheet = Sheet("Plan", "Line", "EUR", [SheetColumn("Jan")], [SheetRow("a", [SheetCell(None)] * 2)])
-    with pytest.raises(ValueError, match="longer"):
+    with pytest.raises(ValueError, match="shorter"):
         _ = sheet.body
