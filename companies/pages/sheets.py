@@ -25,6 +25,7 @@ from companies.pages.csv_escaping import escape_formulas
 
 UNIT_LABELS: dict[str, str | Promise] = {"whole": _("Whole"), "cents": _("Cents"), "thousands": _("Thousands")}
 NEGATIVE_LABELS = {"minus": "-1,234", "parentheses": "(1,234)"}
+MAX_WIDTH_UPRIGHT = 14  # amounts of a row on upright paper
 PLACES = {"percent": 1, "count": 0}  # decimals
 THOUSAND, THOUSANDS_DECIMALS = Decimal(1000), 1
 
@@ -128,6 +129,11 @@ class Sheet:
     def width(self) -> int:
         """The number of amounts of a row."""
         return sum(max(len(column.parts), 1) for column in self.columns)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is printed across the paper."""
+        return self.width > MAX_WIDTH_UPRIGHT
 
     @property
     def starts_at_end(self) -> bool:

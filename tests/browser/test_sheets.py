@@ -60,10 +60,10 @@ def test_printed_sheet_has_every_column_on_the_paper(open_page, path):
     page.emulate_media(media="print")
     page.set_viewport_size({"width": A4_WIDTH, "height": 1123})
     columns = page.locator(".sheet").first.locator("thead tr").first.locator("th")
-    if path != "profit-and-loss?months=24" and "comparison" not in path:
-        for box in [columns.nth(number).bounding_box() for number in range(columns.count())]:
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= A4_WIDTH
+    boxes = [columns.nth(number).bounding_box() for number in range(columns.count())]
+    assert min(box["x"] for box in boxes) >= 0
+    if len(boxes) <= 14:  # wider ones are printed across the paper, which browsers shrink
+        assert max(box["x"] + box["width"] for box in boxes) <= A4_WIDTH
 
 
 def test_copied_sheet_is_numbers(open_page):
