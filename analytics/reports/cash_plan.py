@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 
@@ -121,7 +120,7 @@ def build_month_sheet(page: CompanyPage, months: Sequence[PlannedMonth]) -> Shee
 def download_cash_plan(page: CompanyPage) -> HttpResponse:
     """Download the sheet of money in and out by month as CSV."""
     if not page.has_permission(Permission.BALANCES_READ):
-        raise PermissionDenied
+        return page.redirect("planned")  # which has no such table
     try:
         months, _notices = forecast_months(page, end=parse_plan_period(page).last, rates=get_rate_table())
     except RateLookupError:
