@@ -41,6 +41,7 @@ urlpatterns = [
     path(f"{OCCURRENCE}/unsettle", occurrences.unsettle_occurrence_page, name="occurrence-unsettle"),
     path(f"{OCCURRENCE}/restore", occurrences.restore_occurrence_page, name="occurrence-restore"),
     path(PLAN, plan.show_plan, name="plan"),
+    path(f"{PLAN}.csv", plan.download_plan, name="plan-csv"),
     path(f"{PLAN}/undo", plan.undo_plan_change_page, name="plan-undo"),
     path(f"{PLAN}/fill", plan.fill_plan_row_page, name="plan-fill"),
     path(f"{PLAN}/items/<uuid:plan_item_id>", plan.edit_plan_item_page, name="plan-item"),

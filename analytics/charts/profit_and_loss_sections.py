@@ -88,7 +88,7 @@ def build_bar_section(data: ChartData) -> Section:
                 *(TableColumn(key.label, series=key.series) for key in EXPENSE_KEYS),
                 TableColumn(_("Operating result")),
             ],
-            rows=build_month_rows(calendar, cells, build_bar_links(data)),
+            rows=build_month_rows(calendar, cells, build_bar_links(data), today=data.today),
             currency=currency,
         ),
     )
@@ -212,6 +212,7 @@ def build_plan_section(data: ChartData) -> Section:
                         name,
                         name,
                         (*compare_with_plan(month[line], line=line), *compare_with_plan(year[line], line=line)),
+                        link=FigureLinks(data).get_line_url(line),
                     )
                     for line, name in zip(PLAN_LINES, names, strict=True)
                 ),

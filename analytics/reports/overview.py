@@ -27,6 +27,7 @@ from companies.actions.companies import update_company
 from companies.pages.context import CompanyPage, company_page, get_access_or_404, require_sign_in
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError
+from ledger.money.current_rates import list_old_rates
 
 COMPARISON_SECTIONS = {"cash-compared", "results-compared"}  # shown only with a comparison
 
@@ -135,7 +136,9 @@ def render_overview(data: ChartData, page: CompanyPage) -> str:
 
 def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
     """List what is missing in the figures that the user sees."""
-    overview_notices: list[Notice] = []
+    can_see_rates = page.has_permission(Permission.BALANCES_READ)
+    old_rates = list_old_rates(company=data.company, today=data.today, rates_version=data.rates_version)
+    overview_notices = notices.build_old_rates_notices(data.company, old_rates, can_open=can_see_rates)
     try:
         if page.has_permission(Permission.BALANCES_READ):
             can_open_accounts = page.has_permission(Permission.ACCOUNTS_READ)

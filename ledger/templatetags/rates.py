@@ -19,6 +19,7 @@ TABS_WITH_CONVERTED_AMOUNTS = {
     None,
     "",
     "accounts",
+    "plan",
     "planned",
     "profit-and-loss",
     "recurring-revenue",
