@@ -6,6 +6,7 @@ from planning.plan.pages import plan
 from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions
 from planning.planned_transactions.views import PlannedTransactionViewSet
+from planning.scenarios.views import ScenarioViewSet
 
 COMPANY = "companies/<str:company_id>"
 PLANNED_TRANSACTION = f"{COMPANY}/planned_transactions/<str:planned_transaction_id>"
@@ -29,6 +30,15 @@ urlpatterns = [
     path(
         f"{COMPANY}/plan_items/<str:plan_item_id>",
         PlanItemViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path(f"{COMPANY}/scenarios", ScenarioViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        f"{COMPANY}/scenarios/<str:scenario_id>",
+        ScenarioViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path(
+        f"{COMPANY}/scenarios/<str:scenario_id>/adopt",
+        ScenarioViewSet.as_view({"post": "adopt", "delete": "undo_adoption"}),
     ),
     path(f"{PAGE}/rules", planned_transactions.show_planned_transactions, name="planned-rules"),
     path(f"{PAGE}/new", planned_transactions.create_planned_transaction_page, name="planned-new"),

@@ -31,6 +31,7 @@ ENTITY_LABELS = {
     "product": _("Product"),
     "productGroup": _("Product group"),
     "savedView": _("Saved view"),
+    "scenario": _("Scenario"),
     "subscription": _("Subscription"),
     "subscriptionEvent": _("Subscription price"),
     "transaction": _("Transaction"),
@@ -58,6 +59,7 @@ ENTITY_PHRASES = {
     "product": _("the product"),
     "productGroup": _("the product group"),
     "savedView": _("the saved view"),
+    "scenario": _("the scenario"),
     "subscription": _("the subscription"),
     "subscriptionEvent": _("the subscription price"),
     "transaction": _("the transaction"),
@@ -111,6 +113,8 @@ ACTION_PHRASES = {
     "plannedTransactions.settled": ngettext_lazy(
         "settled {n} planned transaction", "settled {n} planned transactions", "count"
     ),
+    "scenario.adopted": _("adopted the scenario{name}"),
+    "scenario.adoptionUndone": _("undid the adoption of the scenario{name}"),
     "subscriptionEvent.retracted": _("retracted a subscription price"),
     "subscriptionEvents.imported": ngettext_lazy(
         "imported {n} subscription price", "imported {n} subscription prices", "count"

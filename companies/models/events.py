@@ -28,6 +28,7 @@ EVENT_ACTIONS = {  # entity → actions
     "product": "created updated deleted",
     "productGroup": "created updated deleted",
     "savedView": "created updated deleted",
+    "scenario": "created updated adopted adoptionUndone deleted",
     "subscription": "created updated deleted",
     "subscriptionEvent": "created retracted",
     "subscriptionEvents": "imported",

@@ -18,6 +18,7 @@ from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT
 from planning.calc.recurrence import OVERDUE_PERIOD, RecurrenceRule, is_overdue, occurrences
 from planning.forecast.queries import Expectations, find_expectations_in_window, find_transit_account_ids
+from planning.scenarios.queries import LoadedScenario
 
 ONE_DAY = timedelta(days=1)
 ZERO = Decimal(0)
@@ -67,8 +68,9 @@ def find_expectations_after_cutover(
     today: date,
     rates: RateTable,
     excluded_account_ids: Collection[UUID] | None = None,
+    scenario: LoadedScenario | None = None,
 ) -> Expectations:
-    """Return everything that can be expected up to `end`.
+    """Return everything that can be expected up to `end`, with the changes of a scenario.
 
     Two statements, however many planned transactions there are; one fewer where `excluded_account_ids`, the
     transit accounts, are given, and one more where there are planned totals.
@@ -79,7 +81,13 @@ def find_expectations_after_cutover(
     start = get_first_expected_day(cutover=cutover, today=today)
     excluded_account_ids = find_transit_account_ids(company) if excluded_account_ids is None else excluded_account_ids
     return find_expectations_in_window(
-        company, start, end, today=today, rates=rates, excluded_account_ids=excluded_account_ids
+        company,
+        start,
+        end,
+        today=today,
+        rates=rates,
+        excluded_account_ids=excluded_account_ids,
+        scenario=scenario,
     )
 
 
