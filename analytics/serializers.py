@@ -9,7 +9,7 @@ from companies.api import fields
 from companies.api.serializers import MapSerializer, StrictSerializer
 from ledger.models import AccountType, PlType
 from ledger.transactions.queries.selections import MAX_SELECTED_IDS
-from planning.scenarios.serializers import MAX_CHANGES
+from planning.scenarios.actions.scenarios import MAX_CHANGES
 
 
 class AccountBalanceQuery(Window):
@@ -60,8 +60,8 @@ class ScenarioQuery(StrictSerializer):
     )
 
 
-class ScenarioAnswer(StrictSerializer):
-    broken_changes = serializers.ListField(
+def build_broken_changes_field() -> serializers.ListField:
+    return serializers.ListField(
         child=fields.CountField(),
         max_length=MAX_CHANGES,
         help_text="Positions of changes of the scenario, from 0, that refer to something deleted and do not apply.",
@@ -86,14 +86,15 @@ class CashFlowSeries(StrictSerializer):
     outflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="Positive amounts.")
 
 
-class ForecastSeries(CashFlowSeries, ScenarioAnswer):
+class ForecastSeries(CashFlowSeries):
     planned_inflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS)
     planned_outflow = serializers.ListField(
         child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="Positive amounts."
     )
+    broken_changes = build_broken_changes_field()
 
 
-class RunwaySerializer(ScenarioAnswer):
+class RunwaySerializer(StrictSerializer):
     cash = fields.NumberField(help_text="Today's balance of all cash accounts.")
     monthly_net = fields.NumberField(
         allow_null=True,
@@ -115,6 +116,7 @@ class RunwaySerializer(ScenarioAnswer):
     below_zero = fields.DateField(
         allow_null=True, help_text="First day of the next three years with projected cash below zero; null without one."
     )
+    broken_changes = build_broken_changes_field()
 
 
 class ForecastBalanceQuery(ForecastQuery):
@@ -144,7 +146,7 @@ class AccountForecastSerializer(StrictSerializer):
     below_zero = fields.DateField(allow_null=True, help_text="First day with a projected balance below zero.")
 
 
-class ForecastBalanceSeries(ScenarioAnswer):
+class ForecastBalanceSeries(StrictSerializer):
     actual = serializers.ListField(
         child=PointSerializer(),
         max_length=MAX_WINDOW_DAYS,
@@ -174,6 +176,7 @@ class ForecastBalanceSeries(ScenarioAnswer):
         allow_null=True,
         help_text="Forecast by account, without amounts expected on no account. Null unless byAccount is true.",
     )
+    broken_changes = build_broken_changes_field()
 
 
 CASH_PARTS = {

@@ -106,6 +106,7 @@ SEARCH_FIELDS = {
     "sort": build_enum("-date", "date", "-amount", "amount"),
     **PAGE_FIELDS,
 }
+SCENARIO_ID = add_schema_description(ID, "apply the changes of a scenario")
 FORECAST_FIELDS = {
     "endDate": DAY,
     "startDate": DAY,
@@ -113,4 +114,5 @@ FORECAST_FIELDS = {
     "interval": build_enum("day", "week", "month"),
     "accountIds": build_array(ID),
     "byAccount": FLAG,
+    "scenarioId": SCENARIO_ID,
 }

@@ -101,6 +101,22 @@ def group_expectations_by_account(expectations: Expectations) -> dict[UUID | Non
     return dict(grouped)
 
 
+def add_expected_cash(first: ExpectedCash, second: ExpectedCash) -> ExpectedCash:
+    """Return the sums of both, which have one cutover."""
+    total = ExpectedCash(cutover=first.cutover, today=first.today)
+    total.sums = dict(first.sums)
+    for key, (inflow, outflow) in second.sums.items():
+        before = total.sums.get(key, (ZERO, ZERO))
+        total.sums[key] = (before[0] + inflow, before[1] + outflow)
+    total.overdue_count = first.overdue_count + second.overdue_count
+    for part in (first, second):
+        for key, amount in part.transfers.items():
+            total.transfers[key] += amount
+        for currency, amount in part.overdue.items():
+            total.overdue[currency] += amount
+    return total
+
+
 def get_first_expected_day(*, cutover: date, today: date) -> date:
     """Return the first day whose occurrences can be expected or overdue."""
     return min(cutover + ONE_DAY, today - OVERDUE_PERIOD)

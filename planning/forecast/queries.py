@@ -238,7 +238,6 @@ def list_expected_transfers(
     return flows
 
 
-ITEM_COLUMN_COUNT = 7  # of the item; those of its amount follow
 _ITEMS = """
     SELECT id, pl_type, category_id, amount_currency, month, frequency, duration,
            amount_type, amount_value, relative_change
@@ -277,7 +276,10 @@ def list_plan_items(company: Company, *, last: dt.date) -> list[PlanItemState]:
     with connection.cursor() as cursor:
         cursor.execute(_ITEMS, {"company": company.id, "last": last})
         rows = cursor.fetchall()
-    return [PlanItemState(*row[:ITEM_COLUMN_COUNT], amount=build_plan_amount(*row[ITEM_COLUMN_COUNT:])) for row in rows]
+    return [
+        PlanItemState(item_id, pl_type, category_id, currency, month, frequency, duration, build_plan_amount(*amount))
+        for item_id, pl_type, category_id, currency, month, frequency, duration, *amount in rows
+    ]
 
 
 def sum_planned_results_in_base(

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from companies.errors import build_unknown_id_error
-from companies.models import Company
+from companies.models import Company, parse_id
 from ledger.calc.months import add_months, get_first_day_of_month
 from ledger.models import Account, Category, Counterparty
 from planning.calc.recurrence import OccurrencePatch, Overrides
@@ -46,7 +46,7 @@ class LoadedScenario:
     Changes reach up to `horizon`.
     """
 
-    company_id: UUID
+    row: Scenario
     horizon: dt.date
     changes: Sequence[Change | AddedPlanned | PlanItem]
     broken: Sequence[int]
@@ -91,19 +91,25 @@ def build_broken_header(scenario: LoadedScenario | None) -> dict[str, str]:
     return {"Broken-Changes": ", ".join(map(str, positions))} if positions else {}
 
 
-def find_scenario(
-    company: Company, scenario_id: UUID | None, *, today: dt.date, pointer: str = "#/scenarioId"
-) -> LoadedScenario | None:
+def find_scenario(company: Company, scenario_id: UUID | None, *, today: dt.date) -> LoadedScenario | None:
     """Load the scenario of a query; None without an id.
 
     Raises:
         ValidationFailed: the id is unknown.
     """
-    if scenario_id is None:
-        return None
-    row = Scenario.objects.for_company(company.id).filter(id=scenario_id).first()
+    return None if scenario_id is None else get_scenario(company, scenario_id, today=today)
+
+
+def get_scenario(company: Company, scenario_id: UUID | str, *, today: dt.date) -> LoadedScenario:
+    """Load the scenario of a query.
+
+    Raises:
+        ValidationFailed: the id is unknown.
+    """
+    row_id = scenario_id if isinstance(scenario_id, UUID) else parse_id(scenario_id)
+    row = Scenario.objects.for_company(company.id).filter(id=row_id).first() if row_id else None
     if row is None:
-        raise build_unknown_id_error(pointer)
+        raise build_unknown_id_error("#/scenarioId")
     return load_scenario(row, today=today)
 
 
@@ -113,7 +119,7 @@ def load_scenario(scenario: Scenario, *, today: dt.date) -> LoadedScenario:
     broken = find_broken_changes(scenario.company_id, [stored_changes])[0]
     category_lines = load_category_lines(scenario.company_id, stored_changes)
     return LoadedScenario(
-        company_id=scenario.company_id,
+        row=scenario,
         horizon=get_horizon(today),
         changes=[
             parse_stored_change(scenario.company_id, stored, category_lines)

@@ -18,11 +18,11 @@ from planning.planned_transactions.serializers import (
     PlannedTransactionSerializer,
     RecurrenceEnd,
 )
+from planning.scenarios.actions.change_checks import PRIVATE_KEYS
+from planning.scenarios.actions.scenarios import MAX_CHANGES
 
-MAX_CHANGES = 50  # of a scenario
 MIN_PERCENT, MAX_PERCENT = Decimal(-100), Decimal(1000)
 MAX_SHIFT_DAYS = 3650
-PRIVATE_KEYS = ("id", "columns", "patches")
 
 
 def copy_known_fields(field: Any, value: Any) -> Any:

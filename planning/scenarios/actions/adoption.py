@@ -6,6 +6,7 @@ still has the value after, and is refused where something else was changed since
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +18,9 @@ from companies.time_zones import get_today
 from ledger.calc.months import get_first_day_of_month
 from planning.calc.recurrence import Overrides
 from planning.calc.scenario_changes import DayWindow, PlannedState
-from planning.calc.scenario_plan import PlanItemState
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction, Scenario, attach_overrides
 from planning.plan.item_states import build_item_state
+from planning.plan.queries import build_plan_item
 from planning.planned_transactions.actions.overrides import store_override_rows
 from planning.planned_transactions.actions.planned_transactions import list_settling_transaction_ids
 from planning.planned_transactions.settlements import touch_settling_transactions
@@ -273,31 +274,12 @@ def change_plan_items(change: CompanyChange, loaded: LoadedScenario) -> dict[str
             item.apply_changes(change.context, **dict(zip(ITEM_COLUMNS, after, strict=True)))
             pairs = zip(ITEM_COLUMNS, before, after, strict=True)
             updated[str(item_id)] = {name: [old, new] for name, old, new in pairs}
-    added = {row.id: row for row in loaded.changes if isinstance(row, PlanItem)}
     for state in changed_states:
         if state.id not in items:
-            item = build_plan_item(change.company, state, added.get(state.id) if state.id else None)
+            item = build_plan_item(company, replace(state, id=state.id or generate_id()))
             change.insert(item)
             created.append(str(item.id))
     return {"updatedItems": updated, "deletedItems": deleted, "createdItems": created}
-
-
-def build_plan_item(company: Company, state: PlanItemState, added: PlanItem | None) -> PlanItem:
-    """Return a new plan item; it has the id that the scenario gave the one it adds."""
-    growth = state.amount.relative_change if state.amount.type == "relative" else None
-    return PlanItem(
-        company=company,
-        id=state.id or generate_id(),
-        month=state.month,
-        pl_type=state.pl_type,
-        category_id=state.category_id,
-        amount_type=state.amount.type,
-        amount_value=state.amount.amount,
-        amount_currency=state.currency,
-        relative_change=added.relative_change if added else growth,
-        duration=state.duration,
-        frequency=state.frequency,
-    )
 
 
 def restore_plan_items(change: CompanyChange, adoption: Mapping[str, Any]) -> None:

@@ -4,15 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.change import CompanyChange, change_company
-from companies.errors import ConflictError
+from companies.errors import ConflictError, NotFoundError, ValidationFailed
 from companies.models import AuditContext, Company
 from companies.models.tenancy import generate_id
 from companies.time_zones import get_today
 from planning.models import Scenario
-from planning.scenarios.actions.change_checks import validate_changes
+from planning.scenarios.actions.change_checks import reject_contradictions, validate_changes
 
 MAX_SCENARIOS = 20  # of a company
+MAX_CHANGES = 50  # of a scenario
 
 
 class TooManyScenarios(ConflictError):
@@ -73,6 +76,48 @@ def update_scenario(
         if changes != scenario.changes and scenario.is_adopted:
             raise ScenarioAdopted
         save_scenario(change, scenario, "scenario.updated", name=values.get("name", scenario.name), changes=changes)
+    return scenario
+
+
+def add_change(
+    *, company: Company, context: AuditContext, scenario_id: UUID | str, values: Mapping[str, Any]
+) -> Scenario:
+    """Append a change to a scenario; its errors point to `#/changes/0`.
+
+    Raises:
+        NotFoundError: it is gone.
+        ScenarioAdopted: it is adopted.
+        ValidationFailed: the change does not fit, or there are 50 already.
+    """
+    with change_company(company, context=context) as change:
+        scenario = change.lock(Scenario, scenario_id, check_versions=False)
+        if scenario.is_adopted:
+            raise ScenarioAdopted
+        if len(scenario.changes) >= MAX_CHANGES:
+            message = _("A scenario has at most {most} changes.").format(most=MAX_CHANGES)
+            raise ValidationFailed([("#/changes", "too_long", message)])
+        today = get_today(company, context.time)
+        changes = [*scenario.changes, *validate_changes(company, [values], stored_changes=(), today=today)]
+        reject_contradictions(company, changes, today=today)
+        save_scenario(change, scenario, "scenario.updated", changes=changes)
+    return scenario
+
+
+def remove_change(*, company: Company, context: AuditContext, scenario_id: UUID | str, position: int) -> Scenario:
+    """Remove the change at a position of a scenario.
+
+    Raises:
+        NotFoundError: it is gone, or has no such change.
+        ScenarioAdopted: it is adopted.
+    """
+    with change_company(company, context=context) as change:
+        scenario = change.lock(Scenario, scenario_id)
+        if scenario.is_adopted:
+            raise ScenarioAdopted
+        if not 0 <= position < len(scenario.changes):
+            raise NotFoundError
+        changes = [stored for place, stored in enumerate(scenario.changes) if place != position]
+        save_scenario(change, scenario, "scenario.updated", changes=changes)
     return scenario
 
 
