@@ -5,14 +5,12 @@ from typing import Any
 
 from django import template
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics.charts.balance_line import build_balance_line
 from analytics.charts.scenario_section import compare_scenarios
 from analytics.report_period import ReportPeriod
 from companies.permissions import Permission
-from companies.time_zones import get_today
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.rates import get_rate_table
 from planning.models import Scenario
@@ -50,7 +48,7 @@ def build_cash_line(context: dict[str, Any], period: ReportPeriod) -> dict[str, 
 
 
 @register.inclusion_tag("planning/scenarios/comparison.html", takes_context=True, name="scenario_comparison")
-def build_scenario_comparison(context: dict[str, Any]) -> dict[str, Any]:
+def build_scenario_comparison(context: dict[str, Any], today: date) -> dict[str, Any]:
     """Compare the plan with the scenarios of the URL, or with the newest four; empty without one."""
     page_access, company = context["access"], context["company"]
     request = context["request"]
@@ -62,7 +60,7 @@ def build_scenario_comparison(context: dict[str, Any]) -> dict[str, Any]:
         comparison = compare_scenarios(
             chosen,
             company=company,
-            today=get_today(company, timezone.now()),
+            today=today,
             rates=get_rate_table(),
             shows_cash=Permission.BALANCES_READ in page_access.permissions,
         )

@@ -123,6 +123,7 @@ def render_plan_grid(
         start=format_month(plan_grid_page.months[0]),
         neighbours=plan_grid.find_adjacent_years(plan_grid_page.months[0], today=page.today),
         running=get_first_day_of_month(page.today),
+        today=page.today,
         changed=changed_time and changed_time.isoformat(),
         changed_time=changed_time,
         mended=notice,

@@ -26,6 +26,7 @@ def show_scenarios(page: CompanyPage) -> HttpResponse:
     return page.render(
         "planning/scenarios/scenarios.html",
         tab=TAB,
+        today=page.today,
         scenarios=attach_broken_positions(list(rows)),
         chosen=page.request.GET.getlist("scenario"),
         writes=page.has_permission(Permission.PLANNING_WRITE),
