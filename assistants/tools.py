@@ -111,6 +111,7 @@ TOOLS: tuple[Tool, ...] = (
             plannedInflow=NUMBER,
             plannedOutflow=NUMBER,
             accounts=build_array(OBJECT),
+            brokenChanges=add_schema_description(build_array(COUNT), "changes of the scenario that do not apply"),
         ),
         required_fields="endDate",
         defaults={"interval": "month"},

@@ -76,7 +76,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class PlannedState:
-    """What a change may alter of a planned transaction, and by what changes find it."""
+    """What a change may alter of a planned transaction, and by what changes find it.
+
+    `settled_days` are the original dates of settled occurrences, which never change.
+    """
 
     id: UUID
     rule: RecurrenceRule
@@ -86,6 +89,7 @@ class PlannedState:
     category_id: UUID | None = None
     counterparty_id: UUID | None = None
     tax: Decimal | None = None
+    settled_days: frozenset[dt.date] = frozenset()
 
 
 def apply_change(state: PlannedState, change: Change, *, window: DayWindow) -> PlannedState:
@@ -138,7 +142,7 @@ def scale_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
     for day, patch in iter_occurring(state):
         overridden_amount = patch.get("amount_value")
         amount = state.amount if overridden_amount is None else overridden_amount
-        if change.includes(day) and is_target(change, state, patch) and not is_settled(patch):
+        if change.includes(day) and is_target(change, state, patch) and day not in state.settled_days:
             amount = scale(amount)
         if "amount_value" in patch or amount != base_amount:
             overrides[day] = {**patch, "amount_value": amount}
@@ -158,7 +162,7 @@ def shift_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
         return state
     overrides = dict(state.overrides)
     for day, patch in iter_occurring(state):
-        if change.includes(day) and not is_settled(patch):
+        if change.includes(day) and day not in state.settled_days:
             overrides[day] = {**patch, "date": shift_day(patch.get("date") or day, change.days)}
     for day in list_plain_days(state, window.limit(change.start, change.end)):
         overrides[day] = {"date": shift_day(day, change.days)}
@@ -172,7 +176,7 @@ def stop_planned(state: PlannedState, change: Change, *, window: DayWindow) -> P
     stopped, remaining = list[dt.date](), list[dt.date]()
     for day, patch in iter_occurring(state):
         if change.includes(day):
-            is_stopped = is_target(change, state, patch) and not is_settled(patch)
+            is_stopped = is_target(change, state, patch) and day not in state.settled_days
             (stopped if is_stopped else remaining).append(day)
     if not has_base_target:
         return replace(state, overrides=overrides | skip_days(overrides, stopped))
@@ -211,21 +215,17 @@ def shift_day(day: dt.date, days: int) -> dt.date:
     return dt.date.fromordinal(number)
 
 
-def is_settled(patch: OccurrencePatch) -> bool:
-    return patch.get("transaction_id") is not None
-
-
 def iter_occurring(state: PlannedState) -> Iterator[tuple[dt.date, OccurrencePatch]]:
-    """Yield the overrides of days on which the recurrence occurs."""
-    for day, patch in state.overrides.items():
+    """Yield the overridden and the settled days on which the recurrence occurs, with their overrides."""
+    for day in (*state.overrides, *sorted(state.settled_days - state.overrides.keys())):
         if is_occurrence(state.rule, day):
-            yield day, patch
+            yield day, state.overrides.get(day, NO_PATCH)
 
 
 def list_plain_days(state: PlannedState, window: DayWindow) -> list[dt.date]:
-    """Return the days of a window that the rule generates and nothing overrides."""
+    """Return the days of a window that the rule generates, and that are neither overridden nor settled."""
     days = occurrences(state.rule, window_start=window.start, window_end=window.end)
-    return [day for day in days if day not in state.overrides]
+    return [day for day in days if day not in state.overrides and day not in state.settled_days]
 
 
 def find_first_day(rule: RecurrenceRule) -> dt.date | None:
@@ -294,6 +294,6 @@ def have_common_occurrence(change: Change, other: Change, state: PlannedState, *
         and is_target(change, state, patch)
         and is_target(other, state, patch)
         and not Occurrence(day, day, patch).skipped
-        and not is_settled(patch)
+        and day not in state.settled_days
         for day, patch in iter_occurring(state)
     )

@@ -264,7 +264,13 @@ def build_planned_state(planned: PlannedTransaction, patches: Overrides) -> Plan
         planned.category_id,
         planned.counterparty_id,
         planned.pass_through_tax_amount,
+        find_settled_days(patches),
     )
+
+
+def find_settled_days(overrides: Overrides) -> frozenset[dt.date]:
+    """Return the original dates of the occurrences that a transaction settles."""
+    return frozenset(day for day, patch in overrides.items() if patch.get("transaction_id") is not None)
 
 
 def find_planned_targets(company_id: UUID, changes: Iterable[Any]) -> dict[UUID, PlannedTarget]:
@@ -317,7 +323,15 @@ def change_rules(
         if (target := targets.get(rule.id)) is None:
             yield rule, overrides
             continue
-        state = PlannedState(rule.id, rule.recurrence_rule(), rule.amount, rule.currency, overrides, *target)
+        state = PlannedState(
+            rule.id,
+            rule.recurrence_rule(),
+            rule.amount,
+            rule.currency,
+            overrides,
+            *target,
+            settled_days=find_settled_days(overrides),
+        )
         yield build_changed_rule(rule, scenario.change_state(state, window=window))
     for position, added in enumerate(scenario.changes):
         if isinstance(added, AddedPlanned):
