@@ -21,9 +21,8 @@ from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import round_half_up
 from planning.forecast.queries import sum_planned_results_in_base
 from planning.models import Scenario
-from planning.scenarios.queries import LoadedScenario, load_scenario
+from planning.scenarios.queries import MAX_COMPARED, LoadedScenario, load_scenario
 
-MAX_COMPARED = 4  # scenarios besides the plan
 MONTHS_COMPARED = 12
 MONTHS_OF_RUNWAY = 36  # how far ahead the end of the cash is looked for
 ZERO = Decimal(0)

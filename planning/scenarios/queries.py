@@ -22,6 +22,7 @@ from planning.planned_transactions.queries.planned_rules import PlannedRule, ite
 
 ADDED_PLANNED, ADDED_ITEM = "plannedTransaction", "planItem"
 MONTHS_AHEAD = 12 * HORIZON_YEARS
+MAX_COMPARED = 4  # scenarios that pages show beside the plan
 RuleWithOverrides = tuple[PlannedRule, Overrides]
 
 

@@ -109,7 +109,7 @@ def describe_period(start: str | None, end: str | None) -> str:
     if first and last:
         return _("from {first} to {last}").format(first=first, last=last)
     if first:
-        return _("from {day}").format(day=first)
+        return _("from {day} on").format(day=first)
     return _("until {day}").format(day=last) if last else ""
 
 

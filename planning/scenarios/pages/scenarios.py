@@ -13,7 +13,7 @@ from planning.models import Scenario
 from planning.scenarios.actions import adoption, scenarios
 from planning.scenarios.forms import CHANGE_FORMS, build_blank_change_form, parse_change_form
 from planning.scenarios.pages.change_texts import describe_changes, list_target_choices
-from planning.scenarios.queries import attach_broken_positions
+from planning.scenarios.queries import MAX_COMPARED, attach_broken_positions
 from planning.scenarios.serializers import ScenarioSerializer
 
 TAB = "planned"
@@ -22,13 +22,14 @@ TAB = "planned"
 @company_page(reads=Permission.PLANNING_READ)
 def show_scenarios(page: CompanyPage) -> HttpResponse:
     """Show all scenarios, and compare up to four of them with the plan."""
-    rows = Scenario.objects.for_company(page.company.id).order_by("-id")
+    rows = list(Scenario.objects.for_company(page.company.id).order_by("-id"))
+    open_ids = [str(row.id) for row in rows if not row.is_adopted]
     return page.render(
         "planning/scenarios/scenarios.html",
         tab=TAB,
         today=page.today,
-        scenarios=attach_broken_positions(list(rows)),
-        chosen=page.request.GET.getlist("scenario"),
+        scenarios=attach_broken_positions(rows),
+        chosen=page.request.GET.getlist("scenario") or open_ids[:MAX_COMPARED],
         writes=page.has_permission(Permission.PLANNING_WRITE),
     )
 
