@@ -106,7 +106,6 @@ SEARCH_FIELDS = {
     "sort": build_enum("-date", "date", "-amount", "amount"),
     **PAGE_FIELDS,
 }
-SCENARIO_ID = add_schema_description(ID, "apply the changes of a scenario")
 FORECAST_FIELDS = {
     "endDate": DAY,
     "startDate": DAY,
@@ -114,5 +113,5 @@ FORECAST_FIELDS = {
     "interval": build_enum("day", "week", "month"),
     "accountIds": build_array(ID),
     "byAccount": FLAG,
-    "scenarioId": SCENARIO_ID,
+    "scenarioId": ID,
 }

@@ -17,6 +17,7 @@ from planning.scenarios.queries import MAX_COMPARED, attach_broken_positions
 from planning.scenarios.serializers import ScenarioSerializer
 
 TAB = "planned"
+MAX_POSITION_DIGITS = 4
 
 
 @company_page(reads=Permission.PLANNING_READ)
@@ -108,11 +109,13 @@ def add_change_page(page: CompanyPage, scenario_id: UUID, kind: str) -> HttpResp
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
-def remove_change_page(page: CompanyPage, scenario_id: UUID, position: int) -> HttpResponse:
+def remove_change_page(page: CompanyPage, scenario_id: UUID, position: str) -> HttpResponse:
     """Remove a change from a scenario."""
+    if not (position.isascii() and position.isdigit() and len(position) < MAX_POSITION_DIGITS):
+        raise Http404
     with page.handle_errors():
         scenarios.remove_change(
-            company=page.company, context=page.audit_context, scenario_id=scenario_id, position=position
+            company=page.company, context=page.audit_context, scenario_id=scenario_id, position=int(position)
         )
         return page.redirect_with_message(_("Change removed."), "scenario", scenario_id=scenario_id)
     return page.redirect("scenarios")

@@ -199,3 +199,21 @@ def test_balance_forecast_and_runway_follow_the_scenario(api, account, plan_rent
     assert (plain["brokenChanges"], changed["brokenChanges"]) == ([], [])
     assert api.post("data/runway", {"scenarioId": scenario}).json()["belowZero"] == day_in_month(2)
     assert api.post("data/runway").json()["belowZero"] == day_in_month(4)
+
+
+def test_plan_items_are_listed_as_the_scenario_changes_them(api, plan_item, category, create_scenario, adopt):
+    def list_items(query: str = "") -> list[tuple[str, object, object]]:
+        rows = api.get(f"plan_items{query}").json()
+        return sorted((row["month"], row["amount"]["amount"]["value"], row["duration"]) for row in rows)
+
+    kept = plan_item()
+    plan_item(month=month_ahead(6))
+    change = {"kind": "scale", "categoryId": str(category.id), "percent": 10, "from": day_in_month(3, 1)}
+    scenario = create_scenario(change, {"kind": "stop", "categoryId": str(category.id), "from": day_in_month(5, 1)})
+    found = list_items(f"?scenarioId={scenario}")
+    assert found == [(month_ahead(1), 500, 4), (month_ahead(3), 50, 2)]
+    first = api.get(f"plan_items?scenarioId={scenario}&limit=1")
+    assert "scenarioId" in first["Link"]
+    assert kept["id"] in {row["id"] for row in api.get(f"plan_items?scenarioId={scenario}").json()}
+    adopt(scenario)
+    assert list_items() == found
