@@ -29,6 +29,7 @@ DOCUMENT_METADATA = {
             "Subscriptions": "Customers' subscriptions and changes of their price.",
             "Planned transactions": "Expected one-time and recurring payments.",
             "Plan items": "Planned amounts by month and category.",
+            "Scenarios": "What-if changes of what is planned, to query and to adopt.",
             "Data": "Balances, cash flow, P&L, forecast and recurring revenue.",
         }.items()
     ],
@@ -44,6 +45,7 @@ ENUM_PATHS = {
     "BankConnectionStatus": "ledger.accounts.serializers.CONNECTION_STATUSES",
     "BucketInterval": "analytics.serializers.INTERVALS",
     "CalendarUnit": "ledger.models.BillingPeriod",
+    "ChangeKind": "planning.calc.scenario_changes.CHANGE_KINDS",
     "ClosedMode": "ledger.imports.serializers.CLOSED_MODES",
     "ClosingFigure": "ledger.closings.serializers.FIGURES",
     "ClosingMrrType": "ledger.closings.serializers.MRR_TYPES",

@@ -108,6 +108,8 @@ def get_row_id(operation: str, api: Any, rows: dict[str, str]) -> str:
     if operation == "POST planned_transactions/{}/unsettle":
         settle = f"planned_transactions/{rows[of]}/settle"
         assert api.post(settle, build_valid_body("POST", "planned_transactions/{}/settle", rows)).status_code == 200
+    if operation == "DELETE scenarios/{}/adopt":
+        assert api.post(f"scenarios/{rows[of]}/adopt").status_code == 200
     to_delete = method == "DELETE" and path == f"{of}/{{}}" and of in BODIES
     if to_delete or operation == "POST members/{}/resend":
         return send_request(api, "POST", of, body=build_valid_body("POST", of, rows), query=None).json()["id"]

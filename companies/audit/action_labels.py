@@ -33,6 +33,7 @@ ENTITY_LABELS = {
     "reportCommentary": _("Report commentary"),
     "reportLink": _("Report link"),
     "savedView": _("Saved view"),
+    "scenario": _("Scenario"),
     "subscription": _("Subscription"),
     "subscriptionEvent": _("Subscription price"),
     "transaction": _("Transaction"),
@@ -62,6 +63,7 @@ ENTITY_PHRASES = {
     "reportCommentary": _("the commentary on the report"),
     "reportLink": _("a link to the report"),
     "savedView": _("the saved view"),
+    "scenario": _("the scenario"),
     "subscription": _("the subscription"),
     "subscriptionEvent": _("the subscription price"),
     "transaction": _("the transaction"),
@@ -116,6 +118,8 @@ ACTION_PHRASES = {
     "plannedTransactions.settled": ngettext_lazy(
         "settled {n} planned transaction", "settled {n} planned transactions", "count"
     ),
+    "scenario.adopted": _("adopted the scenario{name}"),
+    "scenario.adoptionUndone": _("undid the adoption of the scenario{name}"),
     "subscriptionEvent.retracted": _("retracted a subscription price"),
     "subscriptionEvents.imported": ngettext_lazy(
         "imported {n} subscription price", "imported {n} subscription prices", "count"

@@ -30,6 +30,7 @@ EVENT_ACTIONS = {  # entity → actions
     "reportCommentary": "created updated",
     "reportLink": "created revoked",
     "savedView": "created updated deleted",
+    "scenario": "created updated adopted adoptionUndone deleted",
     "subscription": "created updated deleted",
     "subscriptionEvent": "created retracted",
     "subscriptionEvents": "imported",

@@ -18,6 +18,7 @@ GUIDES = {
     "numbers": "How each number is calculated",
     "exports": "Exports",
     "bookkeeping": "Bookkeeping",
+    "scenarios": "Scenarios",
     "closing": "Closing a month",
     "sandboxes": "Sandboxes",
     "signing-in": "Signing in",

@@ -14,7 +14,7 @@ from ledger.calc.months import count_months_between, get_first_day_of_month, get
 from ledger.models import Account, AccountType
 from ledger.money.calc.fx import RateTable, convert
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
-from planning.calc.plan_postings import PlanAmount, PlanItemSchedule, compute_plan_postings
+from planning.calc.plan_postings import compute_plan_postings
 from planning.calc.planned_totals import (
     BookedAmount,
     OccurrenceKey,
@@ -23,13 +23,16 @@ from planning.calc.planned_totals import (
     compute_settled_amounts,
 )
 from planning.calc.recurrence import Occurrence, Overrides, expand_occurrences, occurrences
+from planning.calc.scenario_plan import PlanItemState
 from planning.models import SettledBy
+from planning.plan.item_states import build_plan_amount
 from planning.planned_transactions.queries.planned_rules import PlannedRule, iter_planned_rules
 from planning.planned_transactions.queries.settled_totals import (
     NOTHING_SETTLED,
     SettledAmounts,
     load_totals_with_bookings,
 )
+from planning.scenarios.queries import LoadedScenario, list_rules_of_scenario
 
 ZERO = Decimal(0)
 ResultKey = tuple[dt.date, str, UUID]  # first day of month, P&L line, category
@@ -102,6 +105,7 @@ def find_expectations_in_window(
     today: dt.date,
     rates: RateTable,
     excluded_account_ids: Collection[UUID] = frozenset(),
+    scenario: LoadedScenario | None = None,
 ) -> Expectations:
     """Return what can reach [window_start, window_end]: rules without overrides, and flows of all others.
 
@@ -111,17 +115,35 @@ def find_expectations_in_window(
 
     Args:
         excluded_account_ids: accounts whose occurrences are left out.
+        scenario: its changes apply.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
+    # Planned totals share a month's bookings, so all totals of the months are read.
+    rules = list_rules_of_scenario(
+        company.id, get_first_day_of_month(window_start), get_last_day_of_month(window_end), scenario=scenario
+    )
+    return build_expectations(
+        rules, company, window_start, window_end, today=today, rates=rates, excluded_account_ids=excluded_account_ids
+    )
+
+
+def build_expectations(
+    rules: Iterable[tuple[PlannedRule, Overrides]],
+    company: Company,
+    window_start: dt.date,
+    window_end: dt.date,
+    *,
+    today: dt.date,
+    rates: RateTable,
+    excluded_account_ids: Collection[UUID] = frozenset(),
+) -> Expectations:
+    """Return what known rules expect in [window_start, window_end]; they are all planned totals of its months."""
     unchanged_rules: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
     totals: list[tuple[PlannedRule, Overrides]] = []
-    # Planned totals share a month's bookings, so all totals of the months are read.
-    for planned, overrides in iter_planned_rules(
-        company.id, get_first_day_of_month(window_start), get_last_day_of_month(window_end)
-    ):
+    for planned, overrides in rules:
         if planned.is_total:
             totals.append((planned, overrides))
         elif overrides:
@@ -217,36 +239,51 @@ def list_expected_transfers(
 
 
 _ITEMS = """
-    SELECT pl_type, category_id, amount_currency, month, frequency, duration, amount_type, amount_value, relative_change
+    SELECT id, pl_type, category_id, amount_currency, month, frequency, duration,
+           amount_type, amount_value, relative_change
       FROM planning_planitem
      WHERE company_id = %(company)s AND month <= %(last)s
 """
 
 
-def sum_planned_results(company: Company, months: list[dt.date]) -> dict[ResultKey, list[tuple[Decimal, str]]]:
+def sum_planned_results(
+    company: Company, months: list[dt.date], *, scenario: LoadedScenario | None = None
+) -> dict[ResultKey, list[tuple[Decimal, str]]]:
     """Sum the financial plan: (month, P&L line, category) → sums by currency, not rounded. One statement.
 
     Args:
         months: first days of consecutive months, in order.
+        scenario: its changes apply.
     """
     if not months:
         return {}
     sums: dict[ResultKey, dict[str, Decimal]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_ITEMS, {"company": company.id, "last": months[-1]})
-        rows = cursor.fetchall()
-    for pl_type, category_id, currency, month, frequency, duration, *amount in rows:
-        if duration is not None and count_months_between(month, months[0]) >= duration:
+    items = list_plan_items(company, last=months[-1])
+    if scenario is not None:
+        items = scenario.change_items(items, through=months[-1])
+    for item in items:
+        if item.duration is not None and count_months_between(item.month, months[0]) >= item.duration:
             continue
-        item = PlanItemSchedule(month, PlanAmount(*(each for each in amount if each is not None)), frequency, duration)
-        for posting_month, value in compute_plan_postings(item, window_start=months[0], window_end=months[-1]).items():
-            by_currency = sums.setdefault((posting_month, pl_type, category_id), {})
-            by_currency[currency] = by_currency.get(currency, Decimal(0)) + value
+        postings = compute_plan_postings(item.schedule, window_start=months[0], window_end=months[-1])
+        for posting_month, value in postings.items():
+            by_currency = sums.setdefault((posting_month, item.pl_type, item.category_id), {})
+            by_currency[item.currency] = by_currency.get(item.currency, Decimal(0)) + value
     return {key: [(value, currency) for currency, value in each.items()] for key, each in sums.items()}
 
 
+def list_plan_items(company: Company, *, last: dt.date) -> list[PlanItemState]:
+    """Return the plan items that begin up to a month. One statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ITEMS, {"company": company.id, "last": last})
+        rows = cursor.fetchall()
+    return [
+        PlanItemState(item_id, pl_type, category_id, currency, month, frequency, duration, build_plan_amount(*amount))
+        for item_id, pl_type, category_id, currency, month, frequency, duration, *amount in rows
+    ]
+
+
 def sum_planned_results_in_base(
-    company: Company, months: Sequence[dt.date], rates: RateTable
+    company: Company, months: Sequence[dt.date], rates: RateTable, *, scenario: LoadedScenario | None = None
 ) -> dict[ResultKey, Decimal]:
     """Sum the financial plan in the base currency, at each month's latest rate; not rounded.
 
@@ -254,7 +291,7 @@ def sum_planned_results_in_base(
         MissingRate: a currency has no exchange rate.
     """
     amounts: dict[ResultKey, Decimal] = {}
-    for key, sums in sum_planned_results(company, list(months)).items():
+    for key, sums in sum_planned_results(company, list(months), scenario=scenario).items():
         for amount, currency in sums:
             day = get_last_day_of_month(key[0])
             converted_amount = convert(amount, source=currency, target=company.base_currency, day=day, rates=rates)

@@ -375,6 +375,19 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     story.get(f"plan_items/{item}")
     story.put(f"plan_items/{item}", {"duration": 36})
     ids |= {"planned": planned, "item": item}
+    manage_scenarios(story, ids)
+
+
+def manage_scenarios(story: Scenario, ids: dict[str, str]) -> None:
+    raised = {"kind": "scale", "plannedTransactionId": ids["planned"], "percent": 5, "from": "2026-03-01"}
+    late = {"kind": "shift", "plannedTransactionId": ids["planned"], "days": 10, "to": "2026-02-28"}
+    scenario = story.post("scenarios", {"name": "Higher rent", "changes": [raised]})["id"]
+    story.get("scenarios")
+    story.get(f"scenarios/{scenario}")
+    story.put(f"scenarios/{scenario}", {"changes": [raised, late]})
+    story.post(f"scenarios/{scenario}/adopt")
+    story.delete(f"scenarios/{scenario}/adopt")
+    story.delete(f"scenarios/{scenario}")
 
 
 def query_data(story: Scenario) -> None:

@@ -77,14 +77,18 @@ BODIES: dict[str, dict[str, Any]] = {
     "planned_transactions/{}/overrides/{}": {"skipped": True, "date": "2024-02-02", "amountValue": "1.00"},
     "plan_items": {"month": "2024-01", "plType": "ga", "categoryId": "categories", "duration": 3, "frequency": 1,
                    "amount": {"type": "relative", "amount": PRICE, "relativeChange": 0.1}},
+    "scenarios": {"name": "x", "changes": [{"kind": "scale", "categoryId": "categories", "percent": 12.5,
+                                            "from": "2024-01-01", "to": "2024-12-31"}]},
     "products": {"name": "x", "productGroupId": "product_groups", "order": 1, "externalIds": ["p"]},
     "product_groups": {"name": "x", "order": 1},
     "subscriptions": {"customerId": "counterparties", "productId": "products", "externalId": "s"},
     "subscription_events": {"subscriptionId": "subscriptions", "interval": "month", "intervalCount": 1, **EVENT},
     "subscription_events/import": {"events": [{"subscriptionId": "subscriptions", **EVENT}], "onError": "skip"},
     "data/monthlyData": {"mrrType": "mrr", "startMonth": "2024-01", "endMonth": "2024-03", "productIds": ["products"]},
+    "data/runway": {"scenarioId": "scenarios"},
     "data/profitAndLoss": {"startMonth": "2024-01", "endMonth": "2024-03", "showAllCategories": True,
-                           "interval": "quarter", "comparison": "previousYear", "toDate": True},
+                           "interval": "quarter", "comparison": "previousYear", "toDate": True,
+                           "scenarioId": "scenarios"},
     "data/forecastCashFlowTimeSeries": {"endDate": "2026-12-31", "interval": "week", "cutoverDate": "2024-01-01"},
     "data/forecastBalanceTimeSeries": {"endDate": "2026-12-31", "interval": "month", "cutoverDate": "2024-01-01",
                                        "accountIds": ["accounts"]},
@@ -103,7 +107,7 @@ SECOND_ROW_VALUES = {"externalId": "another", "externalIds": ["another"], "email
 ROWS = [
     "account_groups", "categories", "accounts", "counterparties", "transactions", "product_groups", "products",
     "subscriptions", "subscription_events", "plan_items", "planned_transactions", "members", "api_keys",
-    "categorization_rules", "webhook_endpoints",
+    "categorization_rules", "webhook_endpoints", "scenarios",
 ]  # fmt: skip
 
 

@@ -29,7 +29,8 @@ BY_PATH = {
 # Those about the protocol, the browser and caches are the same for every answer, documented or not.
 COMMON_HEADERS = {
     "X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Location", "Link",
-    "X-Total-Count", "X-Total-Amount", "Ignored-Fields", "Idempotency-Replayed", "WWW-Authenticate", "Retry-After",
+    "X-Total-Count", "X-Total-Amount", "Broken-Changes", "Ignored-Fields", "Idempotency-Replayed",
+    "WWW-Authenticate", "Retry-After",
 }  # fmt: skip
 # Of these, what a success carries whenever a field is sent that the operation does not know.
 REQUIRED_HEADERS = {"ETag", "Location", "Ignored-Fields"}

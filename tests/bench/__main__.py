@@ -15,7 +15,7 @@ from tests.bench.figures import HEAD
 
 BENCHMARKS = (
     *("imports", "statements", "ledger", "auth", "analytics", "forecasts", "recurrence", "rules", "exports"),
-    *("webhooks", "events", "assistants", "pages", "fairness", "closings", "sandbox"),
+    *("webhooks", "events", "assistants", "pages", "fairness", "closings", "sandbox", "scenarios"),
 )
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 

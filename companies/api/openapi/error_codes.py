@@ -17,7 +17,9 @@ from companies.api.errors import (
 FIELD_CODES = {
     "address_not_public": "The URL is not public.",
     "blank": "The name is empty.",
+    "contradicting_changes": "Two changes of a scenario contradict each other on one occurrence.",
     "contradicts_end_type": "The fields of the recurrence end do not match its type.",
+    "contradicts_kind": "The field does not belong to this kind of change.",
     "credentials_in_address": "The URL contains a user name or password.",
     "cutover_in_future": "The cutover must not be after today.",
     "end_before_start": "The end is before the start.",

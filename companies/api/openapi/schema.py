@@ -213,6 +213,7 @@ class OperationSchema(ClientNamesSchema):
             "Link": bool({"cursor", "after"} & set(parameter_names)),
             "X-Total-Count": "total" in parameter_names,
             "X-Total-Amount": "total" in parameter_names,
+            "Broken-Changes": getattr(self.view, "action", "") in getattr(self.view, "scenario_lists", ()),
             "Ignored-Fields": self.method in ("POST", "PUT"),  # a body that is sent is always checked
             "Idempotency-Replayed": self.is_write(),
         }
