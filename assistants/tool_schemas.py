@@ -89,9 +89,9 @@ DUE_OCCURRENCE = build_object(
     name=TEXT,
     amountValue=TEXT,
     amountCurrency=TEXT,
-    transactionId=TEXT,
+    settledAmountValue=TEXT,
     openAmountValue=TEXT,
-    state=build_enum("overdue", "due", "settled", "skipped"),
+    state=build_enum("open", "partlyPaid", "paid", "overdue", "writtenOff", "skipped"),
 )
 LIMIT_FIELD = add_schema_description(COUNT, "default 20")
 PAGE_FIELDS = {"limit": LIMIT_FIELD, "cursor": add_schema_description(TEXT, "nextCursor of the previous page")}

@@ -330,13 +330,16 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "settle_planned",
         "Settle planned transaction",
-        "Link a transaction to the occurrence it paid. The occurrence leaves the forecast.",
+        "Settle an occurrence with an amount of the transaction that paid it. The amount leaves the forecast.",
         "POST",
         build_company_path("planned_transactions/{plannedTransactionId}/settle"),
         {
             "plannedTransactionId": ID,
             "date": add_schema_description(DAY, "originalDate of the occurrence"),
             "transactionId": ID,
+            "amountValue": add_schema_description(
+                TEXT, "in the planned currency and sign (default: what both sides have left)"
+            ),
         },
         PLANNED_TRANSACTION | {"required": ["id"]},
         writes=True,

@@ -83,7 +83,6 @@ EXTRA_OPERATION_FIELDS: dict[tuple[str, str], dict[str, Any]] = {
     ("POST transactions/link_transfer", ""): {"sourceTransactionId": "outgoing", "targetTransactionId": "incoming"},
     ("POST transactions/link_transfer", "sourceCategorizationId"): {"sourceTransactionId": "categorized"},
     ("POST transactions/unlink_transfer", ""): {"transactionId": "linked", "categorizationId": "legs"},
-    ("PUT planned_transactions/{}/overrides/{}", "transactionId"): {"skipped": None, "amountValue": "-1.00"},
 }
 
 # decisions.md, section 15: an id in a body is refused with 400, in these with 404 …

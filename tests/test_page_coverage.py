@@ -72,6 +72,7 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "planned_transactions/{}/occurrences": {"GET": "planned-one"},
     "planned_transactions/{}/settle": {"POST": "occurrence-settle"},
     "planned_transactions/{}/unsettle": {"POST": "occurrence-unsettle"},
+    "planned_transactions/{}/write_off": {"POST": "occurrence-write-off"},
     "planned_transactions/{}/overrides/{}": {"PUT": "occurrence", "DELETE": "occurrence-restore"},
     "plan_items": {"GET": "plan", "POST": "plan-fill"},
     "plan_items/{}": {"GET": "plan", "PUT": "plan-item", "DELETE": "plan-item-delete"},

@@ -99,6 +99,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "planned_transactions/{}/occurrences": {"GET": "planning:read"},
     "planned_transactions/{}/settle": {"POST": "planning:write"},
     "planned_transactions/{}/unsettle": {"POST": "planning:write"},
+    "planned_transactions/{}/write_off": {"POST": "planning:write"},
     "planned_transactions/{}/overrides/{}": {"PUT": "planning:write", "DELETE": "planning:write"},
     "plan_items": {"GET": "planning:read", "POST": "planning:write"},
     "plan_items/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},

@@ -108,6 +108,7 @@ ACTION_PHRASES = {
     "plannedTransaction.overridden": _("changed an occurrence of the planned transaction{name}"),
     "plannedTransaction.settled": _("settled the planned transaction{name}"),
     "plannedTransaction.unsettled": _("unsettled the planned transaction{name}"),
+    "plannedTransaction.writtenOff": _("wrote off the planned transaction{name}"),
     "plannedTransactions.settled": ngettext_lazy(
         "settled {n} planned transaction", "settled {n} planned transactions", "count"
     ),

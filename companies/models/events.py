@@ -23,7 +23,7 @@ EVENT_ACTIONS = {  # entity → actions
     "member": "invited invitedAgain joined declined updated left removed secondFactorRemoved",
     "notification": "read allRead deleted",
     "planItem": "created updated deleted",
-    "plannedTransaction": "created updated overridden settled unsettled deleted",
+    "plannedTransaction": "created updated overridden settled unsettled writtenOff deleted",
     "plannedTransactions": "settled",
     "product": "created updated deleted",
     "productGroup": "created updated deleted",

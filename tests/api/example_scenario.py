@@ -361,6 +361,7 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     story.post(f"planned_transactions/{hosting}/settle", settled)
     story.get("planned_transactions/due", window)
     story.post(f"planned_transactions/{hosting}/unsettle", {"date": match["date"]})
+    story.post(f"planned_transactions/{hosting}/write_off", {"date": match["date"], "reason": "Waived"})
     story.delete(f"planned_transactions/{hosting}")
     growing = {"type": "relative", "amount": {"value": 120, "currency": "EUR"}, "relativeChange": 0.05}
     line = {"month": "2025-12", "plType": "cogs", "categoryId": ids["hosting"], "amount": growing}
