@@ -93,6 +93,23 @@ DUE_OCCURRENCE = build_object(
     openAmountValue=TEXT,
     state=build_enum("open", "partlyPaid", "paid", "overdue", "writtenOff", "skipped"),
 )
+INVOICE = build_object(
+    "id date openAmountValue state",
+    id=add_schema_description(TEXT, "plannedTransactionId for settle_planned"),
+    date=add_schema_description(DAY, "date for settle_planned"),
+    name=TEXT,
+    counterpartyName=TEXT,
+    invoiceNumber=TEXT,
+    invoiceDate=DAY,
+    dueDate=DAY,
+    expectedDate=DAY,
+    amountValue=TEXT,
+    amountCurrency=TEXT,
+    settledAmountValue=TEXT,
+    openAmountValue=TEXT,
+    state=build_enum("open", "partlyPaid", "paid", "overdue", "writtenOff"),
+    daysOverdue=COUNT,
+)
 LIMIT_FIELD = add_schema_description(COUNT, "default 20")
 PAGE_FIELDS = {"limit": LIMIT_FIELD, "cursor": add_schema_description(TEXT, "nextCursor of the previous page")}
 SEARCH_FIELDS = {
@@ -104,6 +121,12 @@ SEARCH_FIELDS = {
     "maxAmount": add_schema_description(TEXT, "signed"),
     "currency": TEXT,
     "sort": build_enum("-date", "date", "-amount", "amount"),
+    **PAGE_FIELDS,
+}
+INVOICE_FIELDS = {
+    "counterpartyId": ID,
+    "state": build_enum("open", "partlyPaid", "paid", "overdue", "writtenOff"),
+    "asOf": add_schema_description(DAY, "default today"),
     **PAGE_FIELDS,
 }
 FORECAST_FIELDS = {

@@ -1,4 +1,4 @@
-"""The tools for assistants, sixteen at most: each is an API endpoint under another name.
+"""The tools for assistants, seventeen at most: each is an API endpoint under another name.
 
 A tool takes what its endpoint takes and answers what it answers; a list becomes an object with `items`. The
 list of tools is the same for every caller.
@@ -38,6 +38,8 @@ from assistants.tool_schemas import (
     DATE_RULE,
     DUE_OCCURRENCE,
     FORECAST_FIELDS,
+    INVOICE,
+    INVOICE_FIELDS,
     LIMIT_FIELD,
     OVERDUE,
     PAGE_FIELDS,
@@ -240,6 +242,16 @@ TOOLS: tuple[Tool, ...] = (
         required_fields="startDate endDate",
         own_arguments=frozenset({"limit"}),
         limits_rows=True,
+    ),
+    Tool(
+        "list_receivables",
+        "Receivables",
+        "Open invoices to customers, oldest first: what they owe, when it is due and expected.",
+        "GET",
+        build_company_path("receivables"),
+        INVOICE_FIELDS,
+        build_page_schema(INVOICE),
+        defaults={"limit": DEFAULT_ROWS},
     ),
     Tool(
         "categorize",

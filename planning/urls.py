@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from planning.invoices import pages as invoice_pages
 from planning.invoices.views import InvoiceViewSet
 from planning.plan.pages import plan
 from planning.plan.views import PlanItemViewSet
@@ -46,6 +47,8 @@ urlpatterns = [
     path(f"{OCCURRENCE}/write-off", occurrences.write_off_occurrence_page, name="occurrence-write-off"),
     path(f"{OCCURRENCE}/unsettle", occurrences.unsettle_occurrence_page, name="occurrence-unsettle"),
     path(f"{OCCURRENCE}/restore", occurrences.restore_occurrence_page, name="occurrence-restore"),
+    path("app/companies/<str:company_id>/receivables", invoice_pages.show_receivables, name="receivables"),
+    path("app/companies/<str:company_id>/payables", invoice_pages.show_payables, name="payables"),
     path(PLAN, plan.show_plan, name="plan"),
     path(f"{PLAN}/undo", plan.undo_plan_change_page, name="plan-undo"),
     path(f"{PLAN}/fill", plan.fill_plan_row_page, name="plan-fill"),

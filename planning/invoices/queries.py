@@ -49,6 +49,7 @@ def filter_invoices(
     as_of: dt.date,
     state: SettlementState | None = None,
     counterparty_id: UUID | None = None,
+    due: tuple[dt.date, dt.date] | None = None,
 ) -> QuerySet[PlannedTransaction]:
     """Return the receivables or payables that exist on a day, with `due_date`, `paid_value` and `written_off_value`.
 
@@ -57,6 +58,7 @@ def filter_invoices(
 
     Args:
         state: as on the day; None: whatever is open then.
+        due: first and last due date.
     """
     customer, vendor = Q(counterparty__type=CounterpartyType.CUSTOMER), Q(counterparty__type=CounterpartyType.VENDOR)
     is_receivable = customer | (Q(amount_value__gt=0) & (Q(counterparty=None) | ~vendor))
@@ -78,6 +80,8 @@ def filter_invoices(
     )
     if counterparty_id is not None:
         rows = rows.filter(counterparty=counterparty_id)
+    if due is not None:
+        rows = rows.filter(Q(due_date__range=due))
     if state not in ("paid", "writtenOff"):  # what is closed now was open then only if something came later
         rows = rows.filter(Q(is_closed=False) | Q(id__in=settled.filter(day__gt=as_of).values("planned")))
     parts = settled.filter(planned=OuterRef("id"), original_date=OuterRef("start_date"), day__lte=as_of)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Subquery, UUIDField
 from django.db.models.functions import Coalesce
 
 from companies.change import CompanyChange
@@ -46,7 +46,11 @@ def find_planned_choices(change: CompanyChange, transaction_ids: Collection[UUID
     settled = (
         Settlement.objects.for_company(company.id)
         .filter(IdIn("transaction_id", list(transaction_ids)))
-        .annotate(settled_category_id=Coalesce(Subquery(overrides.values("category_id")), "planned__category_id"))
+        .annotate(
+            settled_category_id=Coalesce(
+                Subquery(overrides.values("category_id")), "planned__category_id", output_field=UUIDField()
+            )
+        )
         .order_by("id")
         .values_list("transaction_id", "settled_category_id", "planned__counterparty_id")
     )

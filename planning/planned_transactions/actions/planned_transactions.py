@@ -84,7 +84,7 @@ def update_planned_transaction(
         columns, patches = validate_planned_transaction_values(planned, build_values(planned))
         previous_state = build_audit_state(planned)
         if columns["amount_currency"] != planned.amount_currency and has_settlements(planned):
-            raise OccurrenceSettled(pointer="#/amountCurrency")
+            raise OccurrenceSettled
         transaction_ids = (
             list_settling_transaction_ids(planned) if columns["invoice_date"] != planned.invoice_date else []
         )

@@ -145,7 +145,7 @@ def check_settled_occurrences(planned: PlannedTransaction) -> None:
             raise OccurrenceSettled
         amount = get_planned_amount(planned, day)
         if amount * settled < 0 or abs(settled) > abs(amount):
-            raise SettlesTooMuch(_("More is already settled. Unsettle it first."), pointer="#/amountValue")
+            raise SettlesTooMuch(_("More is already settled. Unsettle it first."))
 
 
 def check_settling_transaction(
@@ -162,7 +162,7 @@ def check_settling_transaction(
     if not rows.exists():
         return
     if "amount_currency" in changed:
-        raise OccurrenceSettled(_("It settles a planned transaction. Unsettle that first."), pointer="#/amountCurrency")
+        raise OccurrenceSettled(_("It settles a planned transaction. Unsettle that first."))
     payment = load_payment(transaction)
     if transaction.amount_value * (payment.amount - payment.remaining) <= 0:
         raise WrongDirection(
@@ -170,4 +170,4 @@ def check_settling_transaction(
             pointer="#/amountValue",
         )
     if payment.remaining * payment.amount < 0:
-        raise SettlesTooMuch(_("It settles more than this. Unsettle that first."), pointer="#/amountValue")
+        raise SettlesTooMuch(_("It settles more than this. Unsettle that first."))

@@ -207,7 +207,7 @@ def build_settlement(
     largest = compute_largest_settlement(open_amount, currency, payment, rates=rates)
     amount = largest if requested is None else requested
     if not amount or abs(amount) > abs(largest):
-        raise SettlesTooMuch(pointer="#/amountValue")
+        raise SettlesTooMuch
     return Settlement(
         company_id=planned.company_id,
         planned=planned,

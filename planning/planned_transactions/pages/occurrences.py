@@ -36,7 +36,12 @@ from planning.planned_transactions.queries.transaction_matches import list_settl
 from planning.planned_transactions.serializers import OccurrenceOverride, parse_date_or_none
 
 OTHER_FIELDS = {"name": "name", "accountId": "account_id", "categoryId": "category_id"}
-RETURN_PAGES = {"plan": "planned", "inbox": "inbox"}  # other pages with these buttons → URL names
+RETURN_PAGES = {
+    "plan": "planned",
+    "inbox": "inbox",
+    "receivables": "receivables",
+    "payables": "payables",
+}  # other pages with these buttons → URL names
 
 
 @company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
@@ -192,6 +197,7 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
         original=original,
         awaited=occurrence,
         amount=Decimal(occurrence.open_amount_value),
+        at=page.request.GET.get("from", "") if page.request.GET.get("from", "") in RETURN_PAGES else "",
         rows=[(row, names.get_account_name(row.account_id)) for row in rows],
     )
 

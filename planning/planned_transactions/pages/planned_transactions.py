@@ -17,6 +17,7 @@ from ledger.calc.recognition import DateRule
 from ledger.money.calc.fx import RateLookupError
 from ledger.transactions.pages.counterparty_lookup import list_counterparty_suggestions
 from ledger.transactions.pages.labels import DATE_RULE_LABELS, load_visible_names, to_choices
+from planning.calc.expected_dates import compute_due_date
 from planning.calc.settlements import SettlementPart
 from planning.models import Frequency, PlannedSource, PlannedTransaction, SettledBy, attach_overrides
 from planning.planned_transactions import forms
@@ -110,6 +111,7 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         differing=list(planned.overrides.values()),
         settlements=list_settlement_rows(planned),
+        due_date=compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else None,
         missing=missing_currency,
         writes=page.has_permission(Permission.PLANNING_WRITE),
     )
@@ -132,9 +134,11 @@ def list_settlement_rows(planned: PlannedTransaction) -> list[tuple[dt.date, Set
 def create_planned_transaction_page(page: CompanyPage) -> HttpResponse:
     """Create a planned transaction."""
     if page.request.method != "POST":
-        return render_planned_transaction_form(
-            page, forms.build_blank_planned_form(startDate=page.today.isoformat(), frequency="month")
-        )
+        direction = page.request.GET.get("invoice", "")
+        values = {"startDate": page.today.isoformat(), "frequency": "month"}
+        if direction in ("in", "out"):
+            values |= {"frequency": "", "direction": direction, "invoiceDate": page.today.isoformat()}
+        return render_planned_transaction_form(page, forms.build_blank_planned_form(**values))
     form = forms.parse_planned_form(page, planned=None, hidden=list_hidden_fields(page))
     if form.is_valid:
         with page.handle_errors(form):

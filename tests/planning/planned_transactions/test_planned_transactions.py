@@ -183,11 +183,6 @@ INVALID_BODIES: list[tuple[dict[str, Any], str, str]] = [
         "#/overrides/2026-01-31/amountValue",
         "too_many_decimals",
     ),
-    (
-        {"overrides": {"2026-01-31": {"transactionId": UNKNOWN_ID}}},
-        "#/overrides/2026-01-31/transactionId",
-        "unknown_field",
-    ),
     ({"overrides": {"2026-01-31": {"accountId": UNKNOWN_ID}}}, "#/overrides/2026-01-31/accountId", "unknown_id"),
     ({"overrides": {"2026-01-31": {"categoryId": UNKNOWN_ID}}}, "#/overrides/2026-01-31/categoryId", "unknown_id"),
 ]
