@@ -33,4 +33,5 @@ class PlanningConfig(AppConfig):
         hooks.list_inbox_notices.register(overdue_notice.list_overdue_notices)
         hooks.list_inbox_offers.register(inbox_matches.list_inbox_offers)
         hooks.find_inbox_undo.register(inbox_matches.get_settlement_undo)
-        AUDITED_MODELS["plannedTransaction"] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)
+        for kind in ("plannedTransaction", "invoice"):
+            AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)

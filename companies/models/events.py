@@ -20,6 +20,7 @@ EVENT_ACTIONS = {  # entity → actions
     "file": "created updated deleted",
     "import": "finished undone",
     "initialBalance": "created updated",
+    "invoice": "created updated overridden settled paid unsettled writtenOff deleted",
     "member": "invited invitedAgain joined declined updated left removed secondFactorRemoved",
     "notification": "read allRead deleted",
     "planItem": "created updated deleted",

@@ -223,6 +223,11 @@ class PlannedTransaction(CompanyOwned, Audited):
         )
 
     @property
+    def entity_type(self) -> str:
+        """Its type in the audit log and in events."""
+        return "invoice" if self.is_invoice else "plannedTransaction"
+
+    @property
     def is_credit_note(self) -> bool:
         """Whether it is a customer's or vendor's invoice in the other direction."""
         if not self.is_invoice or self.counterparty is None:

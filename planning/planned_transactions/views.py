@@ -16,6 +16,7 @@ from companies.errors import NotFoundError
 from companies.permissions import Permission
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.recognition.service_periods import PERIOD_ERRORS
+from ledger.transactions.actions.transactions import OccurrenceSettled, SettlesTooMuch
 from planning.base_views import CRUD_PERMISSIONS, READ, WRITE, PlanningViewSet
 from planning.models import PlannedSource, PlannedTransaction, attach_overrides
 from planning.planned_transactions import serializers
@@ -25,9 +26,7 @@ from planning.planned_transactions.actions.settlement_checks import (
     NotAnOccurrence,
     NothingOpen,
     OccurrenceNotSettled,
-    OccurrenceSettled,
     OccurrenceSkipped,
-    SettlesTooMuch,
 )
 from planning.planned_transactions.queries import transaction_matches
 from planning.planned_transactions.queries.occurrences import MAX_OCCURRENCES, list_due_occurrences, list_occurrences

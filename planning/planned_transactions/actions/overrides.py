@@ -98,7 +98,9 @@ def save_overrides(
         recompute_closed(change.company.id, [planned.id])
         planned.mark_updated(change.context)
         after = {day: get_occurrence_patch(planned, day) for day in patches if day in planned.overrides}
-        change.record(planned, "plannedTransaction.overridden", before=to_iso_keys(before), after=to_iso_keys(after))
+        change.record(
+            planned, f"{planned.entity_type}.overridden", before=to_iso_keys(before), after=to_iso_keys(after)
+        )
     return planned
 
 

@@ -12,6 +12,7 @@ from companies.change import change_company
 from companies.models import AuditContext, Company, snapshot_row
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty
+from ledger.transactions.actions.transactions import OccurrenceSettled
 from planning.body_checks import BodyChecks
 from planning.calc.recurrence import RecurrenceRule, is_occurrence
 from planning.models import MONTHLY_FREQUENCIES, PlannedSource, PlannedTransaction, SettledBy, Settlement
@@ -21,7 +22,6 @@ from planning.planned_transactions.actions.overrides import (
     store_override_rows,
 )
 from planning.planned_transactions.actions.settlement_checks import (
-    OccurrenceSettled,
     check_settled_occurrences,
     check_transactions_cover_settlements,
 )
@@ -56,7 +56,7 @@ def create_planned_transaction(
             setattr(planned, name, value)
         change.insert(planned)
         store_override_rows(planned, patches, removed=set())
-        change.record(planned, "plannedTransaction.created", after=snapshot_row(planned))
+        change.record(planned, f"{planned.entity_type}.created", after=snapshot_row(planned))
     return planned
 
 
@@ -97,7 +97,7 @@ def update_planned_transaction(
         touch_settling_transactions(change, transaction_ids, periods_changed=True)
         current_state = build_audit_state(planned)
         if previous_state != current_state:
-            change.record(planned, "plannedTransaction.updated", before=previous_state, after=current_state)
+            change.record(planned, f"{planned.entity_type}.updated", before=previous_state, after=current_state)
     return planned
 
 
@@ -113,7 +113,7 @@ def delete_planned_transaction(
     with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
         transaction_ids = list_settling_transaction_ids(planned)
-        change.delete(planned, "plannedTransaction.deleted", before=build_audit_state(planned))
+        change.delete(planned, f"{planned.entity_type}.deleted", before=build_audit_state(planned))
         check_transactions_cover_settlements(company.id, transaction_ids)
         touch_settling_transactions(change, transaction_ids, periods_changed=planned.invoice_date is not None)
     return planned

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from companies.errors import ConflictError, InvalidInputError
 from companies.models import AuditContext, Company
 from ledger.models import Transaction, TransactionIsInitialBalance
-from ledger.transactions.actions.transactions import WrongDirection
+from ledger.transactions.actions.transactions import OccurrenceSettled, SettlesTooMuch, WrongDirection
 from planning.calc.recurrence import is_occurrence
 from planning.models import PlannedTransaction, Settlement
 from planning.planned_transactions.queries.settlements import load_payment, sum_settled_by_occurrence
@@ -28,18 +28,6 @@ class OccurrenceSkipped(ConflictError):
     """The occurrence is skipped. Restore it before settling it."""
 
     code = "occurrence_skipped"
-
-
-class OccurrenceSettled(ConflictError):
-    """The occurrence is settled. Unsettle it before you change this."""
-
-    code = "occurrence_settled"
-
-
-class SettlesTooMuch(ConflictError):
-    """The amount is larger than what is open or than what is left of the transaction."""
-
-    code = "settles_too_much"
 
 
 class NothingOpen(ConflictError):

@@ -17,13 +17,13 @@ from ledger.money.calc.fx import RateLookupError
 from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.transactions.actions.audit_links import link_audit_entry
+from ledger.transactions.actions.transactions import SettlesTooMuch
 from planning.calc.settlements import compute_largest_settlement, compute_transaction_amount
 from planning.models import PlannedTransaction, Settlement
 from planning.planned_transactions.actions.overrides import lock_planned_transaction
 from planning.planned_transactions.actions.settlement_checks import (
     NothingOpen,
     OccurrenceNotSettled,
-    SettlesTooMuch,
     check_occurrence,
     check_transaction_can_settle,
     check_transactions_cover_settlements,
@@ -246,10 +246,17 @@ def finish_settlement(
     touch_settling_transactions(change, transaction_ids, periods_changed=planned.invoice_date is not None)
     before = {day.isoformat(): described for day, (described, _rows) in changed.items()}
     after = {day.isoformat(): describe_settlements(planned, day, rows) for day, (_before, rows) in changed.items()}
+    if event == "settled" and planned.is_invoice and is_paid(planned, changed):
+        event = "paid"
     entry = change.record(
-        planned, f"plannedTransaction.{event}", before={"settlements": before}, after={"settlements": after}
+        planned, f"{planned.entity_type}.{event}", before={"settlements": before}, after={"settlements": after}
     )
     link_audit_entry(change, entry, transaction_ids)
+
+
+def is_paid(planned: PlannedTransaction, changed: dict[dt.date, tuple[list[dict[str, Any]], list[Settlement]]]) -> bool:
+    """Whether nothing is open of the occurrences that changed."""
+    return not any(compute_open_amount(planned, day, rows) for day, (_before, rows) in changed.items())
 
 
 def describe_settlements(

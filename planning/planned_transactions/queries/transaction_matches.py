@@ -1,7 +1,7 @@
 """Transactions that match open occurrences: proposals, candidates, and automatic settlement of equal amounts."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -217,6 +217,12 @@ def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
     touch_settling_transactions(
         change, [row.transaction_id for row in rows if row.planned_id in invoiced_ids], periods_changed=True
     )
+    categorize_settling_transactions(change, [row.transaction_id for row in rows if row.transaction_id])
+    invoices = {row.id: row for row in plans.invoices()}
+    record_paid_invoices(change, invoices, rows)
+    rows = [row for row in rows if row.planned_id not in invoices]
+    if not rows:
+        return
     logged_pairs = [
         {
             "planned_id": row.planned_id,
@@ -229,4 +235,16 @@ def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
     after = {"settled": len(rows), "pairs": logged_pairs}
     entry = change.record_bulk("plannedTransactions.settled", "plannedTransaction", after=after)
     link_audit_entry(change, entry, {row.transaction_id for row in rows if row.transaction_id})
-    categorize_settling_transactions(change, [row.transaction_id for row in rows if row.transaction_id])
+
+
+def record_paid_invoices(
+    change: CompanyChange, invoices: Mapping[UUID, PlannedTransaction], rows: Iterable[Settlement]
+) -> None:
+    """Record in the audit log which invoices were paid; one entry each."""
+    for row in rows:
+        if row.transaction_id is None or row.planned_id not in invoices:
+            continue
+        settlement = {"transaction_id": row.transaction_id, "amount_value": row.amount_value}
+        settlements = {"settlements": {row.original_date.isoformat(): [settlement]}}
+        entry = change.record(invoices[row.planned_id], "invoice.paid", before={}, after=settlements)
+        link_audit_entry(change, entry, {row.transaction_id})

@@ -58,7 +58,7 @@ def test_other_currencies_are_converted_at_the_rate_of_the_day(ledger):
         ({"kind": "payables", "interval": []}, None),
         ({"kind": "payables", "interval": [30, 30]}, "not_in_order"),
         ({"kind": "payables", "interval": [0]}, None),
-        ({"kind": "payables", "asOf": "2026-02-30"}, "invalid_value"),
+        ({"kind": "payables", "asOf": "2026-02-30"}, "invalid_date"),
         ({"kind": "payables", "counterpartyId": "00000000-0000-7000-8000-000000000000"}, "unknown_id"),
     ],
 )

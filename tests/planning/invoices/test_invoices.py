@@ -4,6 +4,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from companies.models import AuditEntry
 from tests.planning.invoices.conftest import format_day, get_error
 
 pytestmark = pytest.mark.django_db
@@ -232,3 +233,29 @@ def test_invoice_inside_a_planned_total_counts_once(api, ledger):
     assert sum_forecast() == 1050, "that one has no category"
     ledger.write_off(owed, 0)
     assert sum_forecast() == 1050, "what is written off is expected of others"
+
+
+def test_invoices_have_events_of_their_own(api, acme, ledger):
+    owed = ledger.invoice("100.00", days=-3)
+    path = f"planned_transactions/{owed['id']}"
+    first = ledger.pay(owed, "40.00", -2)
+    ledger.pay(owed, "60.00", -1)
+    api.post(f"{path}/unsettle", {"date": owed["startDate"], "transactionId": first})
+    ledger.write_off(owed, 0)
+    api.put(path, {"name": "Other"})
+    api.put(f"{path}/overrides/{owed['startDate']}", {"name": "Third"})
+    api.delete(path)
+    entries = AuditEntry.objects.filter(company=acme, entity_type="invoice").order_by("time")
+    assert [entry.action.partition(".")[2] for entry in entries] == [
+        "created", "settled", "paid", "unsettled", "writtenOff", "updated", "overridden", "deleted",
+    ]  # fmt: skip
+    assert not AuditEntry.objects.filter(entity_type="plannedTransaction").exists()
+
+
+def test_automatic_settlement_records_each_paid_invoice(api, acme, ledger):
+    for _ in range(2):
+        ledger.invoice("100.00", days=-3, autoSettle=True)
+    rows = [{"accountId": ledger.account, "date": format_day(-2), "amountValue": "100.00"}] * 2
+    assert api.post("transactions/import", {"transactions": rows, "duplicates": "keep"}).status_code == 200
+    assert AuditEntry.objects.filter(action="invoice.paid").count() == 2
+    assert ledger.list() == []

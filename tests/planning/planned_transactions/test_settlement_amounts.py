@@ -128,9 +128,9 @@ def test_same_pair_again_replaces_the_amount(api, invoice, pay):
     assert list_settled(api, paid) == ["70.00"]
     assert settle(api, owed, paid) == (200, None)
     assert list_settled(api, paid) == ["80.00"]
-    entries = AuditEntry.objects.filter(action="plannedTransaction.settled").count()
+    entries = AuditEntry.objects.filter(action="invoice.settled").count()
     assert settle(api, owed, paid) == (200, None)
-    assert AuditEntry.objects.filter(action="plannedTransaction.settled").count() == entries, "nothing changed"
+    assert AuditEntry.objects.filter(action="invoice.settled").count() == entries, "nothing changed"
 
 
 def test_one_settlement_or_all_are_taken_back(api, invoice, pay):
