@@ -105,6 +105,7 @@ OWN_STATUS = {
     "DELETE subscriptions/{}": 409,
     "POST members/{}/resend": 409,  # they have joined
     "POST planned_transactions/{}/unsettle": 409,  # nothing settles it
+    "POST planned_transactions/{}/unsettle transactionId": 409,
     "PUT transactions/{}/categorizations categorizations.-": 400,  # another transaction has it
 }
 

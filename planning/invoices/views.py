@@ -2,6 +2,7 @@
 
 import datetime as dt
 from itertools import pairwise
+from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -74,6 +75,7 @@ class InvoiceViewSet(PlanningViewSet):
         self.allow_parameters("counterpartyId", "state", "asOf", "limit", "cursor")
         filters = {name: query[name] for name in ("counterpartyId", "state", "asOf") if name in query}
         values = self.parse_body(serializers.InvoiceQuery, data=filters)
+        self.check_counterparty(values.get("counterparty_id"))
         as_of = values.get("as_of", self.today)
         rows = filter_invoices(
             self.company,
@@ -86,6 +88,16 @@ class InvoiceViewSet(PlanningViewSet):
         standings = build_invoice_standings(rows_of_page, as_of=as_of)
         return Response(serializers.InvoiceSerializer(standings, many=True).data, headers=headers)
 
+    def check_counterparty(self, counterparty_id: UUID | None) -> None:
+        """Check that the company has the counterparty of a filter.
+
+        Raises:
+            ValidationFailed: `unknown_id`.
+        """
+        checks = BodyChecks(self.company)
+        checks.add_reference(Counterparty, counterparty_id, "#/counterpartyId")
+        checks.raise_if_invalid()
+
     @extend_schema(operation_id="aging", request=serializers.AgingQuery, responses=serializers.AgingSerializer)
     def aging(self, request: Request, company_id: str) -> Response:
         """Get open receivables or payables by age, in the base currency at the rate of the day.
@@ -97,9 +109,7 @@ class InvoiceViewSet(PlanningViewSet):
         interval = values.get("interval") or list(DEFAULT_INTERVAL)
         if any(later <= earlier for earlier, later in pairwise(interval)):
             raise ValidationFailed([("#/interval", "not_in_order", "Days must increase.")])
-        checks = BodyChecks(self.company)
-        checks.add_reference(Counterparty, values.get("counterparty_id"), "#/counterpartyId")
-        checks.raise_if_invalid()
+        self.check_counterparty(values.get("counterparty_id"))
         aging = compute_aging(
             self.company,
             kind=values["kind"],

@@ -35,7 +35,8 @@ from planning.planned_transactions.queries.occurrences import (
     list_planned_with_expected_dates,
     sort_due_occurrences,
 )
-from planning.planned_transactions.queries.settlements import find_settled_amounts, find_settled_planned_ids
+from planning.planned_transactions.queries.settled_totals import SettledAmounts
+from planning.planned_transactions.queries.settlements import find_settled_amounts
 from planning.planned_transactions.queries.transaction_matches import MAX_MATCH_DAYS, match_open_occurrences
 
 MONTHS_AHEAD = 3
@@ -101,10 +102,13 @@ def list_upcoming_occurrences(
     """
     start, _ = get_outlook_window(page.today)
     attach_expected_dates([planned])
+    settled = find_settled_amounts([planned])
     dues = sort_due_occurrences(
-        iter_due_occurrences([planned], start=start, end=end, today=page.today, with_old_invoices=True)
+        iter_due_occurrences(
+            [planned], start=start, end=end, today=page.today, with_old_invoices=True, settled_amounts=settled
+        )
     )
-    matching_transactions = find_matching_transactions(page, [planned])
+    matching_transactions = find_matching_transactions(page, [planned], settled=settled)
     return [to_upcoming_occurrence(due, accounts, matching_transactions) for due in dues]
 
 
@@ -119,13 +123,16 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
     """
     start, _ = get_outlook_window(page.today)
     rows = list_outlook_rules(page, end=end)
-    settled_ids = find_settled_planned_ids(rows)
+    settled = find_settled_amounts(rows)
+    settled_ids = {planned_id for planned_id, _ in settled}
     unchanged_rules = [planned for planned in rows if is_unchanged_rule(planned, settled_ids)]
     other_rules = [planned for planned in rows if not is_unchanged_rule(planned, settled_ids)]
     dues = sort_due_occurrences(
-        iter_due_occurrences(other_rules, start=start, end=end, today=page.today, with_old_invoices=True)
+        iter_due_occurrences(
+            other_rules, start=start, end=end, today=page.today, with_old_invoices=True, settled_amounts=settled
+        )
     )
-    overdue = [due for due in dues if due.state == "overdue"]
+    overdue = [due for due in dues if due.expected.date < page.today and due.expected.is_open]
     due_ahead = [due for due in dues if due.expected.date >= page.today and due.state != "skipped"]
     done = [due for due in dues if due.expected.date < page.today and not due.expected.is_open]
     late: list[Iterable[DueOccurrence]] = [overdue]
@@ -138,7 +145,7 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
         ahead.append(iter_unchanged_dues(planned, days[today_at:], today=page.today))
         late_count += today_at
         ahead_count += len(days) - today_at
-    matching_transactions = find_matching_transactions(page, rows)
+    matching_transactions = find_matching_transactions(page, rows, settled=settled)
     shown_late, shown_ahead = (
         [
             to_upcoming_occurrence(due, accounts, matching_transactions)
@@ -181,8 +188,8 @@ def list_matched_occurrences(page: CompanyPage) -> list[UpcomingOccurrence]:
     """Return the open occurrences that a transaction matches, by date."""
     rows = list_outlook_rules(page, end=page.today + dt.timedelta(days=MAX_MATCH_DAYS))
     by_id = {planned.id: planned for planned in rows}
-    matching_transactions = find_matching_transactions(page, rows)
-    settled = find_settled_amounts({by_id[planned_id] for planned_id, _ in matching_transactions})
+    settled = find_settled_amounts(rows)
+    matching_transactions = find_matching_transactions(page, rows, settled=settled)
     dues = [
         DueOccurrence(
             by_id[planned_id],
@@ -194,7 +201,7 @@ def list_matched_occurrences(page: CompanyPage) -> list[UpcomingOccurrence]:
 
 
 def find_matching_transactions(
-    page: CompanyPage, rows: Iterable[PlannedTransaction]
+    page: CompanyPage, rows: Iterable[PlannedTransaction], *, settled: SettledAmounts
 ) -> dict[tuple[UUID, dt.date], Transaction]:
     """Return transactions that could settle open occurrences up to ten days ahead.
 
@@ -204,7 +211,7 @@ def find_matching_transactions(
     if not (page.has_permission(Permission.TRANSACTIONS_READ) and page.has_permission(Permission.PLANNING_WRITE)):
         return {}
     start, last = get_outlook_window(page.today)[0], page.today + dt.timedelta(days=MAX_MATCH_DAYS)
-    open_occurrences = iter_open_occurrences(rows, start=start, end=last, today=page.today)
+    open_occurrences = iter_open_occurrences(rows, start=start, end=last, today=page.today, settled=settled)
     pairs = match_open_occurrences(company=page.company, open_occurrences=open_occurrences, days=(start, last))
     transactions = Transaction.objects.for_company(page.company.id).in_bulk([pair.transaction.id for pair in pairs])
     return {
@@ -213,13 +220,13 @@ def find_matching_transactions(
 
 
 def iter_open_occurrences(
-    rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date
+    rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date, settled: SettledAmounts
 ) -> Iterator[OpenOccurrence]:
     """Yield the open occurrences of [start, end] that one transaction could settle."""
     rows = [planned for planned in rows if not planned.is_total]
-    settled_ids = find_settled_planned_ids(rows)
+    settled_ids = {planned_id for planned_id, _ in settled}
     changed_rows = [planned for planned in rows if not is_unchanged_rule(planned, settled_ids)]
-    dues = iter_due_occurrences(changed_rows, start=start, end=end, today=today)
+    dues = iter_due_occurrences(changed_rows, start=start, end=end, today=today, settled_amounts=settled)
     yield from (to_open_occurrence(due) for due in dues if due.is_matchable)
     for planned in rows:
         if not is_unchanged_rule(planned, settled_ids):

@@ -106,7 +106,7 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         account=names.get_account_name(planned.account_id) if planned.account_id else "",
         category=names.get_category_name(planned.category_id) if planned.category_id else "",
         counterparty=names.get_counterparty_name(planned.counterparty) if planned.counterparty else "",
-        late=[each for each in upcoming if each.state == "overdue"],
+        late=[each for each in upcoming if each.expected.is_open and each.expected.date < page.today],
         coming=[each for each in upcoming if each.is_from(page.today)][: outlook.MAX_OCCURRENCES_SHOWN],
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         differing=list(planned.overrides.values()),

@@ -164,17 +164,24 @@ def count_overdue_occurrences(*, company: Company, start: dt.date, end: dt.date,
 
 
 def iter_due_occurrences(
-    rows: Sequence[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date, with_old_invoices: bool = False
+    rows: Sequence[PlannedTransaction],
+    *,
+    start: dt.date,
+    end: dt.date,
+    today: dt.date,
+    with_old_invoices: bool = False,
+    settled_amounts: SettledAmounts | None = None,
 ) -> Iterator[DueOccurrence]:
     """Yield the occurrences of planned transactions, which have overrides and expected dates attached; in no order.
 
     Args:
         with_old_invoices: yield open invoices of days before the window too; they never lapse.
+        settled_amounts: what is settled of the rows, where the caller knows it.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    settled = load_settled_amounts(rows, start=start, end=end, today=today)
+    settled = load_settled_amounts(rows, start=start, end=end, today=today, settled_amounts=settled_amounts)
     for planned in rows:
         is_open_invoice = planned.is_invoice and not planned.is_closed
         window_start = dt.date.min if is_open_invoice and with_old_invoices else start

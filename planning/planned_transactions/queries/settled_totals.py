@@ -36,16 +36,20 @@ def load_settled_amounts(
     end: dt.date,
     today: dt.date,
     rates: RateTable | None = None,
+    settled_amounts: SettledAmounts | None = None,
 ) -> SettledAmounts:
     """Return what is settled of planned transactions, and what is booked of planned totals in [start, end].
 
-    One statement, and three more if any of the rows is a planned total.
+    One statement, and four more if any of the rows is a planned total.
+
+    Args:
+        settled_amounts: what is settled of the rows, where the caller knows it.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
     rows = list(rows)
-    settled = find_settled_amounts(rows)
+    settled = find_settled_amounts(rows) if settled_amounts is None else {**settled_amounts}
     for company_id in {row.company_id for row in rows if row.is_total}:
         rules = read_planned_rules(
             company_id, get_first_day_of_month(start), get_last_day_of_month(end), settled_by=SettledBy.CATEGORY

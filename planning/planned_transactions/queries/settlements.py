@@ -52,15 +52,6 @@ def get_settled_amount(planned: PlannedTransaction, original_date: dt.date) -> S
     return find_settled_amounts([planned]).get((planned.id, original_date), SettledAmount())
 
 
-def find_settled_planned_ids(rows: Iterable[PlannedTransaction]) -> set[UUID]:
-    """Return those of a company's planned transactions of which anything is settled. One statement if there are any."""
-    rows = list(rows)
-    if not rows:
-        return set()
-    settled = Settlement.objects.for_company(rows[0].company_id).filter(IdIn("planned_id", [row.id for row in rows]))
-    return set(settled.order_by().values_list("planned_id", flat=True).distinct())
-
-
 def sum_settled_by_occurrence(company_id: UUID, planned_ids: Collection[UUID]) -> dict[OccurrenceKey, Decimal]:
     """Return how much of planned transactions is paid or written off, by occurrence. One statement if there are any."""
     if not planned_ids:

@@ -66,7 +66,7 @@ def test_receipts_of_a_planned_monthly_total_are_not_expected_again(api, ask, ba
     receive("13000.00", "2026-02-12", revenue)
     planned = plan_total(api, bank, "33500.00", "2026-02-10", revenue)
     assert list_open(api, planned) == {"2026-02-10": "500.00"}
-    assert list_due(api) == {"2026-02-10": ("overdue", "500.00"), "2026-03-10": ("due", "33500.00")}
+    assert list_due(api) == {"2026-02-10": ("overdue", "500.00"), "2026-03-10": ("open", "33500.00")}
     found = ask(QUERY, endDate="2026-03-31")
     assert found["overdue"] == {"count": 1, "value": 500}
     balances = map_nonzero_points(found["projected"])
@@ -86,7 +86,7 @@ def test_planned_total_lapses_at_end_of_month(api, ask, bank, on, revenue, recei
     on(date(2026, 2, 28))
     assert list_due(api)["2026-02-10"] == ("overdue", "200.00")
     on(date(2026, 3, 1))
-    assert list_due(api) == {"2026-03-10": ("due", "300.00")}
+    assert list_due(api) == {"2026-03-10": ("open", "300.00")}
     assert list_open(api, planned) == {"2026-02-10": "200.00"}, "what did not come is told, but expected no longer"
     found = ask(QUERY, endDate="2026-03-05")
     assert (found["overdue"]["count"], found["plannedInflow"]) == (0, 0)

@@ -109,7 +109,13 @@ def test_occurrence_is_returned_with_its_overrides(api, rent, category):
             "categoryId": str(category.id),
         }
     }
-    nothing = {"settledAmountValue": "0.00", "writtenOffAmountValue": "0.00", "settlements": [], "state": "overdue"}
+    nothing = {
+        "basis": "startDate",
+        "settledAmountValue": "0.00",
+        "writtenOffAmountValue": "0.00",
+        "settlements": [],
+        "state": "overdue",
+    }
     plain = {"accountId": rent["accountId"], "amountCurrency": "EUR"}
     assert list_occurrences(api, rent, "2026-02-01", "2026-02-28") == [
         {
@@ -122,9 +128,12 @@ def test_occurrence_is_returned_with_its_overrides(api, rent, category):
             "overridden": True,
             **plain,
             **nothing,
+            "expectedDate": "2026-02-02",
+            "basis": "person",
         },
         {
             "date": "2026-02-28",
+            "expectedDate": "2026-02-28",
             "originalDate": "2026-02-28",
             "name": "Rent",
             "categoryId": None,
