@@ -95,20 +95,15 @@ DUE_OCCURRENCE = build_object(
 )
 INVOICE = build_object(
     "id date openAmountValue state",
-    id=add_schema_description(TEXT, "plannedTransactionId for settle_planned"),
-    date=add_schema_description(DAY, "date for settle_planned"),
+    id=TEXT,
+    date=DAY,
     name=TEXT,
     counterpartyName=TEXT,
-    invoiceNumber=TEXT,
-    invoiceDate=DAY,
     dueDate=DAY,
     expectedDate=DAY,
-    amountValue=TEXT,
     amountCurrency=TEXT,
-    settledAmountValue=TEXT,
     openAmountValue=TEXT,
-    state=build_enum("open", "partlyPaid", "paid", "overdue", "writtenOff"),
-    daysOverdue=COUNT,
+    state=TEXT,
 )
 LIMIT_FIELD = add_schema_description(COUNT, "default 20")
 PAGE_FIELDS = {"limit": LIMIT_FIELD, "cursor": add_schema_description(TEXT, "nextCursor of the previous page")}
@@ -126,7 +121,7 @@ SEARCH_FIELDS = {
 INVOICE_FIELDS = {
     "counterpartyId": ID,
     "state": build_enum("open", "partlyPaid", "paid", "overdue", "writtenOff"),
-    "asOf": add_schema_description(DAY, "default today"),
+    "asOf": DAY,
     **PAGE_FIELDS,
 }
 FORECAST_FIELDS = {

@@ -246,7 +246,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_receivables",
         "Receivables",
-        "Open invoices to customers, oldest first: what they owe, when it is due and expected.",
+        "Open invoices to customers, oldest first. Use id and date for settle_planned.",
         "GET",
         build_company_path("receivables"),
         INVOICE_FIELDS,
@@ -349,9 +349,7 @@ TOOLS: tuple[Tool, ...] = (
             "plannedTransactionId": ID,
             "date": add_schema_description(DAY, "originalDate of the occurrence"),
             "transactionId": ID,
-            "amountValue": add_schema_description(
-                TEXT, "in the planned currency and sign (default: what both sides have left)"
-            ),
+            "amountValue": add_schema_description(TEXT, "default: what both sides have left"),
         },
         PLANNED_TRANSACTION | {"required": ["id"]},
         writes=True,

@@ -203,7 +203,7 @@ def test_tool_list_is_small_and_same_for_every_credential(books, assistant, glob
     mine = assistant.ask("tools/list")
     assistant.key = globex_api.key
     assert assistant.ask("tools/list").content == mine.content
-    assert len(mine.content) <= 24 * 1024
+    assert len(mine.content) <= 26 * 1024
     assert len(mine.json()["result"]["tools"]) <= 17
     for word in ("Acme", "Globex", "Landlord", books.bank):
         assert word.encode() not in mine.content

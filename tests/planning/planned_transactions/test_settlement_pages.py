@@ -134,7 +134,7 @@ def test_settlement_matches_require_transaction_permission(browser_of, acme, api
         assert str(paid) not in client.get(build_page_path(acme, path)).content.decode()
     reader = factories.make_member(acme, "r@acme.example", permissions=["transactions:read"])
     shown = get_page_text(browser_of(reader, acme).client.get(f"/app/companies/{acme.id}/transactions/{paid}"))
-    assert "Settles a planned transaction" in shown
+    assert "Settles −€100.00 a planned transaction" in shown
 
 
 def test_readers_see_no_settlement_buttons(browser_of, bob, acme, rent, book):
