@@ -28,6 +28,7 @@ DOCUMENT_METADATA = {
             "Products": "Products and product groups.",
             "Subscriptions": "Customers' subscriptions and changes of their price.",
             "Planned transactions": "Expected one-time and recurring payments.",
+            "Receivables and payables": "Open invoices: what customers owe and what the company owes.",
             "Plan items": "Planned amounts by month and category.",
             "Scenarios": "What-if changes of what is planned, to query and to adopt.",
             "Data": "Balances, cash flow, P&L, forecast and recurring revenue.",

@@ -24,6 +24,7 @@ ENTITY_LABELS = {
     "file": _("Document"),
     "import": _("Import"),
     "initialBalance": _("Opening balance"),
+    "invoice": _("Invoice"),
     "member": _("Member"),
     "notification": _("Notification"),
     "planItem": _("Plan item"),
@@ -54,6 +55,7 @@ ENTITY_PHRASES = {
     "file": _("the document"),
     "import": _("the import"),
     "initialBalance": _("the opening balance"),
+    "invoice": _("the invoice"),
     "member": _("the member"),
     "notification": _("the notification"),
     "planItem": _("the plan item"),
@@ -101,6 +103,11 @@ ACTION_PHRASES = {
     "import.undone": ngettext_lazy(
         "undid the import{name} with {n} transaction", "undid the import{name} with {n} transactions", "count"
     ),
+    "invoice.overridden": _("changed the invoice{name}"),
+    "invoice.paid": _("settled the invoice{name} in full"),
+    "invoice.settled": _("settled a part of the invoice{name}"),
+    "invoice.unsettled": _("unsettled the invoice{name}"),
+    "invoice.writtenOff": _("wrote off the invoice{name}"),
     "member.declined": _("declined the invitation{name}"),
     "member.invited": _("invited{name}"),
     "member.invitedAgain": _("resent the invitation to{name}"),
@@ -115,6 +122,7 @@ ACTION_PHRASES = {
     "plannedTransaction.overridden": _("changed an occurrence of the planned transaction{name}"),
     "plannedTransaction.settled": _("settled the planned transaction{name}"),
     "plannedTransaction.unsettled": _("unsettled the planned transaction{name}"),
+    "plannedTransaction.writtenOff": _("wrote off the planned transaction{name}"),
     "plannedTransactions.settled": ngettext_lazy(
         "settled {n} planned transaction", "settled {n} planned transactions", "count"
     ),

@@ -16,6 +16,7 @@ from companies.api.http_methods import read_only
 GUIDES = {
     "importing": "Importing",
     "numbers": "How each number is calculated",
+    "receivables": "Receivables and payables",
     "exports": "Exports",
     "bookkeeping": "Bookkeeping",
     "scenarios": "Scenarios",

@@ -55,6 +55,18 @@ NAVIGATION = (
         starts_group=True,
     ),
     NavigationItem(
+        "receivables",
+        _("Receivables"),
+        (("receivables", Permission.PLANNING_READ),),
+        "M10 3v9.500M6.500 9l3.500 3.500L13.500 9M3.500 16.500h13",
+    ),
+    NavigationItem(
+        "payables",
+        _("Payables"),
+        (("payables", Permission.PLANNING_READ),),
+        "M10 13V3.500M6.500 7 10 3.500 13.500 7M3.500 16.500h13",
+    ),
+    NavigationItem(
         "plan", _("Plan"), (("plan", Permission.PLANNING_READ),), "M3.500 4h13v12.500h-13zM3.500 8h13M8 8v8.500"
     ),
     NavigationItem(

@@ -367,6 +367,14 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     story.post(f"planned_transactions/{hosting}/settle", settled)
     story.get("planned_transactions/due", window)
     story.post(f"planned_transactions/{hosting}/unsettle", {"date": match["date"]})
+    story.post(f"planned_transactions/{hosting}/write_off", {"date": match["date"], "reason": "Waived"})
+    terms = {"dueDate": "2026-01-15", "invoiceNumber": "2025-118"}
+    invoice = {"name": "Invoice 2025-118", "startDate": "2025-12-16", "amountValue": "1190.00", "recurrence": None}
+    owed = story.post("planned_transactions", rent | invoice | {"invoiceDate": "2025-12-16", "externalData": terms})
+    story.get("receivables", {"asOf": "2026-01-31"})
+    story.get("payables", {"asOf": "2026-01-31"})
+    story.post("data/aging", {"kind": "receivables", "asOf": "2026-01-31"})
+    story.delete(f"planned_transactions/{owed['id']}")
     story.delete(f"planned_transactions/{hosting}")
     growing = {"type": "relative", "amount": {"value": 120, "currency": "EUR"}, "relativeChange": 0.05}
     line = {"month": "2025-12", "plType": "cogs", "categoryId": ids["hosting"], "amount": growing}

@@ -40,6 +40,7 @@ FIELD_CODES = {
     "must_not_be_empty": "The text or list must not be empty.",
     "must_not_be_null": "The field must not be null.",
     "negative_amount": "A recurring amount must not be negative.",
+    "not_in_order": "The days of the interval do not increase.",
     "not_a_customer": "The counterparty must be a customer.",
     "not_an_occurrence": "The planned transaction has no occurrence on this date.",
     "not_a_web_address": "The URL must start with https:// or http:// and contain a host.",

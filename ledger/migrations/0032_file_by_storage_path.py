@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('companies', '0027_sandboxes'),
-        ('ledger', '0030_plain_texts'),
+        ('ledger', '0031_report_commentary_and_links'),
     ]
 
     operations = [

@@ -1,4 +1,4 @@
-"""Planned transactions, overrides of their occurrences, and items of the financial plan."""
+"""Planned transactions and overrides of their occurrences."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -7,9 +7,9 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
 
-from companies.errors import ConflictError
 from companies.models import (
     Audited,
     CompanyForeignKey,
@@ -19,8 +19,8 @@ from companies.models import (
     build_amount_condition,
 )
 from ledger.calc.recognition import DateRule
-from ledger.models import Account, Category, Counterparty, PlType, Transaction
-from planning.calc.plan_postings import AMOUNT_TYPES
+from ledger.models import MAX_PAYMENT_TERMS, Account, Category, Counterparty, CounterpartyType
+from planning.calc.expected_dates import ExpectedDate, InvoiceDates
 from planning.calc.recurrence import OccurrencePatch, RecurrenceRule
 
 MAX_INTERVAL = 1000  # the API's limit
@@ -47,21 +47,31 @@ class SettledBy(models.TextChoices):
     CATEGORY = "category"  # an occurrence is a month's total, settled by all bookings in its category
 
 
-class TransactionSettlesAnother(ConflictError):
-    """This transaction already settles another occurrence."""
-
-    code = "transaction_settles_another"
+# A receivable or payable, paid or not.
+INVOICE = Q(invoice_date__isnull=False, frequency__isnull=True, settled_by=SettledBy.TRANSACTION.value)
 
 
-class OccurrenceSkipped(ConflictError):
-    """The occurrence is skipped. Restore it before settling it."""
+class AddDays(models.Func):
+    """A date and a number of days after it."""
 
-    code = "occurrence_skipped"
+    template = "(%(expressions)s)"
+    arg_joiner = " + "
+    output_field = models.DateField()
 
 
 class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
     def with_counterparty(self) -> Self:
         return self.select_related("counterparty")
+
+    def invoices(self) -> Self:
+        """Receivables and payables, paid ones included: planned once, with an invoice date."""
+        return self.filter(INVOICE)
+
+    def with_due_dates(self) -> Self:
+        """Annotate `due_date` of invoices: the one stated, else invoice date and terms, else the start date."""
+        stated = Cast(KeyTextTransform("due_date", "external_data"), models.DateField())
+        terms = Coalesce("payment_terms", "counterparty__payment_terms")
+        return self.annotate(due_date=Coalesce(stated, AddDays(F("invoice_date"), terms), "start_date"))
 
     def overlapping(self, company_id: UUID, start: dt.date, end: dt.date) -> Self:
         """Those that can have an occurrence in [start, end], moved ones included."""
@@ -69,7 +79,10 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
         moved_in = PlannedOverride.objects.for_company(company_id).filter(date__range=(start, end)).values("planned_id")
         goes_on = Q(frequency__isnull=False) & (Q(end_date=None) | Q(end_date__gte=start))
         # lastDayOfMonth moves an occurrence up to 30 days after startDate, never before it: the start is a safe bound.
-        return self.filter(Q(start_date__lte=end) & (Q(start_date__gte=start) | goes_on) | Q(id__in=moved_in))
+        planned_in = Q(start_date__lte=end) & (Q(start_date__gte=start) | goes_on)
+        # Open invoices are expected on days that their counterparty's history tells; paid ones stay on their due date.
+        invoice_in = INVOICE & (Q(is_closed=False) | Q(due_date__range=(start, end)))
+        return self.with_due_dates().filter((planned_in & ~INVOICE) | invoice_in | Q(id__in=moved_in))
 
 
 class PlannedTransaction(CompanyOwned, Audited):
@@ -97,13 +110,18 @@ class PlannedTransaction(CompanyOwned, Audited):
     external_subscription_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
     external_invoice_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
     invoice_date = models.DateField(null=True)
+    payment_terms = models.SmallIntegerField(null=True)  # days after the invoice date; null: the counterparty's
     service_start_date = models.DateField(null=True)
     service_end_date = models.DateField(null=True)
     external_data = models.JSONField(null=True)
     auto_settle = models.BooleanField(default=True)  # a transaction of the same amount settles it
     settled_by = models.CharField(max_length=11, choices=SettledBy, default=SettledBy.TRANSACTION.value)
+    # Derived, where it occurs once: what is paid or written off, and whether nothing is open.
+    settled_value = models.DecimalField(max_digits=19, decimal_places=4, default=0)
+    is_closed = models.BooleanField(default=False)
 
     overrides: dict[dt.date, "PlannedOverride"]  # by original date; set by `attach_overrides`
+    expected: ExpectedDate | None = None  # of an invoice; set by `attach_expected_dates`
 
     objects = PlannedTransactionQuerySet.as_manager()
 
@@ -117,6 +135,9 @@ class PlannedTransaction(CompanyOwned, Audited):
                 fields=["company", "counterparty"],
                 condition=Q(counterparty__isnull=False),
                 name="planned_by_counterparty",
+            ),
+            models.Index(
+                fields=["company", "counterparty"], condition=INVOICE & Q(is_closed=False), name="open_invoices"
             ),
         ]
         constraints = [
@@ -137,6 +158,9 @@ class PlannedTransaction(CompanyOwned, Audited):
                 condition=Q(interval__gte=1, interval__lte=MAX_INTERVAL), name="planned_interval_in_range"
             ),
             models.CheckConstraint(condition=Q(end_count__gte=1), name="planned_count_positive"),
+            models.CheckConstraint(
+                condition=Q(payment_terms__gte=0, payment_terms__lte=MAX_PAYMENT_TERMS), name="planned_terms_in_range"
+            ),
             models.CheckConstraint(
                 condition=Q(end_date__isnull=True) | Q(end_count__isnull=True), name="planned_ends_once"
             ),
@@ -179,6 +203,39 @@ class PlannedTransaction(CompanyOwned, Audited):
         return self.settled_by == SettledBy.CATEGORY
 
     @property
+    def is_invoice(self) -> bool:
+        """Whether it is a receivable or payable."""
+        return self.invoice_date is not None and self.frequency is None and not self.is_total
+
+    def build_invoice_dates(self) -> InvoiceDates:
+        """Return the dates of an invoice for calculations; it has its overrides and counterparty attached."""
+        external_data, override = self.external_data or {}, self.overrides.get(self.start_date)
+        terms = self.payment_terms
+        if terms is None and self.counterparty is not None:
+            terms = self.counterparty.payment_terms
+        return InvoiceDates(
+            start_date=self.start_date,
+            invoice_date=self.invoice_date or self.start_date,
+            payment_terms=terms,
+            due_date=parse_stored_date(external_data.get("due_date")),
+            next_payment_attempt=parse_stored_date(external_data.get("next_payment_attempt_date")),
+            set_date=override.date if override is not None else None,
+        )
+
+    @property
+    def entity_type(self) -> str:
+        """Its type in the audit log and in events."""
+        return "invoice" if self.is_invoice else "plannedTransaction"
+
+    @property
+    def is_credit_note(self) -> bool:
+        """Whether it is a customer's or vendor's invoice in the other direction."""
+        if not self.is_invoice or self.counterparty is None:
+            return False
+        sign = {CounterpartyType.CUSTOMER: 1, CounterpartyType.VENDOR: -1}.get(self.counterparty.type, 0)
+        return bool(self.amount_value * sign < 0)
+
+    @property
     def using_date_rule(self) -> dict[str, Any]:
         return {
             "type": self.rule,
@@ -211,6 +268,11 @@ class PlannedTransaction(CompanyOwned, Audited):
         )
 
 
+def parse_stored_date(text: str | None) -> dt.date | None:
+    """Parse a date of the external data, which is stored as text."""
+    return dt.date.fromisoformat(text) if text else None
+
+
 class PlannedOverrideQuerySet(CompanyOwnedQuerySet["PlannedOverride"]):
     def by_planned(self, planned_ids: Iterable[Any]) -> dict[Any, dict[dt.date, "PlannedOverride"]]:
         """Return planned transaction id → original date → override, in order of dates."""
@@ -231,8 +293,6 @@ class PlannedOverride(CompanyOwned):
     account = CompanyForeignKey(Account, null=True)
     category = CompanyForeignKey(Category, null=True)
     name = models.CharField(max_length=300, null=True)  # noqa: DJ001
-    # Null once the transaction is deleted: the occurrence is expected again, its other overrides stay.
-    transaction = CompanyForeignKey(Transaction, null=True)
 
     objects = PlannedOverrideQuerySet.as_manager()
 
@@ -246,19 +306,6 @@ class PlannedOverride(CompanyOwned):
         ]
         constraints = [
             models.UniqueConstraint(fields=["company", "planned", "original_date"], name="override_once_a_date"),
-            models.UniqueConstraint(
-                fields=["company", "transaction"],
-                condition=Q(transaction__isnull=False),
-                name="override_transaction_settles_once",
-                violation_error_code=TransactionSettlesAnother.code,
-                violation_error_message=_("This transaction already settles another occurrence."),
-            ),
-            models.CheckConstraint(
-                condition=~Q(skipped=True) | Q(transaction__isnull=True),
-                name="override_settled_takes_place",
-                violation_error_code=OccurrenceSkipped.code,
-                violation_error_message=_("The occurrence is skipped. Restore it before settling it."),
-            ),
         ]
 
     def __str__(self) -> str:
@@ -286,75 +333,4 @@ def attach_overrides(rows: list[PlannedTransaction]) -> list[PlannedTransaction]
     return rows
 
 
-OVERRIDE_COLUMNS = ("skipped", "date", "amount_value", "account_id", "category_id", "name", "transaction_id")
-
-
-class PlanItem(CompanyOwned, Audited):
-    """An item of the financial plan: amounts for a P&L line and category from a month on."""
-
-    month = models.DateField()  # its first day
-    pl_type = models.CharField(max_length=10, choices=PlType)
-    category = CompanyForeignKey(Category)
-    amount_type = models.CharField(max_length=20, choices=[(name, name) for name in AMOUNT_TYPES])
-    amount_value = models.DecimalField(max_digits=19, decimal_places=4)
-    amount_currency = models.CharField(max_length=3, choices=Currency)
-    relative_change = models.DecimalField(max_digits=16, decimal_places=10, null=True)  # 0.1 is 10 % more each time
-    duration = models.IntegerField(null=True)  # months; null has no end
-    frequency = models.IntegerField(default=1)  # months between postings; 0 posts once
-
-    objects = CompanyOwnedQuerySet["PlanItem"].as_manager()
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["company", "category"], name="plan_item_by_category"),
-            models.Index(fields=["company", "month"], name="plan_item_by_month"),
-        ]
-        constraints = [
-            models.CheckConstraint(condition=Q(month__day=1), name="plan_item_month_is_first_day"),
-            models.CheckConstraint(condition=Q(pl_type__in=PlType.values), name="plan_item_pl_type_known"),
-            models.CheckConstraint(condition=Q(amount_type__in=AMOUNT_TYPES), name="plan_item_amount_type_known"),
-            models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="plan_item_currency_known"),
-            models.CheckConstraint(condition=build_amount_condition("amount_value"), name="plan_item_amount_a_number"),
-            models.CheckConstraint(
-                condition=~Q(amount_type="relative") | Q(relative_change__isnull=False),
-                name="plan_item_relative_has_change",
-            ),
-            models.CheckConstraint(condition=Q(duration__gte=1), name="plan_item_duration_positive"),
-            models.CheckConstraint(condition=Q(frequency__gte=0), name="plan_item_frequency_not_negative"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.month:%Y-%m} {self.pl_type}"
-
-    @property
-    def amount(self) -> dict[str, Any]:
-        return {
-            "type": self.amount_type,
-            "amount": {"value": self.amount_value, "currency": self.amount_currency},
-            "relative_change": self.relative_change,
-        }
-
-
-class Scenario(CompanyOwned, Audited):
-    """A what-if: changes of what is planned. Nothing else is stored of it until it is adopted.
-
-    `changes` are objects of the API; those of kind `add` have the columns of their row besides. `adoption` is what
-    undoing the adoption needs, null while the scenario is not adopted.
-    """
-
-    name = models.CharField(max_length=300)
-    changes = models.JSONField()
-    adoption_id = models.UUIDField(null=True)
-    adopted_time = models.DateTimeField(null=True)
-    adoption = models.JSONField(null=True)
-
-    broken_positions: set[int]  # of changes; set by `attach_broken_positions`
-
-    objects = CompanyOwnedQuerySet["Scenario"].as_manager()
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def is_adopted(self) -> bool:
-        return self.adoption_id is not None
+OVERRIDE_COLUMNS = ("skipped", "date", "amount_value", "account_id", "category_id", "name")
