@@ -63,6 +63,8 @@ ENUM_PATHS = {
     "MrrType": "analytics.queries.monthly_rows.TYPES",
     "NotificationType": "notifications.models.NotificationType",
     "OccurrenceState": "planning.planned_transactions.serializers.STATES",
+    "ParseError": "ledger.models.ParseError",
+    "InvoiceTotal": "ledger.files.calc.einvoice.DIFFERENCE_CODES",
     "ParseStatus": "ledger.models.ParseStatus",
     "Permission": "companies.permissions.Permission",
     "PlType": "ledger.models.PlType",

@@ -98,6 +98,7 @@ FIELD_LABELS = {
     "order": _("position"),
     "pairs": _("pairs"),
     "parse_data": _("extracted data"),
+    "parse_error": _("reading error"),
     "parse_status": _("data status"),
     "pass_through_tax_amount": _("pass-through tax"),
     "pass_through_tax_percent": _("pass-through tax rate"),

@@ -24,7 +24,7 @@ from companies.pages.forms import BoundForm, bind_body, parse_form_amounts
 from companies.permissions import Permission
 from ledger.files import actions
 from ledger.files.content_type import JPEG, PDF, PNG
-from ledger.files.serializers import FileSerializer
+from ledger.files.serializers import FileSerializer, ParseData
 from ledger.models import File, ParseStatus, Transaction
 from ledger.transactions.pages.labels import load_visible_names, to_choices
 from ledger.transactions.pages.return_urls import (
@@ -157,7 +157,7 @@ def get_transaction_titles(page: CompanyPage, ids: Sequence[UUID]) -> dict[UUID,
 def show_file(page: CompanyPage, file_id: UUID) -> HttpResponse:
     """Show a file with its linked transactions and others it could belong to; a POST updates its metadata."""
     row = get_file_or_404(page, file_id)
-    form = bind_file_form(page) if page.is_post else BoundForm(values=build_file_form_values(row))
+    form = bind_file_form(page, row) if page.is_post else BoundForm(values=build_file_form_values(row))
     if page.is_post and form.is_valid:
         with page.handle_errors(form):
             actions.update_file(company=page.company, context=page.audit_context, file_id=file_id, values=form.data)
@@ -226,12 +226,16 @@ def build_file_form_values(row: File) -> dict[str, Any]:
     }
 
 
-def bind_file_form(page: CompanyPage) -> BoundForm:
-    """Bind the posted form of a file's metadata, as PUT files takes it."""
+def bind_file_form(page: CompanyPage, row: File) -> BoundForm:
+    """Bind the posted form of a file's metadata, as PUT files takes it. Data that has no field stays as it is."""
     values: dict[str, Any] = {name: page.request.POST.get(name, "").strip() for name in TEXT_FIELDS}
     amounts, errors = parse_form_amounts(values, ["amount"], currency=values["currency"])
     money = {"value": Decimal(amounts["amount"]), "currency": values["currency"]} if amounts else None
     data = {"amount": money, "date": values["date"] or None, "type": values["kind"] or None}
+    stored_data = ParseData(row.parse_data).data if row.parse_data else {}
+    if stored_data.get("currency") and money:
+        data["currency"] = money["currency"]
+    data = {**stored_data, **data}
     body = {"parseStatus": values["parseStatus"], "parseData": data if any(data.values()) else None}
     form = bind_body(FileSerializer, body, values=values, fields=FORM_FIELD_BY_POINTER, partial=True)
     form.errors |= errors

@@ -19,6 +19,19 @@ class ParseStatus(models.TextChoices):
     IGNORED = "ignored"
 
 
+class ParseError(models.TextChoices):
+    """Why the electronic invoice in a file could not be read."""
+
+    UNSAFE_XML = "unsafe_xml"
+    UNREADABLE_XML = "unreadable_xml"
+    UNREADABLE_PDF = "unreadable_pdf"
+    TOO_LARGE = "too_large"
+    NOT_AN_INVOICE = "not_an_invoice"
+    SEVERAL_INVOICES = "several_invoices"
+    INVALID_INVOICE = "invalid_invoice"
+    UNSUPPORTED_CURRENCY = "unsupported_currency"
+
+
 class FileQuerySet(CompanyOwnedQuerySet["File"]):
     def with_transaction_ids(self, company_id: UUID) -> Self:
         """Annotate transaction_ids, sorted."""
@@ -43,6 +56,7 @@ class File(CompanyOwned, Audited):
     storage_path = models.CharField(max_length=200)
     parse_status = models.CharField(max_length=10, choices=ParseStatus, default=ParseStatus.OPEN)
     parse_data = models.JSONField(null=True)
+    parse_error = models.CharField(max_length=30, choices=ParseError, null=True)  # noqa: DJ001 - null on the wire
 
     transaction_ids: list[UUID]  # annotated by `with_transaction_ids`
 
@@ -51,7 +65,12 @@ class File(CompanyOwned, Audited):
     class Meta:
         indexes = [models.Index(fields=["company", "created_time", "id"], name="file_by_time")]
         constraints = [
-            models.CheckConstraint(condition=Q(parse_status__in=ParseStatus.values), name="file_parse_status_known")
+            models.CheckConstraint(condition=Q(parse_status__in=ParseStatus.values), name="file_parse_status_known"),
+            models.CheckConstraint(
+                condition=Q(parse_error__isnull=True)
+                | Q(parse_error__in=ParseError.values, parse_status=ParseStatus.FAILED),
+                name="file_parse_error_of_failed",
+            ),
         ]
 
     def __str__(self) -> str:
