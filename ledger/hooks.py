@@ -131,6 +131,11 @@ def list_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -
 
 
 @Hook
+def build_planned_file_lookup(company_id: UUID) -> Any:
+    """Return an expression for the id of the planned transaction that was made from an annotated file."""
+
+
+@Hook
 def list_inbox_notices(page: CompanyPage) -> Iterable[tuple[str, str]]:
     """Return what else needs attention on the inbox page: (text, address)."""
     return ()

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from planning.invoices.views import InvoiceFileViewSet
 from planning.plan.pages import plan
 from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions
@@ -25,6 +26,7 @@ urlpatterns = [
         f"{PLANNED_TRANSACTION}/overrides/<str:original_date>",
         PlannedTransactionViewSet.as_view({"put": "put_override", "delete": "delete_override"}),
     ),
+    path(f"{COMPANY}/files/<str:file_id>/plan", InvoiceFileViewSet.as_view({"post": "plan"})),
     path(f"{COMPANY}/plan_items", PlanItemViewSet.as_view({"get": "list", "post": "create"})),
     path(
         f"{COMPANY}/plan_items/<str:plan_item_id>",

@@ -161,6 +161,11 @@ class FileSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     transaction_ids = TransactionIds(required=False)
     parse_data = ParseData(allow_null=True, required=False)
+    planned_transaction_id = fields.IdField(
+        allow_null=True,
+        read_only=True,
+        help_text="Planned transaction created from the invoice in the file; null if none.",
+    )
     parse_error = fields.ChoiceField(choices=ParseError.choices, allow_null=True, read_only=True)
 
     class Meta:
@@ -176,6 +181,7 @@ class FileSerializer(StrictModelSerializer):
             "parse_status",
             "parse_data",
             "parse_error",
+            "planned_transaction_id",
             *AUDIT_FIELDS,
         )
         read_only_fields: ClassVar[tuple[str, ...]] = (
@@ -185,6 +191,7 @@ class FileSerializer(StrictModelSerializer):
             "size",
             "storage_path",
             "parse_error",
+            "planned_transaction_id",
             *AUDIT_FIELDS,
         )
 

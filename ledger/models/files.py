@@ -5,9 +5,10 @@ from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Value
 
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
+from ledger import hooks
 from ledger.models.transactions import Transaction
 
 
@@ -34,9 +35,13 @@ class ParseError(models.TextChoices):
 
 class FileQuerySet(CompanyOwnedQuerySet["File"]):
     def with_transaction_ids(self, company_id: UUID) -> Self:
-        """Annotate transaction_ids, sorted."""
+        """Annotate transaction_ids, sorted, and planned_transaction_id."""
         links = FileTransaction.objects.for_company(company_id).filter(file=OuterRef("id"))
-        return self.annotate(transaction_ids=ArraySubquery(links.order_by("transaction_id").values("transaction_id")))
+        (planned_lookup,) = hooks.build_planned_file_lookup.run(company_id) or (Value(None),)
+        return self.annotate(
+            transaction_ids=ArraySubquery(links.order_by("transaction_id").values("transaction_id")),
+            planned_transaction_id=planned_lookup,
+        )
 
     def unattached(self) -> Self:
         """Return files without a transaction."""
@@ -58,7 +63,8 @@ class File(CompanyOwned, Audited):
     parse_data = models.JSONField(null=True)
     parse_error = models.CharField(max_length=30, choices=ParseError, null=True)  # noqa: DJ001 - null on the wire
 
-    transaction_ids: list[UUID]  # annotated by `with_transaction_ids`
+    transaction_ids: list[UUID]  # both annotated by `with_transaction_ids`
+    planned_transaction_id: UUID | None = None
 
     objects = FileQuerySet.as_manager()
 
@@ -78,8 +84,8 @@ class File(CompanyOwned, Audited):
 
     @property
     def shown_beside(self) -> str:
-        """The transaction ids, if they were annotated: they are a part of the version of the file."""
-        return " ".join(map(str, getattr(self, "transaction_ids", ())))
+        """The annotated ids: they are a part of the version of the file."""
+        return " ".join(map(str, [*getattr(self, "transaction_ids", ()), self.planned_transaction_id or ""])).strip()
 
 
 class FileTransaction(CompanyOwned):
