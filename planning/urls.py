@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from planning.invoices.views import InvoiceFileViewSet
+from planning.invoice_files import pages as invoice_pages
+from planning.invoice_files.views import InvoiceFileViewSet
 from planning.plan.pages import plan
 from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions
@@ -32,6 +33,7 @@ urlpatterns = [
         f"{COMPANY}/plan_items/<str:plan_item_id>",
         PlanItemViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/plan", invoice_pages.plan_file_page, name="document-plan"),
     path(f"{PAGE}/rules", planned_transactions.show_planned_transactions, name="planned-rules"),
     path(f"{PAGE}/new", planned_transactions.create_planned_transaction_page, name="planned-new"),
     path(f"{PAGE}/<uuid:planned_id>", planned_transactions.show_planned_transaction, name="planned-one"),

@@ -67,6 +67,7 @@ FIELD_LABELS = {
     "external_data": _("external data"),
     "external_id": _("external ID"),
     "file_extension": _("format"),
+    "file_id": _("file"),
     "filename": _("file name"),
     "financing": _("financing"),
     "first_hour_over": _("onboarding hidden"),

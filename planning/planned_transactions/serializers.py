@@ -242,6 +242,9 @@ class UnsettleRequest(StrictSerializer):
     date = fields.DateField()
 
 
+MATCH_EVIDENCE = ["number", "reference", "amount", "similarAmount", "counterparty", "date"]
+
+
 class MatchSerializer(StrictSerializer):
     """A transaction that could settle an occurrence."""
 
@@ -253,6 +256,12 @@ class MatchSerializer(StrictSerializer):
         "paid and 100.00 planned."
     )
     days = fields.CountField(help_text="Days between the two dates.")
+    evidence = fields.ListField(
+        child=fields.ChoiceField(choices=MATCH_EVIDENCE),
+        max_length=len(MATCH_EVIDENCE),
+        help_text="Why it matches: `number` or `reference` of the invoice in the text, exact `amount`, `similarAmount` "
+        "(within 10%), `counterparty`, `date` (within 10 days).",
+    )
 
     def to_representation(self, match: SettlementMatch) -> dict[str, Any]:
         awaited = match.occurrence
@@ -262,4 +271,5 @@ class MatchSerializer(StrictSerializer):
             "transactionId": str(match.transaction.id),
             "difference": format_amount(match.difference, awaited.currency),
             "days": match.days,
+            "evidence": list(match.evidence),
         }

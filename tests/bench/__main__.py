@@ -15,7 +15,7 @@ from tests.bench.figures import HEAD
 
 BENCHMARKS = (
     *("imports", "statements", "ledger", "auth", "analytics", "forecasts", "recurrence", "rules", "exports"),
-    *("webhooks", "events", "assistants", "pages", "fairness", "closings"),
+    *("webhooks", "events", "assistants", "pages", "fairness", "closings", "invoices"),
 )
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 

@@ -69,14 +69,16 @@ def build_ubl(**changes: Any) -> bytes:
     def write_party(party: dict[str, str]) -> str:
         vat = party.get("vatId")
         scheme = f"<PartyTaxScheme><CompanyID>{vat}</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme></PartyTaxScheme>"
-        return f"<Party>{scheme if vat else ''}<PartyLegalEntity><RegistrationName>{party['name']}</RegistrationName></PartyLegalEntity></Party>"
+        entity = f"<PartyLegalEntity><RegistrationName>{party['name']}</RegistrationName></PartyLegalEntity>"
+        return f"<Party>{scheme if vat else ''}{entity}</Party>"
 
     terms = "".join(
         f"<PaymentTerms><PaymentDueDate>{day}</PaymentDueDate></PaymentTerms>" for day in invoice["due"][1:]
     )
     due = f"<DueDate>{invoice['due'][0]}</DueDate>" if invoice["due"] and not is_credit else ""
     means_due = f"<PaymentDueDate>{invoice['due'][0]}</PaymentDueDate>" if invoice["due"] and is_credit else ""
-    mandate = f"<PaymentMandate><PayerFinancialAccount><ID>{invoice['buyer_iban']}</ID></PayerFinancialAccount></PaymentMandate>"
+    payer = f"<PayerFinancialAccount><ID>{invoice['buyer_iban']}</ID></PayerFinancialAccount>"
+    mandate = f"<PaymentMandate>{payer}</PaymentMandate>"
     parts = [
         f'<{root} xmlns="{UBL}:{root}-2">'
         f"<ID>{invoice['number']}</ID><IssueDate>{invoice['date']}</IssueDate>{due}"
@@ -148,8 +150,9 @@ def build_cii(**changes: Any) -> bytes:
         for name, quantity, amount, rate in invoice["lines"]
     )
     adjustments = "".join(
-        f"<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>{str(kind == 'charge').lower()}</udt:Indicator></ram:ChargeIndicator>"
-        f"<ram:ActualAmount>{amount}</ram:ActualAmount>{write_tax(rate, 'CategoryTradeTax')}</ram:SpecifiedTradeAllowanceCharge>"
+        f"<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>{str(kind == 'charge').lower()}"
+        f"</udt:Indicator></ram:ChargeIndicator><ram:ActualAmount>{amount}</ram:ActualAmount>"
+        f"{write_tax(rate, 'CategoryTradeTax')}</ram:SpecifiedTradeAllowanceCharge>"
         for kind, amount, rate in invoice["adjustments"]
     )
     taxes = "".join(
@@ -163,9 +166,11 @@ def build_cii(**changes: Any) -> bytes:
         f"<ram:SpecifiedTradePaymentTerms>{write_day('DueDateDateTime', day)}</ram:SpecifiedTradePaymentTerms>"
         for day in invoice["due"]
     )
-    debtor = f"<ram:PayerPartyDebtorFinancialAccount><ram:IBANID>{invoice['buyer_iban']}</ram:IBANID></ram:PayerPartyDebtorFinancialAccount>"
+    payer = "PayerPartyDebtorFinancialAccount"
+    debtor = f"<ram:{payer}><ram:IBANID>{invoice['buyer_iban']}</ram:IBANID></ram:{payer}>"
     return (
-        f'<rsm:CrossIndustryInvoice xmlns:rsm="{CII}:CrossIndustryInvoice:100" xmlns:udt="{CII}:UnqualifiedDataType:100" '
+        f'<rsm:CrossIndustryInvoice xmlns:rsm="{CII}:CrossIndustryInvoice:100" '
+        f'xmlns:udt="{CII}:UnqualifiedDataType:100" '
         f'xmlns:ram="{CII}:ReusableAggregateBusinessInformationEntity:100">'
         "<rsm:ExchangedDocumentContext><ram:GuidelineSpecifiedDocumentContextParameter><ram:ID>urn:cen.eu:en16931:2017</ram:ID>"
         "</ram:GuidelineSpecifiedDocumentContextParameter></rsm:ExchangedDocumentContext>"
@@ -180,7 +185,8 @@ def build_cii(**changes: Any) -> bytes:
         f"{taxes}{adjustments}{terms}<ram:SpecifiedTradeSettlementHeaderMonetarySummation>"
         f"<ram:LineTotalAmount>{totals['lines']}</ram:LineTotalAmount><ram:ChargeTotalAmount>{totals['charges']}</ram:ChargeTotalAmount>"
         f"<ram:AllowanceTotalAmount>{totals['allowances']}</ram:AllowanceTotalAmount><ram:TaxBasisTotalAmount>{totals['base']}</ram:TaxBasisTotalAmount>"
-        f'<ram:TaxTotalAmount currencyID="{invoice["currency"]}">{totals["tax"]}</ram:TaxTotalAmount><ram:RoundingAmount>{invoice["rounding"]}</ram:RoundingAmount>'
+        f'<ram:TaxTotalAmount currencyID="{invoice["currency"]}">{totals["tax"]}</ram:TaxTotalAmount>'
+        f"<ram:RoundingAmount>{invoice['rounding']}</ram:RoundingAmount>"
         f"<ram:GrandTotalAmount>{totals['gross']}</ram:GrandTotalAmount><ram:TotalPrepaidAmount>{invoice['prepaid']}</ram:TotalPrepaidAmount>"
         f"<ram:DuePayableAmount>{totals['payable']}</ram:DuePayableAmount></ram:SpecifiedTradeSettlementHeaderMonetarySummation>"
         "</ram:ApplicableHeaderTradeSettlement></rsm:SupplyChainTradeTransaction></rsm:CrossIndustryInvoice>"

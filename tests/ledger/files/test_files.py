@@ -40,7 +40,15 @@ def test_file_upload_stores_content_and_returns_metadata(api, books, bank, acme)
     body = answer.json()
     assert set(body) == {
         *("id", "companyId", "transactionIds", "filename", "fileExtension", "size", "storagePath", "parseStatus"),
-        *("parseData", "parseError", "plannedTransactionId", "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"),
+        *(
+            "parseData",
+            "parseError",
+            "plannedTransactionId",
+            "createdTime",
+            "createdUserId",
+            "lastUpdatedTime",
+            "lastUpdatedUserId",
+        ),
     }
     assert body["transactionIds"] == sorted([one, two])
     assert (body["filename"], body["fileExtension"], body["size"]) == ("invoice.pdf", "pdf", len(PDF))

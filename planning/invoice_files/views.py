@@ -7,8 +7,8 @@ from rest_framework.response import Response
 from companies.permissions import Permission
 from ledger.models import Direction, File
 from planning.base_views import WRITE, PlanningViewSet
-from planning.invoices import actions
-from planning.invoices.serializers import PlanFileRequest
+from planning.invoice_files import actions
+from planning.invoice_files.serializers import PlanFileRequest
 from planning.models import PlannedSource, attach_overrides
 from planning.planned_transactions.serializers import PlannedTransactionSerializer
 
@@ -36,6 +36,7 @@ class InvoiceFileViewSet(PlanningViewSet):
         by VAT id, name or IBAN, or created. An invoice of the same seller and number is refused with 409
         `duplicate_invoice` and `plannedTransactionId`. Also needs `files:read`.
         """
+        self.get_row(File.objects, file_id)
         self.require_permission(Permission.FILES_READ)
         values = self.parse_body(PlanFileRequest)
         planned = actions.plan_invoice_file(

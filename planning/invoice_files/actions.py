@@ -13,7 +13,7 @@ from ledger.calc.text_normalization import fold_words
 from ledger.categorization.actions.counterparties import create_counterparty
 from ledger.models import Counterparty, Direction, File
 from planning.calc.invoice_parties import InvoiceParty, find_invoice_direction
-from planning.invoices.queries import (
+from planning.invoice_files.queries import (
     find_invoice_counterparty,
     find_planned_invoice,
     get_counterparty_type,
