@@ -151,7 +151,6 @@ FIELD_DESCRIPTIONS = {
     "no": "Non-operating income or expense.",
     "nonCash": "Amounts on other accounts than bank and cash accounts.",
     "note": "Note on the closing; null if there is none.",
-    "notes": "Your own notes; null if there are none.",
     "notificationIds": "Notifications to delete.",
     "onError": "How to handle invalid rows: save nothing, or skip the row.",
     "openTransactionIds": "Transactions that are not fully categorized.",

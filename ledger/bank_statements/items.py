@@ -1,8 +1,9 @@
 """The new entries of statements in the form that imports take."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
+from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.imports.calc.entries import Entry
 from ledger.imports.import_body import TransactionImportItem
 from ledger.models import Account
@@ -46,4 +47,10 @@ class NewItems:
                     pending=entry.pending,
                     bank_reference=entry.reference or None,
                     category_id=entry.category_id or None,
+                    **build_text_values(entry),
                 )
+
+
+def build_text_values(entry: Entry) -> dict[str, Any]:
+    """Return column -> value of an entry's OTHER_TEXTS."""
+    return {text.column: value or None for text, value in zip(OTHER_TEXTS, entry.texts, strict=True)}

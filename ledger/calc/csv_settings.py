@@ -4,12 +4,13 @@ from collections.abc import Callable, Container, Iterator
 from typing import Any, NamedTuple
 
 from ledger.calc.encodings import CODEC_BY_NAME
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.money.calc.money import CURRENCIES
 
 FIELDS = (
     "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "balanceBefore", "balanceDirection",
     "fee", "currency", "counterparty", "counterpartyAccount", "description", "reference", "status", "account",
-    "category", "notes",
+    "category", *(text.name for text in TRANSACTION_TEXTS),
 )  # fmt: skip
 STATUS_KINDS = ("booked", "pending", "leaveOut")
 DIRECTION_KINDS = ("in", "out")

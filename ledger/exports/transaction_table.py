@@ -18,11 +18,13 @@ from companies.models import Company
 from companies.pages.csv_escaping import escape_formulas
 from companies.permissions import Permissions
 from ledger.bulk.spool import open_snapshot, read_rows, spool_rows
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.exports.sql_decimals import build_decimals_sql
 from ledger.models import Categorization, PlType
 from ledger.transactions.pages.labels import COLUMN_HEADINGS as TRANSACTION_HEADINGS
 from ledger.transactions.pages.labels import HIDDEN_NAME, LINE_LABELS, SOURCE_LABELS, LedgerNames, load_ledger_names
 
+TEXT_COLUMNS = tuple(text.column for text in TRANSACTION_TEXTS)
 TRANSACTIONS, CATEGORIZATIONS = ROW_KINDS = ("transactions", "categorizations")
 CATEGORIZATION_HEADINGS: dict[str, Any] = {
     **{
@@ -35,7 +37,7 @@ CATEGORIZATION_HEADINGS: dict[str, Any] = {
     "service_end": _("Service period end"),
     "counterparty": _("Counterparty"),
     "transaction_amount": _("Transaction amount"),
-    **{name: TRANSACTION_HEADINGS[name] for name in ("status", "pending", "transfer", "source", "notes")},
+    **{name: TRANSACTION_HEADINGS[name] for name in ("status", "pending", "transfer", "source", *TEXT_COLUMNS)},
     **{name: TRANSACTION_HEADINGS[name] for name in ("external_id", "id")},
 }
 """``amount`` is the categorization's, with the tax in it."""
@@ -44,13 +46,13 @@ ROWS_PER_CHUNK = 500
 
 TRANSACTION_COLUMNS = (
     *("id", "date", "account_id", "from_to", "description", "amount_value", "amount_currency", "categorized_value"),
-    *("pending", "transferred_value", "source", "notes", "external_id"),
+    *("pending", "transferred_value", "source", *TEXT_COLUMNS, "external_id"),
 )
 _SELECT_ROWS = """
     SELECT t.id, t.date, t.account_id, t.from_to, t.description,
            round(t.amount_value, {decimals}),
            t.amount_currency, t.amount_value <> t.categorized_value, t.pending, t.transferred_value <> 0, t.source,
-           t.notes, t.external_id, c.category_id, p.name, c.id, concat({lines}) {more}
+           {texts} t.external_id, c.category_id, p.name, c.id, concat({lines}) {more}
       FROM ({rows}) AS t ({columns})
       {join} ledger_categorization AS c ON c.company_id = %s AND c.transaction_id = t.id
       LEFT JOIN ledger_counterparty AS p ON p.company_id = %s AND p.id = c.counterparty_id
@@ -71,11 +73,10 @@ _ORDER_COLUMNS = {
     "id": "t.id",
     "amount_value": "t.amount_value",
 }
-CATEGORIZATION_START, CATEGORIZATION_ID, CATEGORIZATION_END = (
-    13,
-    15,
-    17,
-)  # positions in a row: first column of a categorization, its id, first column after its names
+# Positions in a row: the first column of a categorization, its id, and the first column after its names.
+CATEGORIZATION_START = len(TRANSACTION_COLUMNS)
+CATEGORIZATION_ID = CATEGORIZATION_START + 2
+CATEGORIZATION_END = CATEGORIZATION_START + 4
 
 
 def parse_row_kind(values: Sequence[str]) -> str:
@@ -141,6 +142,7 @@ class TransactionTable:
             query = _SELECT_ROWS.format(
                 decimals=_DECIMALS,
                 lines=_LINE_FLAGS,
+                texts="".join(f"t.{column}, " for column in TEXT_COLUMNS),
                 more=extra_columns,
                 rows=rows_sql,
                 join=join,
@@ -209,7 +211,7 @@ class RowFormatter:
             pending,
             is_transfer,
             source,
-            notes,
+            *texts,
             external_id,
         ) = first_row[:CATEGORIZATION_START]
         categorization_cells = (
@@ -234,7 +236,7 @@ class RowFormatter:
             self.flag_labels[pending],
             self.flag_labels[is_transfer],
             self.source_labels[source],
-            notes and escape_formulas(notes),
+            *(text and escape_formulas(text) for text in texts),
             external_id and escape_formulas(external_id),
             transaction_id,
         )
@@ -253,7 +255,7 @@ class RowFormatter:
             pending,
             is_transfer,
             source,
-            notes,
+            *texts,
             external_id,
         ) = row[:CATEGORIZATION_START]
         category, lines, counterparty = self.format_categorization_cells(row)
@@ -279,7 +281,7 @@ class RowFormatter:
             self.flag_labels[pending],
             self.flag_labels[is_transfer],
             self.source_labels[source],
-            notes and escape_formulas(notes),
+            *(text and escape_formulas(text) for text in texts),
             external_id and escape_formulas(external_id),
             transaction_id,
         )

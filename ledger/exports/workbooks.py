@@ -1,7 +1,7 @@
 """Transactions as an XLSX workbook with one sheet.
 
 XlsxWriter writes the workbook; the rows are written here as text while they arrive, which is seven times as
-fast (docs/decisions/21-rows-of-a-sheet-as-text.md).
+fast (docs/decisions/21-worksheet-rows-as-text.md).
 """
 
 import io
@@ -21,7 +21,7 @@ from isal import isal_zlib
 
 from companies.errors import InvalidInputError
 from ledger.exports.file_responses import BLOCK_BYTES, encode_chunks
-from ledger.exports.transaction_table import TransactionTable
+from ledger.exports.transaction_table import TEXT_COLUMNS, TransactionTable
 from ledger.money.calc.money import get_minor_units
 
 WIDTHS = {  # column widths in characters
@@ -33,7 +33,7 @@ WIDTHS = {  # column widths in characters
         14: ("amount", "transaction_amount"),
         16: ("external_id",),
         20: ("account",),
-        24: ("categories", "category", "lines", "line", "counterparties", "counterparty", "notes"),
+        24: ("categories", "category", "lines", "line", "counterparties", "counterparty", *TEXT_COLUMNS),
         28: ("from_to",),
         36: ("id",),
         40: ("description",),

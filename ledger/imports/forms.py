@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.column_mapping import FIELDS, ColumnMapping, fold_value
 from ledger.imports.calc.dates import DateOrder
@@ -35,7 +36,7 @@ FIELD_LABELS = {
     "status": gettext_lazy("Status"),
     "account": gettext_lazy("Own account"),
     "category": gettext_lazy("Category"),
-    "notes": gettext_lazy("Notes"),
+    **{text.name: gettext_lazy(text.label) for text in TRANSACTION_TEXTS},
 }
 MORE_DESCRIPTIONS = ("description2", "description3", "description4")
 DATE_ORDER_CHOICES = [

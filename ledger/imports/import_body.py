@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from django.utils.translation import gettext as _
@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from companies.api.limits import MAX_ERRORS
 from companies.errors import build_unknown_id_entry
 from ledger.bulk.request_bodies import BulkBody, BulkRequest
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 
 MAX_IMPORT_ITEMS = 100_000  # decisions on the import: more goes in several calls
 MAX_TEXT_LENGTH = 10_000
@@ -17,6 +18,24 @@ MAX_ID_LENGTH = 200
 
 Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT_LENGTH)]
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_LENGTH)]  # an empty one would name all rows without
+if TYPE_CHECKING:
+
+    class TransactionTexts(msgspec.Struct):
+        """The texts of a transaction; the table may have more."""
+
+        notes: str | None = None
+
+else:
+    TransactionTexts = msgspec.defstruct(
+        "TransactionTexts",
+        [
+            (text.column, Annotated[str, msgspec.Meta(max_length=text.max_length)] | None, None)
+            for text in TRANSACTION_TEXTS
+        ],
+        kw_only=True,
+        gc=False,
+        rename="camel",
+    )
 
 
 class ImportCounterparty(msgspec.Struct, gc=False):
@@ -24,7 +43,7 @@ class ImportCounterparty(msgspec.Struct, gc=False):
     type: str | None = None
 
 
-class TransactionImportItem(msgspec.Struct, gc=False, rename="camel"):
+class TransactionImportItem(TransactionTexts, gc=False, rename="camel", kw_only=True):
     """One transaction as it is sent; amount, currency and ids are checked against the company."""
 
     account_id: str
@@ -34,7 +53,6 @@ class TransactionImportItem(msgspec.Struct, gc=False, rename="camel"):
     from_to: Text | None = None
     description: Text | None = None
     external_id: Id | None = None
-    notes: Text | None = None
     pending: bool | None = None
     category_id: str | None = None
     pl_type: str | None = None
@@ -78,7 +96,7 @@ class TransactionImportRequest(BulkRequest):
 
 ITEM_FIELDS = {field.encode_name: field for field in msgspec.structs.fields(TransactionImportItem)}
 NESTED_ITEM_FIELDS = dict.fromkeys(ITEM_FIELDS, ()) | {"counterparty": ImportCounterparty.__struct_fields__}
-TEXT_FIELDS = {"fromTo", "description", "notes", "externalId"}
+TEXT_FIELDS = {"fromTo", "description", "externalId", *(text.name for text in TRANSACTION_TEXTS)}
 
 
 def read_import_item(item: Any, pointer: str, request: TransactionImportRequest) -> TransactionImportItem | None:

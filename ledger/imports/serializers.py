@@ -9,7 +9,7 @@ from ledger.bulk.serializers import ON_ERROR_MODES, build_skipped_rows_field
 from ledger.imports.import_body import MAX_ID_LENGTH, MAX_IMPORT_ITEMS, MAX_TEXT_LENGTH
 from ledger.models import PlType, Source
 from ledger.money.fields import AmountField, CurrencyField
-from ledger.transactions.serializers import CounterpartyRef
+from ledger.transactions.serializers import CounterpartyRef, build_text_fields
 
 DUPLICATE_MODES = ["keep", "skip"]
 CLOSED_MODES = ["refuse", "skip"]
@@ -26,11 +26,13 @@ class ImportItem(StrictSerializer):
     external_id = fields.TextField(
         required=False, allow_null=True, max_length=MAX_ID_LENGTH, help_text="ID in your system, unique per account."
     )
-    notes = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
     pending = fields.BooleanField(required=False, allow_null=True)
     category_id = fields.IdField(required=False, allow_null=True)
     pl_type = fields.ChoiceField(choices=PlType.choices, required=False, allow_null=True)
     counterparty = CounterpartyRef(required=False, allow_null=True)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return super().get_fields() | build_text_fields()
 
 
 class ImportRequest(StrictSerializer):

@@ -13,6 +13,7 @@ from companies.locales import get_current_locale
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY, Fault
 from ledger.calc.delimited_text import Line, Lines, MalformedTable, TableLimit, open_text, read_delimited_lines
+from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.amounts import trim_trailing_zeros
 from ledger.imports.calc.balance_run import BalanceRun, Balances
@@ -301,6 +302,11 @@ class TableItems:
             values["categoryId"] = category_id
         if notes := self.build_notes(cells, row):
             values["notes"] = restore_escaped_text(notes)
+        values |= {
+            text.name: restore_escaped_text(cell)
+            for text in OTHER_TEXTS
+            if (cell := self.reader.cell(cells, text.name))
+        }
         return values
 
     def find_text(self, name: str, cells: Sequence[str], row: Movement) -> str:

@@ -57,19 +57,21 @@ DEFAULT_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
     ],
     PlType.NEUTRAL: [
         ("transfer", gettext_noop("Transfers"), "↔️"),
-        ("initialBalance", gettext_noop("Initial balances"), "🏁"),
+        ("initialBalance", gettext_noop("Opening balances"), "🏁"),
         ("taxPayments", gettext_noop("Tax payments"), "🧮"),
         ("financing", gettext_noop("Equity and loans"), "🌱"),
     ],
 }
 FINANCING_SYSTEM_KEYS = {"financing"}  # default categories that are financing
+RENAMED_DEFAULTS = {"Initial balances": "Opening balances"}  # names that older companies have stored
 _DEFAULT_NAMES = {name for rows in DEFAULT_CATEGORIES.values() for _, name, _ in rows}
 _DEFAULT_EMOJIS: dict[str | None, str] = {key: sign for rows in DEFAULT_CATEGORIES.values() for key, _, sign in rows}
 
 
 def translate_category_name(name: str) -> str:
     """Return the display name of a category: translated if it is one of the default categories."""
-    return gettext(name) if name in _DEFAULT_NAMES else name
+    current_name = RENAMED_DEFAULTS.get(name, name)
+    return gettext(current_name) if current_name in _DEFAULT_NAMES else name
 
 
 def count_using_transactions(company_id: UUID, *, relation: str = "category") -> Any:

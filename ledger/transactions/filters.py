@@ -1,5 +1,7 @@
 """Filters of transactions, for list queries and for the `filter` of a selection."""
 
+import functools
+import operator
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
@@ -20,6 +22,7 @@ from companies.api.filters import (
 )
 from companies.models import IdIn
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import RULE_NOTE_PREFIX, AccountType, Categorization, PlType, Posting, Source, Transaction
 from ledger.recognition.partial_month import RecognizedUpToDay, RecognizedWithinDays
 from ledger.transactions.filter_fields import (
@@ -107,7 +110,7 @@ class TransactionFilter(django_filters.FilterSet):
     assignedBy = Filter(  # noqa: N815
         AssignerField,
         method="by_assigner",
-        help_text="person (initial balances are nobody's), rule, rule:<id>, history, account or plan",
+        help_text="person (opening balances are nobody's), rule, rule:<id>, history, account or plan",
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815
@@ -232,7 +235,8 @@ class TransactionFilter(django_filters.FilterSet):
         return rows.filter(self.with_categorization(**note_condition), categorizations_auto_assigned=True)
 
     def by_text(self, rows: Any, name: str, value: Any) -> Any:
-        return rows.filter(Q(from_to__icontains=value) | Q(description__icontains=value) | Q(notes__icontains=value))
+        columns = ("from_to", "description", *(text.column for text in TRANSACTION_TEXTS))
+        return rows.filter(functools.reduce(operator.or_, (Q(**{f"{name}__icontains": value}) for name in columns)))
 
 
 SORT_ORDERS = {

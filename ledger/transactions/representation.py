@@ -11,6 +11,7 @@ from companies.api.fields import to_json_number
 from companies.errors import NotFoundError
 from companies.models import IdIn
 from ledger import hooks
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import Categorization, LinkKind, Transaction
 from ledger.money.calc.money import format_amount
 from ledger.recognition.actions.postings import PL_TYPES
@@ -44,7 +45,7 @@ STORED_FIELDS = {
     "date": "date",
     "categorizationsAutoAssigned": "categorizations_auto_assigned",
     "excludeFromAutoCategorization": "exclude_from_auto_categorization",
-    "notes": "notes",
+    **{text.name: text.column for text in TRANSACTION_TEXTS},
     "source": "source",
     "assignedUserId": "assigned_user_id",
     "pending": "pending",

@@ -17,6 +17,7 @@ from companies.api.serializers import StrictSerializer
 from companies.api.viewsets import build_etag
 from companies.models import MAX_ACTOR_LENGTH, parse_id
 from ledger.calc.recognition import DateRule
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import CounterpartyType, PlType, Source, Transaction
 from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.queries.selections import MAX_SELECTED_IDS, SELECTION_MODES
@@ -119,6 +120,21 @@ class SettledRef(StrictSerializer):
     date = fields.DateField()
 
 
+def build_text_fields(**options: Any) -> dict[str, serializers.Field]:
+    """Return the serializer fields of TRANSACTION_TEXTS by API name."""
+    return {
+        text.name: fields.TextField(
+            source=None if text.column == text.name else text.column,
+            required=False,
+            allow_null=True,
+            max_length=text.max_length,
+            help_text=text.help_text,
+            **options,
+        )
+        for text in TRANSACTION_TEXTS
+    }
+
+
 class TransactionSerializer(StrictSerializer):
     """A movement of money on an account, with its categorizations."""
 
@@ -132,7 +148,6 @@ class TransactionSerializer(StrictSerializer):
     amount_currency = CurrencyField(required=False, help_text="ISO 4217; the account's currency if left out.")
     categorizations_auto_assigned = fields.BooleanField(read_only=True)
     exclude_from_auto_categorization = fields.BooleanField(required=False)
-    notes = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
     source = fields.ChoiceField(choices=Source.choices, read_only=True)  # type: ignore[assignment]
     assigned_user_id = fields.TextField(required=False, allow_null=True, max_length=64)
     pending = fields.BooleanField(required=False)
@@ -152,7 +167,7 @@ class TransactionSerializer(StrictSerializer):
         provider = {
             name: field_types.get(name, fields.TextField)(read_only=True, allow_null=True) for name in PROVIDER_FIELDS
         }
-        return super().get_fields() | provider
+        return super().get_fields() | build_text_fields(allow_blank=True) | provider
 
     @extend_schema_field(serializers.DictField(child=CategorizationSerializer()))
     def get_categorizations(self, row: Any) -> Any:

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.urls import get_resolver
-from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 
 from analytics.views.recurring_revenue import RecurringViewSet
 from companies.api.viewsets import ApiViewSet
 from ledger.files.content_type import CONTENT_KINDS
 from tests.api.request_bodies import FILES, SECOND_ROW_VALUES, build_form, build_path, fill_ids, get_request_body, ids
+from tests.openapi_document import load_document
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
 assert ids  # a fixture
 
-DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+DOCUMENT = load_document()
 SECTIONS = DOCUMENT["components"]
 BY_PATH = {
     (method.upper(), re.sub(r"{\w+}", "{}", path)): operation

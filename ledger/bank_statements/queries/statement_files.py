@@ -41,6 +41,7 @@ from ledger.bank_statements.queries.statement_accounts import (
 from ledger.bank_statements.table_errors import check_refused
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY
 from ledger.calc.delimited_text import Lines
+from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports import progress
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_value, mark_kept, normalize_csv_settings
@@ -325,6 +326,7 @@ def read_entries(account: Account, rows: TableItems, request: TransactionImportR
             pending=bool(item.pending),
             category_id=item.category_id or "",
             line=rows.get_line(-1).number,
+            texts=tuple(getattr(item, text.column) or "" for text in OTHER_TEXTS),
         )
 
 

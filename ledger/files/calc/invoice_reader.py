@@ -6,6 +6,7 @@ from ledger.files.calc.embedded_xml import list_embedded_xml
 from ledger.files.calc.invoice_xml import read_invoice_tree, read_root_name
 from ledger.files.calc.ubl import read_ubl_invoice
 
+BANK_MESSAGES = "urn:iso:std:iso:20022:"  # namespace of bank statements in CAMT
 READERS = {
     "urn:oasis:names:specification:ubl:schema:xsd:Invoice-2}Invoice": read_ubl_invoice,
     "urn:oasis:names:specification:ubl:schema:xsd:CreditNote-2}CreditNote": read_ubl_invoice,
@@ -14,13 +15,15 @@ READERS = {
 
 
 def read_invoice_file(content: bytes, *, extension: str) -> EInvoice | None:
-    """Return the invoice in an XML file or in the XML inside a PDF; None for other files and PDFs without XML.
+    """Return the invoice in an XML file or in the XML inside a PDF.
+
+    None for other files, PDFs without XML, and bank statements.
 
     Raises:
         InvoiceReadError: the file holds XML that cannot be read as one invoice.
     """
     if extension == "xml":
-        return read_invoice(content)
+        return None if read_root_name(content).startswith(BANK_MESSAGES) else read_invoice(content)
     if extension != "pdf":
         return None
     files = list_embedded_xml(content)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ledger.calc.delimited_text import Line, Lines
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.account_numbers import find_stated_numbers, has_full_number, is_other_party_column
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, find_column_position, fold_value, normalize_csv_settings
 from ledger.imports.calc.columns import Column, is_date_like_cell
@@ -227,7 +228,7 @@ class ValueSearch(SignSearch):
         if is_complete:
             return
         self.choose_counterparty()
-        for name in ("counterpartyAccount", "reference", "category", "notes"):
+        for name in ("counterpartyAccount", "reference", "category", *(text.name for text in TRANSACTION_TEXTS)):
             if name not in self.pinned and (description_columns := self.role(name)):
                 self.put(name, description_columns[0].place)
         if "description" not in self.pinned:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 from ledger.calc.csv_settings import DIRECTION_VALUE_KINDS
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.amounts import find_sign
 from ledger.imports.calc.balance_proof import to_decimals
 from ledger.imports.calc.balances import Amounts
@@ -17,7 +18,13 @@ from ledger.imports.calc.vocabulary import find_direction_hint, find_directions,
 
 MAX_COMBINED = 2  # unknown values of which every combination is an option; two rows tell no more apart
 MAX_GUESSED = 3  # values of a column that may have directions although nothing says so
-NAMES_OTHERS = {"counterparty", "counterpartyAccount", "reference", "category", "notes"}
+NAMES_OTHERS = {
+    "counterparty",
+    "counterpartyAccount",
+    "reference",
+    "category",
+    *(text.name for text in TRANSACTION_TEXTS),
+}
 OPPOSITE = {"in": "out", "out": "in"}
 
 

@@ -8,6 +8,9 @@ from datetime import date
 from functools import lru_cache
 from typing import overload
 
+from ledger.calc.transaction_fields import OTHER_TEXTS
+
+NO_TEXTS = ("",) * len(OTHER_TEXTS)
 SEPARATOR = b"\xff"  # no text in UTF-8 has this byte
 
 
@@ -16,7 +19,7 @@ class Entry:
     """One movement as the bank tells it; ``amount`` is plain text with its sign, minus is money out.
 
     ``parts`` are its single payments, where they carry amounts that add up to it. ``line`` is where it stands,
-    ``category_id`` the category that its row names.
+    ``category_id`` the category that its row names, ``texts`` the values of OTHER_TEXTS, where a table has them.
     """
 
     day: date
@@ -30,6 +33,7 @@ class Entry:
     line: int = 0
     parts: tuple["Entry", ...] = ()
     category_id: str = ""
+    texts: tuple[str, ...] = NO_TEXTS
 
 
 class EntryList(Sequence[Entry]):
@@ -41,7 +45,7 @@ class EntryList(Sequence[Entry]):
         self._pending, self._currency_places = bytearray(), array("H")
         for entry in entries:
             values = (entry.amount, entry.from_to, entry.description, entry.notes, entry.reference, entry.category_id)
-            texts.write(SEPARATOR.join(map(str.encode, values)))
+            texts.write(SEPARATOR.join(map(str.encode, (*values, *entry.texts))))
             self._ends.append(texts.tell())
             self._days.append(entry.day.toordinal())
             self._lines.append(entry.line)
@@ -63,7 +67,7 @@ class EntryList(Sequence[Entry]):
             return [self[each] for each in range(*place.indices(len(self)))]
         place = range(len(self))[place]
         packed = self._texts[self._ends[place] : self._ends[place + 1]]
-        amount, from_to, description, notes, reference, category_id = map(bytes.decode, packed.split(SEPARATOR))
+        amount, from_to, description, notes, reference, category_id, *texts = map(bytes.decode, packed.split(SEPARATOR))
         return Entry(
             find_day(self._days[place]),
             amount,
@@ -75,6 +79,7 @@ class EntryList(Sequence[Entry]):
             bool(self._pending[place]),
             self._lines[place],
             category_id=category_id,
+            texts=tuple(texts),
         )
 
 

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from ledger.calc.text_normalization import strip_accents
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.currencies import currency_codes, currency_signs
 
 WORDS_FILE = Path(__file__).with_name("headings.json")
@@ -35,6 +36,9 @@ def _phrases() -> tuple[dict[str, tuple[str, ...]], int]:
                 fields = fields_by_phrase.setdefault(fold_heading(phrase), [])
                 if field not in fields:
                     fields.append(field)
+    for text in TRANSACTION_TEXTS:
+        for phrase in text.headings:
+            fields_by_phrase.setdefault(fold_heading(phrase), []).append(text.name)
     return {phrase: tuple(fields) for phrase, fields in fields_by_phrase.items()}, max(
         len(each.split()) for each in fields_by_phrase
     )

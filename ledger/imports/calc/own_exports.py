@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ledger.calc.delimited_text import Line
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.dates import DateOrder, find_bank_date
 
 SAMPLE_ROWS = 200  # rows that tell whether a spreadsheet has saved the file in its own way
@@ -13,7 +14,7 @@ FIELDS_OF_EXPORT = {
     "description": "description",
     "amount": "amount",
     "currency": "currency",
-    "notes": "notes",
+    **{text.column: text.name for text in TRANSACTION_TEXTS},
     "external_id": "reference",
     "account": "account",
 }

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 
 from ledger.calc.delimited_text import Line
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.amounts import (
     UnreadableValueError,
     is_amount_text,
@@ -24,7 +25,7 @@ from ledger.imports.calc.vocabulary import find_row_line_kind, has_words
 
 MAX_CODE_LENGTH = 3  # characters of a code such as MK
 TEXT_FIELDS = ("counterparty", "counterpartyAccount")
-OTHER_TEXT_FIELDS = ("reference", "notes")  # where banks name balances too
+OTHER_TEXT_FIELDS = ("reference", *(text.name for text in TRANSACTION_TEXTS))  # where banks name balances too
 
 
 @dataclass

@@ -13,6 +13,7 @@ from companies.closed_periods import is_closed
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
+from ledger.calc.transaction_fields import NOTES, TRANSACTION_TEXTS
 from ledger.models import BulkOperation, Categorization, File, Source, Transaction, TransactionIsInitialBalance
 from ledger.transactions.actions import transactions
 from ledger.transactions.actions.bulk_undo import record_undo
@@ -66,7 +67,10 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         back=build_transactions_return_url(page, page.request.GET.get("then", "")),
         title=row.from_to or translate_description(row) or _("Transaction"),
         description=translate_description(row),
-        notes=translate_notes(row),
+        texts=[
+            (_(text.label), translate_notes(row) if text is NOTES else getattr(row, text.column))
+            for text in TRANSACTION_TEXTS
+        ],
         account=ledger_names.get_account_name(row.account_id),
         source=SOURCE_LABELS[Source(row.source)],
         parts=[

@@ -14,6 +14,7 @@ from companies.pages.amount_formats import format_count, format_money
 from companies.pages.concurrent_change import ConcurrentChange
 from companies.pages.context import CompanyPage
 from companies.versions import compute_version
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import Categorization, Transaction
 from ledger.transactions.pages.labels import join_texts, load_visible_names
 from ledger.transactions.pages.transaction_form import build_transaction_form_values
@@ -84,9 +85,10 @@ def describe_current_values(page: CompanyPage, row: Transaction, typed_values: M
         "accountId": load_visible_names(page).get_account_name(row.account_id),
         "fromTo": row.from_to,
         "description": row.description,
-        "notes": row.notes or "",
+        **{text.name: getattr(row, text.column) or "" for text in TRANSACTION_TEXTS},
     }
-    labels = {"amountValue": "amount_value", "accountId": "account_id", "fromTo": "from_to"}
+    columns = {text.name: text.column for text in TRANSACTION_TEXTS}
+    labels = {"amountValue": "amount_value", "accountId": "account_id", "fromTo": "from_to"} | columns
     differences = [
         f"{COLUMN_LABELS[labels.get(name, name)]} {text or _('none')}"
         for name, text in shown_values.items()

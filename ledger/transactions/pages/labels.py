@@ -12,6 +12,7 @@ from companies.models import Company, parse_id
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission, Permissions
 from ledger.calc.recognition import DateRule
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import (
     RULE_NOTE_PREFIX,
     Account,
@@ -67,7 +68,7 @@ ASSIGNER_LABELS = {  # values of the filter assignedBy and of sourceNote
     "rule": _("Any rule"),
     "history": _("Categorization history"),
     "account": _("Default category of the account"),
-    "plan": _("A planned payment"),
+    "plan": _("A planned transaction"),
 }
 COUNTERPARTY_TYPE_LABELS: dict[CounterpartyType, Any] = {
     CounterpartyType.CUSTOMER: _("customer"),
@@ -91,7 +92,7 @@ COLUMN_HEADINGS: dict[str, Any] = {  # of the table that exports write and impor
     "pending": _("Pending"),
     "transfer": _("Transfer"),
     "source": _("Source"),
-    "notes": _("Notes"),
+    **{text.column: _(text.label) for text in TRANSACTION_TEXTS},
     "external_id": _("External id"),
     "id": _("Id"),
 }

@@ -11,6 +11,7 @@ from companies.models import Currency, Membership, parse_id
 from companies.pages.context import CompanyPage
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import Account, Statement, Transaction
 from ledger.money.calc.money import format_amount
 from ledger.transactions.actions.transactions import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
@@ -19,7 +20,7 @@ from ledger.transactions.pages.return_urls import build_return_urls
 from ledger.transactions.serializers import TransactionSerializer
 
 FLAG_FIELDS = ("pending", "excludeFromAutoCategorization")
-MORE_TEXT_FIELDS = ("notes", "externalId", "assignedUserId")
+MORE_TEXT_FIELDS = (*(text.name for text in TRANSACTION_TEXTS), "externalId", "assignedUserId")
 TEXT_FIELDS = ("accountId", "date", "amountValue", "amountCurrency", "fromTo", "description", *MORE_TEXT_FIELDS)
 EMPTY_VALUES: dict[str, Any] = {**dict.fromkeys(TEXT_FIELDS, ""), **dict.fromkeys(FLAG_FIELDS, False)}
 FIELD_BY_COLUMN = {"account_id": "accountId", "amount_value": "amountValue", "amount_currency": "amountCurrency"}
@@ -64,7 +65,7 @@ def build_transaction_form_values(row: Transaction) -> dict[str, Any]:
         "amountCurrency": row.amount_currency,
         "fromTo": row.from_to,
         "description": row.description,
-        "notes": row.notes or "",
+        **{text.name: getattr(row, text.column) or "" for text in TRANSACTION_TEXTS},
         "externalId": row.external_id or "",
         "assignedUserId": row.assigned_user_id or "",
         "pending": row.pending,
@@ -102,9 +103,18 @@ def render_transaction_form(
         accounts=accounts,
         account=account_id or names.get_only_account_id(),
         currencies=Currency.values,
+        texts=list_form_texts(form),
         people=list_assignee_choices(page, form.values.get("assignedUserId", "")),
         more_open=any(form.values.get(name) or name in form.errors for name in COLLAPSED_FIELDS),
     )
+
+
+def list_form_texts(form: BoundForm) -> list[dict[str, str]]:
+    """Return name, label and value of the form's free texts."""
+    return [
+        {"name": text.name, "label": _(text.label), "value": form.values.get(text.name, "")}
+        for text in TRANSACTION_TEXTS
+    ]
 
 
 def find_reconciled_day(row: Transaction) -> date | None:

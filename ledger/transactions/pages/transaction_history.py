@@ -19,6 +19,7 @@ from companies.models.tenancy import get_id_time
 from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
+from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import BulkOperation, Categorization, ImportBatch, PendingBefore, Transaction, TransactionTouched
 from ledger.transactions.pages.labels import LedgerNames, join_texts
 
@@ -31,8 +32,10 @@ HIDDEN_COLUMNS = {
     "import_batch_id",
     "provider_data",
 }
-FIRST_COLUMNS = ("amount_value", "amount_currency", "date", "account_id", "from_to", "description", "notes")
+TEXT_COLUMNS = tuple(text.column for text in TRANSACTION_TEXTS)
+FIRST_COLUMNS = ("amount_value", "amount_currency", "date", "account_id", "from_to", "description", *TEXT_COLUMNS)
 COLUMN_LABELS = {
+    **{text.column: _(text.label) for text in TRANSACTION_TEXTS},
     "date": _("date"),
     "from_to": _("from / to"),
     "description": _("description"),
@@ -348,7 +351,7 @@ def build_value_formatter(
 
 def quote_value(name: str, text: str) -> str:
     """Put a free text in quotation marks."""
-    return gettext("“{text}”").format(text=text) if text and name in {"from_to", "description", "notes"} else text
+    return gettext("“{text}”").format(text=text) if text and name in {"from_to", "description", *TEXT_COLUMNS} else text
 
 
 def describe_categorizations(

@@ -70,10 +70,11 @@ def list_financing_shares(*, company_id: UUID, start: date, end: date) -> Any:
     categories = Category.objects.for_company(company_id).filter(financing=True)
     loans = Account.objects.for_company(company_id).filter(type=AccountType.LOAN)
     on_loans = Transaction.objects.for_company(company_id).filter(IdIn("account_id", loans.values("id")))
-    legs = Categorization.objects.for_company(company_id).filter(IdIn("transaction_id", on_loans.values("id"))).linked()
-    rows = list_cash_shares(company_id=company_id, start=start, end=end).filter(
-        Q(IdIn("category_id", categories.values("id"))) | Q(IdIn("counter_id", legs.values("id")))
-    )
+    categorizations = Categorization.objects.for_company(company_id)
+    by_category = categorizations.filter(IdIn("category_id", categories.values("id"))).values("id")
+    loan_legs = categorizations.filter(IdIn("transaction_id", on_loans.values("id"))).linked()
+    ids = by_category.union(loan_legs.values("counter_id"), all=True)
+    rows = list_cash_shares(company_id=company_id, start=start, end=end).filter(IdIn("id", ids))
     return rows.filter(cash_part=CashPart.FINANCING)
 
 

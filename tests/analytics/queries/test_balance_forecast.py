@@ -167,7 +167,7 @@ def convert_total(rows, day, base):
     back=st.sampled_from([0, 0, 1, 20]),
     ahead=st.integers(0, 60),
 )
-@settings(max_examples=15)
+@settings(max_examples=7)
 def test_forecast_sums_booked_expected_and_overdue_amounts_in_currencies(db, make_api, drawn, rules, back, ahead):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)

@@ -160,7 +160,7 @@ FLOWS = st.lists(st.tuples(st.integers(0, 30), st.integers(-500, 500), st.boolea
 
 
 @given(flows=FLOWS, moved=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 300)), max_size=3))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_cash_flow_net_and_transfers_equal_balance_change(db, make_api, flows, moved):
     api = make_api(factories.make_company(name="Any"))
     books = Books(api)
@@ -198,7 +198,7 @@ def test_cash_flow_net_and_transfers_equal_balance_change(db, make_api, flows, m
     days=st.integers(0, 80),
     interval=st.sampled_from(["day", "week", "month"]),
 )
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, days, interval):
     api = make_api(factories.make_company(name="Any"))
     books = Books(api)

@@ -225,7 +225,7 @@ CENTS = st.integers(1, 90_000).map(lambda cents: Decimal(cents) / 100)
     booked=st.lists(st.tuples(CENTS, st.integers(1, 28)), max_size=4),
     today=st.integers(1, 28),
 )
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_booked_plus_open_is_the_larger_of_planned_and_booked_amount(api, ask, books, on, sign, planned, booked, today):
     on(date(2026, 2, today))
     account = books.account(name="Any")

@@ -86,7 +86,7 @@ START = date(2024, 1, 1)
 
 
 @given(drawn=draw_bookings(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
-@settings(max_examples=15)
+@settings(max_examples=7)
 def test_overview_opening_and_closing_cash_match_cash_bridge(db, make_api, drawn, first, length):
     """What flowed on the first day is part of the change, on the accounts' card as in the bridge."""
     company = factories.make_company(name="Any", base_currency=drawn.base)

@@ -67,7 +67,7 @@ def test_screenshots_in_guides_are_served():
         ("numbers.md#recurring-revenue", "/docs/guides/numbers#recurring-revenue"),
         ("#here", "#here"),
         ("https://example.com/", "https://example.com/"),
-        ("decisions/17-second-factors-on-two-libraries.md", None),
+        ("decisions/17-mfa-libraries.md", None),
         ("javascript:alert(1)", None),
     ],
 )

@@ -128,6 +128,12 @@ def test_xml_with_a_document_type_is_refused(api, content, tmp_path):
     assert not list((tmp_path / "files").rglob("*.*"))
 
 
+def test_bank_statement_is_no_broken_invoice(api):
+    statement = b'<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><BkToCstmrStmt/></Document>'
+    body = upload_file(api, statement, "statement.xml").json()
+    assert (body["parseStatus"], body["parseError"]) == ("open", None)
+
+
 def test_pdf_without_xml_stays_open(api):
     body = upload_file(api, build_blank_pdf(), "scan.pdf").json()
     assert (body["parseStatus"], body["parseData"], body["parseError"]) == ("open", None, None)

@@ -131,7 +131,7 @@ CELLS = st.dictionaries(st.integers(0, 11), st.sampled_from(["", "0", "1", "33.3
 
 
 @given(first=CELLS, second=CELLS, rules=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 4)), max_size=3))
-@settings(max_examples=15)
+@settings(max_examples=7)
 def test_grid_undo_restores_earlier_values(db, browser_of, make_api, first, second, rules):
     company = factories.make_company(name="Any")
     client, api = (

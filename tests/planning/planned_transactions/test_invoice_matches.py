@@ -106,7 +106,8 @@ def test_dismissed_pair_is_not_proposed_again(api, owner, acme, plan_invoice, bo
 def test_planned_transactions_without_number_match_as_before(api, account_id, book):
     body = {"accountId": account_id, "name": "Rent", "startDate": "2026-09-03", "amountValue": "-115.00"}
     planned = api.post("planned_transactions", body).json()["id"]
-    assert list_matches(api) == [(planned, book("rent"), ["similarAmount", "date"])]
+    payment = book("rent")
+    assert list_matches(api) == [(planned, payment, ["similarAmount", "date"])]
 
 
 @pytest.mark.parametrize(

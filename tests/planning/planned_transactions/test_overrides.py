@@ -361,7 +361,7 @@ RULES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(rule=RULES, start=st.dates(date(2024, 1, 1), date(2026, 1, 1)), data=st.data())
 def test_occurrences_of_adjacent_windows_equal_their_union(api, body, rule, start, data):
     planned = api.post("planned_transactions", body | rule).json()
