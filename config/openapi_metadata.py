@@ -59,6 +59,7 @@ ENUM_PATHS = {
     "ErrorsMode": "ledger.bulk.serializers.ON_ERROR_MODES",
     "ImportFormat": "ledger.imports.serializers.IMPORT_FORMATS",
     "ImportType": "ledger.models.ImportType",
+    "MatchEvidence": "planning.planned_transactions.serializers.MATCH_EVIDENCE",
     "MemberStatus": "companies.models.Status",
     "MrrType": "analytics.queries.monthly_rows.TYPES",
     "NotificationType": "notifications.models.NotificationType",
