@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from companies.models import Company
 from planning.calc.invoice_matching import BankTransaction, InvoiceMatch, OpenInvoice, match_invoices
@@ -34,21 +34,19 @@ class InvoiceFacts(NamedTuple):
         return bool(self.numbers or self.references)
 
 
-def load_invoice_facts(company: Company, *, plans: Any = None) -> dict[UUID, InvoiceFacts]:
-    """Return the facts of single planned transactions with an invoice date, by id. Two statements.
+def load_invoice_facts(company: Company, *, plans: QuerySet[PlannedTransaction]) -> dict[UUID, InvoiceFacts]:
+    """Return the facts of those planned transactions that are invoices, by id. Two statements.
 
-    Args:
-        plans: a queryset of planned transactions to choose from; all by default.
+    Invoices have an invoice date and no recurrence.
     """
-    rows = PlannedTransaction.objects.for_company(company.id) if plans is None else plans
-    rows = rows.filter(frequency=None, invoice_date__isnull=False, settled_by=SettledBy.TRANSACTION)
+    rows = plans.filter(frequency=None, invoice_date__isnull=False, settled_by=SettledBy.TRANSACTION)
     columns = ("id", "invoice_date", "counterparty__name", "external_data__invoice_number")
     values = list(rows.values_list(*columns, "external_invoice_id", "external_id"))
     if not values:
         return {}
     payment_references = dict(
         InvoiceFile.objects.for_company(company.id)
-        .filter(payment_reference__isnull=False)
+        .filter(payment_reference__isnull=False, planned__in=[planned_id for planned_id, *_ in values])
         .values_list("planned_id", "payment_reference")
     )
     return {

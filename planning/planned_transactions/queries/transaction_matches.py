@@ -78,7 +78,12 @@ def match_open_occurrences(
             return []
         days = min(each.date for each in open_occurrences), max(each.date for each in open_occurrences)
     window = extend_window(*days, MAX_MATCH_DAYS)
-    facts = load_invoice_facts(company)
+    plans = PlannedTransaction.objects.for_company(company.id).overlapping(company.id, *days)
+    facts = load_invoice_facts(company, plans=plans)
+    if facts:
+        open_occurrences = list(open_occurrences)
+        open_ids = {each.planned_id for each in open_occurrences}
+        facts = {planned_id: fact for planned_id, fact in facts.items() if planned_id in open_ids}
     rows = exclude_unsuitable_transactions(
         filter_named_rows(
             Transaction.objects.for_company(company.id), since=find_first_invoice_day(facts.values()), window=window
@@ -90,7 +95,6 @@ def match_open_occurrences(
     dismissed = load_dismissed_matches(company)
     matches: list[SettlementMatch] = []
     if facts:
-        open_occurrences = list(open_occurrences)
         invoice_matches = find_invoice_matches(
             open_occurrences, transactions, facts=facts, max_days=MAX_MATCH_DAYS, dismissed=dismissed
         )
