@@ -161,6 +161,7 @@ FIELD_DESCRIPTIONS = {
     "originalDate": "Date of the occurrence by the recurrence, before it was moved.",
     "overridden": "Whether this occurrence was edited.",
     "parseData": "Data extracted from the document; null if none.",
+    "parseError": "Why the electronic invoice in the file could not be read; null if it was read or there is none.",
     "parseStatus": "Processing status of the document.",
     "passThroughTax": "Pass-through tax in the amount, in the transaction's currency and with its sign; null if there is none.",
     "paymentProviderBalanceTransactionId": "Id of the balance transaction at the payment provider; null without one.",

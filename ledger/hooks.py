@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ledger.imports.calc.entries import Entry
     from ledger.imports.calc.entry_groups import StoredTransaction
     from ledger.inbox.pages import InboxOffer, UndoForm
-    from ledger.models import Account, Category, Counterparty, ImportBatch, Transaction
+    from ledger.models import Account, Category, Counterparty, File, ImportBatch, Transaction
     from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
 
 
@@ -128,6 +128,17 @@ def list_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict
 def list_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, list[Any]]:
     """Return what a transaction settles, by transaction id: planned_id, date, name, amount and currency."""
     return {}
+
+
+@Hook
+def build_planned_file_lookup(company_id: UUID) -> Any:
+    """Return an expression for the id of the planned transaction that was made from an annotated file."""
+
+
+@Hook
+def render_file_panels(page: CompanyPage, file: File) -> str:
+    """Return HTML that the page of a file shows beside its data."""
+    return ""
 
 
 @Hook

@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from planning.invoice_files import pages as invoice_file_pages
+from planning.invoice_files.views import InvoiceFileViewSet
 from planning.invoices import pages as invoice_pages
 from planning.invoices.views import InvoiceViewSet
 from planning.plan.pages import plan
@@ -34,6 +36,7 @@ urlpatterns = [
     path(f"{COMPANY}/receivables", InvoiceViewSet.as_view({"get": "receivables"})),
     path(f"{COMPANY}/payables", InvoiceViewSet.as_view({"get": "payables"})),
     path(f"{COMPANY}/data/aging", InvoiceViewSet.as_view({"post": "aging"})),
+    path(f"{COMPANY}/files/<str:file_id>/plan", InvoiceFileViewSet.as_view({"post": "plan"})),
     path(f"{COMPANY}/plan_items", PlanItemViewSet.as_view({"get": "list", "post": "create"})),
     path(
         f"{COMPANY}/plan_items/<str:plan_item_id>",
@@ -57,6 +60,7 @@ urlpatterns = [
     path(f"{SCENARIO_PAGE}/adopt", scenarios.adopt_scenario_page, name="scenario-adopt"),
     path(f"{SCENARIO_PAGE}/undo", scenarios.undo_adoption_page, name="scenario-undo"),
     path(f"{SCENARIO_PAGE}/delete", scenarios.delete_scenario_page, name="scenario-delete"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/plan", invoice_file_pages.plan_file_page, name="document-plan"),
     path(f"{PAGE}/rules", planned_transactions.show_planned_transactions, name="planned-rules"),
     path(f"{PAGE}/new", planned_transactions.create_planned_transaction_page, name="planned-new"),
     path(f"{PAGE}/<uuid:planned_id>", planned_transactions.show_planned_transaction, name="planned-one"),

@@ -41,7 +41,7 @@ pytestmark = pytest.mark.django_db
 Place = tuple[str | int, ...]  # where in a body: names, 0 in a list, * in a map; - is a key of the map itself
 ID = re.compile(r"(?:^i|I)ds?$")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
-NO_IDS = {"externalId", "externalIds"}  # what clients call their own rows
+NO_IDS = {"vatId", "externalId", "externalIds"}  # what clients call their own rows
 NO_IDS |= {"subscriptionExternalId", "customerExternalId", "productExternalId"}
 NO_IDS |= {"externalSubscriptionId", "externalInvoiceId"}
 IDS_BY_ANOTHER_NAME = {"replaceWith"}
@@ -120,6 +120,7 @@ UNKNOWN_IS_SKIPPED = {
 
 # What is answered about one's own row where that is no success.
 OWN_STATUS = {
+    "POST files/{}/plan": 201,
     "DELETE accounts/{}": 409,  # they are in use
     "DELETE account_groups/{}": 409,
     "DELETE categories/{}": 409,

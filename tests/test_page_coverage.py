@@ -71,6 +71,7 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "files": {"GET": "documents", "POST": "documents"},
     "files/{}": {"GET": "document", "PUT": "document", "DELETE": "document-delete"},
     "files/{}/content": {"GET": "document-content"},
+    "files/{}/plan": {"POST": "document-plan"},
     "planned_transactions": {"GET": "planned-rules", "POST": "planned-new"},
     "planned_transactions/{}": {"GET": "planned-one", "PUT": "planned-edit", "DELETE": "planned-delete"},
     "planned_transactions/due": {"GET": "planned"},

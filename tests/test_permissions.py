@@ -98,6 +98,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "files": {"GET": "files:read", "POST": "files:write"},
     "files/{}": {"GET": "files:read", "PUT": "files:write", "DELETE": "files:write"},
     "files/{}/content": {"GET": "files:read"},
+    "files/{}/plan": {"POST": "planning:write"},
     "planned_transactions": {"GET": "planning:read", "POST": "planning:write"},
     "planned_transactions/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
     "planned_transactions/due": {"GET": "planning:read"},

@@ -12,9 +12,10 @@ from ledger.bank_statements.errors import ColumnsUnknown, MappingAmbiguous, Stat
 from ledger.bank_statements.parsers import archives, formats
 from ledger.bank_statements.parsers.models import ParsedStatement, clean_text
 from ledger.calc.zip_files import BadArchive
+from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.entry_matcher import get_format_family
 from ledger.imports.calc.table import is_data_row
-from ledger.imports.file_errors import TooManyRows, UnsafeXml
+from ledger.imports.file_errors import TooManyRows
 from ledger.imports.import_body import MAX_IMPORT_ITEMS
 from ledger.imports.table_items import describe_reader_error, table_of
 

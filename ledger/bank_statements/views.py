@@ -19,7 +19,8 @@ from ledger.bank_statements.actions import statements
 from ledger.bank_statements.actions.reconciliation import ComparedBalance, compare_statement_balances
 from ledger.bank_statements.queries import statement_accounts
 from ledger.files.actions import clean_filename
-from ledger.imports.file_errors import SeveralSheets, TableTooLarge, TooManyRows, UnsafeXml
+from ledger.files.content_type import UnsafeXml
+from ledger.imports.file_errors import SeveralSheets, TableTooLarge, TooManyRows
 from ledger.models import Account, Statement
 from ledger.money.amounts import format_plain_amount
 from ledger.recognition.actions.postings import MissingRateError

@@ -18,16 +18,20 @@ from companies.errors import (
     ValidationFailed,
     build_unknown_id_entry,
 )
-from companies.models import AuditContext, Company, DirectoryEntry, generate_id, parse_id, snapshot_row
+from companies.models import AuditContext, Company, Currency, DirectoryEntry, generate_id, parse_id, snapshot_row
 from companies.storage.actions import delete_from_storage, save_to_storage
+from ledger.files.calc.einvoice import InvoiceReadError
+from ledger.files.calc.invoice_reader import read_invoice_file
+from ledger.files.calc.parse_data import build_parse_data
 from ledger.files.content_type import ContentKind, detect_content_kind
 from ledger.files.quota import ensure_storage_quota
-from ledger.models import File, FileTransaction, Transaction
+from ledger.models import File, FileTransaction, ParseError, ParseStatus, Transaction
 from ledger.recognition.actions.period_updates import recompute_periods
 from ledger.transactions.actions.audit_links import link_audit_entry
 
 MAX_FILE_BYTES = 20 * 1024 * 1024  # decisions on files
 MAX_FILENAME_LENGTH = 255
+HIDDEN_DATA = "paymentReference"  # a part of the parse data that the API does not show and an update keeps
 MAX_EXTENSION_LENGTH = 5  # a longer suffix after the last point is part of the name
 
 
@@ -48,11 +52,12 @@ class UploadedContent(Protocol):
 def create_file(
     *, company: Company, context: AuditContext, name: str, content: bytes, transaction_ids: list[UUID]
 ) -> File:
-    """Create a file and link it to transactions.
+    """Create a file and link it to transactions. An electronic invoice in it is read.
 
     Raises:
-        FileTooLarge, UnsupportedFileType, QuotaExceeded.
+        FileTooLarge, UnsupportedFileType, UnsafeXml, QuotaExceeded.
         ValidationFailed: `unknown_id`.
+        MissingRateError, PeriodClosed: the invoice's date moves a service period of its transactions.
     """
     if len(content) > MAX_FILE_BYTES:
         raise FileTooLarge
@@ -65,6 +70,7 @@ def create_file(
         file_extension=choose_extension(name, kind),
         content_type=kind.content_type,
         size=len(content),
+        **read_invoice_columns(content, kind),
     )
     name = f"{company.id}/{row.id}.{kind.extension}"
     with transaction.atomic():
@@ -76,11 +82,26 @@ def create_file(
             ) as change:  # opened after the upload, so that other changes do not wait for the storage
                 change.insert(row)
                 link_file_to_transactions(row, transaction_ids)
+                if transaction_ids and row.parse_data:
+                    recompute_periods(change, sorted(set(transaction_ids)))
                 link_audit_entry(change, change.record(row, "file.created", after=snapshot_row(row)), transaction_ids)
         except BaseException:
             delete_from_storage(storage=default_storage, name=row.storage_path)
             raise
     return row
+
+
+def read_invoice_columns(content: bytes, kind: ContentKind) -> dict[str, Any]:
+    """Return the columns for what was read: the invoice's data, or why it could not be read. Never raises."""
+    try:
+        invoice = read_invoice_file(content, extension=kind.extension)
+        if invoice is None:
+            return {}
+        if invoice.currency not in Currency.values:
+            raise InvoiceReadError(ParseError.UNSUPPORTED_CURRENCY)
+        return {"parse_status": ParseStatus.PARSED, "parse_data": build_parse_data(invoice)}
+    except InvoiceReadError as error:
+        return {"parse_status": ParseStatus.FAILED, "parse_error": ParseError(error.code)}
 
 
 def create_files(
@@ -157,6 +178,11 @@ def update_file(*, company: Company, context: AuditContext, file_id: UUID | str,
         if new_ids is not None:
             check_file_transactions(company, new_ids)
         before = build_file_snapshot(row, linked_ids)
+        if values.get("parse_status", row.parse_status) != ParseStatus.FAILED:
+            values["parse_error"] = None
+        hidden_data = (row.parse_data or {}).get(HIDDEN_DATA)
+        if values.get("parse_data") and hidden_data:
+            values["parse_data"] = values["parse_data"] | {HIDDEN_DATA: hidden_data}
         is_parse_data_changed = row.parse_data != values.get("parse_data", row.parse_data)
         changed = row.apply_changes(context, **values)
         if new_linked_ids != linked_ids:

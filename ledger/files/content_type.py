@@ -4,13 +4,19 @@ import csv
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from companies.errors import UnsupportedMediaTypeError
+from companies.errors import InvalidInputError, UnsupportedMediaTypeError
 from companies.storage import images
 from ledger.calc.delimited_text import open_text
 
 SAMPLE_ROWS = 20
 SAMPLE_CHARACTERS = 100_000
 MAX_XML_DEPTH = 64  # open elements of an XML document; each takes memory until it is closed
+
+
+class UnsafeXml(InvalidInputError):
+    """The XML contains a document type or entities. Remove them."""
+
+    code = "unsafe_xml"
 
 
 class UnsupportedFileType(UnsupportedMediaTypeError):
@@ -37,7 +43,7 @@ CONTENT_KINDS = (PDF, PNG, JPEG, CSV, XML)
 
 
 def detect_content_kind(content: bytes) -> ContentKind:
-    """Return the type of a file. Raises UnsupportedFileType."""
+    """Return the type of a file. Raises UnsupportedFileType, UnsafeXml."""
     if content.startswith(b"%PDF-") and b"%%EOF" in content[-2048:]:
         return PDF
     if content.startswith(images.PNG_SIGNATURE) and images.is_valid_png(content):
@@ -55,9 +61,11 @@ def detect_content_kind(content: bytes) -> ContentKind:
 
 
 def is_xml(content: bytes) -> bool:
-    """Return whether the content is well-formed XML without a document type, at most MAX_XML_DEPTH levels deep.
+    """Return whether the content is well-formed XML, at most MAX_XML_DEPTH levels deep.
 
-    Document types can define entities that expand without limit or that are loaded from elsewhere.
+    Raises:
+        UnsafeXml: it has a document type, which can define entities that expand without limit or that are loaded
+            from elsewhere.
     """
     parser = expat.ParserCreate()
     depth = 0
@@ -73,7 +81,7 @@ def is_xml(content: bytes) -> bool:
         depth -= 1
 
     def refuse(*_args: object) -> None:
-        raise ValueError
+        raise UnsafeXml
 
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler = begin

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from csp.constants import SELF
-from csp.decorators import csp_update
+from csp.decorators import csp_replace, csp_update
 from django.contrib import messages
 from django.db.models import Q
 from django.http import FileResponse, Http404, HttpResponse, JsonResponse
@@ -14,18 +14,20 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+from django.utils.translation import ngettext
 
 from companies.errors import InvalidInputError, NotFoundError
 from companies.models import Currency, parse_id
 from companies.pages.amount_formats import AmountParseError, format_count, parse_typed_amount
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.forms import BoundForm, bind_body, parse_form_amounts
+from companies.pages.forms import BoundForm
 from companies.permissions import Permission
+from ledger import hooks
 from ledger.files import actions
 from ledger.files.content_type import JPEG, PDF, PNG
-from ledger.files.serializers import FileSerializer
-from ledger.models import File, ParseStatus, Transaction
+from ledger.files.forms import bind_file_form, build_file_form_values
+from ledger.files.invoice_details import KIND_LABELS, PARSE_ERROR_TEXTS, PARSE_STATUS_LABELS, build_invoice_context
+from ledger.models import File, ParseError, ParseStatus, Transaction
 from ledger.transactions.pages.labels import load_visible_names, to_choices
 from ledger.transactions.pages.return_urls import (
     build_return_query,
@@ -38,25 +40,12 @@ READ, WRITE = Permission.FILES_READ, Permission.FILES_WRITE
 IMAGE_CONTENT_TYPES = {PNG.content_type, JPEG.content_type}
 INLINE_CONTENT_TYPES = IMAGE_CONTENT_TYPES | {PDF.content_type}  # other types could run scripts on our origin
 PDF_VIEWER_POLICY = {"object-src": [SELF]}  # browsers show a PDF as an object in an empty page
+FRAMED_PDF_POLICY = {"frame-src": [SELF]}  # the page of a file shows its PDF in a frame
+PDF_FRAME_POLICY = {"frame-ancestors": [SELF]}
 MAX_FILES_PER_UPLOAD = 20  # per upload
 MAX_CANDIDATES = 20  # transactions offered
 MAX_LISTED_TRANSACTIONS = 3  # transactions shown per row of the list
 MAX_SEARCH_LENGTH = 200
-PARSE_STATUS_LABELS: dict[ParseStatus, Any] = {
-    ParseStatus.OPEN: gettext_lazy("Not read"),
-    ParseStatus.PARSED: pgettext_lazy("of a document", "Read"),
-    ParseStatus.MATCHED: gettext_lazy("Matched"),
-    ParseStatus.FAILED: gettext_lazy("Reading failed"),
-    ParseStatus.IGNORED: gettext_lazy("Ignored"),
-}
-TEXT_FIELDS = ("parseStatus", "amount", "currency", "date", "kind")
-FORM_FIELD_BY_POINTER = {
-    "parseData/amount": "amount",
-    "parseData/amount/value": "amount",
-    "parseData/amount/currency": "currency",
-    "parseData/date": "date",
-    "parseData/type": "kind",
-}
 
 
 class FileRequired(InvalidInputError):
@@ -82,9 +71,8 @@ def show_files(page: CompanyPage) -> HttpResponse:
         with page.handle_errors(form):
             created_files = upload_files(page, transaction_ids=[])
             message = ngettext("{count} file uploaded.", "{count} files uploaded.", len(created_files))
-            return respond_to_upload(
-                page, page.redirect_with_message(message.format(count=format_count(len(created_files))), "documents")
-            )
+            message = message.format(count=format_count(len(created_files)))
+            return respond_to_upload(page, redirect_after_upload(page, created_files, message))
     unattached_only, status = page.request.GET.get("loose") == "true", page.request.GET.get("status", "")
     files = File.objects.for_company(page.company.id).with_transaction_ids(page.company.id)
     files = files.unattached() if unattached_only else files
@@ -117,6 +105,13 @@ def show_files(page: CompanyPage) -> HttpResponse:
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         writes=page.has_permission(WRITE),
     )
+
+
+def redirect_after_upload(page: CompanyPage, files: Sequence[File], message: str) -> HttpResponse:
+    """Redirect to the page of a single electronic invoice, otherwise to the list of files."""
+    if len(files) == 1 and files[0].parse_status != ParseStatus.OPEN:
+        return page.redirect_with_message(message, "document", file_id=files[0].id)
+    return page.redirect_with_message(message, "documents")
 
 
 def upload_files(page: CompanyPage, *, transaction_ids: list[UUID]) -> Sequence[File]:
@@ -157,7 +152,7 @@ def get_transaction_titles(page: CompanyPage, ids: Sequence[UUID]) -> dict[UUID,
 def show_file(page: CompanyPage, file_id: UUID) -> HttpResponse:
     """Show a file with its linked transactions and others it could belong to; a POST updates its metadata."""
     row = get_file_or_404(page, file_id)
-    form = bind_file_form(page) if page.is_post else BoundForm(values=build_file_form_values(row))
+    form = bind_file_form(page, row) if page.is_post else BoundForm(values=build_file_form_values(row))
     if page.is_post and form.is_valid:
         with page.handle_errors(form):
             actions.update_file(company=page.company, context=page.audit_context, file_id=file_id, values=form.data)
@@ -170,7 +165,7 @@ def show_file(page: CompanyPage, file_id: UUID) -> HttpResponse:
     )
     writes = page.has_permission(WRITE)
     suggestions = list_attachable_transactions(row, text) if sees_transactions and writes else ()
-    return page.render(
+    response = page.render(
         "ledger/files/file.html",
         status=400 if form.errors else 200,
         tab="transactions",
@@ -182,6 +177,11 @@ def show_file(page: CompanyPage, file_id: UUID) -> HttpResponse:
         form=form,
         picture=row.content_type in IMAGE_CONTENT_TYPES,
         inline=row.content_type in INLINE_CONTENT_TYPES,
+        pdf=row.content_type == PDF.content_type,
+        panels=hooks.render_file_panels.run(page, row),
+        parse_error=PARSE_ERROR_TEXTS.get(ParseError(row.parse_error)) if row.parse_error else "",
+        kinds=to_choices(KIND_LABELS | {kind: kind for kind in [form.values["kind"]] if kind not in KIND_LABELS}),
+        **build_invoice_context(row),
         beside=[(each, names.get_account_name(each.account_id)) for each in transactions] if sees_transactions else [],
         count=len(row.transaction_ids),
         q=text,
@@ -191,6 +191,8 @@ def show_file(page: CompanyPage, file_id: UUID) -> HttpResponse:
         currencies=[(each, each) for each in Currency.values],
         writes=writes,
     )
+    framed: HttpResponse = csp_update(FRAMED_PDF_POLICY)(lambda request: response)(page.request)  # type: ignore[assignment]
+    return framed
 
 
 def list_attachable_transactions(row: File, text: str) -> Iterable[Transaction]:
@@ -213,31 +215,6 @@ def list_attachable_transactions(row: File, text: str) -> Iterable[Transaction]:
     return rows.filter(amount_value__in=[value, -value], amount_currency=amount["currency"])[:MAX_CANDIDATES]
 
 
-def build_file_form_values(row: File) -> dict[str, Any]:
-    """Return a stored file's metadata as form values."""
-    parse_data = row.parse_data or {}
-    amount = parse_data.get("amount") or {}
-    return {
-        "parseStatus": row.parse_status,
-        "amount": str(amount.get("value", "")),
-        "currency": amount.get("currency", row.company.base_currency),
-        "date": parse_data.get("date") or "",
-        "kind": parse_data.get("type") or "",
-    }
-
-
-def bind_file_form(page: CompanyPage) -> BoundForm:
-    """Bind the posted form of a file's metadata, as PUT files takes it."""
-    values: dict[str, Any] = {name: page.request.POST.get(name, "").strip() for name in TEXT_FIELDS}
-    amounts, errors = parse_form_amounts(values, ["amount"], currency=values["currency"])
-    money = {"value": Decimal(amounts["amount"]), "currency": values["currency"]} if amounts else None
-    data = {"amount": money, "date": values["date"] or None, "type": values["kind"] or None}
-    body = {"parseStatus": values["parseStatus"], "parseData": data if any(data.values()) else None}
-    form = bind_body(FileSerializer, body, values=values, fields=FORM_FIELD_BY_POINTER, partial=True)
-    form.errors |= errors
-    return form
-
-
 def build_content_response(page: CompanyPage, row: File) -> HttpResponseBase:
     """Build the response with the content: inline where browsers render it safely, else as a download."""
     is_inline = row.content_type in INLINE_CONTENT_TYPES
@@ -248,6 +225,9 @@ def build_content_response(page: CompanyPage, row: File) -> HttpResponseBase:
         content_type=row.content_type,
     )
     response["X-Content-Type-Options"] = "nosniff"
+    if row.content_type == PDF.content_type:
+        response["X-Frame-Options"] = "SAMEORIGIN"
+        csp_replace(PDF_FRAME_POLICY)(lambda request: response)(page.request)
     return csp_update(PDF_VIEWER_POLICY)(lambda request: response)(page.request)
 
 

@@ -17,7 +17,7 @@ from companies.api.serializers import SUCCESS
 from companies.models import parse_id
 from companies.permissions import Permission
 from ledger.files import actions, serializers
-from ledger.files.content_type import CONTENT_KINDS, UnsupportedFileType
+from ledger.files.content_type import CONTENT_KINDS, UnsafeXml, UnsupportedFileType
 from ledger.files.quota import QuotaExceeded
 from ledger.models import File, ParseStatus
 from ledger.recognition.actions.postings import MissingRateError
@@ -35,7 +35,15 @@ class FileViewSet(CompanyViewSet):
     resource, shape = File, serializers.FileSerializer
     uploads = frozenset({"create"})
     refuses = {
-        "create": [actions.FileTooLarge, QuotaExceeded, UnsupportedFileType, "invalid_form"],
+        "create": [
+            actions.FileTooLarge,
+            QuotaExceeded,
+            UnsupportedFileType,
+            UnsafeXml,
+            "invalid_form",
+            *PERIOD_ERRORS,
+            MissingRateError,
+        ],
         **dict.fromkeys(("update", "destroy"), (*PERIOD_ERRORS, MissingRateError)),
     }
     permission_for = {
@@ -73,7 +81,9 @@ class FileViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Upload a PDF, PNG, JPEG, CSV or XML file of at most 20 MiB.
 
-        Larger files return 413 `file_too_large`, other content 415 `unsupported_file_type`."""
+        Larger files return 413 `file_too_large`, other content 415 `unsupported_file_type`, XML with a document type
+        400 `unsafe_xml`. Electronic invoices (EN 16931 in UBL, CII or a Factur-X PDF) are read: `parseStatus` is then
+        `parsed` with `parseData`, or `failed` with `parseError`."""
         form = request.data
         if not hasattr(form, "getlist"):
             raise UnsupportedMediaType(request.content_type or "")

@@ -29,9 +29,3 @@ class SeveralSheets(InvalidInputError):
     """Several sheets of the workbook have movements: save each as a file of its own, and send them one by one."""
 
     code = "several_sheets"
-
-
-class UnsafeXml(InvalidInputError):
-    """The XML contains a document type or entities. Remove them."""
-
-    code = "unsafe_xml"

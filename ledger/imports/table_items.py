@@ -14,6 +14,7 @@ from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY, Fault
 from ledger.calc.delimited_text import Line, Lines, MalformedTable, TableLimit, open_text, read_delimited_lines
 from ledger.calc.transaction_fields import OTHER_TEXTS
+from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.amounts import trim_trailing_zeros
 from ledger.imports.calc.balance_run import BalanceRun, Balances
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_value
@@ -40,7 +41,6 @@ from ledger.imports.file_errors import (
     TooManyRows,
     UnreadableCell,
     UnreadableTable,
-    UnsafeXml,
 )
 from ledger.imports.import_body import (
     MAX_IMPORT_ITEMS,

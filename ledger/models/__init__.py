@@ -28,7 +28,7 @@ from ledger.models.closings import MAX_REASON_LENGTH, ChangeEntry, Closing, Figu
 from ledger.models.derived_tables import DayMovement, Habit, MonthMovement, MonthResult
 from ledger.models.dismissed_matches import RefusedMatch
 from ledger.models.external_ids import ExternalIdTaken
-from ledger.models.files import File, FileTransaction, ParseStatus
+from ledger.models.files import File, FileTransaction, ParseError, ParseStatus
 from ledger.models.products import Product, ProductExternalId, ProductGroup, ProductGroupNotEmpty, ProductInUse
 from ledger.models.rates import Rate, RateLoad
 from ledger.models.recurring_revenue import RecurringBook, RecurringMonth
@@ -102,6 +102,7 @@ __all__ = [
     "MonthMovement",
     "MonthResult",
     "Operator",
+    "ParseError",
     "ParseStatus",
     "PendingBefore",
     "PlType",

@@ -5,9 +5,10 @@ from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Value
 
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
+from ledger import hooks
 from ledger.models.transactions import Transaction
 
 
@@ -19,11 +20,28 @@ class ParseStatus(models.TextChoices):
     IGNORED = "ignored"
 
 
+class ParseError(models.TextChoices):
+    """Why the electronic invoice in a file could not be read."""
+
+    UNSAFE_XML = "unsafe_xml"
+    UNREADABLE_XML = "unreadable_xml"
+    UNREADABLE_PDF = "unreadable_pdf"
+    TOO_LARGE = "too_large"
+    NOT_AN_INVOICE = "not_an_invoice"
+    SEVERAL_INVOICES = "several_invoices"
+    INVALID_INVOICE = "invalid_invoice"
+    UNSUPPORTED_CURRENCY = "unsupported_currency"
+
+
 class FileQuerySet(CompanyOwnedQuerySet["File"]):
     def with_transaction_ids(self, company_id: UUID) -> Self:
-        """Annotate transaction_ids, sorted."""
+        """Annotate transaction_ids, sorted, and planned_transaction_id."""
         links = FileTransaction.objects.for_company(company_id).filter(file=OuterRef("id"))
-        return self.annotate(transaction_ids=ArraySubquery(links.order_by("transaction_id").values("transaction_id")))
+        (planned_lookup,) = hooks.build_planned_file_lookup.run(company_id) or (Value(None),)
+        return self.annotate(
+            transaction_ids=ArraySubquery(links.order_by("transaction_id").values("transaction_id")),
+            planned_transaction_id=planned_lookup,
+        )
 
     def unattached(self) -> Self:
         """Return files without a transaction."""
@@ -43,8 +61,10 @@ class File(CompanyOwned, Audited):
     storage_path = models.CharField(max_length=200)
     parse_status = models.CharField(max_length=10, choices=ParseStatus, default=ParseStatus.OPEN)
     parse_data = models.JSONField(null=True)
+    parse_error = models.CharField(max_length=30, choices=ParseError, null=True)  # noqa: DJ001 - null on the wire
 
-    transaction_ids: list[UUID]  # annotated by `with_transaction_ids`
+    transaction_ids: list[UUID]  # both annotated by `with_transaction_ids`
+    planned_transaction_id: UUID | None = None
 
     objects = FileQuerySet.as_manager()
 
@@ -55,7 +75,12 @@ class File(CompanyOwned, Audited):
             models.Index(fields=["company", "storage_path"], name="file_by_storage_path"),
         ]
         constraints = [
-            models.CheckConstraint(condition=Q(parse_status__in=ParseStatus.values), name="file_parse_status_known")
+            models.CheckConstraint(condition=Q(parse_status__in=ParseStatus.values), name="file_parse_status_known"),
+            models.CheckConstraint(
+                condition=Q(parse_error__isnull=True)
+                | Q(parse_error__in=ParseError.values, parse_status=ParseStatus.FAILED),
+                name="file_parse_error_of_failed",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -63,8 +88,8 @@ class File(CompanyOwned, Audited):
 
     @property
     def shown_beside(self) -> str:
-        """The transaction ids, if they were annotated: they are a part of the version of the file."""
-        return " ".join(map(str, getattr(self, "transaction_ids", ())))
+        """The annotated ids: they are a part of the version of the file."""
+        return " ".join(map(str, [*getattr(self, "transaction_ids", ()), self.planned_transaction_id or ""])).strip()
 
 
 class FileTransaction(CompanyOwned):

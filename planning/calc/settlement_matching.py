@@ -12,6 +12,7 @@ from uuid import UUID
 from ledger.money.calc.fx import RateLookupError, RateTable, convert
 from ledger.money.calc.money import round_half_up
 
+EQUAL_EVIDENCE, SIMILAR_EVIDENCE = ("amount", "date"), ("similarAmount", "date")
 CONVERSION_TOLERANCE = Decimal("1.01")  # converting with two rates may lose the last digit
 
 
@@ -41,13 +42,16 @@ class SettlementMatch:
     """A transaction that could settle an occurrence.
 
     `days` is the distance of their dates. `difference` is the transaction's amount less the planned one, in the
-    plan's currency: -5 where 105 went out for 100, or 95 came in for 100.
+    plan's currency: -5 where 105 went out for 100, or 95 came in for 100. `evidence` says why: `number`, `reference`,
+    `amount`, `similarAmount`, `counterparty`, `date`. Of equal candidates each is a match, and `is_ambiguous`.
     """
 
     occurrence: OpenOccurrence
     transaction: BookedTransaction
     days: int
     difference: Decimal
+    evidence: tuple[str, ...] = ()
+    is_ambiguous: bool = False
 
 
 def match_occurrences(
@@ -141,6 +145,7 @@ def iter_fitting_matches(
                 transaction,
                 abs((transaction.date - occurrence.date).days),
                 round_half_up(difference, occurrence.currency),
+                SIMILAR_EVIDENCE if difference else EQUAL_EVIDENCE,
             )
 
 

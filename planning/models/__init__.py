@@ -1,5 +1,6 @@
 """Rows of planning."""
 
+from planning.models.invoice_files import InvoiceFile
 from planning.models.plan_items import PlanItem
 from planning.models.planned_transactions import (
     DATE_RULE_CHOICES,
@@ -24,6 +25,7 @@ __all__ = [
     "MONTHLY_FREQUENCIES",
     "OVERRIDE_COLUMNS",
     "Frequency",
+    "InvoiceFile",
     "PlanItem",
     "PlannedOverride",
     "PlannedSource",

@@ -301,6 +301,9 @@ class WriteOffRequest(StrictSerializer):
     reason = fields.TextField(max_length=MAX_REASON_LENGTH, help_text="Why it is written off.")
 
 
+MATCH_EVIDENCE = ["number", "reference", "amount", "similarAmount", "counterparty", "date"]
+
+
 class MatchSerializer(StrictSerializer):
     """A transaction that could settle an occurrence."""
 
@@ -312,6 +315,12 @@ class MatchSerializer(StrictSerializer):
         "paid and 100.00 planned."
     )
     days = fields.CountField(help_text="Days between the two dates.")
+    evidence = fields.ListField(
+        child=fields.ChoiceField(choices=MATCH_EVIDENCE),
+        max_length=len(MATCH_EVIDENCE),
+        help_text="Why it matches: `number` or `reference` of the invoice in the text, exact `amount`, `similarAmount` "
+        "(within 10%), `counterparty`, `date` (within 10 days).",
+    )
 
     def to_representation(self, match: SettlementMatch) -> dict[str, Any]:
         awaited = match.occurrence
@@ -321,4 +330,5 @@ class MatchSerializer(StrictSerializer):
             "transactionId": str(match.transaction.id),
             "difference": format_amount(match.difference, awaited.currency),
             "days": match.days,
+            "evidence": list(match.evidence),
         }

@@ -198,10 +198,12 @@ class PlannedTransactionViewSet(PlanningViewSet):
     def matches(self, request: Request, company_id: str) -> Response:
         """List transactions that could settle occurrences in the window.
 
-        A match has the same account (any if none is set) and direction, an amount within 10% and a date within 10 days.
-        The closest date comes first, then the closest amount. Each occurrence and transaction is in at most one match.
-        Other currencies are converted at the rate of the transaction date. Rejected matches and planned transactions
-        with `settledBy` category are omitted. Also needs `transactions:read`.
+        Invoices come first: matched by their number or a reference in the transaction's text, whatever its date, or by
+        counterparty and exact amount. Other matches have the same account (any if none is set) and direction, an amount
+        within 10% and a date within 10 days, the closest date first. Each occurrence and transaction is in one match,
+        unless candidates are equal: then all are listed. Other currencies are converted at the rate of the transaction
+        date. Rejected matches and planned transactions with `settledBy` category are omitted. Also needs
+        `transactions:read`.
         """
         window = self.parse_body(OccurrenceWindow)
         self.require_permission(Permission.TRANSACTIONS_READ)

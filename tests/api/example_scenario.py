@@ -301,10 +301,12 @@ def upload_files(story: Scenario, ids: dict[str, str]) -> None:
     kept = story.upload("files", name="hosting.csv", content=RECEIPT, transactionIds=[ids["hosting transaction"]])["id"]
     story.get("files")
     story.get(f"files/{kept}")
-    amount = {"value": -119, "currency": "EUR"}
+    amount = {"value": 119, "currency": "EUR"}
     read = {"amount": amount, "date": "2025-12-31", "type": "invoice"}
     story.put(f"files/{kept}", {"parseStatus": "parsed", "parseData": read})
     story.get(f"files/{kept}/content")
+    planned = story.post(f"files/{kept}/plan", {"accountId": ids["bank"], "direction": "out"})["id"]
+    story.delete(f"planned_transactions/{planned}")
     ids["file"] = kept
 
 

@@ -67,6 +67,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "categories": {"name": "x", "emoji": "x", "plTypes": ["ga"], "order": 1},
     "counterparties": {"type": "customer", "name": "x", "externalId": "x"},
     "files": {},
+    "files/{}/plan": {"accountId": "accounts", "direction": "out"},
     "statements": {"accountId": "accounts"},
     "planned_transactions": {**PLANNED, "recurrence": RULE, "categoryId": "categories", "invoiceDate": "2024-01-01",
                              "usingDateRule": {"type": "month"}, "passThroughTaxAmount": "-0.10",
@@ -137,6 +138,8 @@ def create_all_rows(api: Any) -> dict[str, str]:
     made = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
     assert made.status_code == 201, made.content
     ids["files"] = made.json()["id"]
+    invoice = {"amount": {"value": 5, "currency": "EUR"}, "date": "2024-01-02"}
+    assert api.put(f"files/{ids['files']}", {"parseData": invoice}).status_code == 200
     return ids
 
 

@@ -26,7 +26,7 @@ BENCHMARKS = (
         "rules",
         "exports",
     ),
-    *("webhooks", "events", "assistants", "pages", "fairness", "closings", "sandbox", "scenarios"),
+    *("webhooks", "events", "assistants", "pages", "fairness", "closings", "sandbox", "scenarios", "invoices"),
 )
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 

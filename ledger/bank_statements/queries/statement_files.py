@@ -42,6 +42,7 @@ from ledger.bank_statements.table_errors import check_refused
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY
 from ledger.calc.delimited_text import Lines
 from ledger.calc.transaction_fields import OTHER_TEXTS
+from ledger.files.content_type import UnsafeXml
 from ledger.imports import progress
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_value, mark_kept, normalize_csv_settings
 from ledger.imports.calc.detection import (
@@ -53,7 +54,7 @@ from ledger.imports.calc.entries import Entry, EntryList
 from ledger.imports.calc.movements import LeftOut
 from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.encoding_choices import Choice, find_encoding_choices
-from ledger.imports.file_errors import UnreadableCell, UnreadableTable, UnsafeXml
+from ledger.imports.file_errors import UnreadableCell, UnreadableTable
 from ledger.imports.import_body import MAX_IMPORT_ITEMS, TransactionImportRequest
 from ledger.imports.queries.account_numbers import list_numbered_accounts
 from ledger.imports.table_items import (

@@ -41,9 +41,17 @@ COPIED_FIELDS = (
 
 
 def create_planned_transaction(
-    *, company: Company, context: AuditContext, source: PlannedSource, values: dict[str, Any]
+    *,
+    company: Company,
+    context: AuditContext,
+    source: PlannedSource,
+    values: dict[str, Any],
+    made_from: dict[str, Any] | None = None,
 ) -> PlannedTransaction:
     """Create a planned transaction from the values that its serializer parsed.
+
+    Args:
+        made_from: what the audit entry names besides, such as the file with the invoice.
 
     Raises:
         ValidationFailed: the values do not fit together.
@@ -56,7 +64,7 @@ def create_planned_transaction(
             setattr(planned, name, value)
         change.insert(planned)
         store_override_rows(planned, patches, removed=set())
-        change.record(planned, f"{planned.entity_type}.created", after=snapshot_row(planned))
+        change.record(planned, f"{planned.entity_type}.created", after=snapshot_row(planned) | (made_from or {}))
     return planned
 
 

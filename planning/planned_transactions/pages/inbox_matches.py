@@ -5,6 +5,7 @@ from itertools import islice
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.models import parse_id
 from companies.pages.amount_formats import format_money
@@ -18,6 +19,12 @@ from planning.planned_transactions.pages.outlook import UpcomingOccurrence, list
 from planning.planned_transactions.serializers import parse_date_or_none
 
 MAX_OFFERS = 20
+EVIDENCE_LABELS = {  # of what is more than a near date
+    "number": gettext_lazy("invoice number in the text"),
+    "reference": gettext_lazy("reference in the text"),
+    "amount": gettext_lazy("same amount"),
+    "counterparty": gettext_lazy("same counterparty"),
+}
 
 
 def list_inbox_offers(page: CompanyPage) -> list[InboxOffer]:
@@ -52,10 +59,12 @@ def build_settlement_offer(
     expected_text = _("expected {day}, {amount}").format(
         day=format_local_day(expected.date), amount=format_money(upcoming.amount, expected.amount_currency)
     )
+    labels = [str(EVIDENCE_LABELS[name]) for name in upcoming.evidence if name in EVIDENCE_LABELS]
+    evidence_text = f" · {', '.join(labels)}" if labels else ""
     return InboxOffer(
         what=expected.name,
         detail=f"{format_local_day(transaction.date)} {counterparty_name} · "
-        f"{names.get_account_name(transaction.account_id)} · {expected_text}",
+        f"{names.get_account_name(transaction.account_id)} · {expected_text}{evidence_text}",
         amount=transaction.amount_value,
         currency=transaction.amount_currency,
         address=reverse("occurrence-settle", args=[page.company.id, upcoming.planned.id, expected.original_date]),

@@ -21,7 +21,7 @@ from companies.permissions import Permission
 from ledger.calc.months import add_months, get_last_day_of_month
 from ledger.models import Account, Transaction
 from planning.calc.recurrence import OVERDUE_PERIOD, Occurrence, occurrences
-from planning.calc.settlement_matching import OpenOccurrence
+from planning.calc.settlement_matching import OpenOccurrence, SettlementMatch
 from planning.calc.settlements import SettlementState
 from planning.models import PlannedTransaction
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
@@ -51,6 +51,7 @@ class UpcomingOccurrence:
     expected: PlannedOccurrence
     account: str
     match: Transaction | None
+    evidence: tuple[str, ...] = ()  # of the match
 
     @property
     def state(self) -> SettlementState:
@@ -189,34 +190,42 @@ def list_matched_occurrences(page: CompanyPage) -> list[UpcomingOccurrence]:
     rows = list_outlook_rules(page, end=page.today + dt.timedelta(days=MAX_MATCH_DAYS))
     by_id = {planned.id: planned for planned in rows}
     settled = find_settled_amounts(rows)
-    matching_transactions = find_matching_transactions(page, rows, settled=settled)
-    dues = [
-        DueOccurrence(
-            by_id[planned_id],
-            get_planned_occurrence(by_id[planned_id], original_date, today=page.today, settled=settled),
-        )
-        for planned_id, original_date in matching_transactions
-    ]
-    return [to_upcoming_occurrence(due, {}, matching_transactions) for due in sort_due_occurrences(dues)]
+    upcoming = []
+    for match, transaction in list_matching_transactions(page, rows, settled=settled):
+        planned, original_date = by_id[match.occurrence.planned_id], match.occurrence.original_date
+        occurrence = get_planned_occurrence(planned, original_date, today=page.today, settled=settled)
+        upcoming.append(UpcomingOccurrence(planned, occurrence, "", transaction, match.evidence))
+    return sorted(upcoming, key=lambda each: (each.expected.date, each.expected.original_date, each.planned.id))
 
 
 def find_matching_transactions(
     page: CompanyPage, rows: Iterable[PlannedTransaction], *, settled: SettledAmounts
 ) -> dict[tuple[UUID, dt.date], Transaction]:
-    """Return transactions that could settle open occurrences up to ten days ahead.
+    """Return the one transaction that could settle each open occurrence up to ten days ahead.
 
-    Keys are (planned transaction id, original date). Empty without the permissions. The rows have their
-    overrides attached. Four statements.
+    Keys are (planned transaction id, original date). An occurrence with equal candidates has none.
+    """
+    return {
+        (match.occurrence.planned_id, match.occurrence.original_date): transaction
+        for match, transaction in list_matching_transactions(page, rows, settled=settled)
+        if not match.is_ambiguous
+    }
+
+
+def list_matching_transactions(
+    page: CompanyPage, rows: Iterable[PlannedTransaction], *, settled: SettledAmounts
+) -> list[tuple[SettlementMatch, Transaction]]:
+    """Return the matches of open occurrences up to ten days ahead, each with its transaction.
+
+    Empty without the permissions. The rows have their overrides attached. At most seven statements.
     """
     if not (page.has_permission(Permission.TRANSACTIONS_READ) and page.has_permission(Permission.PLANNING_WRITE)):
-        return {}
+        return []
     start, last = get_outlook_window(page.today)[0], page.today + dt.timedelta(days=MAX_MATCH_DAYS)
     open_occurrences = iter_open_occurrences(rows, start=start, end=last, today=page.today, settled=settled)
     pairs = match_open_occurrences(company=page.company, open_occurrences=open_occurrences, days=(start, last))
     transactions = Transaction.objects.for_company(page.company.id).in_bulk([pair.transaction.id for pair in pairs])
-    return {
-        (pair.occurrence.planned_id, pair.occurrence.original_date): transactions[pair.transaction.id] for pair in pairs
-    }
+    return [(pair, transactions[pair.transaction.id]) for pair in pairs]
 
 
 def iter_open_occurrences(

@@ -78,6 +78,7 @@ def show_planned_transactions(page: CompanyPage) -> HttpResponse:
         rules=rule_rows,
         cursor=cursor,
         writes=can_write,
+        uploads=page.has_permission(Permission.FILES_READ) and page.has_permission(Permission.FILES_WRITE),
         missing=missing_currency,
     )
 

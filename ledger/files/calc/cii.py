@@ -1,0 +1,142 @@
+"""Map UN/CEFACT Cross Industry Invoices to the semantic model of EN 16931 (CEN/TS 16931-3-3)."""
+
+from xml.etree.ElementTree import Element
+
+from ledger.files.calc.einvoice import (
+    Adjustment,
+    EInvoice,
+    InvoiceLine,
+    InvoiceReadError,
+    Party,
+    StatedTotals,
+    TaxSubtotal,
+)
+from ledger.files.calc.invoice_xml import (
+    MAX_VAT_ID_LENGTH,
+    find_account_number,
+    find_decimal,
+    find_last_day,
+    find_number,
+    find_required_decimal,
+    find_tax_group,
+    find_text,
+    parse_decimal,
+)
+
+INVOICE_TYPE = "380"  # of a document that states none
+MEANS = "SpecifiedTradeSettlementPaymentMeans"
+
+
+def read_cii_invoice(root: Element) -> EInvoice:
+    """Return the invoice or credit note. Raises InvoiceReadError where a required value is missing or broken."""
+    document, trade = root.find("ExchangedDocument"), root.find("SupplyChainTradeTransaction")
+    agreement = trade.find("ApplicableHeaderTradeAgreement") if trade is not None else None
+    settlement = trade.find("ApplicableHeaderTradeSettlement") if trade is not None else None
+    issue_date = find_last_day(document, "IssueDateTime/DateTimeString") if document is not None else None
+    if trade is None or settlement is None or issue_date is None:
+        raise InvoiceReadError("invalid_invoice")
+    currency = find_text(settlement, "InvoiceCurrencyCode")
+    return EInvoice(
+        type_code=find_text(document, "TypeCode") or INVOICE_TYPE,
+        number=find_number(document, "ID"),
+        issue_date=issue_date,
+        due_date=find_last_day(settlement, "SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString"),
+        currency=currency,
+        seller=read_party(
+            agreement,
+            "SellerTradeParty",
+            iban=find_account_number(
+                settlement,
+                f"{MEANS}/PayeePartyCreditorFinancialAccount/IBANID",
+                f"{MEANS}/PayeePartyCreditorFinancialAccount/ProprietaryID",
+            ),
+        ),
+        buyer=read_party(
+            agreement,
+            "BuyerTradeParty",
+            iban=find_account_number(settlement, f"{MEANS}/PayerPartyDebtorFinancialAccount/IBANID"),
+        ),
+        payment_reference=find_text(settlement, "PaymentReference"),
+        totals=read_totals(settlement, currency),
+        lines=[read_line(line) for line in trade.iterfind("IncludedSupplyChainTradeLineItem")],
+        adjustments=[
+            *map(read_adjustment, settlement.iterfind("SpecifiedTradeAllowanceCharge")),
+            *map(read_service_charge, settlement.iterfind("SpecifiedLogisticsServiceCharge")),
+        ],
+        tax_subtotals=[
+            read_tax_subtotal(tax)
+            for tax in settlement.iterfind("ApplicableTradeTax")
+            if tax.find("CalculatedAmount") is not None
+        ],
+    )
+
+
+def read_party(agreement: Element | None, name: str, *, iban: str) -> Party:
+    party = agreement.find(name) if agreement is not None else None
+    registrations = party.findall("SpecifiedTaxRegistration/ID") if party is not None else []
+    vat_ids = [find_text(each, ".", most=MAX_VAT_ID_LENGTH) for each in registrations if each.get("schemeID") == "VA"]
+    trading_name = find_text(party, "SpecifiedLegalOrganization/TradingBusinessName")
+    return Party(
+        name=find_text(party, "Name") or trading_name,
+        trading_name=trading_name,
+        vat_id=next(filter(None, vat_ids), ""),
+        iban=iban,
+    )
+
+
+def read_totals(settlement: Element, currency: str) -> StatedTotals:
+    sums = settlement.find("SpecifiedTradeSettlementHeaderMonetarySummation")
+    tax_amounts = [
+        parse_decimal(each.text)
+        for each in (sums.iterfind("TaxTotalAmount") if sums is not None else ())
+        if each.get("currencyID", currency) == currency  # another one is in the currency of accounting (BT-111)
+    ]
+    return StatedTotals(
+        line_total=find_decimal(sums, "LineTotalAmount"),
+        allowance_total=find_decimal(sums, "AllowanceTotalAmount"),
+        charge_total=find_decimal(sums, "ChargeTotalAmount"),
+        tax_base=find_decimal(sums, "TaxBasisTotalAmount"),
+        tax_total=tax_amounts[0] if tax_amounts else None,
+        total_with_tax=find_decimal(sums, "GrandTotalAmount"),
+        prepaid=find_decimal(sums, "TotalPrepaidAmount"),
+        rounding=find_decimal(sums, "RoundingAmount"),
+        payable=find_required_decimal(sums, "DuePayableAmount"),
+    )
+
+
+def read_tax_subtotal(tax: Element) -> TaxSubtotal:
+    return TaxSubtotal(
+        tax=find_tax_group(tax, ".", category="CategoryCode", rate="RateApplicablePercent"),
+        base=find_required_decimal(tax, "BasisAmount"),
+        amount=find_required_decimal(tax, "CalculatedAmount"),
+    )
+
+
+def read_adjustment(adjustment: Element) -> Adjustment:
+    amount = find_required_decimal(adjustment, "ActualAmount")
+    is_charge = find_text(adjustment, "ChargeIndicator/Indicator") in ("true", "1")
+    return Adjustment(
+        is_charge=is_charge,
+        amount=amount if is_charge else -amount,
+        tax=find_tax_group(adjustment, "CategoryTradeTax", category="CategoryCode", rate="RateApplicablePercent"),
+    )
+
+
+def read_service_charge(charge: Element) -> Adjustment:
+    """Return a charge for logistics, which the extended profile of Factur-X adds."""
+    return Adjustment(
+        is_charge=True,
+        amount=find_required_decimal(charge, "AppliedAmount"),
+        tax=find_tax_group(charge, "AppliedTradeTax", category="CategoryCode", rate="RateApplicablePercent"),
+    )
+
+
+def read_line(line: Element) -> InvoiceLine:
+    settlement = line.find("SpecifiedLineTradeSettlement")
+    return InvoiceLine(
+        amount=find_required_decimal(settlement, "SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount"),
+        tax=find_tax_group(settlement, "ApplicableTradeTax", category="CategoryCode", rate="RateApplicablePercent"),
+        description=find_text(line, "SpecifiedTradeProduct/Name"),
+        quantity=find_decimal(line, "SpecifiedLineTradeDelivery/BilledQuantity"),
+        unit_price=find_decimal(line, "SpecifiedLineTradeAgreement/NetPriceProductTradePrice/ChargeAmount"),
+    )

@@ -1,0 +1,1 @@
+"""Receivables and payables made from the electronic invoices in files."""

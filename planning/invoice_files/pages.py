@@ -1,0 +1,66 @@
+"""Pages: plan the invoice in a file."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from companies.errors import DomainError
+from companies.models import parse_id
+from companies.pages.context import CompanyPage, company_page
+from companies.permissions import Permission
+from ledger.models import Direction, File
+from planning.invoice_files.actions import find_own_direction, plan_invoice_file, read_file_invoice
+from planning.models import PlannedSource, PlannedTransaction
+from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
+
+
+def render_file_panel(page: CompanyPage, file: File) -> SafeString:
+    """Render what the page of a file says of its receivable or payable; empty where the reader may see none."""
+    if not page.has_permission(Permission.PLANNING_READ):
+        return SafeString("")
+    planned = None
+    if file.planned_transaction_id:
+        rows = PlannedTransaction.objects.for_company(page.company.id)
+        planned = rows.filter(id=file.planned_transaction_id).first()
+    if planned is None and not (file.parse_data and page.has_permission(Permission.PLANNING_WRITE)):
+        return SafeString("")
+    context = {
+        "company": page.company,
+        "file": file,
+        "planned": planned,
+        "direction": None if planned else find_direction_or_none(page, file),
+        "accounts": [(str(key), name) for key, name in list_visible_account_names(page).items()],
+    }
+    return render_to_string("planning/invoice_files/file_panel.html", context, request=page.request)
+
+
+def find_direction_or_none(page: CompanyPage, file: File) -> Direction | None:
+    """Return whether the company receives or pays the invoice; None where that is not clear."""
+    try:
+        return find_own_direction(page.company, read_file_invoice(file))
+    except DomainError:
+        return None
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def plan_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
+    """Create the receivable or payable of the invoice in a file."""
+    if not page.has_permission(Permission.FILES_READ):
+        return page.redirect("planned-rules")
+    direction = page.request.POST.get("direction", "")
+    with page.handle_errors():
+        planned = plan_invoice_file(
+            company=page.company,
+            context=page.audit_context,
+            file_id=file_id,
+            account_id=parse_id(page.request.POST.get("accountId", "")),
+            direction=Direction(direction) if direction in Direction.values else None,
+            source=PlannedSource.MANUAL,
+        )
+        return page.redirect_with_message(
+            _("{name} planned.").format(name=planned.name), "planned-one", planned_id=planned.id
+        )
+    return page.redirect("document", file_id=file_id)

@@ -1,0 +1,150 @@
+"""Invoices are matched by what bank texts say: in proposals, in the inbox, and automatically."""
+
+import datetime as dt
+import re
+from html import unescape
+
+import pytest
+
+from planning.models import PlannedOverride
+
+pytestmark = pytest.mark.django_db
+
+WINDOW = {"startDate": "2026-01-01", "endDate": "2026-12-31"}
+
+
+@pytest.fixture
+def account_id(api):
+    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+
+
+@pytest.fixture
+def vendor(api):
+    return api.post("counterparties", {"type": "vendor", "name": "Nordwind GmbH"}).json()["id"]
+
+
+@pytest.fixture
+def plan_invoice(api, vendor):
+    """Plan an invoice of Nordwind over 119.00, due on 1 April 2026; return its id."""
+
+    def plan(number, **values):
+        body = {
+            "accountId": None, "name": f"Nordwind {number}", "startDate": "2026-04-01", "amountValue": "-119.00",
+            "amountCurrency": "EUR", "invoiceDate": "2026-03-02", "counterparty": {"id": vendor, "type": "vendor"},
+            "externalData": {"invoiceNumber": number},
+        } | values  # fmt: skip
+        answer = api.post("planned_transactions", body)
+        assert answer.status_code == 201, answer.content
+        return answer.json()["id"]
+
+    return plan
+
+
+@pytest.fixture
+def book(api, account_id):
+    """Book a payment of 119.00 on 1 September 2026, without automatic settlement by imports."""
+
+    def book_payment(text, **values):
+        body = {"accountId": account_id, "date": "2026-09-01", "amountValue": "-119.00", "description": text} | values
+        answer = api.post("transactions", body)
+        assert answer.status_code == 201, answer.content
+        return answer.json()["id"]
+
+    return book_payment
+
+
+def list_matches(api):
+    answer = api.post("planned_transactions/matches", WINDOW)
+    assert answer.status_code == 200, answer.content
+    return sorted((each["plannedTransactionId"], each["transactionId"], each["evidence"]) for each in answer.json())
+
+
+def test_number_in_the_text_matches_whatever_the_date(api, plan_invoice, book):
+    first = plan_invoice("NW-2026-17", autoSettle=False)
+    plan_invoice("NW-2026-18", autoSettle=False)
+    payment = book("Rechnung NW 2026/17")
+    assert list_matches(api) == [(first, payment, ["number", "amount"])]
+    (match,) = api.post("planned_transactions/matches", WINDOW).json()
+    assert (match["date"], match["difference"], match["days"]) == ("2026-04-01", "0.00", 153)
+
+
+def test_reference_in_the_text_matches(api, plan_invoice, book):
+    planned = plan_invoice("17", autoSettle=False, externalInvoiceId="RF18539007547034")
+    payment = book("RF18 5390 0754 7034", fromTo="Nordwind GmbH Berlin")
+    assert list_matches(api) == [(planned, payment, ["reference", "amount", "counterparty"])]
+
+
+def test_instalment_is_proposed_with_its_difference(api, plan_invoice, book):
+    plan_invoice("NW-2026-17")
+    book("NW-2026-17", amountValue="-50.00")
+    (match,) = api.post("planned_transactions/matches", WINDOW).json()
+    assert (match["evidence"], match["difference"]) == (["number"], "69.00")
+
+
+def test_amount_and_counterparty_match_within_ten_days_only(api, plan_invoice, book):
+    planned = plan_invoice("17", autoSettle=False)
+    near = book("thanks", date="2026-04-09", fromTo="NORDWIND")
+    book("thanks", date="2026-04-15", fromTo="NORDWIND")
+    assert list_matches(api) == [(planned, near, ["amount", "counterparty"])]
+
+
+def test_two_equal_candidates_are_both_proposed_and_none_is_applied(api, plan_invoice, book):
+    invoices = [plan_invoice("17", startDate="2026-04-01"), plan_invoice("18", startDate="2026-04-02")]
+    payment = book("thanks", date="2026-04-01", fromTo="Nordwind")
+    assert list_matches(api) == sorted((each, payment, ["amount", "counterparty"]) for each in invoices)
+    assert not PlannedOverride.objects.exists()
+
+
+def test_dismissed_pair_is_not_proposed_again(api, owner, acme, plan_invoice, book):
+    first, second = plan_invoice("17", autoSettle=False), plan_invoice("18", autoSettle=False)
+    payment = book("thanks", date="2026-04-01", fromTo="Nordwind")
+    refusal = {"act": "refuse", "id": payment, "other": first, "day": "2026-04-01"}
+    assert owner.post(f"/app/companies/{acme.id}/inbox", refusal).status_code == 303
+    assert list_matches(api) == [(second, payment, ["amount", "counterparty"])]
+
+
+def test_planned_transactions_without_number_match_as_before(api, account_id, book):
+    body = {"accountId": account_id, "name": "Rent", "startDate": "2026-09-03", "amountValue": "-115.00"}
+    planned = api.post("planned_transactions", body).json()["id"]
+    payment = book("rent")
+    assert list_matches(api) == [(planned, payment, ["similarAmount", "date"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "is_settled"),
+    [
+        ("NW-2026-17", {}, True),
+        ("NW-2026-17", {"amountValue": "-118.00"}, False),
+        ("thanks", {"date": "2026-04-01", "fromTo": "Nordwind GmbH"}, False),
+        ("NW-2026-17 and NW-2026-18", {}, False),
+    ],
+    ids=["number and amount", "another amount", "amount and counterparty", "two numbers"],
+)
+def test_booking_settles_an_invoice_by_number_and_equal_amount(api, plan_invoice, book, text, values, is_settled):
+    planned = plan_invoice("NW-2026-17")
+    plan_invoice("NW-2026-18")
+    payment = book(text, **values)
+    override = PlannedOverride.objects.filter(planned_id=planned, transaction_id=payment)
+    assert override.exists() == is_settled
+    if is_settled:
+        assert override.get().original_date == dt.date(2026, 4, 1)
+
+
+def test_settled_invoice_is_not_settled_twice(api, plan_invoice, book):
+    planned = plan_invoice("NW-2026-17")
+    first = book("NW-2026-17")
+    book("NW-2026-17")
+    assert [str(row.transaction_id) for row in PlannedOverride.objects.filter(planned_id=planned)] == [first]
+    assert list_matches(api) == []
+
+
+def test_inbox_offers_both_of_two_equal_candidates_with_their_evidence(owner, acme, api, plan_invoice, book):
+    due = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    for number in ("17", "18"):
+        plan_invoice(number, startDate=due, invoiceDate=due)
+    book("thanks", date=due, fromTo="Nordwind")
+    page = owner.get(f"/app/companies/{acme.id}/inbox").content.decode()
+    text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page)))
+    assert "Nordwind 17" in text
+    assert "Nordwind 18" in text
+    assert "same amount, same counterparty" in text
