@@ -2,7 +2,15 @@
 
 from django.urls import path
 
-from analytics.reports import account, cash_bridge, cash_plan, profit_and_loss, upcoming_movements
+from analytics.reports import (
+    account,
+    cash_bridge,
+    cash_plan,
+    monthly_report,
+    profit_and_loss,
+    shared_report,
+    upcoming_movements,
+)
 from analytics.reports import overview as pages
 from analytics.reports import recurring_revenue as revenue
 from analytics.views import cash, exports, recurring_revenue, results
@@ -44,6 +52,9 @@ urlpatterns = [
     path("app/companies/<str:company_id>/ahead", upcoming_movements.show_upcoming_movements, name="ahead"),
     path("app/companies/<str:company_id>/profit-and-loss", profit_and_loss.show_profit_and_loss, name="profit-and-loss"),
     path("app/companies/<str:company_id>/profit-and-loss.xlsx", profit_and_loss.download_profit_and_loss, name="profit-and-loss-xlsx"),
+    path("app/companies/<str:company_id>/reports", monthly_report.show_reports, name="reports"),
+    path("app/companies/<str:company_id>/reports/<str:month>", monthly_report.show_report, name="report"),
+    path("app/shared/<str:company_id>/<str:token>", shared_report.show_shared_report, name="shared-report"),
     path(
         "app/companies/<str:company_id>/profit-and-loss.csv",
         profit_and_loss.download_profit_and_loss_csv,

@@ -238,18 +238,3 @@ const done = document.getElementById("done");
 if (location.hash === "#done" && !done) window.begin(document.getElementById("main"));
 else if (/^#([top]-|done)/.test(location.hash) && (waits.length || document.querySelector(".inbox-empty")))
   (document.getElementById(location.hash.slice(1)) ?? waits[0] ?? done)?.focus();
-
-// A first visit is drawn before its typeface is asked for, and would else wait for it; base.html begins with it when the
-// cookie says that the browser has it.
-const typeface = document.getElementById("typeface");
-if (typeface.disabled) {
-  typeface.addEventListener("load", () => {
-    const secure = location.protocol === "https:" ? "; secure" : "";
-    document.cookie = `svc-typeface=1; path=/; max-age=${365 * 86400}; samesite=lax${secure}`;
-  });
-  new PerformanceObserver((seen, observer) => {
-    if (!seen.getEntriesByName("first-contentful-paint").length) return;
-    observer.disconnect();
-    typeface.disabled = false;
-  }).observe({ type: "paint", buffered: true });
-}

@@ -95,6 +95,11 @@ class ProfitAndLossTable:
         return [heading.text for heading in self.headings]
 
 
+def format_category_name(name: str) -> str:
+    """Return the name of a category in the reader's language; empty names are those of deleted ones."""
+    return translate_category_name(name) if name else _("a deleted category")
+
+
 def build_statement(
     results_found: Iterable[profit_and_loss.ResultRow],
     *,
@@ -138,9 +143,7 @@ def build_statement(
     remainders = [zero] * len(periods)
     for line in PlType:
         categories = [
-            StatementRow(
-                translate_category_name(name), "category", [cells.get(period, zero) for period in periods], line
-            )
+            StatementRow(format_category_name(name), "category", [cells.get(period, zero) for period in periods], line)
             for (_, name), cells in by_line[line].items()
         ]
         sums = [sum((row.cells[place] for row in categories), start=zero) for place in range(len(periods))]

@@ -23,7 +23,6 @@ from analytics.queries.customers import (
     list_customers,
 )
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.fragment_cache import get_cached_fragment
 from companies.pages.sheets import (
     SheetStyle,
     build_csv_response,
@@ -36,7 +35,7 @@ from ledger.calc.months import format_month
 from ledger.models import Counterparty, CounterpartyType, Product, Subscription, SubscriptionEvent
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.calc.money import format_amount
-from ledger.money.rates import get_rate_table, get_valuation_status
+from ledger.money.rates import get_rate_table
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
 from ledger.subscriptions.serializers.subscriptions import EventSerializer, SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME
@@ -66,18 +65,7 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
     )
     html, style = "", get_sheet_style(page.request)
     if Subscription.objects.for_company(page.company.id).exists():
-        html = get_cached_fragment(
-            company_id=page.company.id,
-            name="recurring-revenue",
-            depends_on=(
-                data.today,
-                data.params.address(),
-                style,
-                *get_valuation_status(),
-                page.company.last_updated_time.isoformat(),
-            ),
-            render=lambda: render_recurring_revenue(data, style),
-        )
+        html = render_recurring_revenue(data, style)
     return page.render(
         "analytics/recurring_revenue.html",
         tab=TAB,

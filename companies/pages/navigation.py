@@ -55,6 +55,18 @@ NAVIGATION = (
         starts_group=True,
     ),
     NavigationItem(
+        "receivables",
+        _("Receivables"),
+        (("receivables", Permission.PLANNING_READ),),
+        "M10 3v9.500M6.500 9l3.500 3.500L13.500 9M3.500 16.500h13",
+    ),
+    NavigationItem(
+        "payables",
+        _("Payables"),
+        (("payables", Permission.PLANNING_READ),),
+        "M10 13V3.500M6.500 7 10 3.500 13.500 7M3.500 16.500h13",
+    ),
+    NavigationItem(
         "plan", _("Plan"), (("plan", Permission.PLANNING_READ),), "M3.500 4h13v12.500h-13zM3.500 8h13M8 8v8.500"
     ),
     NavigationItem(
@@ -69,6 +81,12 @@ NAVIGATION = (
         _("Recurring revenue"),
         (("recurring-revenue", Permission.SUBSCRIPTIONS_READ), ("products", Permission.PRODUCTS_READ)),
         "M15.500 8.500A6 6 0 0 0 4.500 8M4.500 4v4h4M4.500 11.500a6 6 0 0 0 11 .5M15.500 16v-4h-4",
+    ),
+    NavigationItem(
+        "reports",
+        _("Reports"),
+        (("reports", Permission.FINANCIALS_READ),),
+        "M5 3h7l3.500 3.500V17H5zM12 3v3.500h3.500M7.500 10h5M7.500 13h5",
     ),
     NavigationItem(
         "settings",

@@ -125,6 +125,7 @@ def render_plan_grid(
         style=plan_grid_page.style,
         start=format_month(plan_grid_page.months[0]),
         neighbours=plan_grid.find_adjacent_years(plan_grid_page.months[0], today=page.today),
+        today=page.today,
         changed=changed_time and changed_time.isoformat(),
         changed_time=changed_time,
         mended=notice,
