@@ -105,7 +105,7 @@ def build_cohort_sheet(data: RecurringRevenueData, style: SheetStyle) -> Sheet:
     """Build a row for each cohort with a column for each month since: percentage, and the value beside it."""
     cohorts, by_customers = data.cohorts, data.params.cohorts == "customers"
     return Sheet(
-        title=gettext("Cohorts by customers") if by_customers else gettext("Cohorts by revenue"),
+        title=gettext("Cohorts"),
         first=pgettext("customers", "Start month"),
         currency=data.currency,
         columns=[

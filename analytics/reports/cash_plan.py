@@ -94,7 +94,7 @@ def build_month_sheet(page: CompanyPage, months: Sequence[PlannedMonth]) -> Shee
         _("Net"): [month.net for month in months],
     }
     return Sheet(
-        title=_("By month"),
+        title=_("Planned cash flow"),
         first=_("Month"),
         currency=page.company.base_currency,
         columns=[
