@@ -48,7 +48,7 @@ CLOSING_FORMS = {"closings", "closing"}  # they close more months and reopen the
 SENT_DIRECTLY = {
     *("account-delete", "counterparty-delete", "demonstration-reset", "document-attach", "document-detach"),
     *("import-undo", "occurrence-restore", "occurrence-skip", "occurrence-unsettle", "plan-undo"),
-    *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver"),
+    *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver", "report-link-revoke", "closing-link-revoke"),
 }
 REFUSED = {
     *("account-initial", "category-delete", "company-settings", "import-check", "import-undo", "inbox"),
