@@ -29,7 +29,7 @@ PREFLIGHT = {
     "Access-Control-Max-Age": "7200",  # seconds; browsers cap it there
 }
 EXPOSED = (
-    "Content-Disposition, ETag, Idempotency-Replayed, Ignored-Fields, Link, Location, RateLimit-Limit, "
+    "Broken-Changes, Content-Disposition, ETag, Idempotency-Replayed, Ignored-Fields, Link, Location, RateLimit-Limit, "
     "RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Amount, X-Total-Count"
 )
 

@@ -28,7 +28,9 @@ DOCUMENT_METADATA = {
             "Products": "Products and product groups.",
             "Subscriptions": "Customers' subscriptions and changes of their price.",
             "Planned transactions": "Expected one-time and recurring payments.",
+            "Receivables and payables": "Open invoices: what customers owe and what the company owes.",
             "Plan items": "Planned amounts by month and category.",
+            "Scenarios": "What-if changes of what is planned, to query and to adopt.",
             "Data": "Balances, cash flow, P&L, forecast and recurring revenue.",
         }.items()
     ],
@@ -44,6 +46,7 @@ ENUM_PATHS = {
     "BankConnectionStatus": "ledger.accounts.serializers.CONNECTION_STATUSES",
     "BucketInterval": "analytics.serializers.INTERVALS",
     "CalendarUnit": "ledger.models.BillingPeriod",
+    "ChangeKind": "planning.calc.scenario_changes.CHANGE_KINDS",
     "ClosedMode": "ledger.imports.serializers.CLOSED_MODES",
     "ClosingFigure": "ledger.closings.serializers.FIGURES",
     "ClosingMrrType": "ledger.closings.serializers.MRR_TYPES",

@@ -179,6 +179,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/documents/<uuid:file_id>/attach", document_pages.attach_file_page, name="document-attach"),
     path("app/companies/<str:company_id>/documents/<uuid:file_id>/detach", document_pages.detach_file_page, name="document-detach"),
     path("app/companies/<str:company_id>/documents/<uuid:file_id>/delete", document_pages.delete_file_page, name="document-delete"),
+    path("app/companies/<str:company_id>/accounts.csv", account_pages.download_accounts, name="accounts-csv"),
     path("app/companies/<str:company_id>/accounts", account_pages.show_accounts, name="accounts"),
     path("app/companies/<str:company_id>/accounts/new", account_pages.create_account_page, name="account-new"),
     path("app/companies/<str:company_id>/accounts/groups", group_pages.show_account_groups, name="account-groups"),

@@ -1,6 +1,7 @@
 """Fixtures of every test: the database, Acme and Globex, and callers with every kind of credential."""
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import caches
 from django.db import connection
-from django.test import Client
+from django.test import Client, override_settings
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as examples
 from pytest_django.live_server_helper import LiveServer
@@ -20,16 +22,16 @@ from companies import email_limits, mailer
 from companies.actions import companies, invitations
 from companies.auth import api_keys, throttling
 from companies.models import AuditContext, Company, User
-from companies.permissions import ALL_PERMISSIONS, Role, parse_permissions
+from companies.permissions import ALL_PERMISSIONS, parse_permissions
 from config.databases.connection import EmbeddedDatabase
 from config.databases.distribution import distribute_tables
 from config.environment import build_private_storage
 from tests import (
+    base_rows,
     cluster,
     cross_shard_statements,
     database_cleanup,
     error_validation,
-    factories,
     response_validation,
     run_date,
     static_file_cache,
@@ -93,6 +95,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
             if cluster.TESTS_RUN_ON_CLUSTER:
                 cluster.allow_audit_truncation(cursor)
         database_cleanup.install_cleanup()
+        base_rows.prepare_sets()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -110,27 +113,52 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_and_private(tmp_path_factory: Any) -> Iterator[Path]:
+    """Passwords are hashed quickly, mail is sent at once, no budget runs out by accident, and files go to a folder of
+    the run; yields that folder."""
+    folder = tmp_path_factory.mktemp("stored")
+    storages = {
+        **settings.STORAGES,
+        "default": build_private_storage(folder / "files"),
+        "assets": build_private_storage(folder / "assets"),
+    }
+    quick_settings = {
+        "PASSWORD_HASHERS": ["django.contrib.auth.hashers.MD5PasswordHasher"],
+        "RATE_LIMIT": 1_000_000,
+        "SIGN_IN_LIMIT": 1_000_000,
+        "REQUESTS_PER_CREDENTIAL": 100,
+        "THREADS": 200,
+        "STAFF_MFA": False,  # what staff may do is another matter than how they get in
+        "STORAGES": storages,
+    }
+    with pytest.MonkeyPatch.context() as patch, override_settings(**quick_settings):
+        patch.setattr(mailer, "submit_email", mailer.send_email)
+        for limit in ("MAX_EMAILS_PER_ADDRESS_PER_DAY", "MAX_INVITATIONS_PER_USER_PER_DAY"):
+            patch.setattr(invitations, limit, 1_000_000)
+        patch.setattr(companies, "MAX_COMPANIES_PER_DAY", 1_000_000)
+        patch.setattr(email_limits, "MAX_EMAILS_PER_HOUR", 1_000_000)
+        # No statement more where a test takes a minute.
+        patch.setattr(api_keys, "LAST_USED_INTERVAL", timedelta(days=1))
+        yield folder
+
+
 @pytest.fixture(autouse=True)
-def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
-    """Files go to the test's own directory, passwords are hashed quickly, mail is sent at once, and no budget runs out
-    by accident."""
-    monkeypatch.setattr(mailer, "submit_email", mailer.send_email)
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.RATE_LIMIT = settings.SIGN_IN_LIMIT = 1_000_000
-    settings.REQUESTS_PER_CREDENTIAL, settings.THREADS = 100, 200
+def separate(quick_and_private: Path) -> Iterator[None]:
+    """No test finds what an earlier one counted, cached or stored."""
     throttling.forget_local_counts()
-    for limit in ("MAX_EMAILS_PER_ADDRESS_PER_DAY", "MAX_INVITATIONS_PER_USER_PER_DAY"):
-        monkeypatch.setattr(invitations, limit, 1_000_000)
-    monkeypatch.setattr(companies, "MAX_COMPANIES_PER_DAY", 1_000_000)
-    monkeypatch.setattr(email_limits, "MAX_EMAILS_PER_HOUR", 1_000_000)
-    monkeypatch.setattr(
-        api_keys, "LAST_USED_INTERVAL", timedelta(days=1)
-    )  # no statement more where a test takes a minute
-    settings.STAFF_MFA = False  # what staff may do is another matter than how they get in
-    storages = {**settings.STORAGES}
-    storages["default"] = build_private_storage(tmp_path / "files")
-    storages["assets"] = build_private_storage(tmp_path / "assets")
-    settings.STORAGES = storages
+    api_keys.get_key_company_id.cache_clear()
+    for cache in caches.all(initialized_only=True):
+        cache.clear()
+    yield
+    for folder in quick_and_private.iterdir():
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def stored_files(quick_and_private: Path) -> Path:
+    """The folder of the files that users upload."""
+    return quick_and_private / "files"
 
 
 @pytest.fixture(autouse=True)
@@ -169,30 +197,30 @@ def audit_context(now: datetime) -> AuditContext:
 
 @pytest.fixture
 def acme(db: None) -> Company:
-    return factories.make_company(name="Acme")
+    return base_rows.copy_set("acme")
 
 
 @pytest.fixture
 def globex(db: None) -> Company:
-    return factories.make_company(name="Globex")
+    return base_rows.copy_set("globex")
 
 
 @pytest.fixture
 def alice(acme: Company) -> User:
     """Owns Acme."""
-    return factories.make_member(acme, "alice@acme.example", role=Role.OWNER)
+    return base_rows.copy_set("alice")
 
 
 @pytest.fixture
 def bob(acme: Company) -> User:
     """May read Acme."""
-    return factories.make_member(acme, "bob@acme.example", role=Role.VIEWER)
+    return base_rows.copy_set("bob")
 
 
 @pytest.fixture
 def carol(globex: Company) -> User:
     """Owns Globex."""
-    return factories.make_member(globex, "carol@globex.example", role=Role.OWNER)
+    return base_rows.copy_set("carol")
 
 
 class Api:
@@ -249,14 +277,14 @@ def make_api() -> Any:
 
 
 @pytest.fixture
-def api(acme: Company, make_api: Any) -> Api:
+def api(acme: Company) -> Api:
     """Acme's caller with every permission."""
-    return make_api(acme)
+    return Api(acme, key=base_rows.copy_set("acme_key"))
 
 
 @pytest.fixture
-def globex_api(globex: Company, make_api: Any) -> Api:
-    return make_api(globex)
+def globex_api(globex: Company) -> Api:
+    return Api(globex, key=base_rows.copy_set("globex_key"))
 
 
 @pytest.fixture

@@ -2,20 +2,16 @@
 
 import re
 from functools import cache
-from threading import Lock
 from typing import Any
 
-from drf_spectacular.generators import SchemaGenerator
-
 from companies.api.viewsets import ApiViewSet
-
-DOCUMENT_LOCK = Lock()  # tests that ask from several threads: two documents cannot be made at once
+from tests.openapi_document import load_document
 
 
 @cache
 def list_documented_codes() -> dict[tuple[str, str], dict[str, set[str]]]:
     """(method, address) → status → codes."""
-    document = SchemaGenerator().get_schema(request=None, public=True)
+    document = load_document()
     shared = document["components"]["responses"]
     return {
         (method.upper(), re.sub(r"{\w+}", "{}", path)): {
@@ -38,8 +34,7 @@ def find_undocumented_error(view: Any, answer: Any) -> tuple[str, str, int, str]
         return None  # a view that a test called by itself
     method = "GET" if request.method == "HEAD" else request.method
     path = "/" + re.sub(r"<[^>]+>", "{}", request.resolver_match.route)
-    with DOCUMENT_LOCK:
-        known = list_documented_codes().get((method, path))
+    known = list_documented_codes().get((method, path))
     if known is None or answer.data["code"] in known.get(str(answer.status_code), ()):
         return None  # a method that the address does not have
     return method, path, answer.status_code, answer.data["code"]

@@ -42,14 +42,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_itemcollected(item: Any) -> None:
-    """Give each operation that schemathesis tests a node id; it sets their names only."""
-    label = getattr(item, "operation_label", None)
-    if label:
-        item._id = item.id.with_params(label)
-
-
-@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse tests that share a node id."""
     (nodeid, count), *_ = Counter(item.nodeid for item in items).most_common(1) or [("", 0)]

@@ -1,6 +1,6 @@
-"""A template database for tests: migrations are applied once for each state of them.
+"""A template database for tests: migrations are applied and rates loaded once for each state of them.
 
-Applying them takes 13 seconds, copying the result half a second.
+That takes 15 seconds, copying the result half a second.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from django.db import connection
 from psycopg import sql
 
 from config.databases.connection import EmbeddedDatabase
+from ledger.money.rates import load_packaged_rates
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK_NUMBER = 7_300_116  # the advisory lock's number
@@ -22,7 +23,8 @@ LIST_TEMPLATES = "SELECT datname FROM pg_database WHERE datname LIKE 'template_o
 def compute_schema_digest() -> str:
     """Of what a fresh database depends on."""
     found = hashlib.sha256()
-    for path in sorted([*ROOT.glob("*/migrations/*.py"), *ROOT.glob("config/*.py"), ROOT / "requirements.txt"]):
+    sources = [*ROOT.glob("*/migrations/*.py"), *ROOT.glob("config/*.py"), ROOT / "requirements.txt", Path(__file__)]
+    for path in sorted(sources):
         found.update(path.read_bytes())
     return found.hexdigest()[:16]
 
@@ -39,18 +41,19 @@ def prepare_test_template(embedded: EmbeddedDatabase) -> str:
                 server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(old)))
             half_made = "template_of_tests_to_be"
             server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(half_made)))
-            migrate_database(half_made)
+            fill_database(half_made)
             server.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(*map(sql.Identifier, (half_made, name))))
     return name
 
 
-def migrate_database(name: str) -> None:
-    """Applies all migrations to a database beside that of the settings."""
+def fill_database(name: str) -> None:
+    """Apply all migrations to a database beside that of the settings, and load the rates."""
     own = connection.settings_dict["NAME"]
     connection.close()
     connection.settings_dict["NAME"] = name
     try:
         call_command("migrate", verbosity=0, interactive=False)
+        load_packaged_rates(now=datetime.now(tz=UTC))
     finally:
         connection.close()
         connection.settings_dict["NAME"] = own

@@ -12,7 +12,8 @@ from tests.test_permissions import NEEDS, OPERATIONS, OUTSIDE
 
 # Below /companies/{companyId}, with {} for an id: the name of the page of each method.
 PAGE_OF: dict[str, dict[str, str]] = {
-    "": {"GET": "company-settings", "PUT": "company-settings"},
+    "": {"GET": "company-settings", "PUT": "company-settings", "DELETE": "sandbox-delete"},
+    "copy": {"POST": "sandbox-new"},
     "logo": {"PUT": "company-logo", "DELETE": "company-logo"},
     "members": {"GET": "members", "POST": "members"},
     "members/{}": {"GET": "member-permissions", "PUT": "member-permissions", "DELETE": "member-remove"},
@@ -77,9 +78,13 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "planned_transactions/{}/occurrences": {"GET": "planned-one"},
     "planned_transactions/{}/settle": {"POST": "occurrence-settle"},
     "planned_transactions/{}/unsettle": {"POST": "occurrence-unsettle"},
+    "planned_transactions/{}/write_off": {"POST": "occurrence-write-off"},
     "planned_transactions/{}/overrides/{}": {"PUT": "occurrence", "DELETE": "occurrence-restore"},
     "plan_items": {"GET": "plan", "POST": "plan-fill"},
     "plan_items/{}": {"GET": "plan", "PUT": "plan-item", "DELETE": "plan-item-delete"},
+    "scenarios": {"GET": "scenarios", "POST": "scenario-new"},
+    "scenarios/{}": {"GET": "scenario", "PUT": "scenario", "DELETE": "scenario-delete"},
+    "scenarios/{}/adopt": {"POST": "scenario-adopt", "DELETE": "scenario-undo"},
     "products": {"GET": "products", "POST": "product-new"},
     "products/{}": {"GET": "products", "PUT": "product-edit", "DELETE": "product-delete"},
     "product_groups": {"GET": "products", "POST": "product-group-new"},
@@ -99,6 +104,9 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "data/cashBridge": {"POST": "cash-bridge"},
     "data/openTransactions": {"POST": "company"},
     "data/runway": {"POST": "company"},
+    "data/aging": {"POST": "receivables"},
+    "receivables": {"GET": "receivables"},
+    "payables": {"GET": "payables"},
     "data/revenueExpensesBar": {"POST": "company"},
     "data/profitAndLoss": {"POST": "profit-and-loss"},
     "exports/transactions.csv": {"GET": "transactions-export"},

@@ -10,10 +10,10 @@ from analytics.queries.monthly_report import ReportMonth
 from analytics.queries.monthly_rows import ROW_FIELDS
 from analytics.reports.monthly_report_cash import ROW_LABELS
 from analytics.reports.monthly_report_tables import CellFormat, ReportRow, ReportTable
-from analytics.reports.profit_and_loss_table import SUM_LABELS, format_category_name
+from analytics.reports.profit_and_loss_table import format_category_name
 from ledger.closings.calc.figures import Figure
 from ledger.models import EXPENSE_LINES, Account, Category, PlType, RecurringMonth
-from ledger.transactions.pages.labels import LINE_LABELS
+from ledger.transactions.pages.labels import LINE_LABELS, SUBTOTAL_LABELS
 
 ZERO = Decimal(0)
 
@@ -45,8 +45,8 @@ def build_result_table(report: ReportMonth, figures: Sequence[Figure]) -> Report
             rows.append(ReportRow(name, [cells.amount(figure.value)], "category"))
         if line != PlType.NEUTRAL:
             remainder += -total if line in EXPENSE_LINES else total
-        if line in SUM_LABELS:
-            rows.append(ReportRow(SUM_LABELS[line], [cells.amount(remainder)], "sum"))
+        if line in SUBTOTAL_LABELS:
+            rows.append(ReportRow(SUBTOTAL_LABELS[line], [cells.amount(remainder)], "sum"))
     return ReportTable(
         id="results",
         title=_("Profit and loss"),

@@ -19,6 +19,7 @@ from analytics.queries.monthly_report import (
 from analytics.queries.posted_results import CellKey
 from analytics.queries.profit_and_loss import ResultRow, is_favourable
 from analytics.reports.monthly_report_tables import CellFormat, ReportCell, ReportRow, ReportTable
+from analytics.reports.period_headings import PeriodHeading
 from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow, build_statement, format_category_name
 from companies.locales import get_current_locale
 from ledger.calc.months import add_months
@@ -38,7 +39,7 @@ def build_statement_rows(
     return list(
         build_statement(
             rows,
-            heading_by_period=dict.fromkeys(periods, ""),
+            heading_by_period=dict.fromkeys(periods, PeriodHeading("")),
             periods_with_percentage=(),
             currency=report.company.base_currency,
             transactions_url=transactions_url,

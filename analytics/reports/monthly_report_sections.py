@@ -21,10 +21,10 @@ from analytics.queries.runway import Runway
 from analytics.reports import monthly_report_cash, monthly_report_results
 from analytics.reports.monthly_report_results import BuildUrl
 from analytics.reports.monthly_report_tables import CellFormat, ReportCell, ReportRow, ReportTable
-from analytics.reports.profit_and_loss_table import SUM_LABELS, CellAmounts, StatementRow
+from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow
 from companies.permissions import Permission, Permissions
 from ledger.models import PlType
-from ledger.transactions.pages.labels import LINE_LABELS
+from ledger.transactions.pages.labels import LINE_LABELS, SUBTOTAL_LABELS
 
 ZERO = Decimal(0)
 
@@ -134,11 +134,11 @@ def build_cash_rows(cash: CashFigures, runway: Runway, cells: CellFormat) -> lis
 def build_result_figures(results: Sequence[StatementRow], cells: CellFormat) -> list[ReportRow]:
     """Build revenue, gross profit and margin, operating result and result."""
     by_name = {row.name: row for row in results if row.kind != "category"}
-    revenue_label, profit_label = str(LINE_LABELS[PlType.REVENUE]), str(SUM_LABELS[PlType.COGS])
+    revenue_label, profit_label = str(LINE_LABELS[PlType.REVENUE]), str(SUBTOTAL_LABELS[PlType.COGS])
     empty = StatementRow(revenue_label, "line", [CellAmounts(compared=ZERO)], PlType.REVENUE)
     revenue = by_name.get(revenue_label, empty)
     rows = [revenue, by_name[profit_label]]
-    rows += [by_name[str(SUM_LABELS[line])] for line in (PlType.GA, PlType.NO)]
+    rows += [by_name[str(SUBTOTAL_LABELS[line])] for line in (PlType.GA, PlType.NO)]
     figures = [ReportRow(row.name, monthly_report_results.build_result_cells(row, cells)) for row in rows]
     figures.insert(2, build_margin_figure(revenue.cells[0], by_name[profit_label].cells[0], cells))
     return figures

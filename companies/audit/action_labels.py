@@ -24,6 +24,7 @@ ENTITY_LABELS = {
     "file": _("Document"),
     "import": _("Import"),
     "initialBalance": _("Opening balance"),
+    "invoice": _("Invoice"),
     "member": _("Member"),
     "notification": _("Notification"),
     "planItem": _("Plan item"),
@@ -33,6 +34,7 @@ ENTITY_LABELS = {
     "reportCommentary": _("Report commentary"),
     "reportLink": _("Report link"),
     "savedView": _("Saved view"),
+    "scenario": _("Scenario"),
     "subscription": _("Subscription"),
     "subscriptionEvent": _("Subscription price"),
     "transaction": _("Transaction"),
@@ -53,6 +55,7 @@ ENTITY_PHRASES = {
     "file": _("the document"),
     "import": _("the import"),
     "initialBalance": _("the opening balance"),
+    "invoice": _("the invoice"),
     "member": _("the member"),
     "notification": _("the notification"),
     "planItem": _("the plan item"),
@@ -62,6 +65,7 @@ ENTITY_PHRASES = {
     "reportCommentary": _("the commentary on the report"),
     "reportLink": _("a link to the report"),
     "savedView": _("the saved view"),
+    "scenario": _("the scenario"),
     "subscription": _("the subscription"),
     "subscriptionEvent": _("the subscription price"),
     "transaction": _("the transaction"),
@@ -89,6 +93,7 @@ ACTION_PHRASES = {
     "category.replaced": _("replaced the category{name}"),
     "closing.closed": _("closed the month{name}"),
     "closing.reopened": _("reopened the month{name}"),
+    "company.copied": _("created a sandbox"),
     "company.logoRemoved": _("removed the logo"),
     "company.logoReplaced": _("replaced the logo"),
     "company.reset": _("reset the demo company"),
@@ -98,6 +103,11 @@ ACTION_PHRASES = {
     "import.undone": ngettext_lazy(
         "undid the import{name} with {n} transaction", "undid the import{name} with {n} transactions", "count"
     ),
+    "invoice.overridden": _("changed the invoice{name}"),
+    "invoice.paid": _("settled the invoice{name} in full"),
+    "invoice.settled": _("settled a part of the invoice{name}"),
+    "invoice.unsettled": _("unsettled the invoice{name}"),
+    "invoice.writtenOff": _("wrote off the invoice{name}"),
     "member.declined": _("declined the invitation{name}"),
     "member.invited": _("invited{name}"),
     "member.invitedAgain": _("resent the invitation to{name}"),
@@ -112,9 +122,12 @@ ACTION_PHRASES = {
     "plannedTransaction.overridden": _("changed an occurrence of the planned transaction{name}"),
     "plannedTransaction.settled": _("settled the planned transaction{name}"),
     "plannedTransaction.unsettled": _("unsettled the planned transaction{name}"),
+    "plannedTransaction.writtenOff": _("wrote off the planned transaction{name}"),
     "plannedTransactions.settled": ngettext_lazy(
         "settled {n} planned transaction", "settled {n} planned transactions", "count"
     ),
+    "scenario.adopted": _("adopted the scenario{name}"),
+    "scenario.adoptionUndone": _("undid the adoption of the scenario{name}"),
     "subscriptionEvent.retracted": _("retracted a subscription price"),
     "subscriptionEvents.imported": ngettext_lazy(
         "imported {n} subscription price", "imported {n} subscription prices", "count"

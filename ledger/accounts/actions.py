@@ -197,7 +197,7 @@ def set_initial_balance(
             transaction = Transaction(
                 company=company, account=account, source=Source.INITIAL_BALANCE, **transaction_values
             )
-            transaction.description, transaction.categorized_value = "Initial balance", value
+            transaction.description, transaction.categorized_value = "Opening balance", value
             change.create(transaction, "initialBalance.created")
             category = Category.objects.for_company(company.id).for_system_key("initialBalance").get()
             Categorization(company=company, transaction=transaction, category=category, **categorization_values).save(

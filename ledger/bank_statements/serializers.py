@@ -95,7 +95,7 @@ class StatementResult(StrictSerializer):
     )
     skipped_before_data_start = fields.CountField()
     skipped_closed = fields.CountField(
-        help_text="New entries in closed months that `closed: skip` left out, initial balances included."
+        help_text="New entries in closed months that `closed: skip` left out, opening balances included."
     )
     other_account_numbers = serializers.ListField(
         child=fields.TextField(max_length=MAX_ACCOUNT_NUMBER_LENGTH),

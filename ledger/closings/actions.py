@@ -47,7 +47,7 @@ class NotClosed(ConflictError):
 
 
 class CloseChecksFailed(ConflictError):
-    """Checks failed. Finish what they list, or send acknowledge: true to close the months anyway."""
+    """Some checks failed. Finish the listed items, or acknowledge them to close anyway."""
 
     code = "close_checks_failed"
 
@@ -174,6 +174,24 @@ def reopen_months(*, company: Company, context: AuditContext, month: date, reaso
             reason=reason,
         )
     return closings[-1]
+
+
+def copy_closings(*, source: Company, company: Company, counts: dict[str, int], context: AuditContext) -> None:
+    """Copy closings and reopenings to a copy of the company, with digests that name the copy.
+
+    What changed reported figures before stays in the original's audit log.
+    """
+    log_number = LogMonth.objects.for_company(company.id).get_newest_number()
+    previous_digest = None
+    closings = list(Closing.objects.for_company(source.id).order_by("number"))
+    for closing in closings:
+        closing.company, closing.log_number, closing.previous_digest = company, log_number, previous_digest
+        closing.digest = previous_digest = compute_closing_digest(closing)
+    reopenings = list(Reopening.objects.for_company(source.id))
+    for reopening in reopenings:
+        reopening.company = company
+    Closing.objects.bulk_create(closings)
+    Reopening.objects.bulk_create(reopenings)
 
 
 def delete_closings(company: Company) -> None:

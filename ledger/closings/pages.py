@@ -103,7 +103,7 @@ def describe_checks(found: CloseChecks, months: Sequence[date]) -> list[CheckLin
         CheckLine(_("Uncategorized transactions"), found.uncategorized, "transactions", f"?{window}&open=true"),
         CheckLine(_("Pending transactions"), found.pending, "transactions", f"?{window}&pending=true"),
         CheckLine(_("Accounts that are not reconciled"), len(found.unreconciled_accounts), "accounts", ""),
-        CheckLine(_("Overdue planned payments"), found.overdue, "planned", ""),
+        CheckLine(_("Overdue planned transactions"), found.overdue, "planned", ""),
         CheckLine(_("Missing exchange rates"), len(found.missing_rates), "exchange-rates", ""),
     ]
 

@@ -20,7 +20,7 @@ class TooManyRows(TooLargeError):
 
 
 class TableTooLarge(TooLargeError):
-    """A row or a cell of the table is longer than any that is read; the detail names the limit and the line."""
+    """A row or cell of the table exceeds a limit, which the detail names with the line."""
 
     code = "table_too_large"
 

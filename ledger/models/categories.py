@@ -57,19 +57,21 @@ DEFAULT_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
     ],
     PlType.NEUTRAL: [
         ("transfer", gettext_noop("Transfers"), "↔️"),
-        ("initialBalance", gettext_noop("Initial balances"), "🏁"),
+        ("initialBalance", gettext_noop("Opening balances"), "🏁"),
         ("taxPayments", gettext_noop("Tax payments"), "🧮"),
         ("financing", gettext_noop("Equity and loans"), "🌱"),
     ],
 }
 FINANCING_SYSTEM_KEYS = {"financing"}  # default categories that are financing
+RENAMED_DEFAULTS = {"Initial balances": "Opening balances"}  # names that older companies have stored
 _DEFAULT_NAMES = {name for rows in DEFAULT_CATEGORIES.values() for _, name, _ in rows}
 _DEFAULT_EMOJIS: dict[str | None, str] = {key: sign for rows in DEFAULT_CATEGORIES.values() for key, _, sign in rows}
 
 
 def translate_category_name(name: str) -> str:
     """Return the display name of a category: translated if it is one of the default categories."""
-    return gettext(name) if name in _DEFAULT_NAMES else name
+    current_name = RENAMED_DEFAULTS.get(name, name)
+    return gettext(current_name) if current_name in _DEFAULT_NAMES else name
 
 
 def count_using_transactions(company_id: UUID, *, relation: str = "category") -> Any:
@@ -158,6 +160,9 @@ class CounterpartyType(models.TextChoices):
     OTHER = "other"
 
 
+MAX_PAYMENT_TERMS = 999  # days
+
+
 class CounterpartyQuerySet(CompanyOwnedQuerySet["Counterparty"]):
     def with_transaction_counts(self, company_id: UUID) -> Self:
         """Annotate used_transactions: in how many transactions the counterparty is used."""
@@ -177,6 +182,7 @@ class Counterparty(CompanyOwned, Audited):
     type = models.CharField(max_length=20, choices=CounterpartyType)
     name = models.CharField(max_length=300)
     external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    payment_terms = models.SmallIntegerField(null=True)  # days after the invoice date
 
     in_use = CounterpartyInUse
     objects = CounterpartyQuerySet.as_manager()
@@ -186,6 +192,10 @@ class Counterparty(CompanyOwned, Audited):
         indexes = [models.Index("company", Lower(Left("name", 100)), name="counterparty_by_name")]
         constraints = [
             models.CheckConstraint(condition=Q(type__in=CounterpartyType.values), name="counterparty_type_known"),
+            models.CheckConstraint(
+                condition=Q(payment_terms__gte=0, payment_terms__lte=MAX_PAYMENT_TERMS),
+                name="counterparty_terms_in_range",
+            ),
             models.UniqueConstraint(
                 fields=["company", "type", "external_id"],
                 condition=Q(external_id__isnull=False),

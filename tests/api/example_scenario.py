@@ -155,6 +155,7 @@ def run_scenario(story: Scenario) -> Iterator[str]:
     yield story.company
     apps = story.get("connected_apps", session=True)
     change_settings(story)
+    copy_company(story)
     ids = record_transactions(story)
     categorize_transactions(story, ids)
     manage_rules(story, ids)
@@ -202,6 +203,11 @@ def change_settings(story: Scenario) -> None:
     story.put("", {"name": "Initech GmbH", "plShowAllCategories": True})
     story.put("logo", {"imageBase64": PNG})
     story.delete("logo")
+
+
+def copy_company(story: Scenario) -> None:
+    sandbox = story.post("copy", {"name": "What if we hire", "expiresInDays": 14}, session=True)
+    story.delete(f"/companies/{sandbox['id']}", session=True)
 
 
 def record_transactions(story: Scenario) -> dict[str, str]:
@@ -361,6 +367,14 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     story.post(f"planned_transactions/{hosting}/settle", settled)
     story.get("planned_transactions/due", window)
     story.post(f"planned_transactions/{hosting}/unsettle", {"date": match["date"]})
+    story.post(f"planned_transactions/{hosting}/write_off", {"date": match["date"], "reason": "Waived"})
+    terms = {"dueDate": "2026-01-15", "invoiceNumber": "2025-118"}
+    invoice = {"name": "Invoice 2025-118", "startDate": "2025-12-16", "amountValue": "1190.00", "recurrence": None}
+    owed = story.post("planned_transactions", rent | invoice | {"invoiceDate": "2025-12-16", "externalData": terms})
+    story.get("receivables", {"asOf": "2026-01-31"})
+    story.get("payables", {"asOf": "2026-01-31"})
+    story.post("data/aging", {"kind": "receivables", "asOf": "2026-01-31"})
+    story.delete(f"planned_transactions/{owed['id']}")
     story.delete(f"planned_transactions/{hosting}")
     growing = {"type": "relative", "amount": {"value": 120, "currency": "EUR"}, "relativeChange": 0.05}
     line = {"month": "2025-12", "plType": "cogs", "categoryId": ids["hosting"], "amount": growing}
@@ -369,6 +383,19 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     story.get(f"plan_items/{item}")
     story.put(f"plan_items/{item}", {"duration": 36})
     ids |= {"planned": planned, "item": item}
+    manage_scenarios(story, ids)
+
+
+def manage_scenarios(story: Scenario, ids: dict[str, str]) -> None:
+    raised = {"kind": "scale", "plannedTransactionId": ids["planned"], "percent": 5, "from": "2026-03-01"}
+    late = {"kind": "shift", "plannedTransactionId": ids["planned"], "days": 10, "to": "2026-02-28"}
+    scenario = story.post("scenarios", {"name": "Higher rent", "changes": [raised]})["id"]
+    story.get("scenarios")
+    story.get(f"scenarios/{scenario}")
+    story.put(f"scenarios/{scenario}", {"changes": [raised, late]})
+    story.post(f"scenarios/{scenario}/adopt")
+    story.delete(f"scenarios/{scenario}/adopt")
+    story.delete(f"scenarios/{scenario}")
 
 
 def query_data(story: Scenario) -> None:

@@ -38,11 +38,10 @@ TEXTS = {name: {"operator": "contains", "value": "seeded"} for name in ("fromTo"
 
 @dataclass
 class Seeded:
-    """The company's caller, the name of each list → the id of a row in it, and where its files are."""
+    """The company's caller, and the name of each list → the id of a row in it."""
 
     api: Api
     rows: dict[str, str]
-    storages: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +57,7 @@ def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any)
             company=company, context=audit_context, name="seeded", permissions=ALL_PERMISSIONS, creator=None
         )
         api = Api(company, key=key.text)
-        yield Seeded(api=api, rows=make_rows(api), storages=storages)
+        yield Seeded(api=api, rows=make_rows(api))
         transaction.set_rollback(True)
 
 
@@ -108,7 +107,6 @@ def upload_file(api: Api) -> str:
 
 
 @pytest.fixture
-def stocked(seeded: Seeded, quick_and_private: None, settings: Any) -> Seeded:
+def stocked(seeded: Seeded) -> Seeded:
     """The same for one test, whose changes are undone: with a browser of its own."""
-    settings.STORAGES = seeded.storages
-    return Seeded(Api(seeded.api.company, key=seeded.api.key), dict(seeded.rows), seeded.storages)
+    return Seeded(Api(seeded.api.company, key=seeded.api.key), dict(seeded.rows))

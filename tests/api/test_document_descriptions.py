@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drf_spectacular.generators import SchemaGenerator
 
 from analytics.query_window import MAX_BAR_COUNT, MAX_WINDOW_DAYS, MAX_WINDOW_MONTHS
 from companies.api import limits
@@ -16,8 +15,9 @@ from config.field_descriptions import COMPONENT_DESCRIPTIONS, list_description_k
 from config.field_texts import FIELD_DESCRIPTIONS
 from config.openapi_metadata import ENUM_PATHS
 from tests.api.test_document import resolve_reference
+from tests.openapi_document import load_document
 
-DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+DOCUMENT = load_document()
 OPERATIONS = [
     (method.upper(), path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()
 ]

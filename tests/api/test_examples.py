@@ -5,7 +5,6 @@ import os
 from typing import Any
 
 import pytest
-from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 
 from companies.api.openapi.examples import EXAMPLES_FILE
@@ -14,10 +13,11 @@ from oauth.registration import register_app
 from tests.api.example_scenario import Scenario, run_scenario, sign_in
 from tests.factories import UserFactory
 from tests.oauth.conftest import REDIRECT, OAuthFlow
+from tests.openapi_document import load_document
 
 pytestmark = pytest.mark.django_db
 
-DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+DOCUMENT = load_document()
 OPERATIONS = [operation for item in DOCUMENT["paths"].values() for operation in item.values()]
 
 

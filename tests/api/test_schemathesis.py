@@ -10,6 +10,7 @@ Each is undone after its answer, so that all find the same rows.
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from zlib import crc32
 
@@ -18,9 +19,12 @@ import schemathesis
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, settings
+from schemathesis.checks import load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.generation import GenerationMode
+from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.generation.meta import TestPhase
+from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.specs.openapi import checks
 
 from companies.api.limits import MAX_LINE_LENGTH
@@ -28,8 +32,9 @@ from companies.names import LINE_BREAKS, NAME_PATTERN
 from config.wsgi import application as served
 from tests.api.request_bodies import FUZZ
 from tests.api.seeded_company import Seeded, seeded, stocked
+from tests.openapi_document import load_document
 from tests.test_isolation import ROW_OF_FIELD
-from tests.test_permissions import DOCUMENT, strip_company_path
+from tests.test_permissions import strip_company_path
 
 pytestmark = pytest.mark.django_db
 assert seeded  # fixtures
@@ -88,13 +93,18 @@ def escape_json(pattern: str) -> str:
     return json.dumps(pattern)[1:-1]
 
 
-# A name's pattern looks ahead for something to see. No length can be worked into such a one: it is searched for, and
-# that takes minutes of each worker. What is made up without the look ahead is hardly ever blank.
-SIMPLIFIED_DOCUMENT = json.dumps(DOCUMENT, default=str).replace(
-    escape_json(NAME_PATTERN), escape_json(rf"^[^{LINE_BREAKS}]+$")
-)
-schema = schemathesis.openapi.from_dict(json.loads(SIMPLIFIED_DOCUMENT), config=SchemathesisConfig.from_dict(CONFIG))
-schema.app = application
+@cache
+def load_schema() -> Any:
+    """The document as schemathesis reads it.
+
+    A name's pattern looks ahead for something to see. No length can be worked into such a one: it is searched for, and
+    that takes minutes. What is made up without the look ahead is hardly ever blank.
+    """
+    simplified = json.dumps(load_document()).replace(escape_json(NAME_PATTERN), escape_json(rf"^[^{LINE_BREAKS}]+$"))
+    schema = schemathesis.openapi.from_dict(json.loads(simplified), config=SchemathesisConfig.from_dict(CONFIG))
+    schema.app = application
+    load_all_checks()
+    return schema
 
 
 @pytest.fixture(scope="module")
@@ -162,15 +172,30 @@ def is_left_out(case: Any) -> bool:
     return not FUZZ and bounds and crc32(repr((case.query, case.body)).encode(errors="replace")) % 4 != 1
 
 
-@schema.parametrize()
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
-def test_schemathesis_responses_match_the_document(case, seeded, statuses):
-    if is_left_out(case):
-        return
-    headers, off = seeded.api.headers, list(list_disabled_checks(case))
-    use_seeded_rows(case, seeded)
-    with transaction.atomic():
-        answer = case.call(headers=headers)
-        statuses[answer.status_code] += 1
-        case.validate_response(answer, headers=headers, excluded_checks=off, transport_kwargs={"headers": headers})
-        transaction.set_rollback(True)
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [(method.upper(), path) for path, item in load_document()["paths"].items() for method in item],
+)
+def test_schemathesis_responses_match_the_document(method, path, seeded, statuses):
+    @settings(deadline=None, suppress_health_check=list(HealthCheck))
+    def send(case: Any) -> None:
+        if is_left_out(case):
+            return
+        headers, off = seeded.api.headers, list(list_disabled_checks(case))
+        use_seeded_rows(case, seeded)
+        with transaction.atomic():
+            answer = case.call(headers=headers)
+            statuses[answer.status_code] += 1
+            case.validate_response(answer, headers=headers, excluded_checks=off, transport_kwargs={"headers": headers})
+            transaction.set_rollback(True)
+
+    # As the plugin of pytest does it, which would make up all requests while tests are collected: half a minute.
+    schema = load_schema()
+    run = build_operation_test(
+        config=schema.config,
+        operation=schema[path][method],
+        test_func=send,
+        given_kwargs={},
+        feedback=FeedbackSources(),
+    )
+    run()

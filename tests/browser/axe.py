@@ -8,10 +8,12 @@ SCRIPT = Axe().axe_script
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # of WCAG 2.2, off by itself
 
 
-def list_violations(page: Any) -> list[str]:
-    """Rule by rule, the first places where it is broken; axe takes what could be unfolded for hidden."""
+def list_violations(page: Any, *rules: str) -> list[str]:
+    """Rule by rule (of all, where none are named), the first places where it is broken; axe takes what could be
+    unfolded for hidden."""
     page.evaluate("document.querySelectorAll('.part').forEach((part) => (part.open = true))")
     if not page.evaluate("'axe' in window"):
         page.evaluate(SCRIPT)
-    found = page.evaluate("(options) => axe.run(options)", OPTIONS)["violations"]
+    options = OPTIONS | ({"runOnly": {"type": "rule", "values": rules}} if rules else {})
+    found = page.evaluate("(options) => axe.run(options)", options)["violations"]
     return [f"{each['id']}: {[node['html'][:120] for node in each['nodes']][:3]}" for each in found]

@@ -104,13 +104,13 @@ def complaints(page: Any) -> Iterator[list[str]]:
     assert [text for text in said if "Failed to load resource" not in text] == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served() -> Iterator[DemoSite]:
-    """A server with a company that has something on every page."""
+    """A server with a company that has something on every page. Tests only look."""
     with serve_demo_site() as found:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cookies(served: DemoSite, browser: Any) -> Any:
     return served.signed_in(browser)

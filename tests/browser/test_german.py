@@ -9,7 +9,7 @@ import pytest
 
 from companies.locales import get_month_names
 from config import catalogs
-from tests.browser.demo_site import ROUTES, SIGNED_OUT, is_page, serve_demo_site
+from tests.browser.demo_site import ROUTES, SIGNED_OUT, is_page
 from tests.browser.fonts import list_too_wide
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -37,15 +37,8 @@ print(json.dumps(said))
 
 
 @pytest.fixture(scope="module")
-def served():
-    with serve_demo_site() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def contexts(browser, served):
+def contexts(browser, served, cookies):
     """By language, and by whether somebody is signed in."""
-    cookies = served.signed_in(browser)
     made = {
         (locale, signed_in): browser.new_context(
             base_url=served.url, locale=locale, extra_http_headers={"Accept-Language": locale}, bypass_csp=True,

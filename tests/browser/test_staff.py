@@ -1,13 +1,11 @@
 """The staff's pages of apps: nothing in them keeps anybody out, in light and dark."""
 
 from base64 import b32decode
-from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
 
 from tests.browser.axe import list_violations
-from tests.browser.demo_site import DemoSite, serve_demo_site
 from tests.companies.auth.mfa.test_mfa import generate_code
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -17,12 +15,6 @@ User.objects.create_superuser("{email}", "correct horse battery")
 from django.contrib.auth.models import Group
 Group.objects.get_or_create(name="Support")
 """
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[DemoSite]:
-    with serve_demo_site() as found:
-        yield found
 
 
 @pytest.fixture(params=["light", "dark"])

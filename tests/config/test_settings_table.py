@@ -9,7 +9,7 @@ import pytest
 from tests.machine import ROOT
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
-TABLE = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", PAGE.split("## The server")[0], re.MULTILINE))
+TABLE = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", PAGE.split("## Settings")[1].split("\n## ")[0], re.MULTILINE))
 
 
 def reads_named_variable(call: ast.Call) -> bool:

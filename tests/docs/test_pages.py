@@ -101,3 +101,14 @@ def test_docs_show_every_screenshot():
     shown = {name for page in PAGES for name in re.findall(r"screenshots/([\w-]+\.webp)", page.read_text())}
     assert files == shown
     assert len(files) == 12
+
+
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_decision_has_context_decision_and_consequences_on_one_page(page):
+    text = page.read_text()
+    assert re.findall(r"^## (.+)$", text, re.M) == ["Context", "Decision", "Consequences"]
+    assert len(text.split()) <= 450
+    assert f"({page.name})" in (page.parent / "README.md").read_text()

@@ -5,6 +5,7 @@ import io
 import openpyxl
 import pytest
 
+from ledger.models import Category, Transaction
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_statement
 from tests.ledger.conftest import get_page_text
 
@@ -83,14 +84,22 @@ def test_generated_texts_are_german_but_user_texts_are_not_translated(german, bo
     late = build_entry("-4.20", "2026-01-16", value_day="2026-01-15", text="Fee")
     take(build_camt(build_statement(late, opening="100", closing="95.80")))
     first, second = sorted(api.get("transactions").json(), key=lambda row: row["amountValue"])
-    assert (first["notes"], second["description"]) == ("Value date 2026-01-15", "Initial balance")
+    assert (first["notes"], second["description"]) == ("Value date 2026-01-15", "Opening balance")
     assert "Wertstellung 15.01.2026" in get_page_text(german.get(f"/{first['id']}"))
     for page in ("", f"/{second['id']}"):
         text = get_page_text(german.get(page))
         assert "Anfangsbestand" in text
-        assert "Initial balance" not in text
         assert "Opening balance" not in text
-    theirs = books.book(main, "-1.00", description="Initial balance", notes="Value date 2026-01-15")
+    theirs = books.book(main, "-1.00", description="Opening balance", notes="Value date 2026-01-15")
     text = get_page_text(german.get(f"/{theirs['id']}"))
-    assert "Initial balance" in text
+    assert "Opening balance" in text
     assert "Value date 2026-01-15" in text
+
+
+def test_names_of_opening_balances_in_older_companies_are_shown_as_today(german, acme, take, main):
+    take(build_camt(build_statement(opening="100", closing="100")))
+    Category.objects.filter(company_id=acme.id, system_key="initialBalance").update(name="Initial balances")
+    Transaction.objects.filter(company_id=acme.id).update(description="Initial balance")
+    text = get_page_text(german.get(""))
+    assert "Anfangsbestände" in text
+    assert "Initial balance" not in text

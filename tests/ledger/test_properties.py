@@ -13,7 +13,7 @@ from ledger.money.calc.money import CURRENCIES, get_minor_units
 from ledger.recognition.actions import account_movements, postings
 
 pytestmark = pytest.mark.django_db
-few_examples = settings(max_examples=25)
+few_examples = settings(max_examples=12)
 days = st.dates(date(2005, 1, 1), date(2026, 6, 30))
 
 

@@ -1,4 +1,4 @@
-// A typed client of the Tidebook API: pages, retries, webhooks, sign-in.
+// A typed client of the Tidebook API: lists, retries, webhooks, sign-in.
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./api.js";
 import { createRetryingFetch, type RetryOptions } from "./retry.js";
@@ -11,13 +11,13 @@ export { InvalidSignature, verify, type Event } from "./webhooks.js";
 export type Problem = components["schemas"]["Problem"];
 export type Tidebook = Client<paths>;
 
-/** A client with an API key or an access token: `client.GET("/companies")`. */
+/** Returns a client with an API key or access token, as in `client.GET("/companies")`. */
 export function connect(baseUrl: string, token: string, options: RetryOptions = {}): Tidebook {
   const headers = { Authorization: `Bearer ${token}` };
   return createClient<paths>({ baseUrl: baseUrl.replace(/\/+$/, ""), headers, fetch: createRetryingFetch(options) });
 }
 
-/** The API's refusal; `code` is stable, `problem.errors` name fields by JSON pointers. */
+/** An error of the API; `code` is stable, `problem.errors` name fields by JSON pointers. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: string;
@@ -27,20 +27,20 @@ export class ApiError extends Error {
   }
 }
 
-/** What `client.GET` and its like resolve to. */
+/** The result of `client.GET` and the other methods. */
 export type Answer<Data> = { data?: Data; error?: unknown; response: Response };
 
-/** What was answered, undefined for a 304; throws ApiError. */
-export async function unwrap<Data>(asked: Promise<Answer<Data>>): Promise<Data> {
-  const { data, error, response } = await asked;
+/** Returns the result of a response, undefined for a 304; throws ApiError. */
+export async function unwrap<Data>(answer: Promise<Answer<Data>>): Promise<Data> {
+  const { data, error, response } = await answer;
   if (!response.ok && response.status !== 304) throw new ApiError(response.status, error as Problem);
   return data as Data;
 }
 
-/** The arguments that say where a page begins: of a list, or of the feed of events. */
+/** The parameters of a page's position in a list or in the events feed. */
 export type Place = { cursor?: string; after?: string };
 
-/** All rows of a list, page by page; throws ApiError.
+/** Yields all rows of a list, page by page; throws ApiError.
  *
  *     iterate((place) => client.GET("/companies/{companyId}/transactions", { params: { path, query: { ...place } } }))
  */
@@ -54,9 +54,9 @@ export async function* iterate<Row>(ask: (place: Place) => Promise<Answer<Row[]>
 }
 
 function nextPlace(link: string): Place | undefined {
-  const found = /<([^>]*)>; rel="next"/.exec(link);
-  if (!found) return undefined;
-  const query = new URL(found[1]).searchParams;
+  const match = /<([^>]*)>; rel="next"/.exec(link);
+  if (!match) return undefined;
+  const query = new URL(match[1]).searchParams;
   const [cursor, after] = [query.get("cursor"), query.get("after")];
   return cursor ? { cursor } : after ? { after } : undefined;
 }

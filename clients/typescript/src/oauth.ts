@@ -1,6 +1,6 @@
-// Signing people in: OAuth 2.1, authorization code with PKCE.
+// Sign-in of users: OAuth 2.1, authorization code with PKCE.
 
-/** `error` is the standard's word, as access_denied or invalid_grant. */
+/** A failed sign-in; `error` is the code of the standard, such as access_denied or invalid_grant. */
 export class SignInError extends Error {
   override readonly name = "SignInError";
   constructor(readonly error: string, description = "") {
@@ -8,7 +8,7 @@ export class SignInError extends Error {
   }
 }
 
-/** One that was begun: send the person to `url`, keep all of it in their session until they come back. */
+/** A started sign-in: redirect the user to `url`, and keep it in their session until they return. */
 export type SignIn = { url: string; state: string; verifier: string };
 
 /** `expires` in seconds since 1970. */
@@ -17,23 +17,23 @@ export type Tokens = { accessToken: string; expires: number; scope: string; refr
 type Registered = { baseUrl: string; clientId: string; redirectUri: string; scope?: string; clientSecret?: string };
 type Server = Record<"issuer" | "authorization_endpoint" | "token_endpoint" | "revocation_endpoint", string>;
 
-/** An app as it was registered; `clientSecret` of a confidential one. */
+/** A registered app; `clientSecret` for a confidential one. */
 export class App {
   #server?: Promise<Server>;
   constructor(readonly registered: Registered) {}
 
   /** The authorization server's metadata (RFC 9728, RFC 8414). */
   server(): Promise<Server> {
-    return (this.#server ??= this.#find());
+    return (this.#server ??= this.#fetchMetadata());
   }
 
-  async #find(): Promise<Server> {
+  async #fetchMetadata(): Promise<Server> {
     const base = this.registered.baseUrl.replace(/\/+$/, "");
-    const issuer = (await read(`${base}/.well-known/oauth-protected-resource`)).authorization_servers[0];
+    const issuer = (await fetchJson(`${base}/.well-known/oauth-protected-resource`)).authorization_servers[0];
     const { origin, pathname } = new URL(issuer);
-    const found = await read(`${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, "")}`);
-    if (found.issuer !== issuer) throw new SignInError("invalid_issuer");
-    return found;
+    const metadata = await fetchJson(`${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, "")}`);
+    if (metadata.issuer !== issuer) throw new SignInError("invalid_issuer");
+    return metadata;
   }
 
   async begin(): Promise<SignIn> {
@@ -48,48 +48,48 @@ export class App {
     return { url: url.href, state, verifier };
   }
 
-  /** The tokens for where the person was sent; throws SignInError, also where somebody else sent them. */
+  /** Returns the tokens for the callback URL; throws SignInError, also if the callback is not of this sign-in. */
   async finish(signIn: SignIn, callbackUrl: string): Promise<Tokens> {
-    const came = new URL(callbackUrl).searchParams;
-    if (came.get("state") !== signIn.state) throw new SignInError("invalid_state");
-    if (came.get("iss") !== (await this.server()).issuer) throw new SignInError("invalid_issuer");
-    const code = came.get("code");
-    if (!code) throw new SignInError(came.get("error") ?? "invalid_response", came.get("error_description") ?? "");
+    const callback = new URL(callbackUrl).searchParams;
+    if (callback.get("state") !== signIn.state) throw new SignInError("invalid_state");
+    if (callback.get("iss") !== (await this.server()).issuer) throw new SignInError("invalid_issuer");
+    const code = callback.get("code");
+    if (!code) throw new SignInError(callback.get("error") ?? "invalid_response", callback.get("error_description") ?? "");
     return this.#tokens({
       grant_type: "authorization_code", code, redirect_uri: this.registered.redirectUri, code_verifier: signIn.verifier,
     });
   }
 
-  /** New ones for old ones, whose refresh token is good once: keep the new before you use them. */
+  /** Returns new tokens. A refresh token is valid once: store the new ones before using them. */
   refresh(tokens: Tokens): Promise<Tokens> {
     return this.#tokens({ grant_type: "refresh_token", refresh_token: tokens.refreshToken ?? "" });
   }
 
-  /** Ends the consent, whichever token is named. */
+  /** Revokes the consent of the tokens. */
   async revoke(tokens: Tokens): Promise<void> {
     await this.#post("revocation_endpoint", { token: tokens.refreshToken ?? tokens.accessToken });
   }
 
   async #tokens(form: Record<string, string>): Promise<Tokens> {
     const now = Date.now() / 1000;
-    const found = await (await this.#post("token_endpoint", form)).json();
-    const { access_token: accessToken, scope, refresh_token: refreshToken, id_token: idToken } = found;
-    return { accessToken, expires: now + found.expires_in, scope, refreshToken, idToken };
+    const values = await (await this.#post("token_endpoint", form)).json();
+    const { access_token: accessToken, scope, refresh_token: refreshToken, id_token: idToken } = values;
+    return { accessToken, expires: now + values.expires_in, scope, refreshToken, idToken };
   }
 
   async #post(endpoint: "token_endpoint" | "revocation_endpoint", form: Record<string, string>): Promise<Response> {
     const { clientId, clientSecret } = this.registered;
-    const own = { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) };
+    const credentials = { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) };
     const answer = await fetch((await this.server())[endpoint], {
-      method: "POST", body: new URLSearchParams({ ...own, ...form }),
+      method: "POST", body: new URLSearchParams({ ...credentials, ...form }),
     });
     if (answer.ok) return answer;
-    const told = await answer.json().catch(() => ({}));
-    throw new SignInError(told.error ?? String(answer.status), told.error_description ?? "");
+    const body = await answer.json().catch(() => ({}));
+    throw new SignInError(body.error ?? String(answer.status), body.error_description ?? "");
   }
 }
 
-async function read(url: string) {
+async function fetchJson(url: string) {
   const answer = await fetch(url);
   if (!answer.ok) throw new SignInError("invalid_metadata", `${url} answers ${answer.status}`);
   return answer.json();

@@ -1,7 +1,7 @@
-// A fetch that tries again what failed on its way, and has each change made once.
+// A fetch that retries failed requests, and makes each change once.
 
-/** How often a request is sent at most, the milliseconds before the second try, doubled each time, and the milliseconds
- *  that one try may take until its answer is complete. */
+/** `tries` is the maximum number of attempts, `pause` the milliseconds before the second one, doubled each time, and
+ *  `timeout` the milliseconds of one attempt until its response is complete. */
 export type RetryOptions = {
   tries?: number;
   pause?: number;
@@ -9,13 +9,13 @@ export type RetryOptions = {
   fetch?: (request: Request) => Promise<Response>;
 };
 
-const PASSING = new Set([429, 502, 503, 504]);
-const UNSAFE = new Set(["POST", "PUT", "DELETE"]);
-const LONGEST = 60_000; // milliseconds between two tries
-const TIMEOUT = 60_000; // milliseconds of one try
-const WITHOUT_BODY = new Set([101, 204, 205, 304]); // a Response of these takes none
+const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
+const UNSAFE_METHODS = new Set(["POST", "PUT", "DELETE"]);
+const MAX_WAIT = 60_000; // milliseconds between two attempts
+const TIMEOUT = 60_000; // milliseconds of one attempt
+const STATUSES_WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
-/** What changes something carries an Idempotency-Key, the same in each try: the server has its effect once. */
+/** Returns a fetch. A changing request has an Idempotency-Key, the same in each attempt, so the server applies it once. */
 export function createRetryingFetch({
   tries = 4,
   pause = 500,
@@ -23,34 +23,34 @@ export function createRetryingFetch({
   fetch = (request) => globalThis.fetch(request),
 }: RetryOptions = {}) {
   return async (request: Request): Promise<Response> => {
-    if (UNSAFE.has(request.method) && !request.headers.has("Idempotency-Key")) {
+    if (UNSAFE_METHODS.has(request.method) && !request.headers.has("Idempotency-Key")) {
       request.headers.set("Idempotency-Key", crypto.randomUUID());
     }
-    for (let tried = 1; ; tried++) {
-      let wait = Math.min(pause * 2 ** (tried - 1), LONGEST);
+    for (let attempt = 1; ; attempt++) {
+      let wait = Math.min(pause * 2 ** (attempt - 1), MAX_WAIT);
       try {
         const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeout)]);
-        const answer = await whole(await fetch(new Request(request.clone(), { signal })));
-        if (tried >= tries || !(await passes(answer))) return answer;
+        const answer = await readResponse(await fetch(new Request(request.clone(), { signal })));
+        if (attempt >= tries || !(await isRetryable(answer))) return answer;
         const after = answer.headers.get("Retry-After") ?? "";
-        if (/^\d+$/.test(after)) wait = Math.min(Number(after) * 1000, LONGEST);
+        if (/^\d+$/.test(after)) wait = Math.min(Number(after) * 1000, MAX_WAIT);
       } catch (error) {
-        if (tried >= tries || request.signal.aborted) throw error;
+        if (attempt >= tries || request.signal.aborted) throw error;
       }
-      await new Promise((done) => setTimeout(done, wait));
+      await new Promise((resolve) => setTimeout(resolve, wait));
     }
   };
 }
 
-/** The answer with all of its body: a connection that is lost half-way is lost here. */
-async function whole(answer: Response): Promise<Response> {
-  const body = WITHOUT_BODY.has(answer.status) ? null : await answer.arrayBuffer();
+/** Returns the response with its complete body; throws if the connection is lost before its end. */
+async function readResponse(answer: Response): Promise<Response> {
+  const body = STATUSES_WITHOUT_BODY.has(answer.status) ? null : await answer.arrayBuffer();
   return new Response(body, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
 }
 
-/** Whether another try may be answered better. */
-async function passes(answer: Response): Promise<boolean> {
-  if (answer.status !== 409) return PASSING.has(answer.status);
-  const told = await answer.clone().json().catch(() => ({}));
-  return told.code === "idempotency_in_progress"; // what an earlier try set off is not done yet
+/** Returns whether another attempt may succeed. */
+async function isRetryable(answer: Response): Promise<boolean> {
+  if (answer.status !== 409) return RETRYABLE_STATUSES.has(answer.status);
+  const body = await answer.clone().json().catch(() => ({}));
+  return body.code === "idempotency_in_progress"; // the first attempt is still being processed
 }

@@ -1,16 +1,16 @@
-// Webhooks as they come: signed by Standard Webhooks, symmetric (v1).
+// Verification of webhooks: Standard Webhooks, symmetric (v1).
 import type { components } from "./api.js";
 
 export type Event = components["schemas"]["FeedEvent"];
 
-/** The message was not signed with the secret, or not just now. */
+/** The message was not signed with the secret, or too long ago. */
 export class InvalidSignature extends Error {
   override readonly name = "InvalidSignature";
 }
 
-const TOLERANCE = 300; // seconds: what was signed longer ago may be a repetition by somebody else
+const TOLERANCE = 300; // seconds; older signatures may be replays
 
-/** The event of a raw body; throws InvalidSignature. The names of headers may be in any case. */
+/** Returns the event of a raw body; throws InvalidSignature. Names of headers may be in any case. */
 export async function verify(
   secret: string,
   body: string | Uint8Array,

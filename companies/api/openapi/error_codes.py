@@ -17,7 +17,9 @@ from companies.api.errors import (
 FIELD_CODES = {
     "address_not_public": "The URL is not public.",
     "blank": "The name is empty.",
+    "contradicting_changes": "Two changes of a scenario contradict each other on one occurrence.",
     "contradicts_end_type": "The fields of the recurrence end do not match its type.",
+    "contradicts_kind": "The field does not belong to this kind of change.",
     "credentials_in_address": "The URL contains a user name or password.",
     "cutover_in_future": "The cutover must not be after today.",
     "end_before_start": "The end is before the start.",
@@ -38,6 +40,7 @@ FIELD_CODES = {
     "must_not_be_empty": "The text or list must not be empty.",
     "must_not_be_null": "The field must not be null.",
     "negative_amount": "A recurring amount must not be negative.",
+    "not_in_order": "The days of the interval do not increase.",
     "not_a_customer": "The counterparty must be a customer.",
     "not_an_occurrence": "The planned transaction has no occurrence on this date.",
     "not_a_web_address": "The URL must start with https:// or http:// and contain a host.",

@@ -33,7 +33,7 @@ MIN_ACCOUNT_COUNT = 3  # as few on an account are chance
 OWN_CONFIDENCE = Decimal("0.95")
 MIN_LIKELY_CONFIDENCE = Decimal("0.5")  # from which a suggestion may be the first thing to press
 # How many times more an earlier transaction weighs that has this in common. Chosen on public spending data (see
-# docs/importing.md); halving or doubling any of them changes the share of right suggestions by less than 0.3
+# tests/bench/results.md); halving or doubling any of them changes the share of right suggestions by less than 0.3
 # points.
 SAME_ACCOUNT, SAME_AMOUNT, SAME_TEXT = 50.0, 50.0, 20.0
 SAME_AMOUNT_CLASS, NEAR_AMOUNT_CLASS = 12.0, 3.5

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from companies.locales import get_current_locale
 from ledger.models import Source, Transaction
 
-INITIAL_BALANCE_TEXT = "Initial balance"
+OPENING_BALANCE_TEXTS = {"Opening balance", "Initial balance"}  # the second one is of older transactions
 NOTE_TEMPLATES: dict[str, Any] = {  # lines written by statement imports, by their first words
     "Value date": _("Value date {text}"),
     "Amount": _("Amount {text}"),
@@ -24,7 +24,7 @@ ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 def translate_description(row: Transaction) -> str:
     """Return the description, translated if the service wrote it."""
-    return str(_("Opening balance")) if row.is_initial and row.description == INITIAL_BALANCE_TEXT else row.description
+    return str(_("Opening balance")) if row.is_initial and row.description in OPENING_BALANCE_TEXTS else row.description
 
 
 def translate_notes(row: Transaction) -> str:

@@ -34,6 +34,11 @@ LINE_LABELS: dict[PlType, Any] = {
     PlType.NO: _("Non-operating"),  # interest, income tax, grants
     PlType.NEUTRAL: _("Neutral"),
 }
+SUBTOTAL_LABELS: dict[PlType, Any] = {  # line → label of the sum of all lines down to it
+    PlType.COGS: _("Gross profit"),
+    PlType.GA: _("Operating result"),
+    PlType.NO: _("Result"),
+}
 CASH_PART_LABELS: dict[CashPart, Any] = {
     CashPart.OPENING_BALANCES: _("Opening balances"),
     CashPart.OPERATING_INFLOW: _("Operating inflow"),
@@ -68,7 +73,7 @@ ASSIGNER_LABELS = {  # values of the filter assignedBy and of sourceNote
     "rule": _("Any rule"),
     "history": _("Categorization history"),
     "account": _("Default category of the account"),
-    "plan": _("A planned payment"),
+    "plan": _("A planned transaction"),
 }
 COUNTERPARTY_TYPE_LABELS: dict[CounterpartyType, Any] = {
     CounterpartyType.CUSTOMER: _("customer"),

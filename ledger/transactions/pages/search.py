@@ -52,7 +52,7 @@ SEARCHABLE_PAGES: list[tuple[Any, Any, str, Permission | None]] = [
     (_("Imports"), _("history undo files"), "imports", Permission.TRANSACTIONS_READ),
     (_("Import a file"), _("statement csv bank upload camt mt940 ofx"), "import-new", Permission.TRANSACTIONS_WRITE),
     (_("Accounts"), _("banks balances cash"), "accounts", Permission.ACCOUNTS_READ),
-    (_("Cash plan"), _("forecast recurring planned payments"), "planned", Permission.PLANNING_READ),
+    (_("Cash plan"), _("forecast recurring planned transactions"), "planned", Permission.PLANNING_READ),
     (_("Profit and loss"), _("statement results income p&l"), "profit-and-loss", Permission.FINANCIALS_READ),
     (_("Recurring revenue"), _("mrr arr subscriptions churn"), "recurring-revenue", Permission.SUBSCRIPTIONS_READ),
     (_("Customers"), _("subscribers"), "customers", Permission.SUBSCRIPTIONS_READ),

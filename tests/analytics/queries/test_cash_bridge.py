@@ -143,7 +143,7 @@ START = date(2024, 1, 1)
 
 
 @given(drawn=draw_bookings(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_cash_bridge_parts_sum_to_change_for_any_transactions(db, make_api, drawn, first, length):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
@@ -177,7 +177,7 @@ def test_cash_bridge_parts_sum_to_change_for_any_transactions(db, make_api, draw
 @given(
     drawn=draw_bookings(first=START, days=60, currencies=["EUR"]), first=st.integers(0, 50), length=st.integers(0, 30)
 )
-@settings(max_examples=15)
+@settings(max_examples=7)
 def test_cash_bridge_parts_equal_their_transaction_lists_in_one_currency(db, make_api, drawn, first, length):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
@@ -213,7 +213,7 @@ def test_open_transactions_query_counts_partly_categorized_transactions(api, ask
 
 
 @given(drawn=draw_bookings(first=START, days=60))
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_open_transactions_query_converts_each_at_rate_of_its_day(db, make_api, drawn):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)

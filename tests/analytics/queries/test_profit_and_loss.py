@@ -116,7 +116,7 @@ PARTS = st.lists(
 
 
 @given(parts=PARTS, interval=st.sampled_from(["month", "quarter", "year"]))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_profit_and_loss_row_equals_sum_of_its_transactions(api, ask, books, bank, parts, interval):
     made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
     behind = {}
@@ -144,7 +144,7 @@ PLANS = st.lists(
 
 
 @given(parts=PARTS, plans=PLANS)
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_profit_and_loss_quarters_and_years_equal_sum_of_months(api, ask, books, bank, parts, plans):
     made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
     for currency, amount, day, length, category, line in parts:

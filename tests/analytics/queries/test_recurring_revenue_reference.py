@@ -145,7 +145,7 @@ class ReferenceBooks:
 
 
 @given(events=draw_events(), last=st.integers(12, 24))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_retention_and_churn_match_independent_model(db, make_api, events, last):
     api, month = make_api(factories.make_company(name="Any")), add_months(FIRST, last)
     import_events(api, *(event.to_item() for event in events))
@@ -158,7 +158,7 @@ def test_retention_and_churn_match_independent_model(db, make_api, events, last)
 
 
 @given(events=draw_events())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_mrr_movements_match_independent_model_to_the_cent(db, make_api, events):
     """Every movement is its exact sum rounded; what rounding leaves over goes to `currency` alone."""
     api = make_api(factories.make_company(name="Any"))

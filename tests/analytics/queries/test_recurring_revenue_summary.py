@@ -176,7 +176,7 @@ def follow_cohorts(company, *, months):
 
 
 @given(events=EVENTS, start=st.integers(0, 23), length=st.integers(1, 24))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_spans_and_cohorts_agree_with_monthly_data(db, make_api, events, start, length):
     company = factories.make_company(name="Any")
     api = make_api(company)

@@ -116,7 +116,7 @@ def test_recognized_amounts_use_rate_of_transaction_date(ask, books, bank):
     days=st.integers(0, 500),
     base=st.sampled_from(["EUR", "JPY"]),
 )
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_recognized_months_sum_to_full_amount(db, make_api, cents, start, days, base):
     api = make_api(factories.make_company(name="Any", base_currency=base))
     books = Books(api)

@@ -145,7 +145,7 @@ def test_runway_counts_only_inflows_as_financing(ask, api, books, bank):
 
 
 @given(drawn=draw_bookings(first=add_months(MONTH, -7), days=(TODAY - add_months(MONTH, -7)).days + 1))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_runway_identity_holds_across_currencies(db, make_api, drawn):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
@@ -191,7 +191,7 @@ def test_runway_identity_holds_across_currencies(db, make_api, drawn):
 
 
 @given(drawn=draw_bookings(first=add_months(MONTH, -3), days=(MONTH - add_months(MONTH, -3)).days))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_runway_and_cash_bridge_show_the_same_revaluation(db, make_api, drawn):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)

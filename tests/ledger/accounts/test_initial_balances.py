@@ -162,13 +162,13 @@ def test_initial_balance_can_be_deleted_by_id_and_set_again(by, opened, api, ban
 
 def test_transaction_list_shows_initial_balance_with_category_not_open(opened, pages):
     shown = get_page_text(pages.get("transactions"))
-    assert "Initial balances" in shown
-    assert "Uncategorized" not in shown.split("Initial balances")[-1]
+    assert "Opening balances" in shown
+    assert "Uncategorized" not in shown.split("Opening balances")[-1]
 
 
 def test_initial_balance_page_offers_neither_split_nor_link(opened, pages):
     body = pages.get(f"transactions/{opened['id']}").content.decode()
-    assert "Initial balances" in body
+    assert "Opening balances" in body
     assert f"{opened['id']}/split" not in body
     assert f"{opened['id']}/link" not in body
 

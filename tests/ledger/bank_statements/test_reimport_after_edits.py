@@ -31,7 +31,7 @@ edits = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(made=edits)
 def test_reimport_after_edits_adds_nothing(api, take, acme, main, made):
     first = take(build_camt(build_statement(*FILE)))

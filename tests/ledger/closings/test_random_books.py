@@ -111,7 +111,7 @@ def exact(answer):
     return {build_key(each): each for each in answer.json()}
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(operations=st.lists(OPERATIONS, min_size=8, max_size=40))
 def test_reported_and_differences_make_what_is_now(rollback, operations):
     with rollback() as driver:

@@ -116,11 +116,11 @@ def build_forged_png():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_unsupported_file_type_is_rejected_and_nothing_is_stored(api, content, name, tmp_path):
+def test_unsupported_file_type_is_rejected_and_nothing_is_stored(api, content, name, stored_files):
     answer = upload_file(api, content, name)
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_file_type")
     assert not File.objects.exists()
-    assert not list((tmp_path / "files").rglob("*.*"))
+    assert not list(stored_files.rglob("*.*"))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_unsupported_file_type_is_rejected_and_nothing_is_stored(api, content, n
         ("in\nvoice.pdf", "invoice.pdf"),
     ],
 )
-def test_filename_is_never_used_as_a_path(api, acme, name, shown, tmp_path):
+def test_filename_is_never_used_as_a_path(api, acme, name, shown, stored_files):
     document = io.BytesIO(PDF)
     document.name = "x.pdf"
     boundary = "b0undary"
@@ -146,15 +146,15 @@ def test_filename_is_never_used_as_a_path(api, acme, name, shown, tmp_path):
         return
     assert answer.status_code == 201, answer.content
     assert answer.json()["filename"] == shown
-    stored = [path.relative_to(tmp_path / "files") for path in (tmp_path / "files").rglob("*.*")]
+    stored = [path.relative_to(stored_files) for path in stored_files.rglob("*.*")]
     assert [str(path) for path in stored] == [answer.json()["storagePath"]] == [f"{acme.id}/{answer.json()['id']}.pdf"]
 
 
-def test_file_over_20_mib_is_rejected(api, tmp_path):
+def test_file_over_20_mib_is_rejected(api, stored_files):
     answer = upload_file(api, PDF + bytes(20 * 1024 * 1024) + PDF)
     assert (answer.status_code, answer.json()["code"]) == (413, "file_too_large")
     assert not File.objects.exists()
-    assert not list((tmp_path / "files").rglob("*.*"))
+    assert not list(stored_files.rglob("*.*"))
     padded = PDF[:-6] + b" " * (20 * 1024 * 1024 - len(PDF)) + b"%%EOF\n"
     assert upload_file(api, padded).status_code == 201
 
@@ -165,14 +165,14 @@ def test_file_upload_over_body_limit_is_rejected(api, settings):
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
 
 
-def test_file_over_company_quota_is_rejected_until_space_is_freed(api, globex_api, settings, tmp_path):
+def test_file_over_company_quota_is_rejected_until_space_is_freed(api, globex_api, settings, stored_files):
     settings.STORAGE_QUOTA_MB = 1
     large = PDF[:-6] + b" " * 600_000 + b"%%EOF\n"
     first = upload_file(api, large).json()
     refused = upload_file(api, large)
     assert (refused.status_code, refused.json()["code"]) == (413, "quota_exceeded")
     assert "1 MB" in refused.json()["detail"]
-    assert File.objects.count() == len(list((tmp_path / "files").rglob("*.*"))) == 1
+    assert File.objects.count() == len(list(stored_files.rglob("*.*"))) == 1
     assert upload_file(globex_api, large).status_code == 201, "each company has its own room"
     assert upload_file(api, PDF).status_code == 201
     assert api.delete(f"files/{first['id']}").status_code == 200
@@ -185,7 +185,7 @@ def test_non_form_upload_is_rejected(api):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_uploads_do_not_exceed_quota(api, settings, tmp_path):
+def test_concurrent_uploads_do_not_exceed_quota(api, settings, stored_files):
     settings.STORAGE_QUOTA_MB = 1
     large = PDF[:-6] + b" " * 300_000 + b"%%EOF\n"
 
@@ -198,7 +198,7 @@ def test_concurrent_uploads_do_not_exceed_quota(api, settings, tmp_path):
     with ThreadPoolExecutor(6) as pool:
         statuses = sorted(pool.map(one, range(6)))
     assert statuses == [201, 201, 201, 413, 413, 413]
-    assert len(list((tmp_path / "files").rglob("*.pdf"))) == 3
+    assert len(list(stored_files.rglob("*.pdf"))) == 3
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,7 @@ def test_file_without_any_reading_is_rejected_and_nothing_is_stored(api, acme, a
 
 
 def build_docs_table():
-    """The table of docs/importing.md: each file, whether it is proven, clear, asked about or refused, and what is
-    stored."""
+    """The table of tests/data/bank_files/README.md: each file, how it is read, and what is stored."""
     lines = []
     for name in sorted(ROWS_OF_FILE.keys() | QUESTIONS_OF_FILE.keys() | REFUSED.keys()):
         if name in REFUSED:
@@ -112,8 +111,8 @@ def build_docs_table():
     return "".join(lines)
 
 
-def test_docs_list_every_sample_file_with_its_reading():
-    assert build_docs_table() in Path("docs/importing.md").read_text("utf-8")
+def test_readme_lists_every_sample_file_with_its_reading():
+    assert build_docs_table() in Path("tests/data/bank_files/README.md").read_text("utf-8")
 
 
 def test_choice_examples_are_two_rows_as_stored(api, account):

@@ -293,7 +293,7 @@ MOVEMENTS = st.lists(st.tuples(NAMES, TEXTS, st.sampled_from(["-10.00", "500.00"
 
 
 @given(known=MOVEMENTS, waiting=MOVEMENTS)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_own_transfer_is_never_proposed_a_category(api, books, bank, numbered, hosting, known, waiting):
     def item(name, text, amount, **more):
         fields = {"accountId": bank, "date": "2026-04-01", "amountValue": amount, "fromTo": name, "description": text}

@@ -173,7 +173,7 @@ PARTS = st.lists(
 
 
 @given(parts=PARTS)
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_monthly_totals_of_a_line_sum_to_its_total(api, books, bank, parts):
     category = api.post("categories", {"name": "Any", "plTypes": ["ga", "no"]}).json()["id"]
     for currency, units, start, length, line, incoming in parts:
