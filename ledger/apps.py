@@ -35,6 +35,7 @@ def register_company_hooks() -> None:
     hooks.company_rows_deleting.register(files.release_company_files)
     hooks.company_rows_deleting.register(closings.delete_closings)  # before the rows that they protect
     uncopied_models: dict[str, tuple[type[Model], ...]] = {
+        "access": (models.ReportLink,),
         "audit log": (models.TransactionTouched, models.ChangeEntry, models.FigureChange),
         "copied by ledger.closings, with other digests": (models.Closing, models.Reopening),
         "derived by triggers": (models.DayMovement, models.MonthMovement, models.MonthResult, models.Habit),

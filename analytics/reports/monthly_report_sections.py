@@ -18,7 +18,7 @@ from analytics.queries.monthly_report import (
     compute_recurring_figures,
 )
 from analytics.queries.runway import Runway
-from analytics.reports import monthly_report_cash, monthly_report_results
+from analytics.reports import monthly_report_aging, monthly_report_cash, monthly_report_results
 from analytics.reports.monthly_report_results import BuildUrl
 from analytics.reports.monthly_report_tables import CellFormat, ReportCell, ReportRow, ReportTable
 from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow
@@ -59,6 +59,7 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
         *([monthly_report_cash.build_cash_table(report, cash, build_url)] if cash else []),
         monthly_report_results.build_result_table(report, results),
         *([monthly_report_cash.build_recurring_table(report, recurring)] if recurring else []),
+        *([monthly_report_aging.build_aging_table(report)] if Permission.PLANNING_READ in permissions else []),
         monthly_report_results.build_change_table(report, build_url),
         monthly_report_results.build_year_table(report),
         monthly_report_results.build_margin_table(report),

@@ -26,6 +26,7 @@ REPORT_PERMISSIONS = frozenset(
         Permission.FINANCIALS_READ,
         Permission.BALANCES_READ,
         Permission.SUBSCRIPTIONS_READ,
+        Permission.PLANNING_READ,
         Permission.COUNTERPARTIES_READ,
     }
 )

@@ -113,6 +113,18 @@ def test_year_to_date_is_compared_with_its_plan(acme, viewer, ask, books, booked
     ]  # fmt: skip
 
 
+def test_receivables_of_the_report_equal_the_query(acme, viewer, ask, books, bank, booked_year, api):
+    for start, invoiced, amount in (("2026-04-10", "2026-03-20", "70.00"), ("2026-02-10", "2026-01-20", "30.50")):
+        body = {"accountId": bank, "name": "Invoice", "startDate": start, "amountValue": amount}
+        body |= {"invoiceDate": invoiced, "autoSettle": False}
+        assert api.post("planned_transactions", body).status_code == 201
+    aging = ask("aging", kind="receivables", asOf="2026-03-31")
+    table = read_table(viewer.get(page(acme)), "aging")
+    assert table["Not due yet"] == [shown(aging["current"])] == ["70.00"]
+    assert table["31–60 days overdue"] == [shown(aging["buckets"][1])] == ["30.50"]
+    assert table["Total"] == [shown(aging["total"])] == ["100.50"]
+
+
 def test_largest_changes_lead_to_their_transactions(acme, viewer, booked_year):
     answer = viewer.get(page(acme))
     changes = read_table(answer, "changes")

@@ -43,7 +43,7 @@ def test_shared_report_is_that_of_the_page(acme, api, owner, client, share, book
     own["changes"] = {label: cells for label, cells in own["changes"].items() if "Landlord" not in label}
     own["changes"] = {label: cells for label, cells in own["changes"].items() if "Customer A" not in label}
     assert shared == own
-    assert len(shared) == 9
+    assert len(shared) == 10
     assert "We <hired>." in text(answer)
 
 

@@ -55,7 +55,7 @@ SENT_DIRECTLY = {
         "occurrence-write-off",
         "plan-undo",
     ),
-    *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver"),
+    *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver", "report-link-revoke", "closing-link-revoke"),
 }
 REFUSED = {
     *("account-initial", "category-delete", "company-settings", "import-check", "import-undo", "inbox"),
