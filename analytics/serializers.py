@@ -9,6 +9,7 @@ from companies.api import fields
 from companies.api.serializers import MapSerializer, StrictSerializer
 from ledger.models import AccountType, PlType
 from ledger.transactions.queries.selections import MAX_SELECTED_IDS
+from planning.scenarios.actions.scenarios import MAX_CHANGES
 
 
 class AccountBalanceQuery(Window):
@@ -53,7 +54,21 @@ class CashFlowQuery(Window):
     interval = fields.ChoiceField(choices=INTERVALS, required=False, default="day", help_text=SHOWN_BY)
 
 
-class ForecastQuery(StrictSerializer):
+class ScenarioQuery(StrictSerializer):
+    scenario_id = fields.IdField(
+        required=False, allow_null=True, help_text="Scenario whose changes apply; null for the plan as it is."
+    )
+
+
+def build_broken_changes_field() -> serializers.ListField:
+    return serializers.ListField(
+        child=fields.CountField(),
+        max_length=MAX_CHANGES,
+        help_text="Positions of changes of the scenario, from 0, that refer to something deleted and do not apply.",
+    )
+
+
+class ForecastQuery(ScenarioQuery):
     end_date = fields.DateField(help_text="Last day, inclusive.")
     start_date = fields.DateField(
         required=False,
@@ -76,6 +91,7 @@ class ForecastSeries(CashFlowSeries):
     planned_outflow = serializers.ListField(
         child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="Positive amounts."
     )
+    broken_changes = build_broken_changes_field()
 
 
 class RunwaySerializer(StrictSerializer):
@@ -97,6 +113,10 @@ class RunwaySerializer(StrictSerializer):
     )
     revaluation = fields.NumberField(help_text="Part of the change caused by exchange rates.")
     financing_inflow = fields.NumberField(help_text="Part of it from owners and lenders; not negative.")
+    below_zero = fields.DateField(
+        allow_null=True, help_text="First day of the next three years with projected cash below zero; null without one."
+    )
+    broken_changes = build_broken_changes_field()
 
 
 class ForecastBalanceQuery(ForecastQuery):
@@ -156,6 +176,7 @@ class ForecastBalanceSeries(StrictSerializer):
         allow_null=True,
         help_text="Forecast by account, without amounts expected on no account. Null unless byAccount is true.",
     )
+    broken_changes = build_broken_changes_field()
 
 
 CASH_PARTS = {
@@ -211,7 +232,7 @@ class BarSerializer(StrictSerializer):
 COMPARISONS = ["previousPeriod", "previousYear"]
 
 
-class ProfitAndLossQuery(StrictSerializer):
+class ProfitAndLossQuery(ScenarioQuery):
     start_month = fields.MonthField()
     end_month = fields.MonthField()
     show_all_categories = fields.BooleanField(

@@ -131,4 +131,5 @@ FORECAST_FIELDS = {
     "interval": build_enum("day", "week", "month"),
     "accountIds": build_array(ID),
     "byAccount": FLAG,
+    "scenarioId": ID,
 }

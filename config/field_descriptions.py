@@ -83,6 +83,8 @@ COMPONENT_DESCRIPTIONS = {
     "PaymentProvider.subscription": "The company's subscription to Tidebook; null if none.",
     "PlanAmount.amount": "First planned amount.",
     "PlanAmount.type": "How the amount changes over time.",
+    "ScenarioChange.kind": "What the change does: add a row, scale amounts, shift dates or stop payments.",
+    "ScenarioPlanItem.amount": "Planned amount and how it changes over time.",
     "PlanItem.amount": "Planned amount and how it changes over time.",
     "PlanItem.categoryId": "Category of the planned amount.",
     "PlanMoney.value": "Amount in the given currency.",

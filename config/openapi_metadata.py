@@ -14,6 +14,7 @@ DOCUMENT_METADATA = {
             "Notifications": "Notifications of users.",
             "Accounts": "Bank accounts, cash, credit cards and loans.",
             "Closings": "Closed months: their figures as reported, and what has changed since.",
+            "Reports": "Monthly reports: commentary, and links that show a report without sign-in.",
             "Account groups": "Groups of accounts.",
             "Transactions": "Movements of money on accounts.",
             "Imports": "Import transactions and undo imports.",
@@ -29,6 +30,7 @@ DOCUMENT_METADATA = {
             "Planned transactions": "Expected one-time and recurring payments.",
             "Receivables and payables": "Open invoices: what customers owe and what the company owes.",
             "Plan items": "Planned amounts by month and category.",
+            "Scenarios": "What-if changes of what is planned, to query and to adopt.",
             "Data": "Balances, cash flow, P&L, forecast and recurring revenue.",
         }.items()
     ],
@@ -44,6 +46,7 @@ ENUM_PATHS = {
     "BankConnectionStatus": "ledger.accounts.serializers.CONNECTION_STATUSES",
     "BucketInterval": "analytics.serializers.INTERVALS",
     "CalendarUnit": "ledger.models.BillingPeriod",
+    "ChangeKind": "planning.calc.scenario_changes.CHANGE_KINDS",
     "ClosedMode": "ledger.imports.serializers.CLOSED_MODES",
     "ClosingFigure": "ledger.closings.serializers.FIGURES",
     "ClosingMrrType": "ledger.closings.serializers.MRR_TYPES",

@@ -8,11 +8,14 @@ from planning.plan.pages import plan
 from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions
 from planning.planned_transactions.views import PlannedTransactionViewSet
+from planning.scenarios.pages import scenarios
+from planning.scenarios.views import ScenarioViewSet
 
 COMPANY = "companies/<str:company_id>"
 PLANNED_TRANSACTION = f"{COMPANY}/planned_transactions/<str:planned_transaction_id>"
 PAGE = "app/companies/<str:company_id>/planned"
 PLAN = "app/companies/<str:company_id>/plan"
+SCENARIO_PAGE = f"{PAGE}/scenarios/<uuid:scenario_id>"
 OCCURRENCE = f"{PAGE}/<uuid:planned_id>/occurrences/<str:day>"
 
 urlpatterns = [
@@ -36,6 +39,24 @@ urlpatterns = [
         f"{COMPANY}/plan_items/<str:plan_item_id>",
         PlanItemViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
+    path(f"{COMPANY}/scenarios", ScenarioViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        f"{COMPANY}/scenarios/<str:scenario_id>",
+        ScenarioViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path(
+        f"{COMPANY}/scenarios/<str:scenario_id>/adopt",
+        ScenarioViewSet.as_view({"post": "adopt", "delete": "undo_adoption"}),
+    ),
+    path(f"{PAGE}/scenarios", scenarios.show_scenarios, name="scenarios"),
+    path(f"{PAGE}/scenarios/new", scenarios.create_scenario_page, name="scenario-new"),
+    path(f"{SCENARIO_PAGE}", scenarios.show_scenario, name="scenario"),
+    path(f"{SCENARIO_PAGE}/changes/new/<str:kind>", scenarios.add_change_page, name="scenario-change-new"),
+    path(f"{SCENARIO_PAGE}/changes/<str:position>/delete", scenarios.remove_change_page, name="scenario-change-delete"),
+    path(f"{SCENARIO_PAGE}/duplicate", scenarios.duplicate_scenario_page, name="scenario-duplicate"),
+    path(f"{SCENARIO_PAGE}/adopt", scenarios.adopt_scenario_page, name="scenario-adopt"),
+    path(f"{SCENARIO_PAGE}/undo", scenarios.undo_adoption_page, name="scenario-undo"),
+    path(f"{SCENARIO_PAGE}/delete", scenarios.delete_scenario_page, name="scenario-delete"),
     path(f"{PAGE}/rules", planned_transactions.show_planned_transactions, name="planned-rules"),
     path(f"{PAGE}/new", planned_transactions.create_planned_transaction_page, name="planned-new"),
     path(f"{PAGE}/<uuid:planned_id>", planned_transactions.show_planned_transaction, name="planned-one"),
@@ -50,6 +71,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/receivables", invoice_pages.show_receivables, name="receivables"),
     path("app/companies/<str:company_id>/payables", invoice_pages.show_payables, name="payables"),
     path(PLAN, plan.show_plan, name="plan"),
+    path(f"{PLAN}.csv", plan.download_plan, name="plan-csv"),
     path(f"{PLAN}/undo", plan.undo_plan_change_page, name="plan-undo"),
     path(f"{PLAN}/fill", plan.fill_plan_row_page, name="plan-fill"),
     path(f"{PLAN}/items/<uuid:plan_item_id>", plan.edit_plan_item_page, name="plan-item"),

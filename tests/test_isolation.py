@@ -60,7 +60,7 @@ ROW_OF_FIELD = {
     "transactionIds": "transactions", "counterparty.id": "counterparties", "selection.ids": "transactions",
     "categorizations.-": "parts", "ruleId": "categorization_rules", "runId": "categorization_runs",
     "ids": "categorization_rules", "endpointId": "webhook_endpoints", "deliveryId": "webhook_deliveries",
-    "after": "events",
+    "after": "events", "linkId": "links", "scenarioId": "scenarios",
 }  # fmt: skip
 # Where the same name stands for another row.
 ROW_OF_OPERATION_FIELD = {
@@ -74,6 +74,25 @@ EXTRA_FIELDS: dict[str, dict[str, Any]] = {
     "selection.excludedIds": {"selection": {"mode": "filter", "filter": {"direction": "out"}}},
     "selection.filter": {"selection": {"mode": "filter", "filter": {"direction": "out"}}},
 }
+ADDED_PLANNED = {"accountId": "accounts", "name": "x", "startDate": "2024-01-31", "amountValue": "1.00"}
+ADDED_ITEM = {
+    "month": "2024-01",
+    "plType": "ga",
+    "amount": {"type": "fixed", "amount": {"value": 1, "currency": "EUR"}},
+}
+ADD_PLANNED = {"kind": "add", "plannedTransaction": ADDED_PLANNED}
+ADD_OVERRIDDEN = {"kind": "add", "plannedTransaction": ADDED_PLANNED | {"overrides": {"2024-01-31": {}}}}
+# The change of a scenario that has an id at a place.
+CHANGES_WITH_ID: dict[str, dict[str, Any]] = {
+    "plannedTransactionId": {"kind": "scale", "percent": 1},
+    "counterpartyId": {"kind": "scale", "percent": 1},
+    "planItem.categoryId": {"kind": "add", "planItem": ADDED_ITEM},
+    **{f"plannedTransaction.{name}": ADD_PLANNED for name in ("accountId", "categoryId", "counterparty.id")},
+    **{
+        f"plannedTransaction.overrides.*.{name}": ADD_OVERRIDDEN
+        for name in ("accountId", "categoryId", "transactionId")
+    },
+}
 EXTRA_OPERATION_FIELDS: dict[tuple[str, str], dict[str, Any]] = {
     ("POST transactions/import", ""): {"onError": "abort", "duplicates": "keep"},
     ("POST subscription_events/import", ""): {"onError": "abort"},
@@ -83,6 +102,11 @@ EXTRA_OPERATION_FIELDS: dict[tuple[str, str], dict[str, Any]] = {
     ("POST transactions/link_transfer", ""): {"sourceTransactionId": "outgoing", "targetTransactionId": "incoming"},
     ("POST transactions/link_transfer", "sourceCategorizationId"): {"sourceTransactionId": "categorized"},
     ("POST transactions/unlink_transfer", ""): {"transactionId": "linked", "categorizationId": "legs"},
+    **{
+        (f"{method} scenarios{path}", f"changes.0.{place}"): {"changes": [change]}
+        for method, path in (("POST", ""), ("PUT", "/{}"))
+        for place, change in CHANGES_WITH_ID.items()
+    },
 }
 
 # decisions.md, section 15: an id in a body is refused with 400, in these with 404 …
@@ -105,6 +129,7 @@ OWN_STATUS = {
     "DELETE subscriptions/{}": 409,
     "POST members/{}/resend": 409,  # they have joined
     "POST planned_transactions/{}/unsettle": 409,  # nothing settles it
+    "DELETE scenarios/{}/adopt": 409,  # it is not adopted
     "POST planned_transactions/{}/unsettle transactionId": 409,
     "PUT transactions/{}/categorizations categorizations.-": 400,  # another transaction has it
 }

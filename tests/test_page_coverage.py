@@ -12,7 +12,8 @@ from tests.test_permissions import NEEDS, OPERATIONS, OUTSIDE
 
 # Below /companies/{companyId}, with {} for an id: the name of the page of each method.
 PAGE_OF: dict[str, dict[str, str]] = {
-    "": {"GET": "company-settings", "PUT": "company-settings"},
+    "": {"GET": "company-settings", "PUT": "company-settings", "DELETE": "sandbox-delete"},
+    "copy": {"POST": "sandbox-new"},
     "logo": {"PUT": "company-logo", "DELETE": "company-logo"},
     "members": {"GET": "members", "POST": "members"},
     "members/{}": {"GET": "member-permissions", "PUT": "member-permissions", "DELETE": "member-remove"},
@@ -35,6 +36,11 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "closings/{}": {"GET": "closing"},
     "closings/{}/reopen": {"POST": "closing"},
     "closings/{}/differences": {"GET": "closing"},
+    "closings/{}/links": {"GET": "closing-links", "POST": "closing-links"},
+    "closings/{}/links/{}": {"DELETE": "closing-link-revoke"},
+    "reports/{}/commentary": {"GET": "report", "PUT": "report"},
+    "reports/{}/links": {"GET": "report-links", "POST": "report-links"},
+    "reports/{}/links/{}": {"DELETE": "report-link-revoke"},
     "account_groups": {"GET": "account-groups", "POST": "account-group-new"},
     "account_groups/{}": {"GET": "account-groups", "PUT": "account-group", "DELETE": "account-group-delete"},
     "transactions": {"GET": "transactions", "POST": "transaction-new"},
@@ -76,6 +82,9 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "planned_transactions/{}/overrides/{}": {"PUT": "occurrence", "DELETE": "occurrence-restore"},
     "plan_items": {"GET": "plan", "POST": "plan-fill"},
     "plan_items/{}": {"GET": "plan", "PUT": "plan-item", "DELETE": "plan-item-delete"},
+    "scenarios": {"GET": "scenarios", "POST": "scenario-new"},
+    "scenarios/{}": {"GET": "scenario", "PUT": "scenario", "DELETE": "scenario-delete"},
+    "scenarios/{}/adopt": {"POST": "scenario-adopt", "DELETE": "scenario-undo"},
     "products": {"GET": "products", "POST": "product-new"},
     "products/{}": {"GET": "products", "PUT": "product-edit", "DELETE": "product-delete"},
     "product_groups": {"GET": "products", "POST": "product-group-new"},

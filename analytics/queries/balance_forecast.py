@@ -30,6 +30,7 @@ from planning.forecast.expected_cash import (
     sum_expected_cash,
 )
 from planning.forecast.queries import Expectations
+from planning.scenarios.queries import LoadedScenario
 
 ZERO = Decimal(0)
 ONE_DAY = timedelta(days=1)
@@ -102,8 +103,9 @@ def compute_balance_forecast(
     rates: RateTable,
     accounts: Collection[UUID] | None = None,
     by_account: bool = False,
+    scenario: LoadedScenario | None = None,
 ) -> BalanceForecast:
-    """Compute the forecast of cash accounts, or of the given ones.
+    """Compute the forecast of cash accounts, or of the given ones, with the changes of a scenario.
 
     Nothing is projected in a window that ends in the past. What is expected without an account counts as cash,
     and not on given accounts.
@@ -122,7 +124,7 @@ def compute_balance_forecast(
     expected_cash, expectations = ExpectedCash(cutover=cutover, today=today), NO_PLANS
     if end >= today:
         expectations = find_expectations_after_cutover(
-            company=company, cutover=cutover, end=end, today=today, rates=rates
+            company=company, cutover=cutover, end=end, today=today, rates=rates, scenario=scenario
         )
         expected_on: set[UUID | None] = {*account_ids, None} if accounts is None else {*account_ids}
         expected_cash = sum_expected_cash(expectations, cutover=cutover, end=end, today=today, accounts=expected_on)

@@ -20,6 +20,7 @@ from ledger.money.calc.fx import RateTable, apply_rate_pair, convert
 from ledger.money.calc.money import MONEY_CONTEXT, round_amounts
 from planning.forecast.expected_cash import ExpectedCash, find_expectations_after_cutover, sum_expected_cash
 from planning.forecast.queries import Expectations
+from planning.scenarios.queries import LoadedScenario
 
 ONE_DAY = timedelta(days=1)
 ZERO = Decimal(0)
@@ -145,6 +146,7 @@ def forecast_cash_flow(
     booked: Flows | None = None,
     expectations: Expectations | None = None,
     accounts: Collection[UUID | None] | None = None,
+    scenario: LoadedScenario | None = None,
 ) -> FlowForecast:
     """Forecast cash flow: actual up to the cutover, planned after it, on one axis.
 
@@ -154,6 +156,7 @@ def forecast_cash_flow(
         booked: flows that were read already, of the window or more days.
         expectations: plans that were read already.
         accounts: whose expected cash counts; None: all and without account.
+        scenario: its changes apply to plans that were not read already.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -167,7 +170,7 @@ def forecast_cash_flow(
     base = company.base_currency
     if end > cutover:
         expectations = expectations or find_expectations_after_cutover(
-            company=company, cutover=cutover, end=end, today=today, rates=rates
+            company=company, cutover=cutover, end=end, today=today, rates=rates, scenario=scenario
         )
         expected_cash = sum_expected_cash(expectations, cutover=cutover, end=end, today=today, accounts=accounts)
         planned += convert_expected_flows(expected_cash, base=base, today=today, rates=rates)

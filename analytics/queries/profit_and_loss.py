@@ -28,6 +28,7 @@ from ledger.models import EXPENSE_LINES, PlType
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.forecast.queries import sum_planned_results_in_base
+from planning.scenarios.queries import LoadedScenario
 
 Comparison = Literal["previousPeriod", "previousYear"]
 
@@ -115,6 +116,10 @@ class ResultRow(NamedTuple):
         """Return the row with another actual amount."""
         return self._replace(actual=actual)
 
+    def without_amounts(self) -> "ResultRow":
+        """Return the row with nothing actual or planned."""
+        return self._replace(actual=ZERO, planned=ZERO, percentage=None)
+
     @property
     def favourable(self) -> bool | None:
         return is_favourable(self.pl_type, self.variance)
@@ -152,6 +157,7 @@ def compute_profit_and_loss(
     comparison: Comparison | None = None,
     to_date: bool = False,
     as_reported: bool = False,
+    scenario: LoadedScenario | None = None,
 ) -> list[ResultRow]:
     """Return rows by period, line and category where anything is posted, planned or compared, or all.
 
@@ -160,6 +166,7 @@ def compute_profit_and_loss(
         to_date: leave out later months; the current one, its plan and the compared month count up to the
             same day.
         as_reported: closed months have their frozen amounts.
+        scenario: its changes apply to the plan.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -178,7 +185,7 @@ def compute_profit_and_loss(
         posted_results = apply_reported_amounts(posted_results, company=company, months=all_months)
     categories = posted_results.categories
     actual = posted_results.get_amounts(months, up_to=day)
-    planned = sum_planned_results_in_base(company, months, rates)
+    planned = sum_planned_results_in_base(company, months, rates, scenario=scenario)
     if to_date:
         planned = prorate_current_month(planned, today)
     compared = shift_compared_amounts(

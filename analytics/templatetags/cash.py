@@ -8,9 +8,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from analytics.charts.balance_line import build_balance_line
+from analytics.charts.scenario_section import compare_scenarios
 from analytics.report_period import ReportPeriod
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError
+from ledger.money.rates import get_rate_table
+from planning.models import Scenario
 
 register = template.Library()
 
@@ -42,3 +45,25 @@ def build_cash_line(context: dict[str, Any], period: ReportPeriod) -> dict[str, 
     except RateLookupError:  # the page shows the error beside its sums
         return {}
     return {"section": section, "company": company}
+
+
+@register.inclusion_tag("planning/scenarios/comparison.html", takes_context=True, name="scenario_comparison")
+def build_scenario_comparison(context: dict[str, Any], today: date) -> dict[str, Any]:
+    """Compare the plan with the scenarios of the URL, or with the newest four; empty without one."""
+    page_access, company = context["access"], context["company"]
+    request = context["request"]
+    rows = list(Scenario.objects.for_company(company.id).filter(adoption_id=None).order_by("-id"))
+    chosen = [row for row in rows if str(row.id) in request.GET.getlist("scenario")] or rows
+    if not chosen:
+        return {}
+    try:
+        comparison = compare_scenarios(
+            chosen,
+            company=company,
+            today=today,
+            rates=get_rate_table(),
+            shows_cash=Permission.BALANCES_READ in page_access.permissions,
+        )
+    except RateLookupError as missing:
+        return {"missing": missing.currency, "company": company}
+    return {"comparison": comparison, "section": comparison.section, "company": company}

@@ -1,6 +1,6 @@
 """Shared by all data queries."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -13,6 +13,7 @@ from companies.api.fields import to_json_number
 from companies.errors import build_unknown_id_error
 from ledger.money.calc.fx import RateLookupError
 from ledger.recognition.actions.postings import MissingRateError
+from planning.scenarios.queries import LoadedScenario, find_scenario
 
 
 class DataViewSet(CompanyViewSet):
@@ -23,6 +24,14 @@ class DataViewSet(CompanyViewSet):
     def __init_subclass__(cls) -> None:
         """Add the missing exchange rate to each query's errors."""
         cls.refuses = dict.fromkeys(cls.permission_for, (MissingRateError,))
+
+    def find_scenario(self, values: Mapping[str, Any]) -> LoadedScenario | None:
+        """Return the scenario that a query names.
+
+        Raises:
+            ValidationFailed: it is unknown.
+        """
+        return find_scenario(self.company, values.get("scenario_id"), today=self.today)
 
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(MissingRateError(str(exc)) if isinstance(exc, RateLookupError) else exc)

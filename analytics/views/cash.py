@@ -11,6 +11,7 @@ from analytics import serializers
 from analytics.queries import balances, cash_flow
 from analytics.queries.balance_forecast import AccountForecast, compute_balance_forecast
 from analytics.queries.cash_bridge import build_part_queries, compute_cash_bridge
+from analytics.queries.low_cash import find_day_below_zero
 from analytics.queries.runway import compute_cash_change, compute_runway
 from analytics.query_window import (
     Window,
@@ -26,6 +27,7 @@ from companies.permissions import Permission
 from ledger.calc.months import format_month
 from ledger.models import Account
 from ledger.money.rates import get_rate_table
+from planning.scenarios.queries import get_broken_positions
 
 
 class BalanceViewSet(DataViewSet):
@@ -64,15 +66,16 @@ class BalanceViewSet(DataViewSet):
             }
         )
 
-    @extend_schema(operation_id="runway", request=None, responses=serializers.RunwaySerializer)
+    @extend_schema(operation_id="runway", request=serializers.ScenarioQuery, responses=serializers.RunwaySerializer)
     def runway(self, request: Request, company_id: str) -> Response:
         """Get the runway: how long today's cash lasts at the average of the last three full months with transactions.
 
         All changes of cash accounts count, including transfers to credit cards and loans. Exchange rate effects,
         opening balances and financing inflow do not. Financing inflow is money in categories with `financing: true` and
         transfers from loan accounts. `monthlyNet` times the number of `months` is `changeOfCash` - `revaluation` -
-        `financingInflow`, up to half a cent per month.
+        `financingInflow`, up to half a cent per month. `belowZero` follows the plan and the changes of a scenario.
         """
+        scenario = self.find_scenario(self.parse_body(serializers.ScenarioQuery))
         today, rates = self.today, get_rate_table()
         cash = balances.compute_cash_on(company=self.company, day=today, rates=rates)
         runway_found = compute_runway(company=self.company, cash=cash, today=today, rates=rates)
@@ -88,6 +91,8 @@ class BalanceViewSet(DataViewSet):
                 "changeOfCash": to_json_number(cash_change.change),
                 "revaluation": to_json_number(cash_change.revaluation),
                 "financingInflow": to_json_number(runway_found.financing_inflow),
+                "belowZero": find_day_below_zero(company=self.company, today=today, rates=rates, scenario=scenario),
+                "brokenChanges": get_broken_positions(scenario),
             }
         )
 
@@ -142,9 +147,8 @@ class CashFlowViewSet(DataViewSet):
         the cutover. Overdue amounts of the last 60 days count on the day after the cutover. If the window ends in the
         past, all values are actual and all planned values are 0.
         """
-        forecast_found = cash_flow.forecast_cash_flow(
-            **self.build_forecast_arguments(self.parse_body(serializers.ForecastQuery))
-        )
+        arguments = self.build_forecast_arguments(self.parse_body(serializers.ForecastQuery))
+        forecast_found = cash_flow.forecast_cash_flow(**arguments)
         axis = forecast_found.actual.points
         return Response(
             {
@@ -152,6 +156,7 @@ class CashFlowViewSet(DataViewSet):
                 "outflow": build_point_dicts(axis, forecast_found.actual.outflow),
                 "plannedInflow": build_point_dicts(axis, forecast_found.planned.inflow),
                 "plannedOutflow": build_point_dicts(axis, forecast_found.planned.outflow),
+                "brokenChanges": get_broken_positions(arguments["scenario"]),
             }
         )
 
@@ -175,6 +180,7 @@ class CashFlowViewSet(DataViewSet):
             "today": today,
             "interval": values["interval"],
             "rates": get_rate_table(),
+            "scenario": self.find_scenario(values),
         }
 
     @extend_schema(
@@ -193,9 +199,8 @@ class CashFlowViewSet(DataViewSet):
         accounts = values.get("account_ids")
         if accounts:
             check_known_ids(Account.objects.for_company(self.company.id), accounts, name="accountIds")
-        forecast_found = compute_balance_forecast(
-            **self.build_forecast_arguments(values), accounts=accounts, by_account=values["by_account"]
-        )
+        arguments = self.build_forecast_arguments(values)
+        forecast_found = compute_balance_forecast(**arguments, accounts=accounts, by_account=values["by_account"])
         return Response(
             {
                 "actual": series_to_dicts(forecast_found.actual),
@@ -213,6 +218,7 @@ class CashFlowViewSet(DataViewSet):
                 "accounts": None
                 if forecast_found.accounts is None
                 else [account_forecast_to_dict(each) for each in forecast_found.accounts],
+                "brokenChanges": get_broken_positions(arguments["scenario"]),
             }
         )
 

@@ -18,10 +18,12 @@ from companies.models import Company
 from companies.permissions import Permission
 from ledger.calc.months import format_month, list_months
 from ledger.money.rates import get_rate_table
+from planning.scenarios.queries import build_broken_header
 
 
 class ResultViewSet(DataViewSet):
     permission_for = dict.fromkeys(("bars", "profit_and_loss", "missing"), Permission.FINANCIALS_READ)
+    scenario_lists = frozenset({"profit_and_loss"})
 
     @extend_schema(
         operation_id="revenueExpensesBar",
@@ -53,6 +55,7 @@ class ResultViewSet(DataViewSet):
         transactions.
         """
         values = self.parse_body(serializers.ProfitAndLossQuery)
+        scenario = self.find_scenario(values)
         every_category = values.get("show_all_categories")
         result_rows = profit_and_loss.compute_profit_and_loss(
             company=self.company,
@@ -64,8 +67,10 @@ class ResultViewSet(DataViewSet):
             comparison=values.get("comparison"),
             to_date=values["to_date"],
             as_reported=values["as_reported"],
+            scenario=scenario,
         )
-        return Response([result_row_to_dict(row, self.company) for row in result_rows])
+        rows = [result_row_to_dict(row, self.company) for row in result_rows]
+        return Response(rows, headers=build_broken_header(scenario))
 
     @extend_schema(operation_id="openTransactions", request=Window, responses=serializers.OpenTransactionsSerializer)
     def missing(self, request: Request, company_id: str) -> Response:

@@ -88,6 +88,18 @@ def paginate_by_keyset(
     return page, {"Link": build_next_link(request, cursor)} if cursor else {}
 
 
+def paginate_list(request: Any, rows: Sequence[Any]) -> tuple[list[Any], dict[str, str]]:
+    """Return (page of rows, headers) of rows in memory, which are sorted by id, the latest first."""
+    limit, cursor, order = parse_page_limit(request.GET), request.GET.get("cursor"), ("-id",)
+    if cursor is not None:
+        (last_id,) = decode_cursor(request, order, cursor)
+        rows = [row for row in rows if str(row.id) < last_id]
+    page = list(rows[:limit])
+    if len(rows) <= limit:
+        return page, {}
+    return page, {"Link": build_next_link(request, encode_cursor(request, order, [str(page[-1].id)]))}
+
+
 def list_keyset_page(
     request: Any,
     rows: QuerySet[Any],

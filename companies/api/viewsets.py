@@ -73,6 +73,7 @@ class ApiViewSet(ViewSet):
     http_method_names = ["get", "post", "put", "delete", "head"]
     format_kwarg = None  # DRF asks for it: there are no .json endings
     schema_tags: ClassVar[Sequence[str]] = ()
+    scenario_lists: ClassVar[frozenset[str]] = frozenset()  # actions that answer a list under a scenario
     # Action → its own errors, as documented; by code if they are raised in other apps.
     refuses: ClassVar[Mapping[str, Sequence[type[DomainError] | str]]] = {}
     shape: ClassVar[Any] = None  # serializer of the resource, unless an action declares another one

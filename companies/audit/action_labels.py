@@ -31,7 +31,10 @@ ENTITY_LABELS = {
     "plannedTransaction": _("Planned transaction"),
     "product": _("Product"),
     "productGroup": _("Product group"),
+    "reportCommentary": _("Report commentary"),
+    "reportLink": _("Report link"),
     "savedView": _("Saved view"),
+    "scenario": _("Scenario"),
     "subscription": _("Subscription"),
     "subscriptionEvent": _("Subscription price"),
     "transaction": _("Transaction"),
@@ -59,7 +62,10 @@ ENTITY_PHRASES = {
     "plannedTransaction": _("the planned transaction"),
     "product": _("the product"),
     "productGroup": _("the product group"),
+    "reportCommentary": _("the commentary on the report"),
+    "reportLink": _("a link to the report"),
     "savedView": _("the saved view"),
+    "scenario": _("the scenario"),
     "subscription": _("the subscription"),
     "subscriptionEvent": _("the subscription price"),
     "transaction": _("the transaction"),
@@ -87,6 +93,7 @@ ACTION_PHRASES = {
     "category.replaced": _("replaced the category{name}"),
     "closing.closed": _("closed the month{name}"),
     "closing.reopened": _("reopened the month{name}"),
+    "company.copied": _("created a sandbox"),
     "company.logoRemoved": _("removed the logo"),
     "company.logoReplaced": _("replaced the logo"),
     "company.reset": _("reset the demo company"),
@@ -119,6 +126,8 @@ ACTION_PHRASES = {
     "plannedTransactions.settled": ngettext_lazy(
         "settled {n} planned transaction", "settled {n} planned transactions", "count"
     ),
+    "scenario.adopted": _("adopted the scenario{name}"),
+    "scenario.adoptionUndone": _("undid the adoption of the scenario{name}"),
     "subscriptionEvent.retracted": _("retracted a subscription price"),
     "subscriptionEvents.imported": ngettext_lazy(
         "imported {n} subscription price", "imported {n} subscription prices", "count"

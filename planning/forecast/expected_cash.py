@@ -19,6 +19,7 @@ from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT
 from planning.calc.recurrence import OVERDUE_PERIOD, RecurrenceRule, is_overdue, occurrences
 from planning.forecast.queries import Expectations, find_expectations_in_window, find_transit_account_ids
+from planning.scenarios.queries import LoadedScenario
 
 ONE_DAY = timedelta(days=1)
 ZERO = Decimal(0)
@@ -70,8 +71,9 @@ def find_expectations_after_cutover(
     today: date,
     rates: RateTable,
     excluded_account_ids: Collection[UUID] | None = None,
+    scenario: LoadedScenario | None = None,
 ) -> Expectations:
-    """Return everything that can be expected up to `end`.
+    """Return everything that can be expected up to `end`, with the changes of a scenario.
 
     Two statements, however many planned transactions there are; one fewer where `excluded_account_ids`, the
     transit accounts, are given, and one more where there are planned totals.
@@ -82,7 +84,13 @@ def find_expectations_after_cutover(
     start = get_first_expected_day(cutover=cutover, today=today)
     excluded_account_ids = find_transit_account_ids(company) if excluded_account_ids is None else excluded_account_ids
     return find_expectations_in_window(
-        company, start, end, today=today, rates=rates, excluded_account_ids=excluded_account_ids
+        company,
+        start,
+        end,
+        today=today,
+        rates=rates,
+        excluded_account_ids=excluded_account_ids,
+        scenario=scenario,
     )
 
 
@@ -94,6 +102,22 @@ def group_expectations_by_account(expectations: Expectations) -> dict[UUID | Non
     for flow in expectations[1]:
         grouped[flow.account_id][1].append(flow)
     return dict(grouped)
+
+
+def add_expected_cash(first: ExpectedCash, second: ExpectedCash) -> ExpectedCash:
+    """Return the sums of both, which have one cutover."""
+    total = ExpectedCash(cutover=first.cutover, today=first.today)
+    total.sums = dict(first.sums)
+    for key, (inflow, outflow) in second.sums.items():
+        before = total.sums.get(key, (ZERO, ZERO))
+        total.sums[key] = (before[0] + inflow, before[1] + outflow)
+    total.overdue_count = first.overdue_count + second.overdue_count
+    for part in (first, second):
+        for key, amount in part.transfers.items():
+            total.transfers[key] += amount
+        for currency, amount in part.overdue.items():
+            total.overdue[currency] += amount
+    return total
 
 
 def get_first_expected_day(*, cutover: date, today: date) -> date:

@@ -1,7 +1,7 @@
 """Planned flows of a company's occurrences, and planned results of its financial plan."""
 
 import datetime as dt
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -14,7 +14,7 @@ from ledger.calc.months import count_months_between, get_first_day_of_month, get
 from ledger.models import Account, AccountType
 from ledger.money.calc.fx import RateTable, convert
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
-from planning.calc.plan_postings import PlanAmount, PlanItemSchedule, compute_plan_postings
+from planning.calc.plan_postings import compute_plan_postings
 from planning.calc.planned_totals import (
     BookedAmount,
     OccurrenceKey,
@@ -23,10 +23,13 @@ from planning.calc.planned_totals import (
     compute_settled_amounts,
 )
 from planning.calc.recurrence import expand_occurrences, occurrences
+from planning.calc.scenario_plan import PlanItemState
 from planning.models import SettledBy
+from planning.plan.item_states import build_plan_amount
 from planning.planned_transactions.queries.open_invoices import OpenInvoice, list_open_invoices
 from planning.planned_transactions.queries.planned_rules import PlannedRule, RuleWithOverrides, read_planned_rules
 from planning.planned_transactions.queries.settled_totals import load_totals_with_bookings
+from planning.scenarios.queries import LoadedScenario, list_invoices_of_scenario, list_rules_of_scenario
 
 ZERO = Decimal(0)
 NOTHING_BOOKED: Mapping[OccurrenceKey, Decimal] = {}
@@ -97,6 +100,7 @@ def find_expectations_in_window(
     today: dt.date,
     rates: RateTable,
     excluded_account_ids: Collection[UUID] = frozenset(),
+    scenario: LoadedScenario | None = None,
 ) -> Expectations:
     """Return what can reach [window_start, window_end]: rules without overrides, and flows of all others.
 
@@ -106,24 +110,55 @@ def find_expectations_in_window(
 
     Args:
         excluded_account_ids: accounts whose occurrences are left out.
+        scenario: its changes apply.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
+    # Planned totals share a month's bookings, so all totals of the months are read.
+    rules = list_rules_of_scenario(
+        company.id, get_first_day_of_month(window_start), get_last_day_of_month(window_end), scenario=scenario
+    )
+    invoices = list_invoices_of_scenario(company.id, end=window_end, scenario=scenario)
+    return build_expectations(
+        rules,
+        invoices,
+        company,
+        window_start,
+        window_end,
+        today=today,
+        rates=rates,
+        excluded_account_ids=excluded_account_ids,
+    )
+
+
+def build_expectations(
+    rules: Iterable[RuleWithOverrides],
+    invoices: Iterable[OpenInvoice],
+    company: Company,
+    window_start: dt.date,
+    window_end: dt.date,
+    *,
+    today: dt.date,
+    rates: RateTable,
+    excluded_account_ids: Collection[UUID] = frozenset(),
+) -> Expectations:
+    """Return what known rules and open invoices expect in [window_start, window_end].
+
+    All planned totals of its months are among the rules.
+    """
     unchanged_rules: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
     totals: list[RuleWithOverrides] = []
-    # Planned totals share a month's bookings, so all totals of the months are read.
-    for each in read_planned_rules(company.id, get_first_day_of_month(window_start), get_last_day_of_month(window_end)):
+    for each in rules:
         if each.planned.is_total:
             totals.append(each)
         elif each.overrides or each.settled:
             flows += iter_flows_of_rule(each, start=window_start, end=window_end)
         else:
             unchanged_rules.append(each.planned)
-    invoices = list_open_invoices(company.id, end=window_end)
     first_day = window_start if window_start > today else dt.date.min
-    flows += [build_invoice_flow(each) for each in invoices if each.expected.date >= first_day]
+    flows += [build_invoice_flow(each) for each in invoices if first_day <= each.expected.date <= window_end]
     start = max(window_start, get_first_day_of_month(today))
     if start <= window_end:
         totals_with_bookings = load_totals_with_bookings(company.id, totals, start=start, end=window_end, today=today)
@@ -227,36 +262,51 @@ def list_expected_transfers(
 
 
 _ITEMS = """
-    SELECT pl_type, category_id, amount_currency, month, frequency, duration, amount_type, amount_value, relative_change
+    SELECT id, pl_type, category_id, amount_currency, month, frequency, duration,
+           amount_type, amount_value, relative_change
       FROM planning_planitem
      WHERE company_id = %(company)s AND month <= %(last)s
 """
 
 
-def sum_planned_results(company: Company, months: list[dt.date]) -> dict[ResultKey, list[tuple[Decimal, str]]]:
+def sum_planned_results(
+    company: Company, months: list[dt.date], *, scenario: LoadedScenario | None = None
+) -> dict[ResultKey, list[tuple[Decimal, str]]]:
     """Sum the financial plan: (month, P&L line, category) → sums by currency, not rounded. One statement.
 
     Args:
         months: first days of consecutive months, in order.
+        scenario: its changes apply.
     """
     if not months:
         return {}
     sums: dict[ResultKey, dict[str, Decimal]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_ITEMS, {"company": company.id, "last": months[-1]})
-        rows = cursor.fetchall()
-    for pl_type, category_id, currency, month, frequency, duration, *amount in rows:
-        if duration is not None and count_months_between(month, months[0]) >= duration:
+    items = list_plan_items(company, last=months[-1])
+    if scenario is not None:
+        items = scenario.change_items(items, through=months[-1])
+    for item in items:
+        if item.duration is not None and count_months_between(item.month, months[0]) >= item.duration:
             continue
-        item = PlanItemSchedule(month, PlanAmount(*(each for each in amount if each is not None)), frequency, duration)
-        for posting_month, value in compute_plan_postings(item, window_start=months[0], window_end=months[-1]).items():
-            by_currency = sums.setdefault((posting_month, pl_type, category_id), {})
-            by_currency[currency] = by_currency.get(currency, Decimal(0)) + value
+        postings = compute_plan_postings(item.schedule, window_start=months[0], window_end=months[-1])
+        for posting_month, value in postings.items():
+            by_currency = sums.setdefault((posting_month, item.pl_type, item.category_id), {})
+            by_currency[item.currency] = by_currency.get(item.currency, Decimal(0)) + value
     return {key: [(value, currency) for currency, value in each.items()] for key, each in sums.items()}
 
 
+def list_plan_items(company: Company, *, last: dt.date) -> list[PlanItemState]:
+    """Return the plan items that begin up to a month. One statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ITEMS, {"company": company.id, "last": last})
+        rows = cursor.fetchall()
+    return [
+        PlanItemState(item_id, pl_type, category_id, currency, month, frequency, duration, build_plan_amount(*amount))
+        for item_id, pl_type, category_id, currency, month, frequency, duration, *amount in rows
+    ]
+
+
 def sum_planned_results_in_base(
-    company: Company, months: Sequence[dt.date], rates: RateTable
+    company: Company, months: Sequence[dt.date], rates: RateTable, *, scenario: LoadedScenario | None = None
 ) -> dict[ResultKey, Decimal]:
     """Sum the financial plan in the base currency, at each month's latest rate; not rounded.
 
@@ -264,7 +314,7 @@ def sum_planned_results_in_base(
         MissingRate: a currency has no exchange rate.
     """
     amounts: dict[ResultKey, Decimal] = {}
-    for key, sums in sum_planned_results(company, list(months)).items():
+    for key, sums in sum_planned_results(company, list(months), scenario=scenario).items():
         for amount, currency in sums:
             day = get_last_day_of_month(key[0])
             converted_amount = convert(amount, source=currency, target=company.base_currency, day=day, rates=rates)

@@ -58,7 +58,7 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
     sees_counterparties = page.has_permission(Permission.COUNTERPARTIES_READ)
     return page.render(
         "planning/invoices/invoices.html",
-        tab="planned",
+        tab=kind,
         kind=kind,
         title=title,
         lead=lead,

@@ -14,6 +14,7 @@ from planning.models.planned_transactions import (
     attach_overrides,
     build_patch,
 )
+from planning.models.scenarios import Scenario
 from planning.models.settlements import MAX_REASON_LENGTH, Settlement
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "PlannedOverride",
     "PlannedSource",
     "PlannedTransaction",
+    "Scenario",
     "SettledBy",
     "Settlement",
     "attach_overrides",

@@ -1,28 +1,44 @@
 """Endpoints of plan items."""
 
 from functools import partial
+from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api.openapi.schema import PAGING_PARAMETERS
+from companies.api.pagination import paginate_list
 from companies.api.serializers import SUCCESS, Success
 from planning.base_views import CRUD_PERMISSIONS, PlanningViewSet
 from planning.models import PlanItem
 from planning.plan.actions import plan_items
+from planning.plan.queries import list_plan_items_of_scenario
 from planning.plan.serializers import PlanItemSerializer
+from planning.scenarios.queries import build_broken_header, get_scenario
+
+SCENARIO_PARAMETER = OpenApiParameter("scenarioId", UUID, description="Scenario whose changes apply.")
 
 
 class PlanItemViewSet(PlanningViewSet):
     schema_tags = ["Plan items"]
     resource = PlanItem
     permission_for = CRUD_PERMISSIONS
+    scenario_lists = frozenset({"list"})
 
-    @extend_schema(parameters=PAGING_PARAMETERS, responses=PlanItemSerializer(many=True))
+    @extend_schema(parameters=[*PAGING_PARAMETERS, SCENARIO_PARAMETER], responses=PlanItemSerializer(many=True))
     def list(self, request: Request, company_id: str) -> Response:
-        """List plan items, newest first."""
-        self.allow_parameters("limit", "cursor")
+        """List plan items, newest first.
+
+        With `scenarioId`, the items as the scenario changes them; an item that it makes has an id of its own.
+        """
+        self.allow_parameters("limit", "cursor", "scenarioId")
+        scenario_id = request.query_params.get("scenarioId")
+        if scenario_id is not None:
+            scenario = get_scenario(self.company, scenario_id, today=self.today)
+            rows, headers = paginate_list(request, list_plan_items_of_scenario(self.company, scenario))
+            data = PlanItemSerializer(rows, many=True).data
+            return Response(data, headers=headers | build_broken_header(scenario))
         return self.respond_with_page(PlanItem.objects.for_company(self.company.id), PlanItemSerializer, order=("-id",))
 
     @extend_schema(

@@ -155,6 +155,7 @@ def run_scenario(story: Scenario) -> Iterator[str]:
     yield story.company
     apps = story.get("connected_apps", session=True)
     change_settings(story)
+    copy_company(story)
     ids = record_transactions(story)
     categorize_transactions(story, ids)
     manage_rules(story, ids)
@@ -202,6 +203,11 @@ def change_settings(story: Scenario) -> None:
     story.put("", {"name": "Initech GmbH", "plShowAllCategories": True})
     story.put("logo", {"imageBase64": PNG})
     story.delete("logo")
+
+
+def copy_company(story: Scenario) -> None:
+    sandbox = story.post("copy", {"name": "What if we hire", "expiresInDays": 14}, session=True)
+    story.delete(f"/companies/{sandbox['id']}", session=True)
 
 
 def record_transactions(story: Scenario) -> dict[str, str]:
@@ -377,6 +383,19 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     story.get(f"plan_items/{item}")
     story.put(f"plan_items/{item}", {"duration": 36})
     ids |= {"planned": planned, "item": item}
+    manage_scenarios(story, ids)
+
+
+def manage_scenarios(story: Scenario, ids: dict[str, str]) -> None:
+    raised = {"kind": "scale", "plannedTransactionId": ids["planned"], "percent": 5, "from": "2026-03-01"}
+    late = {"kind": "shift", "plannedTransactionId": ids["planned"], "days": 10, "to": "2026-02-28"}
+    scenario = story.post("scenarios", {"name": "Higher rent", "changes": [raised]})["id"]
+    story.get("scenarios")
+    story.get(f"scenarios/{scenario}")
+    story.put(f"scenarios/{scenario}", {"changes": [raised, late]})
+    story.post(f"scenarios/{scenario}/adopt")
+    story.delete(f"scenarios/{scenario}/adopt")
+    story.delete(f"scenarios/{scenario}")
 
 
 def query_data(story: Scenario) -> None:
@@ -427,11 +446,22 @@ def closings(story: Scenario, ids: dict[str, str]) -> None:
     for number, closing in enumerate(story.get("closings")):  # digests depend on ids
         story.secrets[closing["digest"]] = hashlib.sha256(str(number).encode()).hexdigest()
     story.get("closings/2025-11")
+    share_reports(story)
     story.post("closings/2025-10/reopen", {"reason": "The bank corrected the opening balance"})
     path = f"accounts/{ids['bank']}/initial_balance"
     story.put(path, {"date": "2025-10-01", "amountValue": "25100.00"})
     story.get("closings/2025-11/differences")
     story.put(path, {"date": "2025-10-01", "amountValue": "25000.00"})
+
+
+def share_reports(story: Scenario) -> None:
+    story.put("reports/2025-11/commentary", {"text": "Revenue grew with two new customers."})
+    story.get("reports/2025-11/commentary")
+    for kind in ("reports", "closings"):
+        link = story.post(f"{kind}/2025-11/links", {"expiresTime": "2026-02-15T00:00:00Z"})
+        story.secrets[link["url"].rpartition("/")[2]] = "token-shown-only-once"
+        story.get(f"{kind}/2025-11/links")
+        story.delete(f"{kind}/2025-11/links/{link['id']}")
 
 
 def delete_rows(story: Scenario, ids: dict[str, str], *, app: str) -> None:

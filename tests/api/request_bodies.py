@@ -1,6 +1,7 @@
 """Valid request bodies of every operation, and a row of everything for their ids."""
 
 import os
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ PLANNED = {"accountId": "accounts", "name": "Rent", "startDate": "2024-01-31", "
 RULE = {"frequency": "month", "interval": 1, "lastDayOfMonth": True, "end": {"type": "count", "count": 3}}
 PRICE = {"value": 10.5, "currency": "EUR"}
 EVENT = {"effectiveDate": "2024-01-01", "committedDate": "2024-01-01", "amountValue": "10.00", "amountCurrency": "EUR"}
+LINK_EXPIRY = (datetime.now(tz=UTC) + timedelta(days=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
 IDS = {"mode": "ids", "ids": ["transactions"]}
 # A body that each operation takes; where the name of a list stands for an id, a row of it is put.
 PNG_BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="
@@ -31,6 +33,9 @@ BODIES: dict[str, dict[str, Any]] = {
     "accounts/{}/initial_balance": {"date": "2024-01-01", "amountValue": "1.00"},
     "closings": {"month": "2023-12", "note": "x", "acknowledge": True},  # before any data
     "closings/{}/reopen": {"reason": "x"},
+    "closings/{}/links": {"expiresTime": LINK_EXPIRY},
+    "reports/{}/commentary": {"text": "x"},
+    "reports/{}/links": {"expiresTime": LINK_EXPIRY},
     "account_groups": {"name": "x", "order": 1, "archived": True},
     "transactions": {"accountId": "accounts", "date": "2024-01-01", "fromTo": "x", "description": "x", "notes": "x",
                      "pending": False, "externalId": "e", **MONEY},
@@ -58,6 +63,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "categorization_rules/preview": {"selection": IDS},
     "categorization_rules/from_transaction": {"transactionId": "transactions"},
     "categorization_rules/apply": {"selection": IDS},
+    "copy": {"name": "x", "expiresInDays": 1},
     "categories": {"name": "x", "emoji": "x", "plTypes": ["ga"], "order": 1},
     "counterparties": {"type": "customer", "name": "x", "externalId": "x"},
     "files": {},
@@ -73,14 +79,18 @@ BODIES: dict[str, dict[str, Any]] = {
     "planned_transactions/{}/overrides/{}": {"skipped": True, "date": "2024-02-02", "amountValue": "1.00"},
     "plan_items": {"month": "2024-01", "plType": "ga", "categoryId": "categories", "duration": 3, "frequency": 1,
                    "amount": {"type": "relative", "amount": PRICE, "relativeChange": 0.1}},
+    "scenarios": {"name": "x", "changes": [{"kind": "scale", "categoryId": "categories", "percent": 12.5,
+                                            "from": "2024-01-01", "to": "2024-12-31"}]},
     "products": {"name": "x", "productGroupId": "product_groups", "order": 1, "externalIds": ["p"]},
     "product_groups": {"name": "x", "order": 1},
     "subscriptions": {"customerId": "counterparties", "productId": "products", "externalId": "s"},
     "subscription_events": {"subscriptionId": "subscriptions", "interval": "month", "intervalCount": 1, **EVENT},
     "subscription_events/import": {"events": [{"subscriptionId": "subscriptions", **EVENT}], "onError": "skip"},
     "data/monthlyData": {"mrrType": "mrr", "startMonth": "2024-01", "endMonth": "2024-03", "productIds": ["products"]},
+    "data/runway": {"scenarioId": "scenarios"},
     "data/profitAndLoss": {"startMonth": "2024-01", "endMonth": "2024-03", "showAllCategories": True,
-                           "interval": "quarter", "comparison": "previousYear", "toDate": True},
+                           "interval": "quarter", "comparison": "previousYear", "toDate": True,
+                           "scenarioId": "scenarios"},
     "data/forecastCashFlowTimeSeries": {"endDate": "2026-12-31", "interval": "week", "cutoverDate": "2024-01-01"},
     "data/forecastBalanceTimeSeries": {"endDate": "2026-12-31", "interval": "month", "cutoverDate": "2024-01-01",
                                        "accountIds": ["accounts"]},
@@ -99,7 +109,7 @@ SECOND_ROW_VALUES = {"externalId": "another", "externalIds": ["another"], "email
 ROWS = [
     "account_groups", "categories", "accounts", "counterparties", "transactions", "product_groups", "products",
     "subscriptions", "subscription_events", "plan_items", "planned_transactions", "members", "api_keys",
-    "categorization_rules", "webhook_endpoints",
+    "categorization_rules", "webhook_endpoints", "scenarios",
 ]  # fmt: skip
 
 
@@ -121,6 +131,8 @@ def create_all_rows(api: Any) -> dict[str, str]:
     ids["categorization_runs"] = applied.json()["runId"]
     body = fill_ids(BODIES["transactions/import"], ids)
     ids["imports"] = api.post("transactions/import", body).json()["importId"]
+    ids["reports"] = "2024-01"
+    ids["links"] = api.post("reports/2024-01/links", BODIES["reports/{}/links"]).json()["id"]
     paper = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
     made = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
     assert made.status_code == 201, made.content
@@ -152,5 +164,7 @@ def build_path(path: str, ids: dict[str, str]) -> str:
 
 
 def get_second_id(path: str, ids: dict[str, str]) -> str:
-    """Of an address with two: a delivery, or the day of an occurrence."""
+    """Of an address with two: a delivery, a link, or the day of an occurrence."""
+    if "/links/" in path:
+        return ids.get("closing_links" if path.startswith("closings") else "links", UNKNOWN_ID)
     return ids.get("webhook_deliveries", UNKNOWN_ID) if "/deliveries/" in path else "2024-01-31"

@@ -9,11 +9,11 @@ assert ids  # a fixture
 
 READ_WRITE_PATHS = [
     "", "accounts", "account_groups", "transactions", "categories", "counterparties", "products", "product_groups",
-    "planned_transactions", "plan_items", "files", "members",
+    "planned_transactions", "plan_items", "files", "members", "scenarios",
 ]  # fmt: skip
 CREATABLE_PATHS = [
     "accounts", "account_groups", "transactions", "categories", "counterparties", "products", "product_groups",
-    "subscriptions", "subscription_events", "planned_transactions", "plan_items", "members", "api_keys",
+    "subscriptions", "subscription_events", "planned_transactions", "plan_items", "members", "api_keys", "scenarios",
 ]  # fmt: skip
 
 

@@ -100,6 +100,23 @@ def test_reading_tool_returns_answer_of_its_endpoint(name, books, api, assistant
     Draft202012Validator(tools[name]["inputSchema"]).validate(arguments)
 
 
+def test_reading_tools_apply_a_scenario(books, api, assistant):
+    change = {"kind": "scale", "plannedTransactionId": books.plan, "percent": 100}
+    item = {
+        "month": MONTH,
+        "plType": "ga",
+        "categoryId": books.office,
+        "amount": {"type": "fixed", "amount": {"value": 70, "currency": "EUR"}},
+    }
+    made = api.post("scenarios", {"name": "Double", "changes": [change, {"kind": "add", "planItem": item}]})
+    scenario = {"scenarioId": made.json()["id"]}
+    days = {"endDate": format_day(30), "interval": "month"}
+    plain, changed = (assistant.call("get_forecast", **days, **each) for each in ({}, scenario))
+    assert (plain["plannedOutflow"], changed["plannedOutflow"]) == (950, 1900)
+    months = {"startMonth": MONTH, "endMonth": MONTH}
+    assert assistant.call("get_profit_and_loss", **months, **scenario)["items"][0]["planned"] == [70]
+
+
 def sum_by_category(rows):
     keys = {(row["plType"], row["categoryId"]) for row in rows}
     return {key: sum(row["actual"] for row in rows if (row["plType"], row["categoryId"]) == key) for key in keys}

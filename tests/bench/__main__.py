@@ -26,7 +26,7 @@ BENCHMARKS = (
         "rules",
         "exports",
     ),
-    *("webhooks", "events", "assistants", "pages", "fairness", "closings"),
+    *("webhooks", "events", "assistants", "pages", "fairness", "closings", "sandbox", "scenarios"),
 )
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 

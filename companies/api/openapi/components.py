@@ -41,6 +41,11 @@ ANSWER_HEADERS: dict[str, tuple[dict[str, Any], str]] = {
         "Total of all pages in the base currency at each day's exchange rate, with `total=true`. With `recognizedFrom`, "
         "`recognizedTo` or `recognizedBy`: the amount recognized in the P&L line in those months or up to that day.",
     ),
+    "Broken-Changes": (
+        {"type": "string", "maxLength": 300},
+        "Positions of changes of the scenario, from 0 and comma-separated, that refer to something deleted and do not "
+        "apply; absent if there are none.",
+    ),
     "Ignored-Fields": (
         {"type": "string", "maxLength": MAX_IGNORED_FIELDS_LENGTH},
         "Unknown request fields, comma-separated, nested fields by path such as `recurrence.every` or "

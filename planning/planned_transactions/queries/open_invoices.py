@@ -1,7 +1,7 @@
 """Open invoices as plain values for the forecast."""
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -25,7 +25,11 @@ class OpenInvoice(NamedTuple):
 
 
 def list_open_invoices(
-    company_id: UUID, *, end: dt.date, planned_ids: Collection[UUID] | None = None
+    company_id: UUID,
+    *,
+    end: dt.date,
+    planned_ids: Collection[UUID] | None = None,
+    change_rows: Callable[[list[PlannedTransaction]], list[PlannedTransaction]] | None = None,
 ) -> list[OpenInvoice]:
     """Return the open invoices that are expected up to a day, of any earlier day.
 
@@ -33,11 +37,14 @@ def list_open_invoices(
 
     Args:
         planned_ids: ids to read; None: all.
+        change_rows: applies the changes of a scenario to the invoices with their overrides.
     """
     rows = PlannedTransaction.objects.for_company(company_id).invoices().filter(is_closed=False).with_counterparty()
     if planned_ids is not None:
         rows = rows.filter(id__in=planned_ids)
     invoices = attach_overrides(list(rows))
+    if change_rows is not None:
+        invoices = change_rows(invoices)
     attach_expected_dates(invoices)
     return [
         build_open_invoice(row)

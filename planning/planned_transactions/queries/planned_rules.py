@@ -39,6 +39,10 @@ class PlannedRule(NamedTuple):
         """Whether its occurrences stand for a month's total in its category."""
         return self.category_id is not None
 
+    def with_changes(self, amount: Decimal, rule: RecurrenceRule) -> "PlannedRule":
+        """Return it with another amount and end."""
+        return self._replace(amount=amount, end_date=rule.end_date, end_count=rule.count)
+
     def recurrence_rule(self) -> RecurrenceRule:
         """Return its recurrence; the columns from `start` to `end_count` are in the order of the rule's fields."""
         return RecurrenceRule(*self[4:10])  # type: ignore[arg-type]

@@ -137,6 +137,7 @@ def test_cash_plan_omits_skipped_and_marks_changed_occurrences(viewer, api, acme
 
 def test_empty_cash_plan_suggests_next_step_to_editors_only(owner, viewer, acme):
     assert "Plan transaction" in get_page_text(owner.get(build_page_path(acme)))
+    assert "No planned transactions yet" in get_page_text(owner.get(build_page_path(acme, "/rules")))
     assert "Plan transaction" not in get_page_text(viewer.get(build_page_path(acme)))
 
 

@@ -1,0 +1,1 @@
+"""Scenarios: named lists of changes to what is planned, compared and adopted."""

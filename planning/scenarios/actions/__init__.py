@@ -1,0 +1,1 @@
+"""Create, change, adopt and undo scenarios."""

@@ -1,0 +1,123 @@
+"""Forms of changes in the words of finance; each makes one change of the API."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+
+from companies.pages.amount_formats import AmountParseError, parse_typed_amount
+from companies.pages.forms import BoundForm, bind_body, parse_integer
+from planning.scenarios.serializers import ScenarioChange
+
+TARGET_NAMES = ("counterpartyId", "categoryId", "plType", "plannedTransactionId")
+PLANNED_FIELDS = ("name", "amountValue", "categoryId", "startDate")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeForm:
+    """A kind of form: its title, what it asks, and the targets among which it offers to choose."""
+
+    kind: str
+    title: Any
+    hint: Any
+    fields: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+
+
+CHANGE_FORMS = {
+    "hire": ChangeForm(
+        "add",
+        gettext_lazy("Hire from …"),
+        gettext_lazy("Adds a monthly payment, such as a salary with all contributions."),
+        PLANNED_FIELDS,
+    ),
+    "price": ChangeForm(
+        "scale",
+        gettext_lazy("Raise price by …"),
+        gettext_lazy("Changes amounts by a percentage; use a negative one to cut them."),
+        ("target", "percent", "from", "to"),
+        TARGET_NAMES,
+    ),
+    "lose": ChangeForm(
+        "stop",
+        gettext_lazy("Lose this customer"),
+        gettext_lazy("Stops all payments of a customer, a category or a planned transaction."),
+        ("target", "from"),
+        ("counterpartyId", "categoryId", "plannedTransactionId"),
+    ),
+    "delay": ChangeForm(
+        "shift",
+        gettext_lazy("Delay payments by … days"),
+        gettext_lazy("Moves payments to later days; use a negative number for earlier ones."),
+        ("target", "days", "from", "to"),
+        ("counterpartyId", "plannedTransactionId"),
+    ),
+}
+
+
+def build_blank_change_form(change_form: ChangeForm, *, today: dt.date) -> BoundForm:
+    """Return an empty form, whose change begins today."""
+    values = dict.fromkeys(change_form.fields, "")
+    return BoundForm(values=values | {name: today.isoformat() for name in ("from", "startDate") if name in values})
+
+
+def parse_change_form(change_form: ChangeForm, post_data: Mapping[str, Any], *, currency: str) -> BoundForm:
+    """Validate a posted form; its data is a change as the API's serializer parses it.
+
+    Money is money out: a positive cost becomes a negative amount.
+    """
+    values = {name: post_data.get(name, "").strip() for name in change_form.fields}
+    errors: dict[str, str] = {}
+    if change_form.kind == "add":
+        body, places = build_hire_body(values, errors, currency=currency), build_places(PLANNED_FIELDS, planned=True)
+    else:
+        body, places = build_change_body(change_form, values, errors), build_places(("percent", "days", "from", "to"))
+    form = bind_body(ScenarioChange, {"kind": change_form.kind, **body}, values=values, fields=places)
+    form.errors |= errors
+    return form
+
+
+def build_places(names: tuple[str, ...], *, planned: bool = False) -> dict[str, str]:
+    """Return the form's field of each JSON pointer, of the body and of the scenario."""
+    prefix = "plannedTransaction/" if planned else ""
+    pointers = {f"{start}{prefix}{name}": name for name in names for start in ("", "changes/0/")}
+    if not planned:
+        pointers |= {f"changes/0/{name}": "target" for name in TARGET_NAMES} | dict.fromkeys(TARGET_NAMES, "target")
+        pointers |= {"changes/0": "target"}
+    return pointers
+
+
+def build_hire_body(values: Mapping[str, str], errors: dict[str, str], *, currency: str) -> dict[str, Any]:
+    """Return the body of a monthly payment."""
+    amount = values["amountValue"]
+    try:
+        amount = parse_typed_amount(amount, currency)
+    except AmountParseError as error:
+        errors["amountValue"] = str(error)
+    planned = {
+        "accountId": None,
+        "name": values["name"],
+        "startDate": values["startDate"],
+        "amountValue": amount.removeprefix("-") if amount.startswith("-") else f"-{amount}",
+        "categoryId": values["categoryId"] or None,
+        "recurrence": {"frequency": "month"},
+    }
+    return {"plannedTransaction": planned}
+
+
+def build_change_body(change_form: ChangeForm, values: Mapping[str, str], errors: dict[str, str]) -> dict[str, Any]:
+    """Return the body of a change with its target, percentage, days and period."""
+    name, _separator, value = values["target"].partition(":")
+    body: dict[str, Any] = {name: value} if name in change_form.targets else {}
+    for date_name in ("from", "to"):
+        body[date_name] = values.get(date_name) or None
+    if "days" in values:
+        body["days"] = parse_integer(values["days"])
+    if "percent" in values:
+        try:
+            body["percent"] = float(parse_typed_amount(values["percent"]))
+        except AmountParseError as error:
+            errors["percent"] = str(error)
+    return body

@@ -1,0 +1,132 @@
+"""Changes of scenarios in sentences, and the choices of their targets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from companies.locales import get_current_locale
+from companies.pages.amount_formats import format_money
+from companies.pages.context import CompanyPage
+from companies.permissions import Permission
+from ledger.models import Counterparty, PlType
+from ledger.transactions.pages.labels import LINE_LABELS, Choices, LedgerNames, load_visible_names
+from planning.models import PlannedTransaction, Scenario
+
+MAX_CHOICES = 500  # of one kind of target
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeText:
+    """A change as the page shows it."""
+
+    position: int
+    text: str
+    period: str
+    is_broken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TargetNames:
+    """The names of everything that changes refer to, as far as the user may see them."""
+
+    ledger: LedgerNames
+    planned: Mapping[str, str]
+    counterparties: Mapping[str, str]
+
+    def get_target_name(self, stored: Mapping[str, Any]) -> str:
+        """Return the name of the target of a change."""
+        if planned_id := stored.get("plannedTransactionId"):
+            return self.planned.get(planned_id, _("Deleted"))
+        if counterparty_id := stored.get("counterpartyId"):
+            return self.counterparties.get(counterparty_id, _("Deleted"))
+        if line := stored.get("plType"):
+            return str(LINE_LABELS[PlType(line)])
+        return self.ledger.get_category_name(UUID(stored["categoryId"]))
+
+
+def describe_changes(page: CompanyPage, scenario: Scenario) -> list[ChangeText]:
+    """Describe the changes of a scenario, which has its broken positions attached."""
+    names = load_target_names(page, scenario)
+    return [
+        ChangeText(
+            position,
+            describe_change(stored, names),
+            describe_period(stored.get("from"), stored.get("to")),
+            position in scenario.broken_positions,
+        )
+        for position, stored in enumerate(scenario.changes)
+    ]
+
+
+def load_target_names(page: CompanyPage, scenario: Scenario) -> TargetNames:
+    """Load the names of what the changes of a scenario refer to."""
+    planned_ids = [stored["plannedTransactionId"] for stored in scenario.changes if "plannedTransactionId" in stored]
+    counterparty_ids = [stored["counterpartyId"] for stored in scenario.changes if "counterpartyId" in stored]
+    ledger = load_visible_names(page)
+    planned = PlannedTransaction.objects.for_company(page.company.id).filter(id__in=planned_ids)
+    counterparties = Counterparty.objects.for_company(page.company.id).filter(id__in=counterparty_ids)
+    return TargetNames(
+        ledger,
+        {str(row.id): row.name for row in planned},
+        {str(row.id): ledger.get_counterparty_name(row) for row in counterparties},
+    )
+
+
+def describe_change(stored: Mapping[str, Any], names: TargetNames) -> str:
+    """Describe one stored change, without its period."""
+    if planned := stored.get("plannedTransaction"):
+        money = format_money(Decimal(stored["columns"]["amount_value"]), stored["columns"]["amount_currency"])
+        start = get_current_locale().format_day(date.fromisoformat(planned["startDate"]))
+        if planned.get("recurrence"):
+            return _("Add {name}: {amount}, recurring from {day}").format(name=planned["name"], amount=money, day=start)
+        return _("Add {name}: {amount} on {day}").format(name=planned["name"], amount=money, day=start)
+    if item := stored.get("planItem"):
+        money = format_money(Decimal(stored["columns"]["amount_value"]), stored["columns"]["amount_currency"])
+        month = get_current_locale().format_month(date.fromisoformat(f"{item['month']}-01"))
+        category = names.ledger.get_category_name(UUID(item["categoryId"]))
+        return _("Plan {amount} for {name} from {month}").format(amount=money, name=category, month=month)
+    target = names.get_target_name(stored)
+    if stored["kind"] == "stop":
+        return _("Stop {name}").format(name=target)
+    if stored["kind"] == "shift":
+        return _("Move {name} by {days} days").format(name=target, days=format_signed(Decimal(stored["days"])))
+    return _("Change {name} by {percent}%").format(name=target, percent=format_signed(Decimal(stored["percent"])))
+
+
+def format_signed(number: Decimal) -> str:
+    """Format a number with its sign."""
+    return f"{'+' if number > 0 else '−' if number < 0 else ''}{get_current_locale().format_number(abs(number))}"
+
+
+def describe_period(start: str | None, end: str | None) -> str:
+    """Describe the days of a change; empty for all days."""
+    first, last = (get_current_locale().format_day(date.fromisoformat(text)) if text else "" for text in (start, end))
+    if first and last:
+        return _("from {first} to {last}").format(first=first, last=last)
+    if first:
+        return _("from {day} on").format(day=first)
+    return _("until {day}").format(day=last) if last else ""
+
+
+def list_target_choices(page: CompanyPage) -> dict[str, tuple[str, Choices]]:
+    """Return the heading and the choices of each kind of target; values are `name:id`."""
+    names = load_visible_names(page)
+    counterparties = Counterparty.objects.none()
+    if page.has_permission(Permission.COUNTERPARTIES_READ):
+        counterparties = Counterparty.objects.for_company(page.company.id).order_by("name", "id")[:MAX_CHOICES]
+    planned = PlannedTransaction.objects.for_company(page.company.id).order_by("name", "id")[:MAX_CHOICES]
+    choices: dict[str, tuple[str, Choices]] = {
+        "counterpartyId": (_("Counterparties"), [(str(row.id), row.name) for row in counterparties]),
+        "categoryId": (_("Categories"), names.list_category_choices()),
+        "plType": (_("P&L lines"), [(line.value, str(label)) for line, label in LINE_LABELS.items()]),
+        "plannedTransactionId": (_("Planned transactions"), [(str(row.id), row.name) for row in planned]),
+    }
+    return {
+        name: (heading, [(f"{name}:{value}", label) for value, label in options])
+        for name, (heading, options) in choices.items()
+    }

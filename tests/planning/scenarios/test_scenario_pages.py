@@ -1,0 +1,165 @@
+"""Pages of scenarios: create, add changes in the words of finance, compare, adopt, undo, duplicate, delete."""
+
+from datetime import date
+from html import unescape
+from typing import Any
+
+import pytest
+
+from analytics.queries.balance_forecast import compute_balance_forecast
+from analytics.queries.scenario_forecasts import forecast_scenarios
+from ledger.money.rates import get_rate_table
+from planning.models import Scenario
+from planning.scenarios.queries import load_scenario
+from tests.ledger.conftest import Pages
+from tests.planning.scenarios.conftest import TODAY, day_in_month
+
+pytestmark = pytest.mark.django_db
+HIRE = {"name": "Engineer", "amountValue": "1", "startDate": "2027-01-01"}
+
+
+@pytest.fixture
+def pages_of(browser_of: Any) -> Any:
+    def build(user: Any, company: Any) -> Pages:
+        pages = Pages(company, browser_of(user, company).client)
+        pages.base = f"/app/companies/{company.id}"
+        return pages
+
+    return build
+
+
+@pytest.fixture
+def pages(pages_of: Any, alice: Any, acme: Any) -> Pages:
+    return pages_of(alice, acme)
+
+
+@pytest.fixture
+def scenario(acme: Any, pages: Any) -> Scenario:
+    assert pages.post("/planned/scenarios/new", name="Bad year").status_code == 303
+    return Scenario.objects.for_company(acme.id).get()
+
+
+def read(pages: Any, path: str) -> str:
+    answer = pages.get(path)
+    assert answer.status_code == 200, answer.content
+    return unescape(answer.content.decode())
+
+
+def add(pages: Any, scenario: Scenario, kind: str, **form: str) -> Any:
+    return pages.post(f"/planned/scenarios/{scenario.id}/changes/new/{kind}", **form)
+
+
+def test_changes_are_added_in_the_words_of_finance(acme, pages, scenario, plan_rent, category, make_counterparty):
+    customer, rent = make_counterparty(acme, type="customer", name="Initech"), plan_rent()
+    forms = [
+        ("hire", {"name": "Engineer", "amountValue": "5,000.00", "startDate": day_in_month(3)}),
+        ("price", {"target": f"categoryId:{category.id}", "percent": "10", "from": day_in_month(1)}),
+        ("lose", {"target": f"counterpartyId:{customer.id}", "from": day_in_month(2)}),
+        ("delay", {"target": f"plannedTransactionId:{rent['id']}", "days": "30", "to": day_in_month(4)}),
+    ]
+    for kind, form in forms:
+        assert add(pages, scenario, kind, **form).status_code == 303
+    scenario.refresh_from_db()
+    assert [each["kind"] for each in scenario.changes] == ["add", "scale", "stop", "shift"]
+    assert scenario.changes[0]["plannedTransaction"]["amountValue"] == "-5000.00"
+    shown = read(pages, f"/planned/scenarios/{scenario.id}")
+    for text in ("Add Engineer: −€5,000.00", "Change Rent by +10%", "Stop Initech", "Move Rent by +30 days"):
+        assert text in shown
+    assert pages.post(f"/planned/scenarios/{scenario.id}/changes/0/delete").status_code == 303
+    scenario.refresh_from_db()
+    assert [each["kind"] for each in scenario.changes] == ["scale", "stop", "shift"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "field"),
+    [
+        pytest.param("hire", HIRE | {"amountValue": "x"}, "amountValue", id="amount"),
+        pytest.param("hire", HIRE | {"name": ""}, "name", id="name"),
+        pytest.param("price", {"target": "plType:ga", "percent": "x"}, "percent", id="percent"),
+        pytest.param("price", {"target": "plType:ga", "percent": "5000"}, "percent", id="percent out of range"),
+        pytest.param("price", {"target": "", "percent": "5"}, "target", id="no target"),
+        pytest.param("lose", {"target": "plType:ga", "from": "2027-01-01"}, "target", id="target of another form"),
+        pytest.param("lose", {"target": "counterpartyId:x", "from": "2027-01-01"}, "target", id="malformed target"),
+        pytest.param("delay", {"target": "plType:ga", "days": "x"}, "days", id="days"),
+        pytest.param("delay", {"days": "5", "from": "2027-02-01", "to": "2027-01-01"}, "to", id="reversed"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_shown_at_their_field(kind, form, field, pages, scenario):
+    answer = add(pages, scenario, kind, **form)
+    assert answer.status_code == 400
+    assert field in answer.context["form"].errors, answer.context["form"].errors
+    scenario.refresh_from_db()
+    assert scenario.changes == []
+
+
+def test_unknown_form_is_not_found(pages, scenario):
+    assert pages.get(f"/planned/scenarios/{scenario.id}/changes/new/fire").status_code == 404
+
+
+def test_scenario_is_adopted_undone_duplicated_and_deleted(api, acme, pages, scenario, plan_rent):
+    rent = plan_rent()
+    add(pages, scenario, "price", target=f"plannedTransactionId:{rent['id']}", percent="10")
+    path = f"/planned/scenarios/{scenario.id}"
+    assert pages.post(f"{path}/adopt").status_code == 303
+    assert api.get(f"planned_transactions/{rent['id']}").json()["amountValue"] == "-1100.00"
+    assert "Undo adoption" in read(pages, path)
+    assert pages.post(f"{path}/undo").status_code == 303
+    assert api.get(f"planned_transactions/{rent['id']}").json()["amountValue"] == "-1000.00"
+    assert pages.post(f"{path}/duplicate").status_code == 303
+    copy = Scenario.objects.for_company(acme.id).exclude(id=scenario.id).get()
+    assert (copy.name, copy.changes) == ("Copy of Bad year", Scenario.objects.get(id=scenario.id).changes)
+    assert pages.post(f"{path}/delete").status_code == 303
+    assert list(Scenario.objects.for_company(acme.id)) == [copy]
+    assert pages.post(f"/planned/scenarios/{copy.id}", name="Worse").status_code == 303
+    assert "Worse" in read(pages, "/planned/scenarios")
+
+
+def test_comparison_shows_lowest_cash_and_runway_of_up_to_four(api, account, pages, plan_rent, create_scenario):
+    rent = plan_rent()
+    api.put(f"accounts/{account.id}/initial_balance", {"date": "2026-01-01", "amountValue": "3500.00"})
+    double = {"kind": "scale", "plannedTransactionId": rent["id"], "percent": 100}
+    stop = {"kind": "stop", "plannedTransactionId": rent["id"], "from": day_in_month(3, 1)}
+    ids = [create_scenario(*changes, name=name) for name, changes in (("Double", [double]), ("Stop", [stop]))]
+    for path in ("/planned/scenarios", "/planned", "/plan"):
+        shown = pages.get(path)
+        rows = {row.scenario.name if row.scenario else "Plan": row for row in shown.context["comparison"].rows}
+        assert {name: str(row.below_zero) for name, row in rows.items()} == {
+            "Plan": day_in_month(4), "Double": day_in_month(2), "Stop": "None",
+        }  # fmt: skip
+        assert (rows["Plan"].runway_months, rows["Double"].runway_months) == (3, 1)
+        assert rows["Stop"].lowest[1] == 1500
+    for _ in range(4):
+        create_scenario(name="Empty")
+    assert len(pages.get("/planned/scenarios").context["comparison"].rows) == 5
+    chosen = pages.get("/planned/scenarios", scenario=ids[0]).context["comparison"].rows
+    assert [row.scenario.name for row in chosen[1:]] == ["Double"]
+
+
+def test_comparison_is_the_balance_forecast_of_each(
+    api, acme, account, plan_rent, create_scenario, category, make_transaction
+):
+    """What scenarios share is added up once: each is what the API answers alone."""
+    rent, income = plan_rent(), plan_rent(amountValue="250.10", categoryId=str(category.id))
+    plan_rent(settledBy="category", categoryId=str(category.id), amountValue="-70.00", startDate="2026-10-20")
+    plan_rent(startDate="2026-10-01", amountValue="-9.00")
+    make_transaction(account, date=day_in_month(2, 3), amount_value="-12.34")
+    shift = {"kind": "shift", "plannedTransactionId": rent["id"], "days": 45}
+    scale = {"kind": "scale", "categoryId": str(category.id), "percent": 33}
+    early = {"kind": "shift", "plannedTransactionId": income["id"], "days": -3}
+    for changes in ([shift], [scale, early], []):
+        create_scenario(*changes)
+    rows = [None, *Scenario.objects.for_company(acme.id)]
+    loaded = [row and load_scenario(row, today=TODAY) for row in rows]
+    end, rates = date.fromisoformat(day_in_month(30)), get_rate_table()
+    arguments = {"company": acme, "end": end, "today": TODAY, "interval": "month", "rates": rates}
+    for scenario, found in zip(loaded, forecast_scenarios(loaded, **arguments), strict=True):
+        alone = compute_balance_forecast(start=TODAY, cutover=TODAY, scenario=scenario, **arguments)
+        assert found == alone
+
+
+def test_reader_sees_scenarios_without_forms(pages_of, bob, acme, scenario):
+    viewer = pages_of(bob, acme)
+    shown = viewer.get(f"/planned/scenarios/{scenario.id}").content.decode()
+    assert "Bad year" in shown
+    assert "Adopt" not in shown
+    assert viewer.get("/planned/scenarios/new").status_code == 403
