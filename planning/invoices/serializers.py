@@ -47,7 +47,7 @@ class InvoiceSerializer(StrictSerializer):
     expected_date = fields.DateField(help_text="Day on which the forecast expects it.")
     basis = fields.ChoiceField(choices=BASES, help_text="What expectedDate follows from.")
     amount_value = AmountField(help_text="Amount of the invoice; negative is money out.")
-    amount_currency = CurrencyField()
+    amount_currency = CurrencyField(help_text="ISO 4217 currency of the invoice.")
     settled_amount_value = AmountField(help_text="Amount paid by transactions up to asOf.")
     written_off_amount_value = AmountField(help_text="Amount written off up to asOf.")
     open_amount_value = AmountField(help_text="Amount still owed at asOf.")
@@ -86,7 +86,7 @@ class InvoiceSerializer(StrictSerializer):
 class AgingQuery(StrictSerializer):
     """What to age."""
 
-    kind = fields.ChoiceField(choices=KINDS)
+    kind = fields.ChoiceField(choices=KINDS, help_text="What to age.")
     as_of = fields.DateField(required=False, help_text="Day; today if left out.")
     interval = serializers.ListField(
         child=fields.IntegerField(min_value=1, max_value=MAX_BUCKET_DAYS),

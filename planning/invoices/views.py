@@ -98,7 +98,9 @@ class InvoiceViewSet(PlanningViewSet):
         checks.add_reference(Counterparty, counterparty_id, "#/counterpartyId")
         checks.raise_if_invalid()
 
-    @extend_schema(operation_id="aging", request=serializers.AgingQuery, responses=serializers.AgingSerializer)
+    @extend_schema(
+        operation_id="agingByCounterparty", request=serializers.AgingQuery, responses=serializers.AgingSerializer
+    )
     def aging(self, request: Request, company_id: str) -> Response:
         """Get open receivables or payables by age, in the base currency at the rate of the day.
 
