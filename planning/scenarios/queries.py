@@ -11,17 +11,15 @@ from django.db.models import Q
 
 from companies.errors import build_unknown_id_error
 from companies.models import Company, parse_id
-from ledger.calc.months import add_months, get_first_day_of_month
 from ledger.models import Account, Category, Counterparty
 from planning.calc.recurrence import OccurrencePatch, Overrides
-from planning.calc.scenario_changes import HORIZON_YEARS, Change, DayWindow, PlannedState, apply_change
+from planning.calc.scenario_changes import Change, DayWindow, PlannedState, apply_change, get_horizon
 from planning.calc.scenario_plan import PlanItemState, apply_change_to_items
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction, Scenario
 from planning.plan.item_states import build_item_state
 from planning.planned_transactions.queries.planned_rules import PlannedRule, iter_planned_rules
 
 ADDED_PLANNED, ADDED_ITEM = "plannedTransaction", "planItem"
-MONTHS_AHEAD = 12 * HORIZON_YEARS
 MAX_COMPARED = 4  # scenarios that pages show beside the plan
 RuleWithOverrides = tuple[PlannedRule, Overrides]
 
@@ -42,13 +40,9 @@ class PlannedTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LoadedScenario:
-    """A scenario's changes in order, without broken ones, whose positions are in `broken`.
-
-    Changes reach up to `horizon`.
-    """
+    """A scenario's changes in order, without broken ones, whose positions are in `broken`."""
 
     row: Scenario
-    horizon: dt.date
     changes: Sequence[Change | AddedPlanned | PlanItem]
     broken: Sequence[int]
 
@@ -59,8 +53,7 @@ class LoadedScenario:
 
     def build_window(self, start: dt.date, end: dt.date) -> DayWindow:
         """Return the original dates whose occurrences can reach [start, end]."""
-        window = DayWindow(start, end).widen(self.reach_days)
-        return DayWindow(window.start, min(window.end, self.horizon))
+        return DayWindow(start, end).widen(self.reach_days)
 
     def change_state(self, state: PlannedState, *, window: DayWindow, after: int = -1) -> PlannedState:
         """Apply the changes behind a position to a planned transaction."""
@@ -71,7 +64,6 @@ class LoadedScenario:
 
     def change_items(self, items: Iterable[PlanItemState], *, through: dt.date) -> list[PlanItemState]:
         """Apply the changes to plan items; added ones are among them."""
-        through = min(through, get_first_day_of_month(self.horizon))
         changed_items = list(items)
         for change in self.changes:
             if isinstance(change, PlanItem):
@@ -121,19 +113,13 @@ def load_scenario(scenario: Scenario, *, today: dt.date) -> LoadedScenario:
     category_lines = load_category_lines(scenario.company_id, stored_changes)
     return LoadedScenario(
         row=scenario,
-        horizon=get_horizon(today),
         changes=[
-            parse_stored_change(scenario.company_id, stored, category_lines)
+            parse_stored_change(scenario.company_id, stored, category_lines, today=today)
             for position, stored in enumerate(stored_changes)
             if position not in broken
         ],
         broken=sorted(broken),
     )
-
-
-def get_horizon(today: dt.date) -> dt.date:
-    """Return the last day that changes reach."""
-    return dt.date.max if today.year + HORIZON_YEARS > dt.MAXYEAR else add_months(today, MONTHS_AHEAD)
 
 
 def load_category_lines(company_id: UUID, stored_changes: Sequence[Mapping[str, Any]]) -> Mapping[UUID, Sequence[str]]:
@@ -144,7 +130,7 @@ def load_category_lines(company_id: UUID, stored_changes: Sequence[Mapping[str, 
 
 
 def parse_stored_change(
-    company_id: UUID, stored: Mapping[str, Any], category_lines: Mapping[UUID, Sequence[str]]
+    company_id: UUID, stored: Mapping[str, Any], category_lines: Mapping[UUID, Sequence[str]], *, today: dt.date
 ) -> Change | AddedPlanned | PlanItem:
     """Parse one stored change.
 
@@ -168,6 +154,7 @@ def parse_stored_change(
         days=stored.get("days") or 0,
         start=parse_day(stored.get("from")),
         end=parse_day(stored.get("to")),
+        horizon=get_horizon(dt.date.min, max(today, parse_day(stored.get("from")) or today)),
     )
 
 
@@ -306,10 +293,10 @@ def list_rules_of_scenario(
     """
     if scenario is None:
         return iter_planned_rules(company_id, start, end)
-    window = DayWindow(start, end).widen(scenario.reach_days)
+    window = scenario.build_window(start, end)
     rules = iter_planned_rules(company_id, window.start, window.end)
     targets = find_planned_targets(company_id, scenario.changes)
-    return change_rules(rules, scenario=scenario, targets=targets, window=scenario.build_window(start, end))
+    return change_rules(rules, scenario=scenario, targets=targets, window=window)
 
 
 def change_rules(
