@@ -99,10 +99,9 @@ font: | $(BIN)/python
 	done && \
 	.venv/fonts/bin/python -c "$$FIGURES" "$$made/latin.ttf" && \
 	$(FONTTOOLS) subset "$$made/latin.ttf" --unicodes='*' --layout-features=kern,mark,mkmk,ccmp,locl,calt,tnum \
-		--flavor=woff2 --output-file="$$made/latin.woff2" && \
+		--flavor=woff2 --output-file=static/fonts/inter-latin.woff2 && \
 	$(FONTTOOLS) subset "$$made/latin-ext.ttf" --unicodes=U+0100-017F,U+0218-021B,U+1E9E \
 		--layout-features=kern,mark,mkmk,ccmp,locl --flavor=woff2 --output-file=static/fonts/inter-latin-extended.woff2 && \
-	sed -i "s|base64,[^\"]*|base64,$$(base64 -w0 "$$made/latin.woff2")|" static/fonts/inter.css && \
 	cp "$$made/package/LICENSE" static/fonts/OFL.txt && echo "Made: static/fonts."
 
 # The tests in a browser are skipped where there is none; that is no reason to fail here.

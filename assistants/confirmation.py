@@ -31,7 +31,7 @@ from companies.permissions import Permission
 from ledger.models import Account, Categorization, CategorizationRule, Category, Counterparty, Transaction
 from ledger.money.amounts import format_plain_amount
 from ledger.transactions.queries.selections import select_transactions
-from planning.models import PlannedOverride, PlannedTransaction
+from planning.models import PlannedTransaction, Settlement
 
 DIGEST_DIFFERS_MESSAGE = (
     "The arguments or the data changed since the preview. Call again without confirm and review the new preview."
@@ -185,15 +185,15 @@ def build_plan_payment_state(company: Company, parsed: ParsedArguments) -> str:
 
 
 def build_settle_planned_state(company: Company, parsed: ParsedArguments) -> str:
-    """Return the state of the transaction, the planned transaction and its overrides."""
+    """Return the state of the transaction, and of the planned transaction and its settlements."""
     planned = get_id_argument(parsed, "plannedTransactionId")
-    overrides = PlannedOverride.objects.for_company(company.id).filter(planned=planned)
+    settlements = Settlement.objects.for_company(company.id).filter(planned=planned)
     return (
         compute_fingerprint(PlannedTransaction.objects.for_company(company.id).filter(id=planned))
         + compute_fingerprint(
             Transaction.objects.for_company(company.id).filter(id=get_id_argument(parsed, "transactionId"))
         )
-        + compute_fingerprint(overrides, column="transaction_id")
+        + compute_fingerprint(settlements, column="transaction_id")
     )
 
 

@@ -1,4 +1,4 @@
-"""The tools for assistants, sixteen at most: each is an API endpoint under another name.
+"""The tools for assistants, seventeen at most: each is an API endpoint under another name.
 
 A tool takes what its endpoint takes and answers what it answers; a list becomes an object with `items`. The
 list of tools is the same for every caller.
@@ -38,6 +38,8 @@ from assistants.tool_schemas import (
     DATE_RULE,
     DUE_OCCURRENCE,
     FORECAST_FIELDS,
+    INVOICE,
+    INVOICE_FIELDS,
     LIMIT_FIELD,
     OVERDUE,
     PAGE_FIELDS,
@@ -244,6 +246,16 @@ TOOLS: tuple[Tool, ...] = (
         limits_rows=True,
     ),
     Tool(
+        "list_receivables",
+        "Receivables",
+        "Open invoices to customers, oldest first. Use id and date for settle_planned.",
+        "GET",
+        build_company_path("receivables"),
+        INVOICE_FIELDS,
+        build_page_schema(INVOICE),
+        defaults={"limit": DEFAULT_ROWS},
+    ),
+    Tool(
         "categorize",
         "Categorize transactions",
         "Assign the full amount of each selected transaction to one category, replacing existing categorizations.",
@@ -332,13 +344,14 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "settle_planned",
         "Settle planned transaction",
-        "Link a transaction to the occurrence it paid. The occurrence leaves the forecast.",
+        "Settle an occurrence with an amount of the transaction that paid it. The amount leaves the forecast.",
         "POST",
         build_company_path("planned_transactions/{plannedTransactionId}/settle"),
         {
             "plannedTransactionId": ID,
             "date": add_schema_description(DAY, "originalDate of the occurrence"),
             "transactionId": ID,
+            "amountValue": add_schema_description(TEXT, "default: what both sides have left"),
         },
         PLANNED_TRANSACTION | {"required": ["id"]},
         writes=True,

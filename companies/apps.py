@@ -18,5 +18,23 @@ class CompaniesConfig(AppConfig):
         hooks.prune_expired.register(security_log.prune_security_log)
         hooks.rebuild_derived_tables.register(directory_check.rebuild_directory)
         hooks.find_derived_differences.register(directory_check.find_directory_differences)
+        register_uncopied_models()
         hooks.AUDITED_MODELS["apiKey"] = hooks.AuditedModel(ApiKey, Permission.API_KEYS_MANAGE)
         hooks.AUDITED_MODELS["member"] = hooks.AuditedModel(Membership, Permission.MEMBERS_MANAGE)
+
+
+def register_uncopied_models() -> None:
+    """What a copy of a company starts without."""
+    from companies import models
+    from companies.hooks import UNCOPIED_MODELS
+
+    UNCOPIED_MODELS.update(
+        {
+            models.ApiKey: "access",
+            models.AuditEntry: "audit log",
+            models.FailedRequest: "audit log",
+            models.LastRound: "maintenance",
+            models.LogMonth: "audit log",
+            models.Membership: "access",
+        }
+    )

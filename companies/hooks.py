@@ -47,6 +47,21 @@ def company_created(*, company: Company, context: AuditContext) -> None:
 
 
 @Hook
+def company_copied(*, source: Company, company: Company, counts: dict[str, int], context: AuditContext) -> None:
+    """A company's rows were copied to a sandbox; ``counts`` says how many by table."""
+
+
+@Hook
+def company_rows_deleting(*, company: Company) -> None:
+    """All rows of a company are about to be deleted."""
+
+
+@Hook
+def sandbox_expiring(*, company: Company, context: AuditContext) -> None:
+    """A sandbox will be deleted soon."""
+
+
+@Hook
 def company_settings_changed(*, company: Company, context: AuditContext, changed: set[str]) -> None:
     """Settings changed that figures depend on; ``changed`` names the columns."""
 
@@ -128,5 +143,8 @@ class AuditedModel(NamedTuple):
 
 # By entity type of the audit log, such as "account"; apps add theirs in AppConfig.ready.
 AUDITED_MODELS: dict[str, AuditedModel] = {}
+# Models whose rows are not simply copied with a company, and why; apps add theirs in AppConfig.ready. All other tables
+# are copied.
+UNCOPIED_MODELS: dict[type[Model], str] = {}
 # By column: the label of each code that the audit log stores, such as {"cac": "Sales and marketing"}.
 AUDIT_LABELS: dict[str, Mapping[Any, Any]] = {}

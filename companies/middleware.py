@@ -13,13 +13,14 @@ from companies import compression
 from companies.api import body_limits, error_pages
 from companies.api.request_slots import RequestSlots
 from companies.auth import passwords, sessions, sign_in
-from companies.locales import get_request_locale, use_locale
+from companies.locales import get_request_locale, parse_accept_language, use_locale
 from companies.models import generate_id
 
 GetResponse = Callable[[Any], Any]
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 LOCALIZED_PATHS = ("/app/", "/auth/oauth2/authorize")  # everything else answers programs, or staff, in English
 API = "/companies"
+SHARED_PATH = "/app/shared/"  # pages that set no cookie, not even a signed-in visitor's
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE",
     "Access-Control-Allow-Headers": (
@@ -142,7 +143,9 @@ def prepare_pages(get_response: GetResponse) -> GetResponse:
 
     def middleware(request: HttpRequest) -> Any:
         if request.path.startswith(LOCALIZED_PATHS):
-            with use_locale(get_request_locale(request)):
+            is_shared = request.path.startswith(SHARED_PATH)  # the profile is in the session
+            header = request.headers.get("Accept-Language", "")
+            with use_locale(parse_accept_language(header) if is_shared else get_request_locale(request)):
                 response = get_response(request)
             patch_vary_headers(response, ["Accept-Language"])
         else:
@@ -164,7 +167,7 @@ def check_session(get_response: GetResponse) -> GetResponse:
     """End sessions that are idle, too old, or lack the second factor that their user has set up since."""
 
     def middleware(request: Any) -> Any:
-        if settings.SESSION_COOKIE_NAME in request.COOKIES:
+        if settings.SESSION_COOKIE_NAME in request.COOKIES and not request.path.startswith(SHARED_PATH):
             sessions.check_current_session(request)
         response = get_response(request)
         if hasattr(request, "device_cookie"):

@@ -1,6 +1,7 @@
 """Serializers of companies, members, API keys and the audit log."""
 
 import re
+from datetime import date
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -8,6 +9,7 @@ from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from companies.actions.sandboxes import DEFAULT_DAYS, MAX_DAYS
 from companies.api import fields
 from companies.api.camel_case import to_camel_case_keys
 from companies.api.serializers import AUDIT_FIELDS, StoredJsonSerializer, StrictModelSerializer, StrictSerializer
@@ -72,6 +74,18 @@ class TimeZoneField(fields.TextField):
         return data
 
 
+class SandboxDayField(fields.DateField):
+    """The day that is today in a sandbox, with room for the periods before and after it."""
+
+    default_error_messages = {"out_of_range": gettext_lazy("Must be a date from 1970 to 2100.")}
+
+    def to_internal_value(self, data: Any) -> date:
+        day = super().to_internal_value(data)
+        if not 1970 <= day.year <= 2100:
+            self.fail("out_of_range")
+        return day
+
+
 DOMAIN_PATTERN = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})")
 SYSTEM_FIELDS = (
     "closed_through",
@@ -99,6 +113,7 @@ WRITABLE_FIELDS = (
     "auto_categorize",
     "require_second_factor",
     "data_start_date",
+    "test_today",
     "valuation_category",
     "valuation_lens",
 )
@@ -112,6 +127,7 @@ class CompanySerializer(StrictModelSerializer):
     name = fields.NameField(max_length=200)
     domain = DomainField(allow_null=True, required=False, help_text="Website domain, such as example.com.")
     time_zone = TimeZoneField(required=False)
+    test_today = SandboxDayField(allow_null=True, required=False)
 
     class Meta:
         model = Company
@@ -136,6 +152,16 @@ class NewCompany(StrictSerializer):
     name = fields.NameField(max_length=200)
     base_currency = fields.CurrencyField(default=Currency.EUR)
     domain = DomainField(allow_null=True, required=False)
+
+
+class NewSandbox(StrictSerializer):
+    name = fields.NameField(max_length=200)
+    expires_in_days = fields.IntegerField(
+        min_value=1,
+        max_value=MAX_DAYS,
+        default=DEFAULT_DAYS,
+        help_text=f"Days until the sandbox is deleted, 1 to {MAX_DAYS}.",
+    )
 
 
 class PermissionList(fields.ListField):

@@ -40,5 +40,10 @@ def check_time_zone(name: str) -> None:
 
 
 def get_today(company: "Company", now: datetime) -> date:
-    """Return the day that ``now``, a time with its offset, falls on in the company's time zone."""
+    """Return the day that ``now``, a time with its offset, falls on in the company's time zone.
+
+    In a sandbox it is ``test_today`` where that is set.
+    """
+    if company.test_today is not None:
+        return company.test_today
     return now.astimezone(ZoneInfo(company.time_zone)).date()

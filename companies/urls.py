@@ -6,14 +6,18 @@ from django.views.generic import RedirectView
 from companies import views
 from companies.audit import pages
 from companies.pages import company_switcher, resubmit_form
-from companies.pages.settings import api_keys, company, member_permissions, members
+from companies.pages.settings import api_keys, company, member_permissions, members, sandboxes
 from companies.pages.user import home, invitations, profile, security, sign_in
 from companies.pages.user import mfa_settings as factors
 from companies.pages.user import second_step as second
 
 urlpatterns = [
     path("companies", views.CompanyListViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>", views.CompanyDetailViewSet.as_view({"get": "retrieve", "put": "update"})),
+    path(
+        "companies/<str:company_id>",
+        views.CompanyDetailViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("companies/<str:company_id>/copy", views.CompanyDetailViewSet.as_view({"post": "copy"})),
     path(
         "companies/<str:company_id>/logo",
         views.CompanyDetailViewSet.as_view({"put": "put_logo", "delete": "delete_logo"}),
@@ -56,6 +60,8 @@ urlpatterns = [
     path("app/invitations/<str:company_id>/<str:member_id>/<str:token>", invitations.answer_invitation_page, name="invitation"),
     path("app/companies/new", company.create_company_page, name="company-new"),
     path("app/companies/<str:company_id>/settings", company.edit_company_page, name="company-settings"),
+    path("app/companies/<str:company_id>/settings/sandbox", sandboxes.create_sandbox_page, name="sandbox-new"),
+    path("app/companies/<str:company_id>/settings/sandbox/delete", sandboxes.delete_sandbox_page, name="sandbox-delete"),
     path("app/companies/<str:company_id>/settings/logo", company.replace_logo_page, name="company-logo"),
     path("app/companies/<str:company_id>/settings/members", members.show_members, name="members"),
     path("app/companies/<str:company_id>/settings/members/<uuid:member_id>", members.update_member_role_page, name="member-change"),

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies import serializers
-from companies.actions import companies, invitations, members
+from companies.actions import companies, invitations, members, sandboxes
 from companies.actions import logo as logos
 from companies.api.company_viewset import ANY_MEMBER, CompanyViewSet, build_crud_permissions
 from companies.api.filters import TimeFilter, filter_by_query, refuse_unknown_parameters
@@ -31,6 +31,7 @@ from companies.models import (
     parse_id,
 )
 from companies.permissions import Permission, parse_permissions
+from companies.sandboxes import NotASandbox, NotInSandbox
 
 
 class SignInRequired(PermissionDeniedError):
@@ -66,15 +67,25 @@ class CompanyListViewSet(ApiViewSet):
         return self.respond_created(company)
 
 
+class CopyNeedsSession(PermissionDeniedError):
+    """Only a signed-in member with company:manage can copy a company. API keys and apps cannot."""
+
+
 class CompanyDetailViewSet(CompanyViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
     shape = serializers.CompanySerializer
-    refuses = {"update": ["rate_missing", companies.SecondFactorMissing, SignInAgain]}
+    refuses = {
+        "update": ["rate_missing", companies.SecondFactorMissing, NotASandbox, SignInAgain],
+        "copy": [sandboxes.CopyOfSandbox, sandboxes.TooManySandboxes, "quota_exceeded"],
+        "destroy": [NotASandbox],
+    }
     minds_expiry = frozenset({"update"})  # settings with company:manage can still be changed
     permission_for = {
         "retrieve": Permission.COMPANY_READ,
         "update": Permission.COMPANY_WRITE,
+        "copy": Permission.COMPANY_MANAGE,
+        "destroy": Permission.COMPANY_MANAGE,
         "put_logo": Permission.COMPANY_WRITE,
         "delete_logo": Permission.COMPANY_WRITE,
     }
@@ -85,7 +96,8 @@ class CompanyDetailViewSet(CompanyViewSet):
 
     def update(self, request: Request, company_id: str) -> Response:
         """Update the fields you send. `baseCurrency`, `dataStartDate` and `requireSecondFactor` also need
-        `company:manage`. `requireSecondFactor` needs a signed-in owner with two-factor authentication."""
+        `company:manage`. `requireSecondFactor` needs a signed-in owner with two-factor authentication. `testToday` can
+        be set in a sandbox only (`not_a_sandbox`)."""
         values = self.parse_body(
             serializers.CompanySerializer, partial=True, resource_serializer=serializers.CompanyListItem
         )
@@ -98,6 +110,28 @@ class CompanyDetailViewSet(CompanyViewSet):
             company=self.company, context=self.audit_context, permissions=self.access.permissions, values=values
         )
         return self.respond_with_one(updated_company)
+
+    @extend_schema(
+        operation_id="copyCompany", request=serializers.NewSandbox, responses={201: serializers.CompanySerializer}
+    )
+    def copy(self, request: Request, company_id: str) -> Response:
+        """Copy the company as a sandbox. Requires a signed-in member; API keys and apps cannot copy a company.
+
+        You are the only member, with the same permissions. Everything is copied but API keys, connected apps, webhooks,
+        other members and what belongs to them, notifications and the audit log. IDs stay the same. A sandbox sends no
+        email and no webhook. It is deleted at `systemSandboxExpireTime`.
+        """
+        if self.caller.kind != "session":
+            raise CopyNeedsSession
+        values = self.parse_body(serializers.NewSandbox)
+        sandbox = sandboxes.copy_company(company=self.company, context=self.audit_context, **values)
+        return self.respond_with_one(sandbox, status=201, location=f"/companies/{sandbox.id}")
+
+    @extend_schema(operation_id="deleteCompany", responses={200: Success})
+    def destroy(self, request: Request, company_id: str) -> Response:
+        """Delete a sandbox with everything in it. Other companies cannot be deleted (`not_a_sandbox`)."""
+        sandboxes.delete_sandbox(company=self.company, context=self.audit_context)
+        return Response(SUCCESS)
 
     @extend_schema(operation_id="setCompanyLogo", request=serializers.LogoUpload)
     def put_logo(self, request: Request, company_id: str) -> Response:
@@ -115,7 +149,7 @@ class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
     resource, shape = Membership, serializers.MemberSerializer
     refuses = {
-        "create": [AlreadyMember, AlreadyInvited, invitations.TooManyInvitations, SignInAgain],
+        "create": [AlreadyMember, AlreadyInvited, invitations.TooManyInvitations, NotInSandbox, SignInAgain],
         "resend": [invitations.NotInvited, invitations.TooManyInvitations, SignInAgain],
         **dict.fromkeys(("update", "destroy"), (members.LastOwner, SignInAgain)),
     }

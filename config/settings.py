@@ -141,12 +141,6 @@ except ValueError as error:
     raise ImproperlyConfigured(str(error)) from None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHE_URL = environment.read_cache_url("CACHE_URL")  # Redis for rate limits shared by several machines
-_IN_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
-CACHES = {
-    "default": {"BACKEND": _IN_MEMORY},
-    # Page fragments (companies.pages.fragment_cache), about 100 KB each. Changes by psql show after 300 seconds.
-    "pages": {"BACKEND": _IN_MEMORY, "LOCATION": "pages", "TIMEOUT": 300, "OPTIONS": {"MAX_ENTRIES": 100}},
-}
 globals().update(environment.read_email_settings("EMAIL_URL"))
 EMAIL_TIMEOUT = 20  # seconds; shorter than the graceful shutdown of a worker
 DEFAULT_FROM_EMAIL = "Tidebook <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"
@@ -295,7 +289,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:", ASSETS_URL + "/"],
-        "font-src": [SELF, "data:"],
+        "font-src": [SELF],
         "connect-src": [SELF],
         "form-action": [SELF],
         "frame-ancestors": [NONE],

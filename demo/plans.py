@@ -15,7 +15,7 @@ from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_
 from ledger.models import Account, Transaction
 from planning.models import PlannedSource, PlannedTransaction, SettledBy
 from planning.plan.actions import plan_items
-from planning.planned_transactions.actions import overrides, planned_transactions
+from planning.planned_transactions.actions import overrides, planned_transactions, settlements
 from planning.planned_transactions.queries import transaction_matches
 
 MONTHLY = {"frequency": "month", "interval": 1, "last_day_of_month": False, "end": {"type": "never"}}
@@ -129,7 +129,7 @@ class PlanWriter:
         )
         row = rent_payments.values_list("id", flat=True).first()
         if row:
-            self.set_override(rent, rent.start_date, {"transaction_id": row})
+            self.settle(rent.id, rent.start_date, row)
 
     def settle_matches(self) -> None:
         """Settle this month's matches up to a week ago; newer ones stay proposals, unmatched ones are overdue."""
@@ -139,13 +139,18 @@ class PlanWriter:
         for match in transaction_matches.propose_matches(
             company=self.company, window_start=self.month, window_end=last
         ):
-            overrides.settle_occurrence(
-                company=self.company,
-                context=self.context,
-                planned_id=match.occurrence.planned_id,
-                original_date=match.occurrence.original_date,
-                transaction_id=match.transaction.id,
-            )
+            self.settle(match.occurrence.planned_id, match.occurrence.original_date, match.transaction.id)
+
+    def settle(self, planned_id: UUID, day: date, transaction_id: UUID) -> None:
+        """Settle an occurrence, and write off what is left of it."""
+        settlements.settle_occurrence(
+            company=self.company,
+            context=self.context,
+            planned_id=planned_id,
+            original_date=day,
+            transaction_id=transaction_id,
+            rest_reason="Paid less than planned",
+        )
 
     def set_override(self, planned: PlannedTransaction, day: date, patch: dict[str, Any]) -> None:
         overrides.set_occurrence_override(

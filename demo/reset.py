@@ -1,22 +1,17 @@
 """Reset the demo company's data."""
 
-from graphlib import TopologicalSorter
 from typing import Any
 
-from django.apps import apps
-from django.core.files.storage import default_storage
 from django.db.models import Model
 
 from companies import hooks
 from companies.actions.companies import CompanyExpired, update_company
+from companies.actions.company_data import delete_company_rows, list_company_models
 from companies.change import change_company
 from companies.errors import NotFoundError
-from companies.models import AuditContext, Company, CompanyOwned
+from companies.models import AuditContext, Company
 from companies.permissions import Permissions
-from companies.storage.actions import delete_from_storage_after_commit
 from demo.actions import BASE_CURRENCY, fill_demo_company
-from ledger.closings.actions import delete_closings
-from ledger.models import File
 
 KEPT_APPS = {"companies", "oauth", "webhooks"}  # members, access, webhooks and the audit log
 RESET_COMPANY_VALUES: dict[str, Any] = {  # settings that affect figures, with the values of a new company
@@ -50,7 +45,9 @@ def reset_demo_company(*, company: Company, context: AuditContext, permissions: 
             raise NotFoundError
         if current_company.read_only:
             raise CompanyExpired
-        change.record_bulk("company.reset", "company", entity_id=company.id, before=delete_company_data(company))
+        change.record_bulk(
+            "company.reset", "company", entity_id=company.id, before=delete_company_rows(company, list_data_models())
+        )
         if any(getattr(current_company, name) != value for name, value in RESET_COMPANY_VALUES.items()):
             current_company = update_company(
                 company=company, context=context, permissions=permissions, values=RESET_COMPANY_VALUES
@@ -59,36 +56,6 @@ def reset_demo_company(*, company: Company, context: AuditContext, permissions: 
         fill_demo_company(company=current_company, context=context, **recipe)
 
 
-def delete_company_data(company: Company) -> dict[str, int]:
-    """Delete the company's data and return the deleted rows by entity type; file contents go after commit."""
-    for path in File.objects.for_company(company.id).values_list("storage_path", flat=True):
-        delete_from_storage_after_commit(storage=default_storage, name=path)
-    delete_closings(company)  # before the rows that they protect
-    deleted_counts = {}
-    for model in list_data_models():
-        count, _ = model._base_manager.filter(company_id=company.id).delete()
-        if count and issubclass(model, CompanyOwned):
-            deleted_counts[f"{model.__name__[:1].lower()}{model.__name__[1:]}"] = count
-    return deleted_counts
-
-
 def list_data_models() -> list[type[Model]]:
     """List the models of a company's data: each before those it refers to, derived tables last."""
-    data_models = [
-        model
-        for model in apps.get_models()
-        if model._meta.app_label not in KEPT_APPS and any(field.name == "company" for field in model._meta.fields)
-    ]
-    fact_order: TopologicalSorter[type[Model]] = TopologicalSorter(
-        {model: () for model in data_models if is_fact_model(model)}
-    )
-    for model in filter(is_fact_model, data_models):
-        for field in model._meta.fields:
-            referred_model = field.related_model
-            if referred_model in data_models and referred_model is not model:
-                fact_order.add(referred_model, model)
-    return [*fact_order.static_order(), *(model for model in data_models if not is_fact_model(model))]
-
-
-def is_fact_model(model: type[Model]) -> bool:
-    return issubclass(model, CompanyOwned)
+    return [model for model in list_company_models() if model._meta.app_label not in KEPT_APPS]

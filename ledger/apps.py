@@ -1,4 +1,9 @@
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
+
+if TYPE_CHECKING:
+    from django.db.models import Model
 
 
 class LedgerConfig(AppConfig):
@@ -13,14 +18,29 @@ class LedgerConfig(AppConfig):
 def register_company_hooks() -> None:
     """Functions that the app below, companies, runs."""
     from companies import hooks
+    from ledger import models
+    from ledger.bulk import planner_statistics
     from ledger.categorization.actions import categories
     from ledger.closings import actions as closings
+    from ledger.files import actions as files
     from ledger.imports.actions import uploads
     from ledger.recognition.actions import account_movements, period_updates, postings
     from ledger.rules.actions import categorization_history
     from ledger.transactions.actions import bulk_undo
 
     hooks.company_created.register(categories.create_default_categories)
+    hooks.company_copied.register(closings.copy_closings)
+    hooks.company_copied.register(files.check_copied_storage)
+    hooks.company_copied.register(planner_statistics.analyze_copied_tables)
+    hooks.company_rows_deleting.register(files.release_company_files)
+    hooks.company_rows_deleting.register(closings.delete_closings)  # before the rows that they protect
+    uncopied_models: dict[str, tuple[type[Model], ...]] = {
+        "audit log": (models.TransactionTouched, models.ChangeEntry, models.FigureChange),
+        "copied by ledger.closings, with other digests": (models.Closing, models.Reopening),
+        "derived by triggers": (models.DayMovement, models.MonthMovement, models.MonthResult, models.Habit),
+    }
+    for reason, names in uncopied_models.items():
+        hooks.UNCOPIED_MODELS.update(dict.fromkeys(names, reason))
     hooks.company_settings_changed.register(period_updates.recompute_company_results)
     hooks.change_completed.register(closings.check_figure_changes)
     hooks.find_derived_differences.register(closings.find_chain_differences)
@@ -67,6 +87,8 @@ def register_audit_models() -> None:
             "file": AuditedModel(models.File, Permission.FILES_READ),
             "product": AuditedModel(models.Product, Permission.PRODUCTS_READ),
             "productGroup": AuditedModel(models.ProductGroup, Permission.PRODUCTS_READ),
+            "reportCommentary": AuditedModel(models.ReportCommentary, Permission.FINANCIALS_READ),
+            "reportLink": AuditedModel(models.ReportLink, Permission.CLOSINGS_MANAGE),
             "transaction": AuditedModel(models.Transaction, Permission.TRANSACTIONS_READ),
         }
     )

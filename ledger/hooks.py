@@ -125,8 +125,8 @@ def list_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict
 
 
 @Hook
-def list_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, Any]:
-    """Return the occurrence that a transaction settles, by transaction id: planned_id, date and name."""
+def list_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, list[Any]]:
+    """Return what a transaction settles, by transaction id: planned_id, date, name, amount and currency."""
     return {}
 
 

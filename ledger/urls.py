@@ -23,6 +23,8 @@ from ledger.imports.pages import imports as import_pages
 from ledger.inbox import pages
 from ledger.money import pages as rate_pages
 from ledger.money import views as rates
+from ledger.reports import pages as report_pages
+from ledger.reports import views as reports
 from ledger.rules import views as rules
 from ledger.rules.pages import rules as rule_pages
 from ledger.subscriptions.pages import customers as customer_pages
@@ -57,6 +59,11 @@ urlpatterns = [
     path("companies/<str:company_id>/closings/<str:month>", closings.ClosingViewSet.as_view({"get": "retrieve"})),
     path("companies/<str:company_id>/closings/<str:month>/reopen", closings.ClosingViewSet.as_view({"post": "reopen"})),
     path("companies/<str:company_id>/closings/<str:month>/differences", closings.ClosingViewSet.as_view({"get": "differences"})),
+    path("companies/<str:company_id>/closings/<str:month>/links", reports.ClosingLinkViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/closings/<str:month>/links/<str:link_id>", reports.ClosingLinkViewSet.as_view({"delete": "destroy"})),
+    path("companies/<str:company_id>/reports/<str:month>/commentary", reports.CommentaryViewSet.as_view({"get": "retrieve", "put": "update"})),
+    path("companies/<str:company_id>/reports/<str:month>/links", reports.ReportLinkViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/reports/<str:month>/links/<str:link_id>", reports.ReportLinkViewSet.as_view({"delete": "destroy"})),
     path("companies/<str:company_id>/rates", rates.RateViewSet.as_view({"get": "list"})),
     path("companies/<str:company_id>/transactions/import", imports.ImportViewSet.as_view({"post": "create"})),
     path("companies/<str:company_id>/statements", statements.StatementViewSet.as_view({"post": "create"})),
@@ -172,6 +179,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/documents/<uuid:file_id>/attach", document_pages.attach_file_page, name="document-attach"),
     path("app/companies/<str:company_id>/documents/<uuid:file_id>/detach", document_pages.detach_file_page, name="document-detach"),
     path("app/companies/<str:company_id>/documents/<uuid:file_id>/delete", document_pages.delete_file_page, name="document-delete"),
+    path("app/companies/<str:company_id>/accounts.csv", account_pages.download_accounts, name="accounts-csv"),
     path("app/companies/<str:company_id>/accounts", account_pages.show_accounts, name="accounts"),
     path("app/companies/<str:company_id>/accounts/new", account_pages.create_account_page, name="account-new"),
     path("app/companies/<str:company_id>/accounts/groups", group_pages.show_account_groups, name="account-groups"),
@@ -190,6 +198,10 @@ urlpatterns = [
     path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/delete", category_pages.delete_category_page, name="category-delete"),
     path("app/companies/<str:company_id>/closings", closing_pages.show_closings, name="closings"),
     path("app/companies/<str:company_id>/closings/<str:month>", closing_pages.show_closing, name="closing"),
+    path("app/companies/<str:company_id>/closings/<str:month>/links", report_pages.share_closing_page, name="closing-links"),
+    path("app/companies/<str:company_id>/closings/<str:month>/links/<uuid:link_id>/revoke", report_pages.revoke_closing_link_page, name="closing-link-revoke"),
+    path("app/companies/<str:company_id>/reports/<str:month>/links", report_pages.share_report_page, name="report-links"),
+    path("app/companies/<str:company_id>/reports/<str:month>/links/<uuid:link_id>/revoke", report_pages.revoke_report_link_page, name="report-link-revoke"),
     path("app/companies/<str:company_id>/settings/exchange-rates", rate_pages.show_exchange_rates, name="exchange-rates"),
     path("app/companies/<str:company_id>/settings/counterparties", counterparty_pages.show_counterparties, name="counterparties"),
     path("app/companies/<str:company_id>/settings/counterparties/new", counterparty_pages.create_counterparty_page, name="counterparty-new"),

@@ -40,10 +40,12 @@ def update_email_preferences(*, user: User, kinds: Iterable[str]) -> None:
 
 
 def queue_notification_emails(*, company_id: UUID, kind: NotificationType, recipients: Iterable[UUID]) -> None:
-    """Queue emails to the recipients who chose this type, after the transaction commits."""
+    """Queue emails to the recipients who chose this type, after the transaction commits; none from a sandbox."""
     users = [*User.objects.filter(pk__in=list(recipients), is_active=True, mailed__contains=[kind.value])]
     if users:
-        company = Company.objects.only("name").get(pk=company_id)
+        company = Company.objects.only("name", "system_status").get(pk=company_id)
+        if company.is_sandbox:
+            return
         transaction.on_commit(lambda: send_notification_emails(users, kind, company))
 
 

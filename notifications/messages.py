@@ -75,6 +75,12 @@ def describe_webhook_disabled(facts: MessageFacts) -> tuple[str, str]:
     return _("Webhook disabled"), f"{body} {_('Enable it to send missed events.')}"
 
 
+def describe_expiring_sandbox(facts: MessageFacts) -> tuple[str, str]:
+    day = get_current_locale().format_long_day(datetime.fromisoformat(str(facts["expireTime"])))
+    title = _("{name} will be deleted on {day}").format(name=facts["name"], day=day)
+    return title, _("This sandbox and everything in it will be deleted. The original company stays.")
+
+
 # ---------------------------------------------------------------------------------------------- money
 
 
@@ -148,5 +154,6 @@ MESSAGE_BUILDERS: dict[str, Callable[[MessageFacts], tuple[str, str]]] = {
     NotificationType.CASH_BELOW_ZERO: describe_low_cash,
     NotificationType.CLOSING_REOPENED: describe_reopened_months,
     NotificationType.MEMBER_JOINED: describe_member_joined,
+    NotificationType.SANDBOX_EXPIRING: describe_expiring_sandbox,
     NotificationType.WEBHOOK_DISABLED: describe_webhook_disabled,
 }

@@ -23,6 +23,7 @@ class NotificationType(models.TextChoices):
     CASH_BELOW_ZERO = "cash.belowZero"
     CLOSING_REOPENED = "closing.reopened"
     MEMBER_JOINED = "member.joined"
+    SANDBOX_EXPIRING = "sandbox.expiring"
     WEBHOOK_DISABLED = "webhookEndpoint.disabled"
 
 

@@ -14,7 +14,7 @@ from babel.numbers import get_currency_precision
 from django.conf import settings
 
 from companies.locales import DEFAULT_LOCALE, use_locale
-from companies.models import ApiKey, AuditContext, Membership
+from companies.models import ApiKey, AuditContext, Company, Membership
 from companies.permissions import Permission, get_membership_permissions
 from notifications import emails, messages
 from notifications.models import Notification, NotificationType
@@ -31,6 +31,7 @@ NEEDED_PERMISSIONS = {
     NotificationType.CASH_BELOW_ZERO: Permission.BALANCES_READ,
     NotificationType.CLOSING_REOPENED: Permission.FINANCIALS_READ,
     NotificationType.MEMBER_JOINED: Permission.MEMBERS_MANAGE,
+    NotificationType.SANDBOX_EXPIRING: Permission.COMPANY_READ,
     NotificationType.WEBHOOK_DISABLED: Permission.COMPANY_MANAGE,
 }
 
@@ -103,6 +104,7 @@ def format_api_amount(amount: Decimal, currency: str) -> str:
     return str(amount.quantize(Decimal(1).scaleb(-get_currency_precision(currency)), ROUND_HALF_UP, Context(prec=50)))
 
 
+COMPANY_PAGE = "/settings"
 API_KEYS_PAGE = "/settings/api-keys"
 IMPORTS_PAGE = "/imports"
 MEMBERS_PAGE = "/settings/members"
@@ -187,6 +189,22 @@ def notify_app_revoked(*, consent: Any, context: AuditContext) -> None:
         entity_id=consent.id,
         applicationName=consent.application.name,
         email=consent.user.email,
+    )
+
+
+def notify_sandbox_expiring(*, company: Company, context: AuditContext) -> None:
+    """Notify all members of a sandbox that it will be deleted soon."""
+    members = Membership.objects.for_company(company.id).active()
+    send_notification(
+        company_id=company.id,
+        context=context,
+        type=NotificationType.SANDBOX_EXPIRING,
+        link=build_page_url(company.id, COMPANY_PAGE),
+        entity_type="company",
+        entity_id=company.id,
+        recipients=members.values_list("user_id", flat=True),
+        name=company.name,
+        expireTime=company.system_sandbox_expire_time,
     )
 
 

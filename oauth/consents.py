@@ -21,7 +21,12 @@ LAST_USED_INTERVAL = timedelta(minutes=1)  # minimum time between two updates of
 
 
 def can_grant(access: Access, requested_scopes: list[str], *, snapshot: Permissions) -> bool:
-    """Return whether the user can grant anything of the scopes, given their permissions at consent."""
+    """Return whether the user can grant anything of the scopes, given their permissions at consent.
+
+    No app connects to a sandbox.
+    """
+    if access.company.is_sandbox:
+        return False
     if scopes.has_data_scopes(requested_scopes):
         return bool(
             compute_effective_permissions(scopes=requested_scopes, snapshot=snapshot, current=access.permissions)

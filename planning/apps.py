@@ -11,12 +11,12 @@ class PlanningConfig(AppConfig):
         from planning import category_usage
         from planning.models import PlannedTransaction
         from planning.planned_transactions import settlements
-        from planning.planned_transactions.actions import overrides
+        from planning.planned_transactions.actions import settlement_checks
         from planning.planned_transactions.pages import inbox_matches, overdue_notice
         from planning.planned_transactions.queries import occurrences, transaction_matches
 
         hooks.transactions_booked.register(transaction_matches.settle_booked_transactions)
-        hooks.transaction_updated.register(overrides.check_settlement_direction)
+        hooks.transaction_updated.register(settlement_checks.check_settling_transaction)
         hooks.transactions_pending.register(settlements.unsettle_transactions)
         hooks.transactions_deleted.register(settlements.unsettle_transactions)
         hooks.account_deleted.register(settlements.clear_closed_account)
@@ -33,4 +33,5 @@ class PlanningConfig(AppConfig):
         hooks.list_inbox_notices.register(overdue_notice.list_overdue_notices)
         hooks.list_inbox_offers.register(inbox_matches.list_inbox_offers)
         hooks.find_inbox_undo.register(inbox_matches.get_settlement_undo)
-        AUDITED_MODELS["plannedTransaction"] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)
+        for kind in ("plannedTransaction", "invoice"):
+            AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)

@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from planning.invoices import pages as invoice_pages
+from planning.invoices.views import InvoiceViewSet
 from planning.plan.pages import plan
 from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions
@@ -24,10 +26,14 @@ urlpatterns = [
     path(f"{PLANNED_TRANSACTION}/occurrences", PlannedTransactionViewSet.as_view({"get": "occurrences"})),
     path(f"{PLANNED_TRANSACTION}/settle", PlannedTransactionViewSet.as_view({"post": "settle"})),
     path(f"{PLANNED_TRANSACTION}/unsettle", PlannedTransactionViewSet.as_view({"post": "unsettle"})),
+    path(f"{PLANNED_TRANSACTION}/write_off", PlannedTransactionViewSet.as_view({"post": "write_off"})),
     path(
         f"{PLANNED_TRANSACTION}/overrides/<str:original_date>",
         PlannedTransactionViewSet.as_view({"put": "put_override", "delete": "delete_override"}),
     ),
+    path(f"{COMPANY}/receivables", InvoiceViewSet.as_view({"get": "receivables"})),
+    path(f"{COMPANY}/payables", InvoiceViewSet.as_view({"get": "payables"})),
+    path(f"{COMPANY}/data/aging", InvoiceViewSet.as_view({"post": "aging"})),
     path(f"{COMPANY}/plan_items", PlanItemViewSet.as_view({"get": "list", "post": "create"})),
     path(
         f"{COMPANY}/plan_items/<str:plan_item_id>",
@@ -59,9 +65,13 @@ urlpatterns = [
     path(OCCURRENCE, occurrences.edit_occurrence_page, name="occurrence"),
     path(f"{OCCURRENCE}/skip", occurrences.skip_occurrence_page, name="occurrence-skip"),
     path(f"{OCCURRENCE}/settle", occurrences.settle_occurrence_page, name="occurrence-settle"),
+    path(f"{OCCURRENCE}/write-off", occurrences.write_off_occurrence_page, name="occurrence-write-off"),
     path(f"{OCCURRENCE}/unsettle", occurrences.unsettle_occurrence_page, name="occurrence-unsettle"),
     path(f"{OCCURRENCE}/restore", occurrences.restore_occurrence_page, name="occurrence-restore"),
+    path("app/companies/<str:company_id>/receivables", invoice_pages.show_receivables, name="receivables"),
+    path("app/companies/<str:company_id>/payables", invoice_pages.show_payables, name="payables"),
     path(PLAN, plan.show_plan, name="plan"),
+    path(f"{PLAN}.csv", plan.download_plan, name="plan-csv"),
     path(f"{PLAN}/undo", plan.undo_plan_change_page, name="plan-undo"),
     path(f"{PLAN}/fill", plan.fill_plan_row_page, name="plan-fill"),
     path(f"{PLAN}/items/<uuid:plan_item_id>", plan.edit_plan_item_page, name="plan-item"),

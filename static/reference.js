@@ -7,20 +7,10 @@ const follow = () => document.documentElement.classList.toggle("dark-mode", dark
 dark.addEventListener("change", follow);
 follow();
 
-// How an operation is called, from the document's x-codeSamples, above what it answers.
-const Samples = ({ React, samples }) => React.createElement("div", { className: "samples" },
-  samples.map((sample) => React.createElement("details", { key: sample.label },
-    React.createElement("summary", null, sample.label),
-    React.createElement("pre", { tabIndex: 0 }, React.createElement("code", null, sample.source)))));
-const WithSamples = {
+// What Swagger UI makes a link stands inside a button.
+const PlainLinks = {
   wrapComponents: {
-    DeepLink: (Link, { React }) => ({ text }) => React.createElement("span", null, text), // it stands inside a button
-    responses: (Responses, { React, specSelectors }) => (props) => {
-      const samples = specSelectors.specJson().getIn(["paths", props.path, props.method, "x-codeSamples"]);
-      return React.createElement(React.Fragment, null,
-        samples && React.createElement(Samples, { React, samples: samples.toJS() }),
-        React.createElement(Responses, props));
-    },
+    DeepLink: (Link, { React }) => ({ text }) => React.createElement("span", null, text),
   },
 };
 
@@ -53,7 +43,8 @@ fetch(place.dataset.document)
       persistAuthorization: false,
       displayRequestDuration: true,
       docExpansion: "none",
-      plugins: [WithSamples],
+      requestSnippetsEnabled: true,
+      plugins: [PlainLinks],
       oauth2RedirectUrl: new URL(place.dataset.redirect, window.location.href).href,
       requestInterceptor: (request) => {
         if (csrf && !request.headers.Authorization) {

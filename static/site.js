@@ -179,7 +179,7 @@ function searching(place) {
   }
 }
 searching(document);
-for (const link of document.querySelectorAll("[data-search], [data-shortcuts]")) {
+for (const link of document.querySelectorAll("a:is([data-search], [data-shortcuts])")) {
   link.addEventListener("click", (event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.hasAttribute("aria-current")) return;
     event.preventDefault();
@@ -187,13 +187,13 @@ for (const link of document.querySelectorAll("[data-search], [data-shortcuts]"))
   });
 }
 document.addEventListener("keydown", (event) => {
-  const link = { "/": "[data-search]", "?": "[data-shortcuts]" }[event.key];
-  if (!link || !window.keysHeard(event) || document.querySelector("dialog[open]")) return;
-  const found = document.querySelector(link);
-  if (!found) return;
+  if (!["/", "?"].includes(event.key) || !window.keysHeard(event) || document.querySelector("dialog[open]")) return;
+  const search = document.querySelector("[data-search]");
+  const address = event.key === "/" ? search?.href : document.body.dataset.shortcuts;
+  if (!address) return;
   event.preventDefault();
-  if (found.hasAttribute("aria-current")) document.querySelector("[data-searching] [name=q]")?.focus();
-  else openBox(found.href);
+  if (new URL(address, location.href).pathname !== location.pathname) openBox(address);
+  else if (event.key === "/") document.querySelector("[data-searching] [name=q]")?.focus();
 });
 
 // A page that is drawn anew after an act begins where the act ended: on the first field that was refused, else on what is
@@ -238,18 +238,3 @@ const done = document.getElementById("done");
 if (location.hash === "#done" && !done) window.begin(document.getElementById("main"));
 else if (/^#([top]-|done)/.test(location.hash) && (waits.length || document.querySelector(".inbox-empty")))
   (document.getElementById(location.hash.slice(1)) ?? waits[0] ?? done)?.focus();
-
-// A first visit is drawn before its typeface is asked for, and would else wait for it; base.html begins with it when the
-// cookie says that the browser has it.
-const typeface = document.getElementById("typeface");
-if (typeface.disabled) {
-  typeface.addEventListener("load", () => {
-    const secure = location.protocol === "https:" ? "; secure" : "";
-    document.cookie = `svc-typeface=1; path=/; max-age=${365 * 86400}; samesite=lax${secure}`;
-  });
-  new PerformanceObserver((seen, observer) => {
-    if (!seen.getEntriesByName("first-contentful-paint").length) return;
-    observer.disconnect();
-    typeface.disabled = false;
-  }).observe({ type: "paint", buffered: true });
-}

@@ -60,7 +60,7 @@ ROW_OF_FIELD = {
     "transactionIds": "transactions", "counterparty.id": "counterparties", "selection.ids": "transactions",
     "categorizations.-": "parts", "ruleId": "categorization_rules", "runId": "categorization_runs",
     "ids": "categorization_rules", "endpointId": "webhook_endpoints", "deliveryId": "webhook_deliveries",
-    "after": "events", "scenarioId": "scenarios",
+    "after": "events", "linkId": "links", "scenarioId": "scenarios",
 }  # fmt: skip
 # Where the same name stands for another row.
 ROW_OF_OPERATION_FIELD = {
@@ -102,7 +102,6 @@ EXTRA_OPERATION_FIELDS: dict[tuple[str, str], dict[str, Any]] = {
     ("POST transactions/link_transfer", ""): {"sourceTransactionId": "outgoing", "targetTransactionId": "incoming"},
     ("POST transactions/link_transfer", "sourceCategorizationId"): {"sourceTransactionId": "categorized"},
     ("POST transactions/unlink_transfer", ""): {"transactionId": "linked", "categorizationId": "legs"},
-    ("PUT planned_transactions/{}/overrides/{}", "transactionId"): {"skipped": None, "amountValue": "-1.00"},
     **{
         (f"{method} scenarios{path}", f"changes.0.{place}"): {"changes": [change]}
         for method, path in (("POST", ""), ("PUT", "/{}"))
@@ -131,9 +130,7 @@ OWN_STATUS = {
     "POST members/{}/resend": 409,  # they have joined
     "POST planned_transactions/{}/unsettle": 409,  # nothing settles it
     "DELETE scenarios/{}/adopt": 409,  # it is not adopted
-    # A planned transaction of a scenario cannot be settled.
-    "POST scenarios changes.0.plannedTransaction.overrides.*.transactionId": 400,
-    "PUT scenarios/{} changes.0.plannedTransaction.overrides.*.transactionId": 400,
+    "POST planned_transactions/{}/unsettle transactionId": 409,
     "PUT transactions/{}/categorizations categorizations.-": 400,  # another transaction has it
 }
 

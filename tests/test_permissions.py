@@ -29,7 +29,8 @@ ANY_MEMBER = "any member"
 
 # Below /companies/{companyId}, with {} for an id: the permission of each method.
 NEEDS: dict[str, dict[str, str]] = {
-    "": {"GET": "company:read", "PUT": "company:write"},
+    "": {"GET": "company:read", "PUT": "company:write", "DELETE": "company:manage"},
+    "copy": {"POST": "company:manage"},
     "logo": {"PUT": "company:write", "DELETE": "company:write"},
     "members": {"GET": "members:manage", "POST": "members:manage"},
     "members/{}": {"GET": "members:manage", "PUT": "members:manage", "DELETE": "members:manage"},
@@ -53,6 +54,11 @@ NEEDS: dict[str, dict[str, str]] = {
     "closings/{}": {"GET": "financials:read"},
     "closings/{}/reopen": {"POST": "closings:manage"},
     "closings/{}/differences": {"GET": "financials:read"},
+    "closings/{}/links": {"GET": "closings:manage", "POST": "closings:manage"},
+    "closings/{}/links/{}": {"DELETE": "closings:manage"},
+    "reports/{}/commentary": {"GET": "financials:read", "PUT": "planning:write"},
+    "reports/{}/links": {"GET": "closings:manage", "POST": "closings:manage"},
+    "reports/{}/links/{}": {"DELETE": "closings:manage"},
     "transactions": {"GET": "transactions:read", "POST": "transactions:write"},
     "transactions/{}": {"GET": "transactions:read", "PUT": "transactions:write", "DELETE": "transactions:write"},
     "transactions/{}/categorizations": {"PUT": "transactions:write"},
@@ -99,6 +105,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "planned_transactions/{}/occurrences": {"GET": "planning:read"},
     "planned_transactions/{}/settle": {"POST": "planning:write"},
     "planned_transactions/{}/unsettle": {"POST": "planning:write"},
+    "planned_transactions/{}/write_off": {"POST": "planning:write"},
     "planned_transactions/{}/overrides/{}": {"PUT": "planning:write", "DELETE": "planning:write"},
     "plan_items": {"GET": "planning:read", "POST": "planning:write"},
     "plan_items/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
@@ -129,6 +136,9 @@ NEEDS: dict[str, dict[str, str]] = {
     "data/cashBridge": {"POST": "balances:read"},
     "data/openTransactions": {"POST": "financials:read"},
     "data/runway": {"POST": "balances:read"},
+    "data/aging": {"POST": "planning:read"},
+    "receivables": {"GET": "planning:read"},
+    "payables": {"GET": "planning:read"},
     "data/revenueExpensesBar": {"POST": "financials:read"},
     "data/profitAndLoss": {"POST": "financials:read"},
     "exports/transactions.csv": {"GET": "transactions:read"},
@@ -151,7 +161,7 @@ NEEDS: dict[str, dict[str, str]] = {
 # What is answered to those who get in, with an empty body, about things that do not exist: 404 where the address has
 # an id, 200 to a read, 400 to a write; but these take an empty body, or a form.
 SUCCESS_STATUS = {
-    ("", "PUT"): 200, ("logo", "DELETE"): 200, ("notifications/read_all", "POST"): 200,
+    ("", "PUT"): 200, ("", "DELETE"): 409, ("logo", "DELETE"): 200, ("notifications/read_all", "POST"): 200,
     ("files", "POST"): 415, ("statements", "POST"): 415, ("data/runway", "POST"): 200,
     ("data/recurringRevenueSummary", "POST"): 200, ("planned_transactions/due", "GET"): 400,
     ("categorization_rules/preview", "POST"): 200,
@@ -257,6 +267,8 @@ class Credential:
         if self.told == NOT_FOUND:
             return NOT_FOUND
         needed = NEEDS[path][method]
+        if path == "copy" and not self.person:
+            return DENIED
         return ALLOWED if needed == ANY_MEMBER or self.holds(needed) else DENIED
 
 

@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 from django.core.management import call_command
+from django.db import IntegrityError, transaction
 
 from companies.models import Company
+from companies.time_zones import get_today
 from tests.machine import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -23,10 +25,15 @@ def clock(db):
         yield
 
 
-@pytest.fixture(params=ZONES, ids=[zone for zone, _ in ZONES])
-def today(request, api):
-    """The company's zone is set over HTTP; the day that is today in it."""
+@pytest.fixture(params=[*ZONES, ("testToday", NEW), ("testToday", OLD)], ids=" ".join)
+def today(request, api, acme):
+    """The company's zone is set over HTTP, or the day of a sandbox; the day that is today in it."""
     zone, day = request.param
+    if zone == "testToday":
+        Company.objects.filter(id=acme.id).update(system_status="sandbox")
+        answer = api.put("", {"testToday": day, "timeZone": "Europe/Berlin" if day == OLD else "UTC"})
+        assert (answer.status_code, answer.json()["testToday"]) == (200, day)
+        return day
     assert api.get("").json()["timeZone"] == "UTC"
     answer = api.put("", {"timeZone": zone})
     assert (answer.status_code, answer.json()["timeZone"]) == (200, zone)
@@ -114,6 +121,31 @@ def test_settings_page_offers_and_saves_time_zone(browser_of, alice, acme):
     assert client.post(address, form | {"valuationCategory": "", "valuationLens": ""}).status_code == 303
     assert Company.objects.get(id=acme.id).time_zone == "Asia/Tokyo"
     assert "<option selected>Asia/Tokyo</option>" in client.get(address).content.decode()
+
+
+@pytest.mark.parametrize("status", ["free", "trial", "paid"])
+def test_test_today_is_refused_outside_of_sandboxes(api, acme, status):
+    Company.objects.filter(id=acme.id).update(system_status=status)
+    answer = api.put("", {"testToday": OLD})
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_a_sandbox")
+    assert api.put("", {"testToday": None}).json()["testToday"] is None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Company.objects.filter(id=acme.id).update(test_today=OLD)
+
+
+@pytest.mark.parametrize("day", ["1969-12-31", "2101-01-01", "9999-12-31", "2026-02-30", 5])
+def test_invalid_test_today_is_refused(api, acme, day):
+    Company.objects.filter(id=acme.id).update(system_status="sandbox")
+    assert api.put("", {"testToday": day}).status_code == 400
+    assert api.put("", {"testToday": "2100-12-31"}).status_code == 200
+    assert api.post("data/forecastBalanceTimeSeries", {"endDate": "2101-06-30"}).status_code == 200
+
+
+def test_test_today_ends_when_it_is_null(api, acme):
+    Company.objects.filter(id=acme.id).update(system_status="sandbox", test_today="2020-01-01")
+    assert api.put("", {"testToday": None}).json()["testToday"] is None
+    acme.refresh_from_db()
+    assert str(get_today(acme, datetime.now(tz=UTC))) == OLD
 
 
 def find_days_of_clocks(path):

@@ -10,6 +10,7 @@ from uuid import UUID
 from companies.change import CompanyChange, change_company
 from companies.errors import ConflictError, NotFoundError
 from companies.models import AuditContext, AuditEntry, Company, LogMonth, parse_id
+from companies.sandboxes import refuse_in_sandbox
 from notifications import notify
 from webhooks import signing
 from webhooks.models import WebhookDelivery, WebhookEndpoint
@@ -44,7 +45,9 @@ def create_webhook_endpoint(*, company: Company, context: AuditContext, values: 
 
     Raises:
         TooManyWebhookEndpoints: the company has the maximum.
+        NotInSandbox.
     """
+    refuse_in_sandbox(company)
     with change_company(company, context=context) as change:
         if WebhookEndpoint.objects.for_company(company.id).count() >= MAX_ENDPOINTS:
             raise TooManyWebhookEndpoints

@@ -11,6 +11,7 @@ from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.auth.step_up import SignInAgain, require_recent_login
 from companies.permissions import Permission
+from companies.sandboxes import NotInSandbox
 from webhooks import actions, serializers
 from webhooks.models import WebhookDelivery, WebhookEndpoint
 
@@ -22,7 +23,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
     schema_noun = "webhookEndpoint"
     resource, shape = WebhookEndpoint, serializers.WebhookEndpointSerializer
     refuses = {
-        "create": [actions.TooManyWebhookEndpoints, SignInAgain],
+        "create": [actions.TooManyWebhookEndpoints, NotInSandbox, SignInAgain],
         **dict.fromkeys(("update", "destroy", "roll_secret"), (SignInAgain,)),
         **dict.fromkeys(("test", "redeliver"), (actions.TooManyDeliveriesWaiting,)),
     }

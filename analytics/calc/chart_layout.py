@@ -16,6 +16,7 @@ PLOT_HEIGHT_PX = 232  # of the plot without labels
 HEADROOM_PX = 10  # above the highest and below the lowest tick, for their labels
 LINE_WIDTH_UNITS = 1000  # the horizontal extent of a line's path, which is stretched to the chart's width
 COLUMN_FILL_SHARE = 0.68  # share of a column's width that its bars fill
+MAX_COLUMN_FILL = 24.0  # percent of the plot that the bars of one column fill at most
 BAR_GAP_SHARE = 0.06  # share of the bar area between two bars
 MIN_BAR_HEIGHT_PX = 1.0  # so that every non-zero value is visible
 
@@ -94,7 +95,7 @@ def build_column_chart(
 
     >>> drawn = build_column_chart([[[("in", Decimal(10))], [("out", Decimal(-10))]]])
     >>> [(part.series, part.x, part.width, part.y, part.height) for part in drawn.columns[0].segments]
-    [('in', 16.0, 31.96, 10.0, 106.0), ('out', 52.04, 31.96, 116.0, 106.0)]
+    [('in', 38.0, 11.28, 10.0, 106.0), ('out', 50.72, 11.28, 116.0, 106.0)]
     """
     extents = [end for column in bars for stack in column for end in compute_stack_extent(stack)]
     tick_values = compute_ticks(extents, smallest=smallest)
@@ -121,9 +122,10 @@ def compute_stack_extent(stack: Stack) -> tuple[Decimal, Decimal]:
 def build_segments(column: Sequence[Stack], *, left: float, column_width: float, scale: Scale) -> list[BarSegment]:
     """Build the parts of a column's bars that are not zero."""
     count = len(column)
-    gap = BAR_GAP_SHARE * column_width * COLUMN_FILL_SHARE
-    width = (column_width * COLUMN_FILL_SHARE - gap * (count - 1)) / max(count, 1)
-    start = left + column_width * (1 - COLUMN_FILL_SHARE) / 2
+    filled = min(column_width * COLUMN_FILL_SHARE, MAX_COLUMN_FILL)
+    gap = BAR_GAP_SHARE * filled
+    width = (filled - gap * (count - 1)) / max(count, 1)
+    start = left + (column_width - filled) / 2
     bar_segments = []
     for number, stack in enumerate(column):
         x = round(start + number * (width + gap), 3)

@@ -324,6 +324,7 @@ def build_flow_section(data: ChartData) -> Section:
                 months,
                 ((*row.values(), after) for row, after in zip(rows, nets, strict=True)),
                 [build_flow_links(data, links, month) for month in months],
+                today=data.today,
             ),
             currency=currency,
         ),

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from analytics.charts.amount_format import add_sign, format_full_amount
 from companies.locales import get_current_locale
 from companies.pages.csv_escaping import escape_formulas
-from ledger.calc.months import format_month
+from ledger.calc.months import format_month, get_last_day_of_month
 from ledger.money.calc.money import format_amount
 
 
@@ -163,14 +163,28 @@ def build_day_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links:
 
 
 def build_month_rows(
-    months: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[Sequence[str]] | None = None
+    months: Iterable[date],
+    cells: Iterable[Sequence[Cell]],
+    links: Iterable[Sequence[str]] | None = None,
+    *,
+    today: date,
 ) -> list[TableRow]:
-    """Build a row for each month; `links` are those of its cells."""
+    """Build a row for each month, the running one marked; `links` are those of its cells."""
     month_values = (
         zip(months, cells, links, strict=True) if links else ((*each, ()) for each in zip(months, cells, strict=True))
     )
-    format_month_name = get_current_locale().format_month
     return [
-        TableRow(format_month(month), format_month_name(month), values, links=addresses)
+        TableRow(format_month(month), format_month_label(month, today), values, links=addresses)
         for month, values, addresses in month_values
     ]
+
+
+def format_month_label(month: date, today: date) -> str:
+    """Format a month, and say that it is incomplete unless it is over."""
+    name = get_current_locale().format_month(month)
+    return _("{month} (incomplete)").format(month=name) if is_incomplete(month, today) else name
+
+
+def is_incomplete(month: date, today: date) -> bool:
+    """Return whether the month is the running one, and today is not its last day."""
+    return month == today.replace(day=1) and today != get_last_day_of_month(today)

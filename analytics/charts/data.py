@@ -62,7 +62,6 @@ class ChartData:
 
     company: Company
     period: ReportPeriod
-    rates_version: int | None = None
     opens_accounts: bool = False
     lists: bool = False
     writes_plan: bool = False
@@ -107,7 +106,7 @@ class ChartData:
 
     @cached_property
     def rates(self) -> RateTable:
-        return get_rate_table(self.rates_version)
+        return get_rate_table()
 
     # ------------------------------------------------------------------------------------------ balances
 

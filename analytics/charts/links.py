@@ -14,7 +14,7 @@ class FigureLinks:
     """URLs of transactions, empty without the permission to list them, and of upcoming movements."""
 
     def __init__(self, data: ChartData):
-        self.until, self.today = data.until, data.today
+        self.until, self.today, self.month = data.until, data.today, data.month
         self.list_url = f"{reverse('transactions', args=[data.company.id])}?" if data.lists else ""
         self.plan_url = reverse("plan", args=[data.company.id]) if data.writes_plan else ""
         self.bridge_url = f"{reverse('cash-bridge', args=[data.company.id])}?"
@@ -41,6 +41,11 @@ class FigureLinks:
     def get_results_url(self, month: date, *, line: str, categories: Iterable[UUID] = ()) -> str:
         """Return the URL of what counts in a month on a line, in the given or all categories."""
         return self.list_url and f"{self.list_url}{build_results_query(month, month, line=line, categories=categories)}"
+
+    def get_line_url(self, line: str) -> str:
+        """Return the URL of what counts on a line in the year so far."""
+        first = self.month.replace(month=1)
+        return self.list_url and f"{self.list_url}{build_results_query(first, self.month, line=line)}"
 
 
 def build_results_query(

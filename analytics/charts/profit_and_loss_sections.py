@@ -88,7 +88,7 @@ def build_bar_section(data: ChartData) -> Section:
                 *(TableColumn(key.label, series=key.series) for key in EXPENSE_KEYS),
                 TableColumn(_("Operating result")),
             ],
-            rows=build_month_rows(calendar, cells, build_bar_links(data)),
+            rows=build_month_rows(calendar, cells, build_bar_links(data), today=data.today),
             currency=currency,
         ),
     )
@@ -177,7 +177,7 @@ def build_plan_section(data: ChartData) -> Section:
         id="plan-actual",
         title=_("Plan vs. actual"),
         lead=_(
-            "{period}, planned amounts hatched. Months and their plans count in full. Neutral amounts are excluded."
+            "{period}. Planned amounts are hatched. Shows whole months, also the current one, without neutral amounts."
         ).format(period=year_name),
         described=_(
             "{period}: revenue {revenue} of {planned} planned, result {result} of {planned_result} planned."
@@ -212,6 +212,7 @@ def build_plan_section(data: ChartData) -> Section:
                         name,
                         name,
                         (*compare_with_plan(month[line], line=line), *compare_with_plan(year[line], line=line)),
+                        link=FigureLinks(data).get_line_url(line),
                     )
                     for line, name in zip(PLAN_LINES, names, strict=True)
                 ),

@@ -4,19 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from analytics.charts import recurring_revenue_sections
-from analytics.charts.amount_format import format_full_amount
 from analytics.charts.recurring_revenue_data import RecurringRevenueData
 from analytics.charts.recurring_revenue_sections import RevenueMeasure
 from analytics.charts.sections import Section
-from analytics.queries.cohorts import Cohort, CohortMark
+from analytics.queries.cohorts import Cohort
 from analytics.queries.recurring_revenue_summary import RecurringRevenueSummary
 from companies.locales import get_current_locale
 from companies.pages.amount_formats import format_count, format_money
+from companies.pages.sheets import Sheet, SheetCell, SheetColumn, SheetRow, SheetStyle
 
 UNKNOWN_VALUE = "–"
 SHADE_COUNT = 5  # of a cohort's cells
@@ -40,7 +39,7 @@ def get_measure(name: str) -> RevenueMeasure:
         return RevenueMeasure("ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
     if name == "carr":
         carr = gettext("Committed ARR")
-        return RevenueMeasure(carr, carr, gettext("Twelve times committed MRR at the end of each month."))
+        return RevenueMeasure(carr, carr, gettext("Twelve times committed MRR at the end of each month."), True)
     lead = gettext("MRR at the end of each month, counted from the effective date.")
     return RevenueMeasure("MRR", "MRR", lead)
 
@@ -102,39 +101,41 @@ def format_percentage(hundredths: Decimal | None) -> str:
     return UNKNOWN_VALUE if hundredths is None else f"{get_current_locale().format_number(hundredths, 2)} %"
 
 
-@dataclass(frozen=True, slots=True)
-class CohortTable:
-    head: list[str]
-    body: SafeString
-
-
-def build_cohort_table(data: RecurringRevenueData) -> CohortTable:
-    """Build a row for each cohort with a column for each month since: percentage and value.
-
-    Written in Python, since template loops over hundreds of cells are slow. Digits and signs need no escaping.
-    """
-    cohorts = data.cohorts
-    rows = (build_cohort_row(cohort, data) for cohort in cohorts)
-    return CohortTable([str(n) for n in range(len(cohorts))], SafeString("".join(rows)))
-
-
-def build_cohort_row(cohort: Cohort, data: RecurringRevenueData) -> str:
-    cells = "".join(build_cohort_cell(mark, data) for mark in cohort.marks) if cohort.start else ""
-    month, start = get_current_locale().format_month(cohort.month), format_cohort_value(cohort.start, data)
-    return f'<tr><th scope="row">{month}</th><td>{start}</td>{cells}</tr>'
-
-
-def build_cohort_cell(mark: CohortMark, data: RecurringRevenueData) -> str:
-    if mark.percentage is None:
-        return f"<td>{UNKNOWN_VALUE}</td>"
-    shade = int(min(mark.percentage, FULL_PERCENT) * SHADE_COUNT / FULL_PERCENT)
-    value = f'<span class="meta">{format_cohort_value(mark.value, data)}</span>'
-    return f'<td class="shade-{shade}">{format_percentage(mark.percentage)}{value}</td>'
-
-
-def format_cohort_value(value: Decimal, data: RecurringRevenueData) -> str:
-    return (
-        get_current_locale().format_number(value, 0)
-        if data.params.cohorts == "customers"
-        else format_full_amount(value, data.currency)
+def build_cohort_sheet(data: RecurringRevenueData, style: SheetStyle) -> Sheet:
+    """Build a row for each cohort with a column for each month since: percentage, and the value beside it."""
+    cohorts, by_customers = data.cohorts, data.params.cohorts == "customers"
+    return Sheet(
+        title=gettext("Cohorts by customers") if by_customers else gettext("Cohorts by revenue"),
+        first=pgettext("customers", "Start month"),
+        currency=data.currency,
+        columns=[
+            SheetColumn(gettext("Customers") if by_customers else data.currency),
+            *(SheetColumn(str(number), kind="percent") for number in range(len(cohorts))),
+        ],
+        rows=[
+            SheetRow(
+                get_current_locale().format_month(cohort.month),
+                build_cohort_cells(cohort, data, style, len(cohorts)),
+                "line",
+            )
+            for cohort in cohorts
+        ],
+        style=style,
     )
+
+
+def build_cohort_cells(cohort: Cohort, data: RecurringRevenueData, style: SheetStyle, width: int) -> list[SheetCell]:
+    by_customers = data.params.cohorts == "customers"
+    marks = cohort.marks if cohort.start else ()
+    cells = [SheetCell(cohort.start, kind="count" if by_customers else "money")]
+    for mark in marks:
+        value = format_count(int(mark.value)) if by_customers else style.format_amount(mark.value, data.currency)
+        cells.append(SheetCell(mark.percentage, kind="percent", note=value, tone=get_shade(mark.percentage)))
+    return cells + [SheetCell(None)] * (width - len(marks))
+
+
+def get_shade(percentage: Decimal | None) -> str:
+    """Return the class of a cohort's cell: the more is left the deeper."""
+    if percentage is None:
+        return ""
+    return f"shade-{int(min(percentage, FULL_PERCENT) * SHADE_COUNT / FULL_PERCENT)}"

@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Protocol
 
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,7 +17,9 @@ from analytics.charts.amount_format import format_compact_amount
 from analytics.charts.chart_tables import ChartTable, ColumnKind, TableColumn, TableRow, build_month_rows
 from analytics.charts.sections import LegendKey, Section, build_month_chart, build_named_chart, get_smallest_step
 from companies.locales import get_current_locale
+from companies.models import Company
 from companies.pages.amount_formats import format_count
+from ledger.calc.months import format_month
 
 ZERO = Decimal(0)
 MOVEMENT_KEYS = (
@@ -39,22 +42,27 @@ NO_MOVEMENT = gettext_lazy("No movements: there was no recurring revenue.")
 
 @dataclass(frozen=True, slots=True)
 class RevenueMeasure:
-    """What is shown of recurring revenue: short name, name and description."""
+    """What is shown of recurring revenue: short name, name and description; whether contract dates count."""
 
     short: str | Promise
     name: str | Promise
     lead: str | Promise
+    committed: bool = False
 
 
 COMMITTED = RevenueMeasure(
     gettext_lazy("Committed MRR"),
     gettext_lazy("Committed MRR"),
     gettext_lazy("MRR at the end of each month, counted from the contract date."),
+    committed=True,
 )
 
 
 class RecurringRevenueSource(Protocol):
     """The data of the sections."""
+
+    @property
+    def company(self) -> Company: ...
 
     @property
     def currency(self) -> str: ...
@@ -72,6 +80,13 @@ class RecurringRevenueSource(Protocol):
 class BridgeSource(RecurringRevenueSource, Protocol):
     @property
     def bridge(self) -> MonthlyRow: ...
+
+
+def build_events_url(data: RecurringRevenueSource, measure: RevenueMeasure, first: date, last: date) -> str:
+    """Return the URL of the subscription events behind the figures of these months."""
+    by = "committed" if measure.committed else "effective"
+    path = reverse("subscription-events", args=[data.company.id])
+    return f"{path}?startMonth={format_month(first)}&endMonth={format_month(last)}&by={by}"
 
 
 def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = COMMITTED) -> Section:
@@ -96,8 +111,13 @@ def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = 
         picture=build_month_chart(chart, months=months, currency=currency, today=data.today),
         table=ChartTable(
             first=_("Month"),
-            columns=[TableColumn(measure.name), CUSTOMERS_COLUMN],
-            rows=build_month_rows(months, ((row.end, row.end_count) for row in rows)),
+            columns=[TableColumn(measure.name, series=LEVEL_SERIES), CUSTOMERS_COLUMN],
+            rows=build_month_rows(
+                months,
+                ((row.end, row.end_count) for row in rows),
+                [(build_events_url(data, measure, month, month), "") for month in months],
+                today=data.today,
+            ),
             currency=currency,
         ),
         span=3,
@@ -116,6 +136,7 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
     names = (start, *(str(key.label) for key in MOVEMENT_KEYS), end)
     amounts = (row.start, *(amount for _, amount in movements), row.end)
     customers = (row.start_count, *counts, row.end_count)
+    events_url = build_events_url(data, measure, first, row.month)
     return Section(
         id="mrr-bridge",
         title=_("{measure} bridge").format(measure=measure.short),
@@ -142,7 +163,7 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
             first=_("Step"),
             columns=[TableColumn(measure.name), CUSTOMERS_COLUMN],
             rows=[
-                TableRow(name, name, (amount, count), sum=name in {start, end})
+                TableRow(name, name, (amount, count), sum=name in {start, end}, link=events_url)
                 for name, amount, count in zip(names, amounts, customers, strict=True)
             ],
             currency=currency,
@@ -176,7 +197,7 @@ def build_movement_section(data: RecurringRevenueSource, measure: RevenueMeasure
             first=_("Month"),
             columns=[
                 TableColumn(start),
-                *(TableColumn(key.label) for key in MOVEMENT_KEYS),
+                *(TableColumn(key.label, series=key.series) for key in MOVEMENT_KEYS),
                 TableColumn(end),
                 CUSTOMERS_COLUMN,
             ],
@@ -186,6 +207,11 @@ def build_movement_section(data: RecurringRevenueSource, measure: RevenueMeasure
                     (row.start, *(getattr(row, key.series) for key in MOVEMENT_KEYS), row.end, row.end_count)
                     for row in rows
                 ),
+                [
+                    ("", *[build_events_url(data, measure, month, month)] * len(MOVEMENT_KEYS), "", "")
+                    for month in months
+                ],
+                today=data.today,
             ),
             currency=currency,
         ),

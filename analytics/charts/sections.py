@@ -4,20 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from math import ceil
 
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from analytics.calc.chart_layout import PLOT_HEIGHT_PX, ColumnChart, LineChart, Tick
 from analytics.charts import svg
 from analytics.charts.amount_format import format_axis_amount
-from analytics.charts.chart_tables import ChartTable
+from analytics.charts.chart_tables import ChartTable, is_incomplete
 from analytics.charts.svg import AxisLabel, PointMark
 from companies.locales import get_current_locale
 from ledger.money.calc.money import get_smallest_unit
 
 MAX_MONTHS_WITH_DENSE_LABELS = 18  # on narrow screens every third of so many is labelled, of more every sixth
 DENSE_LABEL_STEP, SPARSE_LABEL_STEP = 3, 6
+MAX_DAYS_LABELLED, MAX_DAY_LABELS = 62, 8  # periods up to this long are labelled by day, with at most so many labels
 MAX_SHORT_NAME_LENGTH = 20  # characters; beyond, the names of six columns touch on a tablet
 LABEL_AREA_HEIGHT_PX = 44  # pixels below the plot, for the names of months
 
@@ -112,8 +115,10 @@ def format_ticks(ticks: Sequence[Tick], currency: str) -> list[tuple[float, str]
     return [(tick.y, format_axis_amount(tick.value, currency)) for tick in ticks]
 
 
-def build_labels(positions: Sequence[tuple[float, date]], *, named_index: int, now: bool = False) -> list[AxisLabel]:
-    """Build labels of months at their positions; the one at `named_index` is always shown."""
+def build_labels(
+    positions: Sequence[tuple[float, date]], *, named_index: int, now: bool = False, note: str = ""
+) -> list[AxisLabel]:
+    """Build labels of months at their positions; the one at `named_index` is always shown, with the note."""
     label_step = DENSE_LABEL_STEP if len(positions) <= MAX_MONTHS_WITH_DENSE_LABELS else SPARSE_LABEL_STEP
     axis_labels: list[AxisLabel] = []
     years, years_of_major = set(), set()
@@ -134,6 +139,7 @@ def build_labels(positions: Sequence[tuple[float, date]], *, named_index: int, n
                 minor=minor,
                 first_major=not minor and month.year not in years_of_major,
                 now=now and index == named_index,
+                note=note if index == named_index else "",
             )
         )
         years.add(month.year)
@@ -147,8 +153,24 @@ def build_month_labels(months: Sequence[date], *, today: date) -> list[AxisLabel
     column_width, month = 100 / len(months), today.replace(day=1)
     current_index = months.index(month) if month in months else len(months) - 1
     return build_labels(
-        [((index + 0.5) * column_width, each) for index, each in enumerate(months)], named_index=current_index, now=True
+        [((index + 0.5) * column_width, each) for index, each in enumerate(months)],
+        named_index=current_index,
+        now=True,
+        note=_("incomplete") if is_incomplete(months[current_index], today) else "",
     )
+
+
+def build_day_labels(days: Sequence[date]) -> list[AxisLabel]:
+    """Build labels of days at even distances, the last day always."""
+    step, last = ceil(len(days) / MAX_DAY_LABELS), len(days) - 1
+    return [
+        AxisLabel(
+            x=round(index * 100 / max(last, 1), 3),
+            text=get_current_locale().format_short_day(days[index]),
+            minor=bool((last - index) // step % 2),
+        )
+        for index in range(last % step, len(days), step)
+    ]
 
 
 def build_month_chart(
@@ -203,15 +225,18 @@ def build_day_chart(
     marks: Sequence[PointMark] = (),
     cutover: float | None = None,
 ) -> SectionChart:
-    """Build a chart of lines over days, labelled at the first of each month; the first line has an area."""
+    """Build a chart of lines over days, labelled at the first of each month, or by days in a short period; the first
+    line has an area.
+    """
     day_width = 100 / max(len(days) - 1, 1)
     firsts = [(index * day_width, day) for index, day in enumerate(days) if day.day == 1]
+    is_short = len(days) <= MAX_DAYS_LABELLED
     line_paths = [(f"line l-{name}", line.path) for name, line in zip(series, lines.lines, strict=True) if line.path]
     area = (f"area a-{series[0]}", lines.lines[0].area)
     return SectionChart(
         ticks=format_ticks(lines.ticks, currency),
         zero=lines.zero,
-        labels=build_labels(firsts, named_index=len(firsts) - 1),
+        labels=build_day_labels(days) if is_short else build_labels(firsts, named_index=len(firsts) - 1),
         places=len(days),
         edges=True,
         paths=[area, *reversed(line_paths)],

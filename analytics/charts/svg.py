@@ -27,6 +27,7 @@ class AxisLabel(NamedTuple):
     minor: bool = False  # hidden on narrow screens
     first_major: bool = False  # the first of its year on narrow screens
     now: bool = False
+    note: str = ""  # below the text, in place of the year
 
 
 TEXT_HEIGHT_PX = 28  # of a text below its point
@@ -92,7 +93,9 @@ def iter_label_texts(label: AxisLabel, height: int) -> Iterable[str]:
     yield draw_text(label.text, "wide" if label.short else "", label.x, height, 16)
     if label.short:
         yield draw_text(label.short, "slim", label.x, height, 16)
-    if label.first or label.first_major:
+    if label.note:
+        yield draw_text(label.note, "year wide slim", label.x, height, 33)
+    elif label.first or label.first_major:
         css_classes = f"year{' wide' if label.first else ''}{' slim' if label.first_major else ''}"
         yield draw_text(label.year, css_classes, label.x, height, 33)
 

@@ -116,6 +116,10 @@ class ResultRow(NamedTuple):
         """Return the row with another actual amount."""
         return self._replace(actual=actual)
 
+    def without_amounts(self) -> "ResultRow":
+        """Return the row with nothing actual or planned."""
+        return self._replace(actual=ZERO, planned=ZERO, percentage=None)
+
     @property
     def favourable(self) -> bool | None:
         return is_favourable(self.pl_type, self.variance)

@@ -28,13 +28,13 @@ from planning.forecast.expected_cash import (
     sum_expected_cash,
 )
 from planning.forecast.queries import build_expectations, find_transit_account_ids
-from planning.planned_transactions.queries.planned_rules import iter_planned_rules
+from planning.planned_transactions.queries.planned_rules import RuleWithOverrides, read_planned_rules
 from planning.scenarios.queries import (
     LoadedScenario,
     PlannedTarget,
-    RuleWithOverrides,
     change_rules,
     find_planned_targets,
+    list_invoices_of_scenario,
 )
 
 Targets = dict[UUID, PlannedTarget]
@@ -116,14 +116,15 @@ def expect_cash_of_scenarios(
         excluded_account_ids=find_transit_account_ids(company),
     )
     add_up = partial(sum_expected_cash, cutover=today, end=end, today=today, accounts=accounts)
-    shared_cash = add_up(build(rules.shared))
+    shared_cash = add_up(build(rules.shared, []))
     results = []
     for scenario, targets_of_scenario in zip(scenarios, targets, strict=True):
         own_rules = rules.touched
         if scenario is not None:
             days = scenario.build_window(*window)
             own_rules = list(change_rules(own_rules, scenario=scenario, targets=targets_of_scenario, window=days))
-        results.append(add_expected_cash(shared_cash, add_up(build(own_rules))))
+        invoices = list_invoices_of_scenario(company.id, end=end, scenario=scenario)
+        results.append(add_expected_cash(shared_cash, add_up(build(own_rules, invoices))))
     return results
 
 
@@ -139,6 +140,7 @@ def split_rules(
     widest = max((scenario.reach_days for scenario in scenarios if scenario), default=0)
     days = DayWindow(*window).widen(widest)
     split = SplitRules([], [])
-    for rule, overrides in iter_planned_rules(company.id, days.start, days.end):
-        (split.touched if rule.is_total or rule.id in touched_ids else split.shared).append((rule, overrides))
+    for each in read_planned_rules(company.id, days.start, days.end):
+        is_touched = each.planned.is_total or each.planned.id in touched_ids
+        (split.touched if is_touched else split.shared).append(each)
     return split

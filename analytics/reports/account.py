@@ -16,12 +16,11 @@ from analytics.report_period import ReportPeriod, parse_report_period
 from analytics.reports import notices
 from analytics.reports.account_reconciliation import list_reconciliation_rows
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.fragment_cache import get_cached_fragment
 from companies.permissions import Permission
 from ledger.accounts.pages.accounts import get_account_or_404, render_account_page
 from ledger.models import Account, Transaction
 from ledger.money.calc.fx import RateLookupError
-from ledger.money.rates import get_rate_table, get_valuation_status
+from ledger.money.rates import get_rate_table
 from ledger.transactions.pages.labels import load_visible_names
 from ledger.transactions.pages.transaction_list import build_transaction_lines
 
@@ -56,42 +55,26 @@ def show_account(page: CompanyPage, account_id: UUID) -> HttpResponse:
 
 
 def render_account_balance(page: CompanyPage, account: Account, period: ReportPeriod) -> str:
-    """Render the account's balance chart, cached as a fragment.
+    """Render the account's balance chart.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    can_list, valuation = page.has_permission(Permission.TRANSACTIONS_READ), get_valuation_status()
+    can_list = page.has_permission(Permission.TRANSACTIONS_READ)
     can_plan = page.has_permission(Permission.PLANNING_READ) and page.has_permission(Permission.PLANNING_WRITE)
     transactions_url = f"{reverse('transactions', args=[page.company.id])}?accountId={account.id}" if can_list else ""
 
     def link(first: date, last: date) -> str:
         return transactions_url and f"{transactions_url}&startDate={first}&endDate={last}"
 
-    def draw() -> str:
-        section = build_balance_line(
-            company=page.company,
-            period=period,
-            accounts={account.id},
-            title=_("Balance"),
-            name=account.name,
-            build_link=link,
-            writes_plan=can_plan,
-            rates=get_rate_table(valuation.newest_version),
-        )
-        return render_to_string("analytics/section.html", {"section": section})
-
-    return get_cached_fragment(
-        company_id=page.company.id,
-        name="account",
-        depends_on=(
-            page.today,
-            account.id,
-            period.query,
-            can_list,
-            can_plan,
-            *valuation,
-            page.company.last_updated_time.isoformat(),
-        ),
-        render=draw,
+    section = build_balance_line(
+        company=page.company,
+        period=period,
+        accounts={account.id},
+        title=_("Balance"),
+        name=account.name,
+        build_link=link,
+        writes_plan=can_plan,
+        rates=get_rate_table(),
     )
+    return render_to_string("analytics/section.html", {"section": section})

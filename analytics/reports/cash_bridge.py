@@ -8,12 +8,14 @@ from decimal import Decimal
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from analytics.queries.cash_bridge import PARTS, REVALUATION, CashBridge, build_part_queries, compute_cash_bridge
 from analytics.report_period import parse_report_period
 from analytics.reports import notices
 from companies.pages.context import CompanyPage, company_page
+from companies.pages.sheets import Sheet, SheetCell, SheetColumn, SheetRow, build_sheet_csv_response
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.rates import get_rate_table
@@ -75,6 +77,29 @@ def show_cash_bridge(page: CompanyPage) -> HttpResponse:
         lines=list(build_bridge_lines(page, bridges, windows)),
         compared=period.compared if len(bridges) > 1 else None,
     )
+
+
+@company_page(reads=Permission.BALANCES_READ)
+def download_cash_bridge(page: CompanyPage) -> HttpResponse:
+    """Download the bridge of the period and of the compared one as CSV."""
+    period = parse_report_period(page.request.GET, today=page.today)
+    windows = [(period.first, period.until), *([period.compared] if period.compared else [])]
+    try:
+        bridges = [build_bridge(page, *window) for window in windows]
+    except RateLookupError:
+        return page.redirect("cash-bridge")  # which shows the error
+    rows = [
+        SheetRow(str(line.label), [SheetCell(amount) for amount, _url in line.cells])
+        for line in build_bridge_lines(page, bridges, windows)
+    ]
+    sheet = Sheet(
+        title="",
+        first=gettext("Description"),
+        currency=page.company.base_currency,
+        columns=[SheetColumn(f"{start} – {end}") for start, end in windows],
+        rows=rows,
+    )
+    return build_sheet_csv_response(sheet, name="cash-bridge")
 
 
 def build_bridge(page: CompanyPage, start: date, end: date) -> CashBridge:

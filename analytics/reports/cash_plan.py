@@ -1,5 +1,6 @@
 """The cash plan page: overdue and upcoming payments, and the cash they bring by month."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -13,7 +14,16 @@ from analytics.queries.cash_flow import ONE_DAY, convert_movements_to_flows, for
 from analytics.queries.daily_movements import list_daily_movements
 from analytics.report_period import ReportPeriod, parse_report_period
 from analytics.reports.notices import Notice, build_overdraft_notices
+from companies.locales import get_current_locale
 from companies.pages.context import CompanyPage, company_page
+from companies.pages.sheets import (
+    Sheet,
+    SheetColumn,
+    SheetRow,
+    build_amount_cells,
+    build_sheet_csv_response,
+    get_sheet_style,
+)
 from companies.permissions import Permission
 from ledger.accounts.queries import sum_account_balances
 from ledger.calc.months import add_months, get_first_day_of_month
@@ -64,8 +74,8 @@ def show_cash_plan(page: CompanyPage) -> HttpResponse:
         done=payments.done,
         end=end,
         period=period,
-        months=months,
-        under_way=get_first_day_of_month(page.today),
+        sheet=build_month_sheet(page, months) if months else None,
+        style=get_sheet_style(page.request),
         missing=missing_currency,
         notices=warnings,
         any=bool(payments.late or payments.coming or payments.done)
@@ -73,6 +83,49 @@ def show_cash_plan(page: CompanyPage) -> HttpResponse:
         writes=page.has_permission(Permission.PLANNING_WRITE),
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
     )
+
+
+def build_month_sheet(page: CompanyPage, months: Sequence[PlannedMonth]) -> Sheet:
+    """Build the sheet of money in and out by month: what goes out is negative."""
+    current_month = get_first_day_of_month(page.today)
+    amounts = {
+        _("In"): [month.inflow for month in months],
+        _("Out"): [-month.outflow for month in months],
+        _("Net"): [month.net for month in months],
+    }
+    return Sheet(
+        title=_("By month"),
+        first=_("Month"),
+        currency=page.company.base_currency,
+        columns=[
+            *(
+                SheetColumn(
+                    get_current_locale().format_month(month.month),
+                    notes=[_("after today")] if month.month == current_month else [],
+                    kind="current" if month.month == current_month else "",
+                )
+                for month in months
+            ),
+            SheetColumn(_("Total"), kind="total"),
+        ],
+        rows=[
+            SheetRow(name, build_amount_cells(values), "sum" if values is amounts[_("Net")] else "line")
+            for name, values in amounts.items()
+        ],
+        style=get_sheet_style(page.request),
+    )
+
+
+@company_page(reads=Permission.PLANNING_READ)
+def download_cash_plan(page: CompanyPage) -> HttpResponse:
+    """Download the sheet of money in and out by month as CSV."""
+    if not page.has_permission(Permission.BALANCES_READ):
+        return page.redirect("planned")  # which has no such table
+    try:
+        months, _notices = forecast_months(page, end=parse_plan_period(page).last, rates=get_rate_table())
+    except RateLookupError:
+        return page.redirect("planned")  # which shows the error
+    return build_sheet_csv_response(build_month_sheet(page, months), name="cash-plan")
 
 
 def parse_plan_period(page: CompanyPage) -> ReportPeriod:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Literal
 
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -20,6 +21,11 @@ from companies.models import Company
 from companies.pages.amount_formats import format_count, format_money
 from ledger.models import Account
 from ledger.money.calc.fx import RateLookupError
+from ledger.money.current_rates import CurrentRate
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""The worst first: figures are missing or money is; something needs a decision; figures are incomplete for now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,38 @@ class Notice:
     label: str
     text: str
     address: str = ""
+    severity: Severity = "warning"
+
+
+def sort_notices(notices: Iterable[Notice]) -> list[Notice]:
+    """Return the notices with the most severe first, otherwise in their order."""
+    return sorted(notices, key=lambda notice: SEVERITIES.index(notice.severity))
+
+
+def build_old_rates_notices(company: Company, rates: Sequence[CurrentRate], *, can_open: bool) -> list[Notice]:
+    """Build the notice of exchange rates that are old.
+
+    Args:
+        rates: the old ones.
+        can_open: whether the user may open the exchange rates.
+    """
+    days = [rate.day for rate in rates if rate.day]
+    if not days:
+        return []
+    label = ngettext(
+        "The exchange rate of {currencies} is from {day}",
+        "Exchange rates of {currencies} are old, the oldest from {day}",
+        len(rates),
+    )
+    return [
+        Notice(
+            label=label.format(
+                currencies=", ".join(rate.currency for rate in rates), day=get_current_locale().format_day(min(days))
+            ),
+            text=_("figures in other currencies use it."),
+            address=reverse("exchange-rates", args=[company.id]) if can_open else "",
+        )
+    ]
 
 
 def build_open_notices(
@@ -61,7 +99,7 @@ def build_open_notices(
         )
         text += f" {split.format(count=format_count(open_transactions.partly))}"
     label = ngettext("{count} uncategorized transaction", "{count} uncategorized transactions", open_transactions.count)
-    return [Notice(label.format(count=format_count(open_transactions.count)), text, address)]
+    return [Notice(label.format(count=format_count(open_transactions.count)), text, address, "info")]
 
 
 def build_overdue_notices(data: ChartData, *, can_read_plans: bool) -> list[Notice]:
@@ -123,6 +161,7 @@ def build_overdraft_notices(
                 label=label.format(account=names[each.account_id]),
                 text=text.format(first=day_of(since.get(each.account_id, first)), **shown),
                 address=reverse("account", args=[company.id, each.account_id]) if can_open else "",
+                severity="error" if each.account_id in since else "warning",
             )
         )
     return notices
@@ -164,4 +203,4 @@ def build_rate_notice(company: Company, error: RateLookupError, *, can_list: boo
     """Build the notice of a currency without exchange rates."""
     address = f"{reverse('transactions', args=[company.id])}?currency={error.currency}" if can_list else ""
     text = _("totals are not shown. Ask the operator to load exchange rates (update_rates).")
-    return Notice(_("No exchange rate for {currency}").format(currency=error.currency), text, address)
+    return Notice(_("No exchange rate for {currency}").format(currency=error.currency), text, address, "error")

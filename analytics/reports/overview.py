@@ -25,10 +25,9 @@ from analytics.reports.notices import Notice
 from analytics.reports.onboarding_steps import build_onboarding_steps
 from companies.actions.companies import update_company
 from companies.pages.context import CompanyPage, company_page, get_access_or_404, require_sign_in
-from companies.pages.fragment_cache import get_cached_fragment
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError
-from ledger.money.rates import get_valuation_status
+from ledger.money.current_rates import list_old_rates
 
 COMPARISON_SECTIONS = {"cash-compared", "results-compared"}  # shown only with a comparison
 
@@ -79,18 +78,6 @@ OVERVIEW_PARTS = (
     ),
 )
 """What the page of a company shows: each section is drawn from the answer of a data query, with its table."""
-OVERVIEW_PERMISSIONS = (
-    *(part.permission for part in OVERVIEW_PARTS),
-    Permission.ACCOUNTS_READ,
-    Permission.ACCOUNTS_WRITE,
-    Permission.TRANSACTIONS_READ,
-    Permission.TRANSACTIONS_WRITE,
-    Permission.PLANNING_READ,
-    Permission.PLANNING_WRITE,
-    Permission.COMPANY_WRITE,
-    Permission.COMPANY_MANAGE,
-)
-"""The permissions on which it depends what the page shows."""
 
 
 @gzip_page  # safe from BREACH: no input is echoed, and the CSRF token is masked anew each time
@@ -99,20 +86,8 @@ OVERVIEW_PERMISSIONS = (
 def show_overview(request: HttpRequest, company_id: str) -> HttpResponse:
     """Show the overview; parts without permission say so."""
     page = build_company_page(request, company_id)
-    valuation = get_valuation_status()
-    data = build_chart_data(page, rates_version=valuation.newest_version)
-    overview = get_cached_fragment(
-        company_id=page.company.id,
-        name="overview",
-        depends_on=(
-            data.today,
-            data.period.query,
-            *map(page.has_permission, OVERVIEW_PERMISSIONS),
-            *valuation,
-            data.company.last_updated_time.isoformat(),  # read before the query, and may have changed since
-        ),
-        render=lambda: render_overview(data, page),
-    )
+    data = build_chart_data(page)
+    overview = render_overview(data, page)
     putting_away = page.has_permission(Permission.COMPANY_WRITE) and not page.company.first_hour_over
     return page.render(
         "analytics/overview_page.html", overview=overview, facts=data, period=data.period, putting_away=putting_away
@@ -143,7 +118,7 @@ def redirect_without_slash(request: HttpRequest, company_id: str) -> HttpRespons
 
 
 def render_overview(data: ChartData, page: CompanyPage) -> str:
-    """Render key figures and sections. Only permissions of the user matter, since the result is cached for others."""
+    """Render key figures and sections."""
     parts = [build_part(part, data, page) for part in OVERVIEW_PARTS]
     return render_to_string(
         "analytics/overview.html",
@@ -161,7 +136,9 @@ def render_overview(data: ChartData, page: CompanyPage) -> str:
 
 def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
     """List what is missing in the figures that the user sees."""
-    overview_notices: list[Notice] = []
+    can_see_rates = page.has_permission(Permission.BALANCES_READ)
+    old_rates = list_old_rates(company=data.company, today=data.today)
+    overview_notices = notices.build_old_rates_notices(data.company, old_rates, can_open=can_see_rates)
     try:
         if page.has_permission(Permission.BALANCES_READ):
             can_open_accounts = page.has_permission(Permission.ACCOUNTS_READ)
@@ -219,12 +196,11 @@ def build_company_page(request: HttpRequest, company_id: str) -> CompanyPage:
     return CompanyPage(request=request, access=get_access_or_404(request, company_id), now=timezone.now())
 
 
-def build_chart_data(page: CompanyPage, *, rates_version: int | None = None) -> ChartData:
+def build_chart_data(page: CompanyPage) -> ChartData:
     """Build the chart data of the period in the URL."""
     return ChartData(
         company=page.company,
         period=parse_report_period(page.request.GET, today=page.today),
-        rates_version=rates_version,
         opens_accounts=page.has_permission(Permission.ACCOUNTS_READ),
         lists=page.has_permission(Permission.TRANSACTIONS_READ),
         writes_plan=page.has_permission(Permission.PLANNING_READ) and page.has_permission(Permission.PLANNING_WRITE),

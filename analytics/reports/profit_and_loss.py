@@ -20,13 +20,25 @@ from analytics.queries.open_transactions import sum_open_transactions
 from analytics.report_period import ReportPeriod, parse_report_period
 from analytics.reports import notices
 from analytics.reports.notices import Notice
-from analytics.reports.profit_and_loss_table import ProfitAndLossTable, build_statement
+from analytics.reports.period_headings import (
+    PeriodHeading,
+    build_compared_headings,
+    build_period_heading,
+    format_period_name,
+    get_last_counted_day,
+    list_compared_names,
+)
+from analytics.reports.profit_and_loss_table import (
+    ProfitAndLossTable,
+    build_statement,
+    build_statement_sheet,
+)
 from analytics.reports.profit_and_loss_workbook import write_statement_workbook
-from companies.locales import get_current_locale
 from companies.models import Company
 from companies.pages.context import CompanyPage, company_page
+from companies.pages.sheets import Sheet, build_sheet_csv_response, get_sheet_style
 from companies.permissions import Permission
-from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
+from ledger.calc.months import get_first_day_of_month, get_last_day_of_month, list_months
 from ledger.exports import file_responses
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.rates import get_rate_table
@@ -47,6 +59,7 @@ TOO_MANY_COLUMNS = {
     "year": gettext_lazy("The period is too long to show by year."),
 }
 MAX_COLUMNS = 36
+PLAN_COMPARISON = "plan"  # what the page compares with, besides the periods of the API
 ZERO = Decimal(0)
 
 
@@ -54,12 +67,12 @@ ZERO = Decimal(0)
 @company_page(reads=Permission.FINANCIALS_READ)
 def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
     """Show the statement by months, quarters or years; with `toDate` the current month counts up to today."""
-    period, to_date = parse_report_period(page.request.GET, today=page.today), has_to_date(page)
+    period, to_date = parse_statement_period(page), has_to_date(page)
     interval, notice = parse_interval(page.request.GET.get("interval", ""), period)
-    table, report_notices, rates = None, [], get_rate_table()
+    sheet, report_notices, rates = None, [], get_rate_table()
     try:
         report_notices = list_statement_notices(page, period, rates, to_date=to_date)
-        table = build_requested_statement(page, period, interval, rates, to_date=to_date)
+        sheet = build_requested_sheet(page, period, interval, rates, to_date=to_date)
     except RateLookupError as error:
         report_notices.append(
             notices.build_rate_notice(page.company, error, can_list=page.has_permission(Permission.TRANSACTIONS_READ))
@@ -71,16 +84,41 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         mended=notice,
         interval=interval,
         intervals=INTERVAL_LABELS.items(),
-        title=TITLE_BY_INTERVAL[interval],
-        more=f"&{urlencode({'interval': interval} | ({'toDate': 'true'} if to_date else {}))}",
+        more=f"&{urlencode(list_more_parameters(page, interval, to_date=to_date))}",
+        comparison=PLAN_COMPARISON if compares_plan(page) else period.comparison or "",
+        comparisons=[*period.comparisons, (PLAN_COMPARISON, _("Plan"))],
+        year=f"startDate={page.today.year}-01-01&endDate={page.today.year}-12-31",
         until=get_last_counted_day(period.until, page.today, to_date=to_date),
         offers_to_date=True,
         to_date=to_date,
-        later_months=not period.months and get_first_day_of_month(period.last) > page.today,
         plans=page.has_permission(Permission.PLANNING_READ),
-        statement=table,
+        sheet=sheet,
+        style=get_sheet_style(page.request),
         notices=report_notices,
     )
+
+
+def compares_plan(page: CompanyPage) -> bool:
+    """Return whether actual, plan and variance are shown."""
+    return page.request.GET.get("comparison") == PLAN_COMPARISON
+
+
+def parse_statement_period(page: CompanyPage) -> ReportPeriod:
+    """Parse the period of the URL, in which the plan is one of the comparisons."""
+    query = {name: page.request.GET.get(name, "") for name in page.request.GET}
+    if compares_plan(page):
+        del query["comparison"]
+    return parse_report_period(query, today=page.today)
+
+
+def list_more_parameters(page: CompanyPage, interval: str, *, to_date: bool) -> dict[str, str]:
+    """Return the parameters of the URL besides those of the period."""
+    parameters = {"interval": interval}
+    if to_date:
+        parameters["toDate"] = "true"
+    if compares_plan(page):
+        parameters["comparison"] = PLAN_COMPARISON
+    return parameters
 
 
 def has_to_date(page: CompanyPage) -> bool:
@@ -105,7 +143,7 @@ def parse_interval(text: str, period: ReportPeriod) -> tuple[calendar_periods.Pe
 @company_page(reads=Permission.FINANCIALS_READ)
 def download_profit_and_loss(page: CompanyPage) -> Any:
     """Download the statement as a workbook."""
-    period = parse_report_period(page.request.GET, today=page.today)
+    period = parse_statement_period(page)
     interval, _ = parse_interval(page.request.GET.get("interval", ""), period)
     try:
         table = build_requested_statement(page, period, interval, get_rate_table(), to_date=has_to_date(page))
@@ -118,6 +156,41 @@ def download_profit_and_loss(page: CompanyPage) -> Any:
     )
 
 
+@company_page(reads=Permission.FINANCIALS_READ)
+def download_profit_and_loss_csv(page: CompanyPage) -> HttpResponse:
+    """Download the sheet of the page as CSV, to the cent."""
+    period = parse_statement_period(page)
+    interval, _ = parse_interval(page.request.GET.get("interval", ""), period)
+    try:
+        sheet = build_requested_sheet(page, period, interval, get_rate_table(), to_date=has_to_date(page))
+    except RateLookupError:
+        return page.redirect("profit-and-loss")  # which shows the error
+    return build_sheet_csv_response(sheet, name="profit-and-loss")
+
+
+def build_requested_sheet(
+    page: CompanyPage,
+    period: ReportPeriod,
+    interval: calendar_periods.PeriodInterval,
+    rates: RateTable,
+    *,
+    to_date: bool,
+) -> Sheet:
+    """Build the sheet of the page's URL, with the plan of chosen months that have not begun.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    later_months = [] if period.months or to_date else list_months(period.first, period.last)
+    table = build_requested_statement(page, period, interval, rates, to_date=to_date, later_months=later_months)
+    return build_statement_sheet(
+        table,
+        title=str(TITLE_BY_INTERVAL[interval]),
+        style=get_sheet_style(page.request),
+        compares_plan=compares_plan(page),
+    )
+
+
 def build_requested_statement(
     page: CompanyPage,
     period: ReportPeriod,
@@ -125,6 +198,7 @@ def build_requested_statement(
     rates: RateTable,
     *,
     to_date: bool,
+    later_months: Sequence[date] = (),
 ) -> ProfitAndLossTable:
     """Build the statement of the page's URL.
 
@@ -139,6 +213,7 @@ def build_requested_statement(
         comparison=period.comparison,
         rates=rates,
         to_date=to_date,
+        later_months=later_months,
         transactions_url=reverse("transactions", args=[page.company.id])
         if page.has_permission(Permission.TRANSACTIONS_READ)
         else "",
@@ -154,11 +229,13 @@ def build_company_statement(
     comparison: profit_and_loss.Comparison | None,
     rates: RateTable,
     to_date: bool,
+    later_months: Sequence[date] = (),
     transactions_url: str = "",
 ) -> ProfitAndLossTable:
     """Build the statement as `data/profitAndLoss` answers it; later months are left out.
 
     Args:
+        later_months: those in periods that have not begun are shown with their plan.
         transactions_url: URL of the transaction list; empty without the permission.
 
     Raises:
@@ -186,6 +263,14 @@ def build_company_statement(
     last_months = {
         calendar_periods.get_period_start(month, interval): month for month in months
     }  # each with its last month
+    planned_months = [
+        month for month in later_months if calendar_periods.get_period_start(month, interval) > current_month
+    ]
+    if planned_months:
+        planned_rows = profit_and_loss.compute_profit_and_loss(
+            company=company, months=planned_months, today=today, every_category=False, rates=rates, interval=interval
+        )
+        results_found += [row.with_actual(ZERO) for row in planned_rows]
     shown_days = (
         {"first": months[0], "last": get_last_counted_day(months[-1], today, to_date=to_date)} if months else {}
     )
@@ -194,15 +279,18 @@ def build_company_statement(
         months, today=today, interval=interval, comparison=comparison, to_date=to_date
     )
     whole_names = list_compared_names(months, interval=interval, comparison=comparison)
+    headings = {
+        first: build_period_heading(
+            first, interval, shown_days, in_progress=last == in_progress, closed=closed is not None and last <= closed
+        )
+        for first, last in last_months.items()
+    }
+    for month in planned_months:
+        first = calendar_periods.get_period_start(month, interval)
+        headings[first] = PeriodHeading(format_period_name(first, interval), kind="planned")
     return build_statement(
         results_found,
-        heading_by_period={
-            first: mark_closed(
-                mark_in_progress(format_period_heading(first, interval, **shown_days), is_marked=last == in_progress),
-                is_marked=closed is not None and last <= closed,
-            )
-            for first, last in last_months.items()
-        },
+        heading_by_period=headings,
         compared_headings=compared_headings,
         partly_compared={
             place
@@ -219,94 +307,6 @@ def build_company_statement(
         compares=comparison is not None,
         reported=reported,
     )
-
-
-def build_compared_headings(
-    months: Sequence[date],
-    *,
-    today: date,
-    interval: calendar_periods.PeriodInterval,
-    comparison: profit_and_loss.Comparison | None,
-    to_date: bool,
-) -> list[str]:
-    """Return the headings of the compared periods; empty texts where the calendar has none."""
-    compared_months = profit_and_loss.list_compared_months(months, interval, comparison)
-    if comparison is None or not compared_months:
-        return []
-    months_back = profit_and_loss.count_comparison_months(interval, comparison)
-    last = calendar_periods.shift_end_day(get_last_counted_day(months[-1], today, to_date=to_date), -months_back)
-    headings = dict.fromkeys((calendar_periods.get_period_start(month, interval) for month in months), "")
-    for month in compared_months:
-        period = calendar_periods.get_period_start(month, interval)
-        headings[add_months(period, months_back)] = format_period_heading(
-            period, interval, first=compared_months[0], last=last
-        )
-    return [*headings.values()]
-
-
-def list_compared_names(
-    months: Sequence[date],
-    *,
-    interval: calendar_periods.PeriodInterval,
-    comparison: profit_and_loss.Comparison | None,
-) -> list[str]:
-    """Return the names of the compared periods without days; empty texts where the calendar has none."""
-    compared_months = profit_and_loss.list_compared_months(months, interval, comparison)
-    if comparison is None or not compared_months:
-        return []
-    months_back = profit_and_loss.count_comparison_months(interval, comparison)
-    names = dict.fromkeys((calendar_periods.get_period_start(month, interval) for month in months), "")
-    for month in compared_months:
-        period = calendar_periods.get_period_start(month, interval)
-        names[add_months(period, months_back)] = format_period_name(period, interval)
-    return [*names.values()]
-
-
-def format_period_heading(period: date, interval: calendar_periods.PeriodInterval, *, first: date, last: date) -> str:
-    """Format a period's name, with the days shown where these are not all.
-
-    >>> days = {"first": date(2024, 2, 1), "last": date(2024, 11, 22)}
-    >>> format_period_heading(date(2024, 11, 1), "month", **days)
-    'Nov 2024, to 22 Nov'
-    >>> format_period_heading(date(2024, 7, 1), "quarter", **days)
-    'Q3 2024'
-    >>> format_period_heading(date(2024, 1, 1), "quarter", **days)
-    'Q1 2024, from 1 Feb'
-    >>> format_period_heading(date(2024, 1, 1), "year", **days)
-    '2024, 1 Feb to 22 Nov'
-    """
-    name = format_period_name(period, interval)
-    start, end = (
-        day and get_current_locale().format_short_day(day)
-        for day in calendar_periods.cut_period(period, interval, first=first, last=last)
-    )
-    if start and end:
-        return _("{period}, {first} to {last}").format(period=name, first=start, last=end)
-    if start:
-        return _("{period}, from {first}").format(period=name, first=start)
-    return _("{period}, to {last}").format(period=name, last=end) if end else name
-
-
-def format_period_name(period: date, interval: calendar_periods.PeriodInterval) -> str:
-    if interval == "quarter":
-        return _("Q{quarter} {year}").format(quarter=(period.month + 2) // 3, year=f"{period:%Y}")
-    return get_current_locale().format_month(period) if interval == "month" else f"{period:%Y}"
-
-
-def mark_in_progress(name: str, *, is_marked: bool) -> str:
-    """Mark the name of a period whose last month is not over."""
-    return _("{period} (in progress)").format(period=name) if is_marked else name
-
-
-def mark_closed(name: str, *, is_marked: bool) -> str:
-    """Return the heading of a period, marked if all of its months are closed."""
-    return _("{period} (closed)").format(period=name) if is_marked else name
-
-
-def get_last_counted_day(month: date, today: date, *, to_date: bool) -> date:
-    """Return the last day of a month that counts: its last, and with `to_date` today if that is earlier."""
-    last = get_last_day_of_month(month)
-    return min(last, today) if to_date else last
 
 
 def list_statement_notices(page: CompanyPage, period: ReportPeriod, rates: RateTable, *, to_date: bool) -> list[Notice]:

@@ -1,5 +1,5 @@
 """The profit and loss as a table: lines and categories by period, each amount with its plan, comparison and
-link.
+link; and as the sheet that the page shows.
 """
 
 from collections import defaultdict
@@ -9,21 +9,19 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
-from django.utils.html import escape
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
-from analytics.charts.amount_format import format_full_amount, format_share
-from analytics.charts.chart_tables import Variance, add_link, format_variance
+from analytics.charts.amount_format import format_full_amount
 from analytics.charts.links import build_results_query
 from analytics.queries import profit_and_loss
 from analytics.queries.posted_results import CellKey
+from analytics.reports.period_headings import PeriodHeading
+from companies.pages.sheets import Sheet, SheetCell, SheetColumn, SheetRow, SheetStyle
 from ledger.models import EXPENSE_LINES, PlType, translate_category_name
 from ledger.money.calc.money import MONEY_CONTEXT
-from ledger.transactions.pages.labels import LINE_LABELS
+from ledger.transactions.pages.labels import LINE_LABELS, SUBTOTAL_LABELS
 
-ZERO = Decimal(0)
+ZERO, HUNDRED = Decimal(0), Decimal(100)
 CategoryName = tuple[UUID, str]  # id and name
 
 
@@ -80,11 +78,11 @@ class StatementRow:
 class ProfitAndLossTable:
     """The profit and loss table.
 
-    `head` are the names of the periods, `before` those of the compared ones; `percentages` is whether each
-    shows variances in percent too. `partly_compared` are the places of periods compared with a part of another.
+    `before` are the names of the compared periods; `percentages` is whether each period shows variances in percent
+    too. `partly_compared` are the places of periods compared with a part of another.
     """
 
-    head: Sequence[str]
+    headings: Sequence[PeriodHeading]
     rows: Sequence[StatementRow]
     currency: str
     percentages: Sequence[bool]
@@ -92,60 +90,20 @@ class ProfitAndLossTable:
     partly_compared: Container[int] = ()
 
     @property
-    def columns(self) -> list[tuple[str, str]]:
-        """(name, compared period) of each period; the latter is empty where all of it is compared."""
-        return [
-            (name, self.before[place] if place in self.partly_compared else "") for place, name in enumerate(self.head)
-        ]
-
-    @property
-    def body(self) -> SafeString:
-        """The rows as HTML, built in Python since a template loop over as many cells is slow."""
-        words = _("plan {amount}"), _("previously {amount} ({change})"), _("reported {amount}")
-        return SafeString("".join(self._row(row, words) for row in self.rows))
-
-    def _row(self, row: StatementRow, words: tuple[str, str, str]) -> str:
-        cells = "".join(
-            self._cell(amounts, words, line=row.line, in_percent=in_percent)
-            for amounts, in_percent in zip(row.cells, self.percentages, strict=True)
-        )
-        total = self._cell(row.total, words, line=row.line, in_percent=False)
-        return f'<tr class="of-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}{total}</tr>'
-
-    def _cell(self, amounts: CellAmounts, words: tuple[str, str, str], *, line: PlType | None, in_percent: bool) -> str:
-        plan, before, reported = words
-        lines = [add_link(format_full_amount(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
-        if amounts.reported is not None:
-            reported_text = reported.format(amount=format_full_amount(amounts.reported, self.currency))
-            lines.append(f'<span class="meta">{reported_text}</span>')
-        if amounts.planned:
-            variance = amounts.actual - amounts.planned
-            variance_cell = Variance(variance, profit_and_loss.is_favourable(line or PlType.REVENUE, variance))
-            lines.append(
-                f'<span class="meta">{plan.format(amount=format_full_amount(amounts.planned, self.currency))}</span>'
-            )
-            lines.append(f'<span class="meta">{format_variance(variance_cell, self.currency)}</span>')
-            if in_percent:
-                share = MONEY_CONTEXT.divide(variance, abs(amounts.planned))
-                lines.append(f'<span class="meta">{format_share(share, plus=True)}</span>')
-        if amounts.compared is not None:
-            change = format_full_amount(amounts.actual - amounts.compared, self.currency, plus=True)
-            compared = before.format(amount=format_full_amount(amounts.compared, self.currency), change=change)
-            lines.append(f'<span class="meta">{compared}</span>')
-        return f"<td>{''.join(lines)}</td>"
+    def head(self) -> list[str]:
+        """The headings as texts."""
+        return [heading.text for heading in self.headings]
 
 
-SUM_LABELS = {  # line → label of the sum after it
-    PlType.COGS: gettext_lazy("Gross profit"),
-    PlType.GA: gettext_lazy("Operating result"),
-    PlType.NO: gettext_lazy("Result"),
-}
+def format_category_name(name: str) -> str:
+    """Return the name of a category in the reader's language; empty names are those of deleted ones."""
+    return translate_category_name(name) if name else _("a deleted category")
 
 
 def build_statement(
     results_found: Iterable[profit_and_loss.ResultRow],
     *,
-    heading_by_period: Mapping[date, str],
+    heading_by_period: Mapping[date, PeriodHeading],
     periods_with_percentage: Container[date],
     currency: str,
     transactions_url: str,
@@ -185,9 +143,7 @@ def build_statement(
     remainders = [zero] * len(periods)
     for line in PlType:
         categories = [
-            StatementRow(
-                translate_category_name(name), "category", [cells.get(period, zero) for period in periods], line
-            )
+            StatementRow(format_category_name(name), "category", [cells.get(period, zero) for period in periods], line)
             for (_, name), cells in by_line[line].items()
         ]
         sums = [sum((row.cells[place] for row in categories), start=zero) for place in range(len(periods))]
@@ -196,8 +152,8 @@ def build_statement(
         if line != PlType.NEUTRAL:
             changes = [-result for result in sums] if line in EXPENSE_LINES else sums
             remainders = [remainder + change for remainder, change in zip(remainders, changes, strict=True)]
-        if line in SUM_LABELS:
-            rows.append(StatementRow(str(SUM_LABELS[line]), "sum", remainders))
+        if line in SUBTOTAL_LABELS:
+            rows.append(StatementRow(str(SUBTOTAL_LABELS[line]), "sum", remainders))
     return ProfitAndLossTable(
         list(heading_by_period.values()),
         rows,
@@ -206,3 +162,105 @@ def build_statement(
         compared_headings,
         partly_compared,
     )
+
+
+# ---------------------------------------------------------------------------------------------- the sheet
+
+
+def build_statement_sheet(table: ProfitAndLossTable, *, title: str, style: SheetStyle, compares_plan: bool) -> Sheet:
+    """Build the sheet of a statement: income is positive, costs are negative.
+
+    Periods that have not begun show their plan. The total counts them, but not where actual and plan are compared.
+
+    Args:
+        compares_plan: whether actual, plan and variance stand beside each other.
+    """
+    builder = StatementSheetBuilder(table, compares_plan)
+    return Sheet(
+        title,
+        _("Line"),
+        table.currency,
+        [*map(builder.build_column, range(len(table.headings))), builder.build_total_column()],
+        [SheetRow(row.name, builder.build_cells(row), row.kind) for row in table.rows],
+        style,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSheetBuilder:
+    table: ProfitAndLossTable
+    compares_plan: bool
+
+    @property
+    def compares(self) -> bool:
+        """Whether periods are compared with earlier ones."""
+        return bool(self.table.before)
+
+    @property
+    def planned_places(self) -> list[int]:
+        return [place for place, heading in enumerate(self.table.headings) if heading.kind == "planned"]
+
+    def shows_percentage(self, place: int) -> bool:
+        return self.compares_plan and self.table.percentages[place]
+
+    def build_column(self, place: int) -> SheetColumn:
+        heading, notes = self.table.headings[place], list(self.table.headings[place].notes)
+        if heading.kind == "planned":
+            parts = [_("Plan")] if self.compares_plan or self.compares else []
+            return SheetColumn(heading.name, [*notes, _("plan")], parts, heading.kind)
+        before = self.table.before[place] if place < len(self.table.before) else ""
+        if before and place in self.table.partly_compared:
+            notes.append(_("compared with {period}").format(period=before))
+        parts = self.list_parts(before, in_percent=self.shows_percentage(place))
+        return SheetColumn(heading.name, notes, parts, heading.kind)
+
+    def build_total_column(self) -> SheetColumn:
+        notes = []
+        if self.planned_places:
+            notes.append(_("so far") if self.compares_plan or self.compares else _("with plan"))
+        return SheetColumn(_("Total"), notes, self.list_parts(""), "total")
+
+    def list_parts(self, before: str, *, in_percent: bool = False) -> list[str]:
+        if self.compares_plan:
+            return [_("Actual"), _("Plan"), _("Variance"), *(["%"] if in_percent else [])]
+        return [_("Actual"), before or _("Comparison"), _("Change")] if self.compares else []
+
+    def build_cells(self, row: StatementRow) -> list[SheetCell]:
+        cells = []
+        for place, (heading, amounts) in enumerate(zip(self.table.headings, row.cells, strict=True)):
+            if heading.kind == "planned":
+                cells.append(SheetCell(apply_sign(row, amounts.planned)))
+            else:
+                cells += self.build_period_cells(row, amounts, in_percent=self.shows_percentage(place))
+        actual = [cell for place, cell in enumerate(row.cells) if place not in self.planned_places]
+        total = sum(actual, start=CellAmounts())
+        if self.planned_places and not (self.compares_plan or self.compares):
+            later = sum((row.cells[place].planned for place in self.planned_places), start=ZERO)
+            total = CellAmounts(total.actual + later)
+        return [*cells, *self.build_period_cells(row, total, in_percent=False)]
+
+    def build_period_cells(self, row: StatementRow, amounts: CellAmounts, *, in_percent: bool) -> list[SheetCell]:
+        note = ""
+        if amounts.reported is not None:
+            reported = format_full_amount(apply_sign(row, amounts.reported), self.table.currency)
+            note = _("reported {amount}").format(amount=reported)
+        cells = [SheetCell(apply_sign(row, amounts.actual), amounts.link if amounts.actual else "", note=note)]
+        if self.compares_plan:
+            variance = amounts.actual - amounts.planned if amounts.planned else None
+            tones = {None: "", True: "good", False: "bad"}
+            tone = tones[profit_and_loss.is_favourable(row.line or PlType.REVENUE, variance)]
+            cells.append(SheetCell(apply_sign(row, amounts.planned) if amounts.planned else None))
+            cells.append(SheetCell(None if variance is None else apply_sign(row, variance), tone=tone))
+            if in_percent:
+                share = MONEY_CONTEXT.divide(variance * HUNDRED, abs(amounts.planned)) if variance is not None else None
+                cells.append(SheetCell(None if share is None else apply_sign(row, share), kind="percent"))
+        elif self.compares:
+            compared = amounts.compared or ZERO
+            cells.append(SheetCell(apply_sign(row, compared)))
+            cells.append(SheetCell(apply_sign(row, amounts.actual - compared)))
+        return cells
+
+
+def apply_sign(row: StatementRow, amount: Decimal) -> Decimal:
+    """Return a statement's amount as the sheet shows it: costs are negative."""
+    return -amount if row.is_subtracted and amount else amount

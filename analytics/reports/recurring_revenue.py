@@ -1,5 +1,6 @@
 """Pages of recurring revenue: overview, customers, and one customer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from analytics import recurring_revenue_params
@@ -21,11 +23,19 @@ from analytics.queries.customers import (
     list_customers,
 )
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.fragment_cache import get_cached_fragment
+from companies.pages.sheets import (
+    SheetStyle,
+    build_csv_response,
+    build_sheet_csv_response,
+    get_sheet_style,
+    write_csv,
+)
 from companies.permissions import Permission
+from ledger.calc.months import format_month
 from ledger.models import Counterparty, CounterpartyType, Product, Subscription, SubscriptionEvent
 from ledger.money.calc.fx import RateLookupError
-from ledger.money.rates import get_rate_table, get_valuation_status
+from ledger.money.calc.money import format_amount
+from ledger.money.rates import get_rate_table
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
 from ledger.subscriptions.serializers.subscriptions import EventSerializer, SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME
@@ -53,19 +63,9 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
         recurring_revenue_params.parse_params(page.request.GET, today=page.today, products=products),
         page.today,
     )
-    html = ""
+    html, style = "", get_sheet_style(page.request)
     if Subscription.objects.for_company(page.company.id).exists():
-        html = get_cached_fragment(
-            company_id=page.company.id,
-            name="recurring-revenue",
-            depends_on=(
-                data.today,
-                data.params.address(),
-                *get_valuation_status(),
-                page.company.last_updated_time.isoformat(),
-            ),
-            render=lambda: render_recurring_revenue(data),
-        )
+        html = render_recurring_revenue(data, style)
     return page.render(
         "analytics/recurring_revenue.html",
         tab=TAB,
@@ -76,17 +76,18 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
         comparisons=COMPARISON_LABELS,
         products=products,
         drawn=html,
+        style=style,
     )
 
 
-def render_recurring_revenue(data: RecurringRevenueData) -> str:
+def render_recurring_revenue(data: RecurringRevenueData, style: SheetStyle) -> str:
     """Render figures, charts and cohorts; nothing depends on the user."""
     context: dict[str, Any] = {"company": data.company, "asked": data.params, "query": data.params.address()}
     try:
         context |= {
             "figures": recurring_revenue_figures.build_summary_figures(data),
             "sections": [section(data) for section in recurring_revenue_figures.SECTION_BUILDERS.values()],
-            "cohorts": recurring_revenue_figures.build_cohort_table(data),
+            "sheet": recurring_revenue_figures.build_cohort_sheet(data, style),
         }
     except RateLookupError as error:
         context["missing"] = error.currency
@@ -100,10 +101,15 @@ def download_recurring_revenue_chart(page: CompanyPage, chart: str) -> HttpRespo
         page.request.GET, today=page.today, products=list_product_names(page)
     )
     section = recurring_revenue_figures.SECTION_BUILDERS.get(chart)
-    if section is None:
+    if section is None and chart != "cohorts":
         raise Http404
+    data = RecurringRevenueData(page.company, params, page.today)
     try:
-        table = section(RecurringRevenueData(page.company, params, page.today)).table
+        if section is None:
+            return build_sheet_csv_response(
+                recurring_revenue_figures.build_cohort_sheet(data, get_sheet_style(page.request)), name="cohorts"
+            )
+        table = section(data).table
     except RateLookupError:
         raise Http404 from None  # the page shows the error and has no such link
     assert table is not None  # noqa: S101 - every section has one
@@ -158,6 +164,40 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
         more=has_more,
         writes=visit.has_permission(Permission.COUNTERPARTIES_WRITE) and can_read_names,
     )
+
+
+@company_page(reads=Permission.SUBSCRIPTIONS_READ)
+def download_customers(page: CompanyPage) -> HttpResponse:
+    """Download all customers with their recurring revenue as CSV."""
+    can_read_names, currency = page.has_permission(Permission.COUNTERPARTIES_READ), page.company.base_currency
+    orders = ORDER_BY if can_read_names else ORDER_BY_WITHOUT_NAMES
+    rows: list[Sequence[object]] = [
+        [gettext("Customer"), gettext("Since"), gettext("Subscriptions"), f"MRR ({currency})"]
+    ]
+    page_number, has_more = 1, True
+    try:
+        while has_more and page_number <= MAX_PAGE_NUMBER:
+            lines, has_more = list_customers(
+                company=page.company,
+                today=page.today,
+                text="",
+                order=orders["-mrr"],
+                page_number=page_number,
+                rates=get_rate_table(),
+            )
+            rows += [
+                [
+                    line.name if can_read_names else str(HIDDEN_NAME),
+                    format_month(line.since) if line.since else "",
+                    line.subscriptions,
+                    format_amount(line.mrr, currency),
+                ]
+                for line in lines
+            ]
+            page_number += 1
+    except RateLookupError:
+        return page.redirect("customers")  # which shows the error
+    return build_csv_response(write_csv(rows), name="customers")
 
 
 def parse_page_number(text: str) -> int:

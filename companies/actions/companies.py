@@ -12,12 +12,19 @@ from companies.closed_periods import PeriodClosed
 from companies.errors import ConflictError, PermissionDeniedError, TooManyRequestsError
 from companies.models import STATUS_TRANSITIONS, AuditContext, Company, Membership, SystemStatus, User
 from companies.permissions import Permission, Permissions, Role
+from companies.sandboxes import require_sandbox
 
 TRIAL_PERIOD = timedelta(days=14)
 MAX_COMPANIES_PER_DAY, DAY_SECONDS = 10, 24 * 3600  # per user
 FIXED_WHILE_CLOSED = {"base_currency": "#/baseCurrency", "data_start_date": "#/dataStartDate"}
 MANAGED_FIELDS = {"base_currency", "data_start_date", "require_second_factor"}  # affect everyone's figures
 STAFF_FIELDS = {"system_status", "system_trial_until"}  # changed by staff or by time
+SANDBOX_FIELDS = (  # cleared when staff turn a sandbox into a customer's company
+    "test_today",
+    "system_sandbox_expire_time",
+    "system_deletion_warning",
+    "system_deletion_scheduled_time",
+)
 RECOMPUTE_FIELDS = {"base_currency", "pl_recognize_revenue_on_invoice"}  # derived data depends on these
 
 
@@ -105,7 +112,7 @@ def update_company(
     """Update a company's settings.
 
     Raises:
-        PreconditionFailed, CompanyManageRequired, SecondFactorMissing, IllegalStatusMove
+        PreconditionFailed, CompanyManageRequired, SecondFactorMissing, IllegalStatusMove, NotASandbox
         CompanyExpired: other settings of a read-only company.
     """
     with change_company(company, context=context) as change:
@@ -119,10 +126,7 @@ def update_company(
         if "require_second_factor" in changed_fields:
             check_mfa_requirement(context, is_required=values["require_second_factor"])
         if "system_status" in changed_fields:
-            if values["system_status"] not in STATUS_TRANSITIONS[stored_company.system_status]:
-                raise IllegalStatusMove
-            is_expired = values["system_status"] == SystemStatus.EXPIRED
-            values = {**values, "system_expired_at": context.time if is_expired else None}
+            values = {**values, **build_status_values(stored_company, values["system_status"], context)}
         if changed_fields:
             change.update(stored_company, "company.updated", last_overall_updated_time=context.time, **values)
         if changed_fields & RECOMPUTE_FIELDS:
@@ -133,10 +137,22 @@ def update_company(
 
 
 def check_settings_are_open(company: Company, changed: set[str]) -> None:
-    """Raise PeriodClosed where a setting changes that figures of closed months depend on."""
+    """Raise PeriodClosed where a setting changes that figures of closed months depend on, and NotASandbox for the
+    day of a company that has the clock's.
+    """
+    if "test_today" in changed:
+        require_sandbox(company)
     fixed = [pointer for name, pointer in FIXED_WHILE_CLOSED.items() if name in changed]
     if fixed and company.closed_through is not None:
         raise PeriodClosed.for_company(company, *fixed)
+
+
+def build_status_values(company: Company, status: str, context: AuditContext) -> dict[str, Any]:
+    """Return the values that change with a company's status. Raises IllegalStatusMove."""
+    if status not in STATUS_TRANSITIONS[company.system_status]:
+        raise IllegalStatusMove
+    values: dict[str, Any] = {"system_expired_at": context.time if status == SystemStatus.EXPIRED else None}
+    return values | (dict.fromkeys(SANDBOX_FIELDS) if company.is_sandbox else {})
 
 
 def check_mfa_requirement(context: AuditContext, *, is_required: bool) -> None:

@@ -25,6 +25,7 @@ from companies.change import CompanyChange, change_company
 from companies.errors import ConflictError, PermissionDeniedError, TooManyRequestsError
 from companies.locales import DEFAULT_LOCALE, get_user_locale, use_locale
 from companies.models import AlreadyMember, ApiKey, AuditContext, AuditEntry, Company, Membership, User, parse_id
+from companies.sandboxes import refuse_in_sandbox
 
 INVITATION_TTL = timedelta(days=7)
 ONE_DAY, MAX_INVITATIONS_PER_DAY = timedelta(days=1), 20  # e-mails of a company; cancelled invitations count
@@ -74,8 +75,9 @@ def invite_member(
     """Invite an e-mail address; the result is the same whether or not it has an account.
 
     Raises:
-        AlreadyMember, AlreadyInvited, OwnerRequired, TooManyInvitations, InvalidEmail
+        AlreadyMember, AlreadyInvited, OwnerRequired, TooManyInvitations, InvalidEmail, NotInSandbox
     """
+    refuse_in_sandbox(company)
     address, token = email_addresses.to_canonical_email(email), secrets.token_urlsafe(32)
     with change_company(company, context=context) as change:
         check_can_grant(actor_access=actor_access, role=role, permissions=permissions)

@@ -30,8 +30,8 @@ LINK_ATTRIBUTE = re.compile(r"\b(rel|href|type)\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'(
 
 
 def refresh_site_logo(*, company: Company, now: datetime) -> bool:
-    """Fetch the logo of the company's domain if due; return whether there is a new one."""
-    if not settings.LOGOS_FROM_DOMAINS or not is_site_logo_due(company, now):
+    """Fetch the logo of the company's domain if due; return whether there is a new one. A sandbox calls no site."""
+    if not settings.LOGOS_FROM_DOMAINS or company.is_sandbox or not is_site_logo_due(company, now):
         return False
     wanted_domain = company.domain if company.custom_logo_path is None else None
     png = None if wanted_domain is None else fetch_site_picture(wanted_domain)

@@ -18,7 +18,7 @@ from rest_framework import serializers
 
 from companies import email_addresses
 from companies.api.limits import MAX_BODY_LENGTH, MAX_TIME_LENGTH
-from companies.errors import UNKNOWN_ID_TEXT
+from companies.errors import UNKNOWN_ID_TEXT, NotFoundError
 from companies.models import Currency, parse_id
 from companies.names import BLANK_NAME_CODE, VISIBLE_PATTERN, validate_one_line
 
@@ -211,6 +211,13 @@ class MonthField(serializers.Field):
 
     def to_representation(self, value: date) -> str:
         return value.isoformat()[:7]  # strftime formats the year 1 as 1
+
+
+def parse_month_path(text: str) -> date:
+    """Parse the month of a path. Raises NotFoundError."""
+    if not MONTH_PATTERN.fullmatch(text) or text.startswith("0000"):
+        raise NotFoundError
+    return date.fromisoformat(f"{text}-01")
 
 
 class TimeField(serializers.DateTimeField):

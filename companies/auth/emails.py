@@ -57,13 +57,15 @@ def send_password_changed_email(*, user: User, now: datetime, request: Any = Non
 
 def send_api_key_created_email(*, key: ApiKey, context: AuditContext) -> None:
     """Hook: notify the user who created an API key. Keys created by other keys or commands are announced to
-    owners.
+    owners. A sandbox sends no email; the key is in the user's own log.
     """
     user = User.objects.filter(pk=context.user_id).first() if context.user_id else None
     if user is None:
         return
     detail = f"{truncate_name(key.name)}, ending in {key.last_four}"
     security_log.record_security_action(user=user, event=PersonalEvent.API_KEY_CREATED, context=context, detail=detail)
+    if key.company.is_sandbox:
+        return
     with use_locale(get_user_locale(user)):
         body = _("API key {key} (…{last}) was created for {company} from your account {when}.").format(
             key=mailer.format_quoted_name(truncate_name(key.name)),

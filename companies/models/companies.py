@@ -116,6 +116,7 @@ class Company(Audited):
     auto_categorize = models.BooleanField(default=False)  # by history, if it is unambiguous
     require_second_factor = models.BooleanField(default=False)  # of members; API keys are not affected
     data_start_date = models.DateField(null=True)
+    test_today = models.DateField(null=True)  # the day that is today, in a sandbox; null for the clock's
     # Both are derived from the closings by triggers and written by nothing else (ledger.models.closings).
     closed_through = models.DateField(null=True, editable=False)  # the last closed day
     reported_through = models.DateField(null=True, editable=False)  # the last day of any month that was ever closed
@@ -130,6 +131,7 @@ class Company(Audited):
     system_payment_provider = models.JSONField(null=True, blank=True)
     system_tier_overage_since = models.DateTimeField(null=True, blank=True)
     first_hour_over = models.BooleanField(default=False, editable=False)  # onboarding on the overview is finished
+    copied_company_id = models.UUIDField(null=True, editable=False)  # of which a sandbox is a copy
     demonstration = models.JSONField(null=True, editable=False)  # parameters of a demo company's data; null otherwise
     computed_committed_mrr_eur = models.DecimalField(max_digits=30, decimal_places=2, null=True)
     computed_active_customer_count = models.IntegerField(null=True)
@@ -148,6 +150,10 @@ class Company(Audited):
             models.CheckConstraint(
                 condition=Q(valuation_lens__in=ValuationLens.values), name="company_valuation_lens_known"
             ),
+            models.CheckConstraint(
+                condition=Q(test_today=None) | Q(system_status=SystemStatus.SANDBOX),
+                name="company_test_today_in_sandbox",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -164,6 +170,11 @@ class Company(Audited):
         if self.custom_logo_path or not settings.LOGOS_FROM_DOMAINS or self.site_logo_domain != self.domain:
             return self.custom_logo_path
         return self.site_logo_path
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether this is a copy to try things out, which nothing leaves and which is deleted after its time."""
+        return self.system_status == SystemStatus.SANDBOX
 
     @property
     def read_only(self) -> bool:

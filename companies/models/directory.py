@@ -1,4 +1,4 @@
-"""Directory of the companies of a user or API key, for requests that name no company.
+"""Directory of the companies of a user or API key, for requests that name no company, and of the copies of a company.
 
 On a cluster, company rows lie on many machines and a query without a company asks all of them. The
 directory is copied to every machine and says which companies to query. It grants nothing: permissions
@@ -15,13 +15,13 @@ from companies.models.tenancy import CompanyOwned, Shared
 
 class DirectoryQuerySet(models.QuerySet["DirectoryEntry"]):
     def list_company_ids(self, subject: UUID | str) -> list[UUID]:
-        """Return the ids of the companies of a user or API key."""
+        """Return the ids of the companies of a user or API key, or of the sandboxes of a company."""
         return list(self.filter(subject=subject).values_list("company_id", flat=True))
 
 
 class DirectoryEntry(Shared):
-    """``subject`` is the id of a user or API key. The database rejects a membership or key without its
-    directory entry.
+    """``subject`` is the id of a user, an API key, or the company of a sandbox. The database rejects a membership or
+    key without its directory entry.
     """
 
     pk = models.CompositePrimaryKey("subject", "company_id")

@@ -9,17 +9,7 @@ from django.views.decorators.http import require_safe
 
 from companies.models import Company
 from companies.pages.context import require_sign_in
-from companies.permissions import Permission
-
-# Pages that are kept when switching, by URL name.
-PART_PERMISSIONS = {
-    "inbox": Permission.TRANSACTIONS_READ,
-    "transactions": Permission.TRANSACTIONS_READ,
-    "accounts": Permission.ACCOUNTS_READ,
-    "planned": Permission.PLANNING_READ,
-    "profit-and-loss": Permission.FINANCIALS_READ,
-    "recurring-revenue": Permission.SUBSCRIPTIONS_READ,
-}
+from companies.pages.navigation import find_part_page
 
 
 class OtherCompany(NamedTuple):
@@ -34,7 +24,7 @@ def list_other_companies(request: HttpRequest, company: Company, *, part: str) -
     other_companies = []
     for access in request.accesses:  # type: ignore[attr-defined] # of whoever reached the company
         if access.company.id != company.id:
-            name = part if PART_PERMISSIONS.get(part) in access.permissions else "company"
+            name = find_part_page(part, access.permissions)
             other_companies.append(OtherCompany(access.company, reverse(name, args=[access.company.id])))
     return other_companies
 

@@ -16,10 +16,12 @@ from companies.api.http_methods import read_only
 GUIDES = {
     "importing": "Importing",
     "numbers": "How each number is calculated",
+    "receivables": "Receivables and payables",
     "exports": "Exports",
     "bookkeeping": "Bookkeeping",
     "scenarios": "Scenarios",
     "closing": "Closing a month",
+    "sandboxes": "Sandboxes",
     "signing-in": "Signing in",
     "api-keys": "API keys",
     "oauth": "OAuth for app developers",

@@ -2,6 +2,7 @@
 
 import functools
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django import template
@@ -14,6 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
+from companies.auth.access import Access
 from companies.auth.log_translations import translate_log_entry
 from companies.locales import get_current_locale
 from companies.models import generate_id
@@ -21,6 +23,7 @@ from companies.pages.amount_formats import format_amount_for_input, format_money
 from companies.pages.company_switcher import list_other_companies
 from companies.pages.double_submit import SUBMISSION_FIELD
 from companies.pages.forms import BoundForm
+from companies.pages.navigation import NavigationLink, list_navigation_links
 from companies.pages.settings.role_labels import get_role_label
 
 register = template.Library()
@@ -67,6 +70,18 @@ def build_switcher_context(context: Context) -> dict[str, Any]:
     company = context["company"]
     part = context.get("tab") or ""
     return {"company": company, "others": list_other_companies(context["request"], company, part=part)}
+
+
+@register.filter(name="navigation_links")
+def list_access_navigation_links(access: Access) -> list[NavigationLink]:
+    """Return the parts of a company that the member may see."""
+    return list_navigation_links(access.permissions)
+
+
+@register.simple_tag(takes_context=True, name="sheet_amount")
+def format_sheet_amount(context: Context, amount: Decimal) -> str:
+    """Format an amount of a sheet in the style of the page."""
+    return str(context["style"].format_amount(amount, context["company"].base_currency))
 
 
 @register.filter(name="ago")

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from companies.models import AuditContext, Company
 from companies.models.tenancy import is_distributed
 
 LARGE_LOAD_ROWS = 10_000  # fewer rows do not change the plans of a known company
@@ -30,6 +31,12 @@ def analyze_after_commit(*tables: str, rows: int, company_id: UUID) -> None:
     """Analyze tables after the commit if the loaded rows change query plans; takes about 0.1 s."""
     if rows >= NEW_COMPANY_LOAD_ROWS:
         transaction.on_commit(lambda: analyze_if_needed(*tables, rows=rows, company_id=company_id))
+
+
+def analyze_copied_tables(*, source: Company, company: Company, counts: dict[str, int], context: AuditContext) -> None:
+    """Analyze the tables of which a copy of a company got many rows."""
+    for table, rows in counts.items():
+        analyze_after_commit(table, rows=rows, company_id=company.id)
 
 
 def analyze_if_needed(*tables: str, rows: int, company_id: UUID) -> None:

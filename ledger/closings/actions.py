@@ -17,7 +17,7 @@ from ledger.closings.calc.figures import Figure
 from ledger.closings.queries.checks import CloseChecks, check_months
 from ledger.closings.queries.closings import find_first_booked_month, list_months_to_close
 from ledger.closings.queries.figures import compute_figures
-from ledger.models import ChangeEntry, Closing, FigureChange, RateLoad, Reopening
+from ledger.models import ChangeEntry, Closing, FigureChange, RateLoad, Reopening, ReportLink
 from ledger.money.rates import get_rate_table, get_rates_version
 from notifications.notify import notify_closing_reopened
 
@@ -47,7 +47,7 @@ class NotClosed(ConflictError):
 
 
 class CloseChecksFailed(ConflictError):
-    """Checks failed. Finish what they list, or send acknowledge: true to close the months anyway."""
+    """Some checks failed. Finish the listed items, or acknowledge them to close anyway."""
 
     code = "close_checks_failed"
 
@@ -176,9 +176,27 @@ def reopen_months(*, company: Company, context: AuditContext, month: date, reaso
     return closings[-1]
 
 
+def copy_closings(*, source: Company, company: Company, counts: dict[str, int], context: AuditContext) -> None:
+    """Copy closings and reopenings to a copy of the company, with digests that name the copy.
+
+    What changed reported figures before stays in the original's audit log.
+    """
+    log_number = LogMonth.objects.for_company(company.id).get_newest_number()
+    previous_digest = None
+    closings = list(Closing.objects.for_company(source.id).order_by("number"))
+    for closing in closings:
+        closing.company, closing.log_number, closing.previous_digest = company, log_number, previous_digest
+        closing.digest = previous_digest = compute_closing_digest(closing)
+    reopenings = list(Reopening.objects.for_company(source.id))
+    for reopening in reopenings:
+        reopening.company = company
+    Closing.objects.bulk_create(closings)
+    Reopening.objects.bulk_create(reopenings)
+
+
 def delete_closings(company: Company) -> None:
-    """Delete the closings of a company; the database refuses it for all but demo companies and sandboxes."""
-    for model in (FigureChange, ChangeEntry, Reopening, Closing):
+    """Delete the closings of a company and links to them; the database refuses it except for demos and sandboxes."""
+    for model in (FigureChange, ChangeEntry, Reopening, ReportLink, Closing):
         model.objects.for_company(company.id).delete()
 
 

@@ -8,8 +8,9 @@ from uuid import UUID
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from companies.api.fields import MONTH_PATTERN
+from companies.api.fields import parse_month_path
 from companies.audit.pages import build_entry_line, find_actor_names, find_entity_names, is_entity_hidden
+from companies.errors import NotFoundError
 from companies.locales import get_current_locale
 from companies.models import AuditEntry
 from companies.pages.context import CompanyPage, company_page
@@ -158,9 +159,10 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
 
 def parse_path_month(text: str) -> date:
     """Parse the month of a URL path. Raises Http404."""
-    if not MONTH_PATTERN.fullmatch(text) or text.startswith("0000"):
-        raise Http404
-    return date.fromisoformat(f"{text}-01")
+    try:
+        return parse_month_path(text)
+    except NotFoundError:
+        raise Http404 from None
 
 
 def describe_differences(page: CompanyPage, differences: Sequence[Difference]) -> list[dict[str, Any]]:

@@ -1,15 +1,13 @@
 """Endpoints of closed months."""
 
-from datetime import date
-
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListSerializer
 
 from companies.api.company_viewset import CompanyViewSet
-from companies.api.fields import MONTH_PATTERN
-from companies.errors import NotFoundError, ValidationFailed
+from companies.api.fields import parse_month_path
+from companies.errors import ValidationFailed
 from companies.permissions import Permission
 from ledger.closings import actions, serializers
 from ledger.closings.queries.closings import get_closing, list_closings
@@ -105,13 +103,6 @@ class ClosingViewSet(CompanyViewSet):
 
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(MissingRateError(str(exc)) if isinstance(exc, RateLookupError) else exc)
-
-
-def parse_month_path(text: str) -> date:
-    """Parse the month of a path. Raises NotFoundError."""
-    if not MONTH_PATTERN.fullmatch(text) or text.startswith("0000"):
-        raise NotFoundError
-    return date.fromisoformat(f"{text}-01")
 
 
 def parse_version(request: Request) -> int | None:

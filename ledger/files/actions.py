@@ -18,8 +18,8 @@ from companies.errors import (
     ValidationFailed,
     build_unknown_id_entry,
 )
-from companies.models import AuditContext, Company, generate_id, snapshot_row
-from companies.storage.actions import delete_from_storage, delete_from_storage_after_commit, save_to_storage
+from companies.models import AuditContext, Company, DirectoryEntry, generate_id, parse_id, snapshot_row
+from companies.storage.actions import delete_from_storage, save_to_storage
 from ledger.files.content_type import ContentKind, detect_content_kind
 from ledger.files.quota import ensure_storage_quota
 from ledger.models import File, FileTransaction, Transaction
@@ -184,7 +184,31 @@ def delete_file(*, company: Company, context: AuditContext, file_id: UUID | str)
         link_audit_entry(change, change.delete(row, "file.deleted"), linked_ids)
         if linked_ids and row.parse_data:
             recompute_periods(change, linked_ids)
-        delete_from_storage_after_commit(storage=default_storage, name=row.storage_path)
+        release_content_after_commit(row.storage_path)
+
+
+def release_content_after_commit(path: str) -> None:
+    """Delete a file's content after the commit, unless a copy of the company, or its original, still has the file."""
+    transaction.on_commit(lambda: delete_unused_content(path), robust=True)
+
+
+def delete_unused_content(path: str) -> None:
+    original_id = parse_id(path.partition("/")[0])  # the folder is the company that the file was uploaded to
+    copy_ids = DirectoryEntry.objects.list_company_ids(original_id) if original_id else []
+    if not File.objects.filter(company_id__in=[original_id, *copy_ids], storage_path=path).exists():
+        default_storage.delete(path)
+
+
+def release_company_files(*, company: Company) -> None:
+    """Delete the contents of all files of a company after the commit."""
+    for path in File.objects.for_company(company.id).values_list("storage_path", flat=True):
+        release_content_after_commit(path)
+
+
+def check_copied_storage(*, source: Company, company: Company, counts: dict[str, int], context: AuditContext) -> None:
+    """Check that the files of a copy fit into the storage quotas: they count in full. Raises QuotaExceeded."""
+    if counts[File._meta.db_table]:
+        ensure_storage_quota(company_id=company.id, size=0)
 
 
 def open_file(row: File) -> Content:

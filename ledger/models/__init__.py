@@ -14,6 +14,7 @@ from ledger.models.categories import (
     DEFAULT_CATEGORIES,
     EXPENSE_LINES,
     FINANCING_SYSTEM_KEYS,
+    MAX_PAYMENT_TERMS,
     Category,
     CategoryInUse,
     Counterparty,
@@ -31,6 +32,7 @@ from ledger.models.files import File, FileTransaction, ParseStatus
 from ledger.models.products import Product, ProductExternalId, ProductGroup, ProductGroupNotEmpty, ProductInUse
 from ledger.models.rates import Rate, RateLoad
 from ledger.models.recurring_revenue import RecurringBook, RecurringMonth
+from ledger.models.reports import MAX_COMMENTARY_LENGTH, ReportCommentary, ReportLink
 from ledger.models.rules import (
     RULE_NOTE_PREFIX,
     TEXT_CONDITIONS,
@@ -63,6 +65,8 @@ __all__ = [
     "EXPENSE_LINES",
     "FINANCING_SYSTEM_KEYS",
     "IMPORTED_FIELDS",
+    "MAX_COMMENTARY_LENGTH",
+    "MAX_PAYMENT_TERMS",
     "MAX_REASON_LENGTH",
     "RULE_NOTE_PREFIX",
     "TEXT_CONDITIONS",
@@ -113,6 +117,8 @@ __all__ = [
     "RecurringMonth",
     "RefusedMatch",
     "Reopening",
+    "ReportCommentary",
+    "ReportLink",
     "RuleAccount",
     "SavedView",
     "Source",

@@ -160,6 +160,9 @@ class CounterpartyType(models.TextChoices):
     OTHER = "other"
 
 
+MAX_PAYMENT_TERMS = 999  # days
+
+
 class CounterpartyQuerySet(CompanyOwnedQuerySet["Counterparty"]):
     def with_transaction_counts(self, company_id: UUID) -> Self:
         """Annotate used_transactions: in how many transactions the counterparty is used."""
@@ -179,6 +182,7 @@ class Counterparty(CompanyOwned, Audited):
     type = models.CharField(max_length=20, choices=CounterpartyType)
     name = models.CharField(max_length=300)
     external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    payment_terms = models.SmallIntegerField(null=True)  # days after the invoice date
 
     in_use = CounterpartyInUse
     objects = CounterpartyQuerySet.as_manager()
@@ -188,6 +192,10 @@ class Counterparty(CompanyOwned, Audited):
         indexes = [models.Index("company", Lower(Left("name", 100)), name="counterparty_by_name")]
         constraints = [
             models.CheckConstraint(condition=Q(type__in=CounterpartyType.values), name="counterparty_type_known"),
+            models.CheckConstraint(
+                condition=Q(payment_terms__gte=0, payment_terms__lte=MAX_PAYMENT_TERMS),
+                name="counterparty_terms_in_range",
+            ),
             models.UniqueConstraint(
                 fields=["company", "type", "external_id"],
                 condition=Q(external_id__isnull=False),

@@ -49,7 +49,11 @@ class File(CompanyOwned, Audited):
     objects = FileQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["company", "created_time", "id"], name="file_by_time")]
+        indexes = [
+            models.Index(fields=["company", "created_time", "id"], name="file_by_time"),
+            # Copies of a company share the contents: one is deleted with its last row.
+            models.Index(fields=["company", "storage_path"], name="file_by_storage_path"),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(parse_status__in=ParseStatus.values), name="file_parse_status_known")
         ]

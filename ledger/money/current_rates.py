@@ -63,6 +63,15 @@ def has_old_rates(*, today: date, rates: RateTable) -> bool:
     return any((today - day).days > MAX_RATE_AGE_DAYS for day in days)
 
 
+def list_old_rates(*, company: Company, today: date, rates_version: int | None = None) -> list[CurrentRate]:
+    """Return the old rates of the currencies that a company uses; no statement if no rate is old."""
+    if not has_old_rates(today=today, rates=get_rate_table(rates_version)):
+        return []
+    return [
+        rate for rate in list_current_rates(company=company, today=today, rates_version=rates_version) if rate.is_old
+    ]
+
+
 def list_used_currencies(company: Company) -> list[str]:
     """Return the currencies of the company's accounts and booked transactions, without its base currency."""
     others = [currency for currency in CURRENCIES if currency != company.base_currency]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import NamedTuple
 
 import currency_converter
 from django.db import connection, transaction
@@ -119,23 +118,9 @@ _RATE_TABLES: dict[int, RateTable] = {}
 
 def get_rates_version() -> int:
     """Return the id of the newest load of rates, 0 before the first."""
-    return get_valuation_status().newest_version
-
-
-class ValuationStatus(NamedTuple):
-    """The newest version of the rates, and how many loads still have results to be converted."""
-
-    newest_version: int
-    pending_count: int
-
-
-def get_valuation_status() -> ValuationStatus:
-    """Return the valuation status with one statement; every page with amounts calls this."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT coalesce(max(id), 0), count(*) FILTER (WHERE revalued_time IS NULL) FROM ledger_rateload"
-        )
-        return ValuationStatus(*cursor.fetchone())
+        cursor.execute("SELECT coalesce(max(id), 0) FROM ledger_rateload")
+        return int(cursor.fetchone()[0])
 
 
 def get_last_used_rates_version() -> int:

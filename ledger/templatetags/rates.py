@@ -8,7 +8,6 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from companies.locales import get_current_locale
-from companies.pages.fragment_cache import get_cached_fragment
 from companies.permissions import Permission
 from companies.time_zones import get_today
 from ledger.money.current_rates import CurrentRate, has_old_rates, list_current_rates
@@ -20,6 +19,7 @@ TABS_WITH_CONVERTED_AMOUNTS = {
     None,
     "",
     "accounts",
+    "plan",
     "planned",
     "profit-and-loss",
     "recurring-revenue",
@@ -53,13 +53,12 @@ def render_old_rates_notice(context: dict[str, Any]) -> str:
     today = get_today(company, timezone.now())
     if not has_old_rates(today=today, rates=get_rate_table(version)):
         return ""
-    opens = Permission.BALANCES_READ in access.permissions
-
-    def draw() -> str:
-        rates = list_current_rates(company=company, today=today, rates_version=version)
-        old = [rate for rate in rates if rate.is_old]
-        oldest_day = min((rate.day for rate in old if rate.day), default=None)
-        values = {"company": company, "rates": old, "oldest_day": oldest_day, "opens": opens}
-        return render_to_string("ledger/money/old_rates.html", values)
-
-    return get_cached_fragment(company_id=company.id, name="old-rates", depends_on=(today, version, opens), render=draw)
+    rates = list_current_rates(company=company, today=today, rates_version=version)
+    old = [rate for rate in rates if rate.is_old]
+    values = {
+        "company": company,
+        "rates": old,
+        "oldest_day": min((rate.day for rate in old if rate.day), default=None),
+        "opens": Permission.BALANCES_READ in access.permissions,
+    }
+    return render_to_string("ledger/money/old_rates.html", values)

@@ -85,7 +85,7 @@ def list_transaction_dicts(rows: Any, *, company_id: UUID) -> list[dict[str, Any
     if categorizations_by_id:
         occurrences = get_settled_occurrences(company_id=company_id, transaction_ids=categorizations_by_id)
         for row in transactions:
-            row["settles"] = occurrence_to_dict(occurrences.get(row["id"]))
+            row["settlements"] = [settlement_to_dict(each) for each in occurrences.get(row["id"], ())]
         own_categorizations = Categorization.objects.for_company(company_id).filter(
             IdIn("transaction_id", list(categorizations_by_id))
         )
@@ -97,13 +97,13 @@ def list_transaction_dicts(rows: Any, *, company_id: UUID) -> list[dict[str, Any
     return transactions
 
 
-def get_settled_occurrences(*, company_id: UUID, transaction_ids: Iterable[UUID]) -> dict[UUID, Any]:
-    """Return the occurrence that a transaction settles, by transaction id: planned_id, date and name; one query.
+def get_settled_occurrences(*, company_id: UUID, transaction_ids: Iterable[UUID]) -> dict[UUID, list[Any]]:
+    """Return what a transaction settles, by transaction id: planned_id, date, name, amount, currency; one query.
 
     Planning answers it, which the ledger does not import (ledger.hooks).
     """
     ids = list(transaction_ids)
-    occurrences: dict[UUID, Any] = {}
+    occurrences: dict[UUID, list[Any]] = {}
     for settled in hooks.list_settled_occurrences.run(company_id=company_id, transaction_ids=ids):
         occurrences |= settled
     return occurrences
@@ -134,9 +134,13 @@ def transaction_to_dict(row: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-def occurrence_to_dict(occurrence: Any | None) -> dict[str, Any] | None:
-    """Return the occurrence that a transaction settles as an API object, or None."""
-    return occurrence and {"plannedTransactionId": occurrence.planned_id, "date": occurrence.date}
+def settlement_to_dict(settlement: Any) -> dict[str, Any]:
+    """Return an amount that a transaction settles as an API object."""
+    return {
+        "plannedTransactionId": settlement.planned_id,
+        "date": settlement.date,
+        "amountValue": format_amount(settlement.amount, settlement.currency),
+    }
 
 
 FIRST_OPEN_MONTH = "firstOpenMonth"

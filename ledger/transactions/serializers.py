@@ -113,11 +113,12 @@ class CategorizationSerializer(StrictSerializer):
     source_note = fields.TextField(allow_null=True, required=False, max_length=10_000)
 
 
-class SettledRef(StrictSerializer):
-    """The planned transaction and the original date of its occurrence."""
+class TransactionSettlement(StrictSerializer):
+    """An amount of a planned transaction's occurrence that a transaction settles."""
 
     planned_transaction_id = fields.IdField()
     date = fields.DateField()
+    amount_value = AmountField(help_text="Settled amount, in the planned currency and sign.")
 
 
 def build_text_fields(**options: Any) -> dict[str, serializers.Field]:
@@ -159,7 +160,9 @@ class TransactionSerializer(StrictSerializer):
     created_user_id = fields.TextField(allow_null=True, read_only=True, max_length=MAX_ACTOR_LENGTH)
     last_updated_time = fields.TimeField(read_only=True)
     last_updated_user_id = fields.TextField(allow_null=True, read_only=True, max_length=MAX_ACTOR_LENGTH)
-    settles = SettledRef(read_only=True, allow_null=True, help_text="Planned transaction it settles; null if none.")
+    settlements = TransactionSettlement(
+        many=True, read_only=True, help_text="What it settles of planned transactions, oldest occurrence first."
+    )
     categorizations = serializers.SerializerMethodField(help_text="Categorizations by their ID.")
 
     def get_fields(self) -> dict[str, serializers.Field]:

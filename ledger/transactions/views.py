@@ -65,6 +65,8 @@ class TransactionViewSet(CompanyViewSet):
             SplitExceedsAmount,
             TransactionLinked,
             transactions.WrongDirection,
+            transactions.SettlesTooMuch,
+            transactions.OccurrenceSettled,
             *PERIOD_ERRORS,
             MissingRateError,
         ],

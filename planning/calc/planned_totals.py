@@ -42,7 +42,7 @@ class BookedAmount(NamedTuple):
     date: dt.date
     amount: Decimal
     currency: str
-    account_id: UUID
+    account_id: UUID | None
     counterparty_id: UUID | None = None
     is_settled_by_transfer: bool = False
 
@@ -108,7 +108,7 @@ def compute_amounts_by_account(
     amounts: dict[tuple[OccurrenceKey, UUID], Decimal] = {}
     counted = [row for row in booked if row.account_id not in account_ids]
     settled = compute_settled_amounts(totals, counted, rates=rates)
-    for account_id in sorted({row.account_id for row in booked} & {*account_ids}):
+    for account_id in sorted({row.account_id for row in booked if row.account_id is not None} & {*account_ids}):
         counted += [row for row in booked if row.account_id == account_id]
         settled_before, settled = settled, compute_settled_amounts(totals, counted, rates=rates)
         for key, amount in settled.items():

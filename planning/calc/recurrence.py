@@ -15,7 +15,6 @@ from typing import Literal, TypedDict
 from ledger.calc.months import MONTHS_PER_YEAR, count_days_in_month, get_first_day_of_month
 
 Frequency = Literal["day", "week", "month", "year"]
-OccurrenceState = Literal["overdue", "due", "settled", "skipped"]
 
 OVERDUE_PERIOD = dt.timedelta(days=60)  # how long an unpaid occurrence stays expected
 
@@ -62,7 +61,6 @@ class OccurrencePatch(TypedDict, total=False):
     account_id: str | None
     category_id: str | None
     name: str | None
-    transaction_id: str | None
 
 
 Overrides = Mapping[dt.date, OccurrencePatch]
@@ -109,11 +107,6 @@ class Occurrence:
     def name(self) -> str | None:
         """The overridden name."""
         return self.patch.get("name")
-
-    @property
-    def transaction_id(self) -> str | None:
-        """The transaction that settled it."""
-        return self.patch.get("transaction_id")
 
 
 def occurrences(rule: RecurrenceRule, *, window_start: dt.date, window_end: dt.date) -> list[dt.date]:
@@ -171,33 +164,19 @@ def expand_occurrences(
     return occurrences_in_window
 
 
-def get_state(
-    occurrence: Occurrence, *, today: dt.date, is_settled: bool | None = None, is_total: bool = False
-) -> OccurrenceState | None:
-    """Return the state of an occurrence; None for one that has lapsed.
-
-    An unsettled occurrence lapses after sixty days, a planned total when its month ends.
-
-    Args:
-        is_settled: for a planned total, whether all of it is booked; None: decided by the settling
-            transaction.
-
-    >>> get_state(Occurrence(dt.date(2024, 1, 31), dt.date(2024, 2, 1)), today=dt.date(2024, 2, 2))
-    'overdue'
-    """
-    if occurrence.skipped:
-        return "skipped"
-    if occurrence.transaction_id is not None or is_settled:
-        return "settled"
-    if occurrence.date >= today:
-        return "due"
-    return "overdue" if is_overdue(occurrence.date, today=today, is_total=is_total) else None
-
-
 def is_overdue(day: dt.date, *, today: dt.date, is_total: bool = False) -> bool:
     """Return whether an open occurrence of a past day is still expected."""
     first = get_first_day_of_month(today) if is_total else today - OVERDUE_PERIOD
     return first <= day < today
+
+
+def has_lapsed(day: dt.date, *, today: dt.date, is_total: bool = False) -> bool:
+    """Return whether an open occurrence is no longer expected: after sixty days, a planned total after its month.
+
+    >>> [has_lapsed(dt.date(2024, 2, 1), today=dt.date(2024, 4, day)) for day in (1, 2)]
+    [False, True]
+    """
+    return day < today and not is_overdue(day, today=today, is_total=is_total)
 
 
 def _by_days(rule: RecurrenceRule, step: int, window_start: dt.date, window_end: dt.date) -> list[dt.date]:

@@ -81,7 +81,8 @@ class Change:
 class PlannedState:
     """What a change may alter of a planned transaction, and by what changes find it.
 
-    `settled_days` are the original dates of settled occurrences, which never change.
+    `settled_days` are the original dates of settled occurrences, which never change. `expected_date` is that of an
+    invoice, from which a shift counts.
     """
 
     id: UUID
@@ -93,6 +94,7 @@ class PlannedState:
     counterparty_id: UUID | None = None
     tax: Decimal | None = None
     settled_days: frozenset[dt.date] = frozenset()
+    expected_date: dt.date | None = None
 
 
 def apply_change(state: PlannedState, change: Change, *, window: DayWindow) -> PlannedState:
@@ -166,9 +168,9 @@ def shift_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
     overrides = dict(state.overrides)
     for day, patch in iter_occurring(state):
         if change.includes(day) and day not in state.settled_days:
-            overrides[day] = {**patch, "date": shift_day(patch.get("date") or day, change.days)}
+            overrides[day] = {**patch, "date": shift_day(patch.get("date") or state.expected_date or day, change.days)}
     for day in list_plain_days(state, limit_to_reach(window, change, state.rule)):
-        overrides[day] = {"date": shift_day(day, change.days)}
+        overrides[day] = {"date": shift_day(state.expected_date or day, change.days)}
     return replace(state, overrides=overrides)
 
 

@@ -1,9 +1,10 @@
 """Expected cash of a company: sums of open occurrences after a cutover, and of overdue ones.
 
 An occurrence is open while it is neither settled nor skipped. An open one of a past day is overdue for
-sixty days, then it lapses. A planned total is open by the part that is not booked, and lapses when its
-month ends; what a card owes of it is an expected transfer. Up to the cutover, overdue and due amounts are
-expected on the day after it. Occurrences on transit accounts are left out.
+sixty days, then it lapses; an invoice stays overdue until it is paid. A planned total is open by the part
+that is not booked, and lapses when its month ends; what a card owes of it is an expected transfer. Up to
+the cutover, overdue and due amounts are expected on the day after it. Occurrences on transit accounts are
+left out.
 """
 
 from collections import defaultdict
@@ -38,10 +39,12 @@ class ExpectedCash:
     overdue_count: int = 0
     overdue: defaultdict[str, Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
 
-    def add_occurrences(self, day: date, currency: str, amount: Decimal, *, count: int) -> None:
-        """Add occurrences of one day, all in or all out, with their sum."""
+    def add_occurrences(
+        self, day: date, currency: str, amount: Decimal, *, count: int, is_invoice: bool = False
+    ) -> None:
+        """Add occurrences of one day, all in or all out, with their sum; those of invoices never lapse."""
         if day <= self.cutover:
-            if is_overdue(day, today=self.today):
+            if is_overdue(day, today=self.today) or (is_invoice and day < self.today):
                 self.overdue_count += count
                 self.overdue[currency] = MONEY_CONTEXT.add(self.overdue[currency], amount)
             elif day != self.today:
@@ -159,5 +162,5 @@ def sum_expected_cash(
             day = max(flow.date, cutover + ONE_DAY)
             expected_cash.transfers[day, flow.currency] += flow.amount
         else:
-            expected_cash.add_occurrences(flow.date, flow.currency, flow.amount, count=1)
+            expected_cash.add_occurrences(flow.date, flow.currency, flow.amount, count=1, is_invoice=flow.is_invoice)
     return expected_cash

@@ -1,7 +1,7 @@
 """Planned flows of a company's occurrences, and planned results of its financial plan."""
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -22,19 +22,17 @@ from planning.calc.planned_totals import (
     compute_amounts_by_account,
     compute_settled_amounts,
 )
-from planning.calc.recurrence import Occurrence, Overrides, expand_occurrences, occurrences
+from planning.calc.recurrence import expand_occurrences, occurrences
 from planning.calc.scenario_plan import PlanItemState
 from planning.models import SettledBy
 from planning.plan.item_states import build_plan_amount
-from planning.planned_transactions.queries.planned_rules import PlannedRule, iter_planned_rules
-from planning.planned_transactions.queries.settled_totals import (
-    NOTHING_SETTLED,
-    SettledAmounts,
-    load_totals_with_bookings,
-)
-from planning.scenarios.queries import LoadedScenario, list_rules_of_scenario
+from planning.planned_transactions.queries.open_invoices import OpenInvoice, list_open_invoices
+from planning.planned_transactions.queries.planned_rules import PlannedRule, RuleWithOverrides, read_planned_rules
+from planning.planned_transactions.queries.settled_totals import load_totals_with_bookings
+from planning.scenarios.queries import LoadedScenario, list_invoices_of_scenario, list_rules_of_scenario
 
 ZERO = Decimal(0)
+NOTHING_BOOKED: Mapping[OccurrenceKey, Decimal] = {}
 ResultKey = tuple[dt.date, str, UUID]  # first day of month, P&L line, category
 
 
@@ -51,6 +49,7 @@ class PlannedFlow(NamedTuple):
     planned_id: UUID
     original_date: dt.date
     is_transfer: bool = False
+    is_invoice: bool = False  # which is expected until it is paid
 
 
 Expectations = tuple[list[PlannedRule], list[PlannedFlow]]
@@ -67,14 +66,10 @@ def iter_planned_flows(
     Args:
         rules: ids of the planned transactions; None: all.
     """
-    rules_with_overrides = iter_planned_rules(
-        company.id, window_start, window_end, rules=rules, settled_by=SettledBy.TRANSACTION
-    )
-    for planned, overrides in rules_with_overrides:
-        rule_occurrences = expand_occurrences(
-            planned.recurrence_rule(), overrides, window_start=window_start, window_end=window_end
-        )
-        yield from iter_flows_of_rule(planned, rule_occurrences)
+    for each in read_planned_rules(company.id, window_start, window_end, rules=rules, settled_by=SettledBy.TRANSACTION):
+        yield from iter_flows_of_rule(each, start=window_start, end=window_end)
+    invoices = list_open_invoices(company.id, end=window_end, planned_ids=rules)
+    yield from (build_invoice_flow(each) for each in invoices if each.expected.date >= window_start)
 
 
 def iter_open_flows(
@@ -124,13 +119,22 @@ def find_expectations_in_window(
     rules = list_rules_of_scenario(
         company.id, get_first_day_of_month(window_start), get_last_day_of_month(window_end), scenario=scenario
     )
+    invoices = list_invoices_of_scenario(company.id, end=window_end, scenario=scenario)
     return build_expectations(
-        rules, company, window_start, window_end, today=today, rates=rates, excluded_account_ids=excluded_account_ids
+        rules,
+        invoices,
+        company,
+        window_start,
+        window_end,
+        today=today,
+        rates=rates,
+        excluded_account_ids=excluded_account_ids,
     )
 
 
 def build_expectations(
-    rules: Iterable[tuple[PlannedRule, Overrides]],
+    rules: Iterable[RuleWithOverrides],
+    invoices: Iterable[OpenInvoice],
     company: Company,
     window_start: dt.date,
     window_end: dt.date,
@@ -139,53 +143,69 @@ def build_expectations(
     rates: RateTable,
     excluded_account_ids: Collection[UUID] = frozenset(),
 ) -> Expectations:
-    """Return what known rules expect in [window_start, window_end]; they are all planned totals of its months."""
+    """Return what known rules and open invoices expect in [window_start, window_end].
+
+    All planned totals of its months are among the rules.
+    """
     unchanged_rules: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
-    totals: list[tuple[PlannedRule, Overrides]] = []
-    for planned, overrides in rules:
-        if planned.is_total:
-            totals.append((planned, overrides))
-        elif overrides:
-            rule_occurrences = expand_occurrences(
-                planned.recurrence_rule(), overrides, window_start=window_start, window_end=window_end
-            )
-            flows += [
-                flow
-                for flow in iter_flows_of_rule(planned, rule_occurrences)
-                if flow.account_id not in excluded_account_ids
-            ]
-        elif planned.account_id not in excluded_account_ids:
-            unchanged_rules.append(planned)
+    totals: list[RuleWithOverrides] = []
+    for each in rules:
+        if each.planned.is_total:
+            totals.append(each)
+        elif each.overrides or each.settled:
+            flows += iter_flows_of_rule(each, start=window_start, end=window_end)
+        else:
+            unchanged_rules.append(each.planned)
+    first_day = window_start if window_start > today else dt.date.min
+    flows += [build_invoice_flow(each) for each in invoices if first_day <= each.expected.date <= window_end]
     start = max(window_start, get_first_day_of_month(today))
     if start <= window_end:
-        totals_with_bookings = load_totals_with_bookings(company.id, totals, start=start, end=window_end)
-        settled: dict[OccurrenceKey, Decimal] = {}
+        totals_with_bookings = load_totals_with_bookings(company.id, totals, start=start, end=window_end, today=today)
+        booked_amounts: dict[OccurrenceKey, Decimal] = {}
         for planned_totals, booked in totals_with_bookings:
-            settled |= compute_settled_amounts(planned_totals, booked, rates=rates)
-        for planned, overrides in totals:
-            rule_occurrences = expand_occurrences(
-                planned.recurrence_rule(), overrides, window_start=start, window_end=window_end
-            )
-            open_amounts = iter_flows_of_rule(planned, rule_occurrences, settled)
-            flows += [flow for flow in open_amounts if flow.amount and flow.account_id not in excluded_account_ids]
+            booked_amounts |= compute_settled_amounts(planned_totals, booked, rates=rates)
+        for each in totals:
+            flows += iter_flows_of_rule(each, start=start, end=window_end, booked=booked_amounts)
         transfers = list_expected_transfers(company, totals_with_bookings, today=today, rates=rates)
         flows += [flow for flow in transfers if window_start <= flow.date <= window_end]
-    return unchanged_rules, flows
+    return (
+        [planned for planned in unchanged_rules if planned.account_id not in excluded_account_ids],
+        [flow for flow in flows if flow.account_id not in excluded_account_ids or flow.is_transfer],
+    )
+
+
+def build_invoice_flow(invoice: OpenInvoice) -> PlannedFlow:
+    """Return what is open of an invoice as a flow on its expected day."""
+    return PlannedFlow(
+        invoice.expected.date,
+        invoice.amount,
+        invoice.currency,
+        invoice.account_id,
+        invoice.planned_id,
+        invoice.original_date,
+        is_invoice=True,
+    )
 
 
 def iter_flows_of_rule(
-    planned: PlannedRule, rule_occurrences: Iterable[Occurrence], settled: SettledAmounts = NOTHING_SETTLED
+    rule: RuleWithOverrides, *, start: dt.date, end: dt.date, booked: Mapping[OccurrenceKey, Decimal] = NOTHING_BOOKED
 ) -> Iterator[PlannedFlow]:
-    """Yield the open amounts of occurrences as flows; skipped and settled ones are left out."""
-    for occurrence in rule_occurrences:
+    """Yield the open amounts of the occurrences in [start, end] as flows; skipped and settled ones are left out.
+
+    Args:
+        booked: what is booked of planned totals.
+    """
+    planned = rule.planned
+    for occurrence in expand_occurrences(planned.recurrence_rule(), rule.overrides, window_start=start, window_end=end):
         patch: Any = occurrence.patch
-        if occurrence.skipped or occurrence.transaction_id is not None:
+        original_date = occurrence.original_date
+        amount = patch.get("amount_value", planned.amount)
+        settled = rule.settled.get(original_date, ZERO) + booked.get((planned.id, original_date), ZERO)
+        if occurrence.skipped or ((settled or planned.is_total) and settled == amount):
             continue
         account_id = patch.get("account_id", planned.account_id)
-        original_date = occurrence.original_date
-        amount = patch.get("amount_value", planned.amount) - settled.get((planned.id, original_date), ZERO)
-        yield PlannedFlow(occurrence.date, amount, planned.currency, account_id, planned.id, original_date)
+        yield PlannedFlow(occurrence.date, amount - settled, planned.currency, account_id, planned.id, original_date)
 
 
 def list_expected_transfers(
@@ -205,7 +225,10 @@ def list_expected_transfers(
         MissingRate: a currency has no exchange rate.
     """
     settling_ids = {
-        row.account_id for _, booked in totals_with_bookings for row in booked if row.is_settled_by_transfer
+        row.account_id
+        for _, booked in totals_with_bookings
+        for row in booked
+        if row.is_settled_by_transfer and row.account_id is not None
     }
     if not settling_ids:
         return []

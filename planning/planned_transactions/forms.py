@@ -36,6 +36,7 @@ ADVANCED_FIELDS = (
     *DATE_FIELDS,
     *EXTERNAL_ID_FIELDS,
     *INVOICE_FIELDS,
+    "paymentTerms",
 )  # initially collapsed
 DEFAULT_VALUES = {
     "direction": "out",
@@ -82,6 +83,7 @@ def build_planned_form(planned: PlannedTransaction) -> BoundForm:
             **split_signed_amount(body["amountValue"]),
             "autoSettle": body["autoSettle"],
             "settledBy": body["settledBy"],
+            "paymentTerms": "" if body["paymentTerms"] is None else body["paymentTerms"],
             "frequency": recurrence.get("frequency", ""),
             "interval": recurrence.get("interval", 1),
             "lastDayOfMonth": recurrence.get("lastDayOfMonth", False),
@@ -180,6 +182,9 @@ def build_advanced_values(values: Mapping[str, Any], stored: Mapping[str, Any]) 
     values_to_send: dict[str, Any] = {
         name: values[name] or None for name in (*DATE_FIELDS, *EXTERNAL_ID_FIELDS) if name in values
     }
+    if "paymentTerms" in values:
+        terms = values["paymentTerms"]
+        values_to_send["paymentTerms"] = parse_integer_or_text(terms) if terms else None
     if "passThroughTaxAmount" in values:
         values_to_send["passThroughTaxAmount"] = None
     if "dateRule" in values:

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, get_args
 
 from django.utils.translation import gettext_lazy
@@ -11,13 +12,22 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer, StrictSerializer
+from ledger.models import MAX_PAYMENT_TERMS
 from ledger.money.calc.money import format_amount
 from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.serializers import CounterpartyRef, DateRuleSerializer
-from planning.calc.recurrence import OccurrenceState
+from planning.calc.expected_dates import ExpectationBasis
 from planning.calc.settlement_matching import SettlementMatch
-from planning.models import MAX_INTERVAL, Frequency, PlannedOverride, PlannedTransaction, SettledBy
-from planning.planned_transactions.queries.occurrences import DueOccurrence
+from planning.calc.settlements import SettlementState
+from planning.models import (
+    MAX_INTERVAL,
+    MAX_REASON_LENGTH,
+    Frequency,
+    PlannedOverride,
+    PlannedTransaction,
+    SettledBy,
+)
+from planning.planned_transactions.queries.occurrences import DueOccurrence, PlannedOccurrence
 
 WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_INT32 = 2_147_483_647  # service.md, part 8
@@ -25,7 +35,8 @@ AMOUNT_HELP = "Decimal string such as -12.50; negative is money out. At most the
 
 
 RECURRENCE_END_TYPES = ["never", "date", "count"]
-STATES = get_args(OccurrenceState)
+STATES = get_args(SettlementState)
+BASES = get_args(ExpectationBasis)
 
 
 class RecurrenceEnd(StrictSerializer):
@@ -57,9 +68,6 @@ class OccurrenceOverride(StrictSerializer):
     account_id = fields.IdField(allow_null=True, required=False)
     category_id = fields.IdField(allow_null=True, required=False)
     name = fields.NameField(allow_null=True, required=False, max_length=300)
-    transaction_id = fields.IdField(
-        allow_null=True, required=False, help_text="Transaction that settled it. Settled occurrences are not forecast."
-    )
 
     def to_representation(self, override: PlannedOverride) -> dict[str, Any]:
         return remove_nulls(super().to_representation(override))
@@ -140,6 +148,13 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     using_date_rule = DateRuleSerializer(required=False)
     recurrence = Recurrence(allow_null=True, required=False, help_text="Null for a single occurrence on startDate.")
     overrides = OverrideMap(required=False, help_text="Changes to single occurrences by original date, YYYY-MM-DD.")
+    payment_terms = fields.IntegerField(
+        allow_null=True,
+        required=False,
+        min_value=0,
+        max_value=MAX_PAYMENT_TERMS,
+        help_text="Days from invoice date to due date; null: the counterparty's.",
+    )
     external_data = ExternalData(allow_null=True, required=False)
     auto_settle = fields.BooleanField(
         required=False, help_text="Whether a new transaction of the same amount settles it. Defaults to true."
@@ -174,6 +189,7 @@ class PlannedTransactionSerializer(StrictModelSerializer):
             "external_subscription_id",
             "external_invoice_id",
             "invoice_date",
+            "payment_terms",
             "service_start_date",
             "service_end_date",
             "external_data",
@@ -195,6 +211,15 @@ class PlannedTransactionSerializer(StrictModelSerializer):
         return data
 
 
+class OccurrenceSettlement(StrictSerializer):
+    """A payment of an occurrence by a transaction, or a write-off."""
+
+    transaction_id = fields.IdField(allow_null=True, help_text="Transaction that paid; null if it was written off.")
+    date = fields.DateField(help_text="Date of the transaction, or from which the write-off counts.")
+    amount_value = AmountField(source="amount", help_text="Amount in the planned currency, with the planned sign.")
+    reason = fields.TextField(allow_null=True, max_length=MAX_REASON_LENGTH, help_text="Why it was written off.")
+
+
 class OccurrenceSerializer(StrictSerializer):
     """An occurrence with its changes applied."""
 
@@ -206,27 +231,42 @@ class OccurrenceSerializer(StrictSerializer):
     amount_value = AmountField()
     amount_currency = CurrencyField()
     overridden = fields.BooleanField()
-    transaction_id = fields.IdField(
-        allow_null=True, help_text="Transaction that settled it. Null if transactions of its category did."
+    expected_date = fields.DateField(help_text="Day on which the forecast expects it. For an invoice, see `basis`.")
+    basis = fields.ChoiceField(
+        choices=BASES,
+        help_text="What expectedDate follows from: `person` (date of the override), `paymentAttempt` (next attempt of "
+        "the payment provider), `history` (due date and the counterparty's median delay, from 5 paid invoices on), "
+        "`dueDate` or `startDate`.",
     )
+    settled_amount_value = AmountField(
+        help_text="Amount paid by transactions, with the planned sign. With settledBy `category`, what is booked."
+    )
+    written_off_amount_value = AmountField(help_text="Amount written off, with the planned sign.")
     open_amount_value = AmountField(
-        help_text="Amount still expected; 0 if settled or skipped. With settledBy `category`, planned less booked, "
-        "but not past zero."
+        help_text="Amount still expected; 0 if paid, written off or skipped. With settledBy `category`, planned less "
+        "booked, but not past zero."
     )
+    state = fields.ChoiceField(
+        choices=STATES,
+        help_text="`overdue`: open or partly paid, and due before today. For an invoice its due date counts.",
+    )
+    settlements = OccurrenceSettlement(many=True, help_text="What paid it and what was written off, oldest first.")
+
+    def to_representation(self, occurrence: PlannedOccurrence) -> dict[str, Any]:
+        representation = super().to_representation(occurrence)
+        for each in representation["settlements"]:
+            each["amountValue"] = format_amount(Decimal(each["amountValue"]), occurrence.amount_currency)
+        return representation
 
 
 class DueSerializer(OccurrenceSerializer):
     """An occurrence of a planned transaction, with its state."""
 
     planned_transaction_id = fields.IdField()
-    state = fields.ChoiceField(
-        choices=STATES,
-        help_text="`overdue`: not settled and due in the last 60 days, or this month with settledBy `category`.",
-    )
 
-    def to_representation(self, due: DueOccurrence) -> dict[str, Any]:
+    def to_representation(self, due: DueOccurrence) -> dict[str, Any]:  # type: ignore[override]
         representation = OccurrenceSerializer(due.expected).data
-        return {**representation, "plannedTransactionId": str(due.planned.id), "state": due.state}
+        return {**representation, "plannedTransactionId": str(due.planned.id)}
 
 
 class SettleRequest(StrictSerializer):
@@ -234,12 +274,31 @@ class SettleRequest(StrictSerializer):
 
     date = fields.DateField()
     transaction_id = fields.IdField()
+    amount_value = AmountField(
+        required=False,
+        allow_null=True,
+        help_text="Amount to settle, in the planned currency and sign. Left out, what both sides have left.",
+    )
 
 
 class UnsettleRequest(StrictSerializer):
-    """An occurrence to settle. `date` is its original date, before any move."""
+    """An occurrence to take settlements back from. `date` is its original date, before any move."""
 
     date = fields.DateField()
+    transaction_id = fields.IdField(
+        required=False,
+        allow_null=True,
+        help_text="Transaction whose settlement is taken back. Left out, all are, and write-offs too.",
+    )
+
+
+class WriteOffRequest(StrictSerializer):
+    """A write-off of what is open."""
+
+    date = fields.DateField(
+        help_text="Day from which it counts. For a recurring planned transaction, the original date of an occurrence."
+    )
+    reason = fields.TextField(max_length=MAX_REASON_LENGTH, help_text="Why it is written off.")
 
 
 class MatchSerializer(StrictSerializer):

@@ -1,8 +1,10 @@
 """Categories of settling transactions: what a plan has is assigned to the transaction that settles it."""
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
+from django.db.models import OuterRef, Subquery, UUIDField
 from django.db.models.functions import Coalesce
 
 from companies.change import CompanyChange
@@ -12,7 +14,7 @@ from ledger.categorization.actions.uncategorization import UncategorizationResul
 from ledger.models import Categorization, Category, Transaction
 from ledger.rules.actions.auto_assign import filter_unassigned_transactions, iterate_unassigned_chunks
 from ledger.rules.queries.assignability import build_assignability_check
-from planning.models import PlannedOverride
+from planning.models import PlannedOverride, Settlement
 
 PLAN_NOTE = "plan"  # the sourceNote of what plans say
 
@@ -36,36 +38,51 @@ def categorize_settling_transactions(change: CompanyChange, transaction_ids: Col
 
 
 def find_planned_choices(change: CompanyChange, transaction_ids: Collection[UUID]) -> dict[UUID, CategorizationChoice]:
-    """Return transaction id → what the plan that it settles says, where that has a category with one P&L line."""
+    """Return transaction id → what the plans that it settles say, where all agree on a category with one P&L line."""
     company = change.company
+    overrides = PlannedOverride.objects.for_company(company.id).filter(
+        planned=OuterRef("planned"), original_date=OuterRef("original_date")
+    )
     settled = (
-        PlannedOverride.objects.for_company(company.id)
+        Settlement.objects.for_company(company.id)
         .filter(IdIn("transaction_id", list(transaction_ids)))
-        .annotate(settled_category_id=Coalesce("category_id", "planned__category_id"))
-        .filter(settled_category_id__isnull=False)
+        .annotate(
+            settled_category_id=Coalesce(
+                Subquery(overrides.values("category_id")), "planned__category_id", output_field=UUIDField()
+            )
+        )
+        .order_by("id")
         .values_list("transaction_id", "settled_category_id", "planned__counterparty_id")
     )
-    rows = list(settled)
-    categories = Category.objects.for_company(company.id).filter(id__in={category_id for _, category_id, _ in rows})
-    pl_types = dict(categories.values_list("id", "pl_types"))
-    return {
-        transaction_id: CategorizationChoice(
-            category_id,
-            pl_types[category_id][0],
-            counterparty_id,
-            source_note=PLAN_NOTE,
-        )
-        for transaction_id, category_id, counterparty_id in rows
-        if transaction_id and len(pl_types[category_id]) == 1
-    }
+    plans: defaultdict[UUID, set[tuple[UUID | None, UUID | None]]] = defaultdict(set)
+    for transaction_id, category_id, counterparty_id in settled:
+        if transaction_id is not None:
+            plans[transaction_id].add((category_id, counterparty_id))
+    category_ids = {category_id for pairs in plans.values() for category_id, _ in pairs if category_id}
+    pl_types = dict(Category.objects.for_company(company.id).filter(id__in=category_ids).values_list("id", "pl_types"))
+    choices = {}
+    for transaction_id, pairs in plans.items():
+        category, counterparty = (get_only_value(values) for values in zip(*pairs, strict=True))
+        if category is not None and len(pl_types[category]) == 1:
+            choices[transaction_id] = CategorizationChoice(
+                category, pl_types[category][0], counterparty, source_note=PLAN_NOTE
+            )
+    return choices
 
 
-def uncategorize_unsettled_transaction(change: CompanyChange, transaction_id: UUID) -> None:
+def get_only_value(values: Iterable[UUID | None]) -> UUID | None:
+    """Return the value that all are equal to; None if they differ."""
+    distinct_values = set(values)
+    return distinct_values.pop() if len(distinct_values) == 1 else None
+
+
+def uncategorize_unsettled_transactions(change: CompanyChange, transaction_ids: Collection[UUID]) -> None:
     """Take back what settling assigned, unless somebody changed it since."""
     assigned = Categorization.objects.for_company(change.company.id).filter(
-        transaction=transaction_id,
+        transaction__in=transaction_ids,
         transaction__categorizations_auto_assigned=True,
         source_note=PLAN_NOTE,
     )
-    if assigned.exists():
-        uncategorize_chunk(change, [transaction_id], selected_ids={transaction_id}, result=UncategorizationResult())
+    ids = sorted(assigned.order_by().values_list("transaction_id", flat=True).distinct())
+    if ids:
+        uncategorize_chunk(change, ids, selected_ids={*ids}, result=UncategorizationResult())

@@ -3,42 +3,86 @@ deleted.
 """
 
 import datetime as dt
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from companies.change import CompanyChange
 from companies.models import AuditContext, Company, IdIn
 from ledger.models import Account, Transaction
 from ledger.recognition.actions.period_updates import recompute_periods
-from planning.models import OVERRIDE_COLUMNS, PlannedOverride, PlannedTransaction
+from planning.models import OVERRIDE_COLUMNS, PlannedOverride, PlannedTransaction, Settlement
 
 
 def find_settled_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, dt.date]:
-    """Return transaction id → invoice date of the planned transaction that it settles. One statement."""
-    overrides = PlannedOverride.objects.for_company(company_id).filter(
+    """Return transaction id → invoice date of the planned transaction that it settles, the earliest of several.
+
+    One statement.
+    """
+    rows = Settlement.objects.for_company(company_id).filter(
         IdIn("transaction_id", transaction_ids), planned__invoice_date__isnull=False
     )
-    rows = overrides.values_list("transaction_id", "planned__invoice_date")
-    return {transaction_id: day for transaction_id, day in rows if transaction_id and day}
+    pairs = rows.order_by("-planned__invoice_date").values_list("transaction_id", "planned__invoice_date")
+    return {transaction_id: day for transaction_id, day in pairs if transaction_id and day}
 
 
 class SettledOccurrence(NamedTuple):
-    """The occurrence that a transaction settles, with its original date."""
+    """An amount of an occurrence that a transaction settles; `date` is the original date of the occurrence."""
 
     planned_id: UUID
     date: dt.date
     name: str
+    amount: Decimal
+    currency: str
 
 
-def find_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, SettledOccurrence]:
-    """Return transaction id → the occurrence it settles. One statement."""
-    rows = PlannedOverride.objects.for_company(company_id).filter(IdIn("transaction_id", transaction_ids))
-    value_rows = rows.values_list("transaction_id", "planned_id", "original_date", Coalesce("name", "planned__name"))
-    return {transaction_id: SettledOccurrence(*values) for transaction_id, *values in value_rows if transaction_id}
+def find_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, list[SettledOccurrence]]:
+    """Return transaction id → what it settles, oldest first. One statement."""
+    overrides = PlannedOverride.objects.for_company(company_id).filter(
+        planned=OuterRef("planned"), original_date=OuterRef("original_date")
+    )
+    rows = (
+        Settlement.objects.for_company(company_id)
+        .filter(IdIn("transaction_id", transaction_ids))
+        .annotate(occurrence_name=Coalesce(Subquery(overrides.values("name")), "planned__name"))
+        .order_by("original_date", "id")
+    )
+    occurrences: defaultdict[UUID, list[SettledOccurrence]] = defaultdict(list)
+    for transaction_id, *values in rows.values_list(
+        "transaction_id", "planned_id", "original_date", "occurrence_name", "amount_value", "planned__amount_currency"
+    ):
+        occurrences[transaction_id].append(SettledOccurrence(*values))
+    return occurrences
+
+
+_RECOMPUTE_CLOSED = """
+    UPDATE planning_plannedtransaction AS p
+       SET settled_value = sums.settled,
+           is_closed = p.frequency IS NULL AND sums.settled <> 0
+                       AND sums.settled = COALESCE(sums.overridden, p.amount_value)
+      FROM (SELECT q.id, o.amount_value AS overridden, COALESCE(sum(s.amount_value), 0) AS settled
+              FROM planning_plannedtransaction AS q
+              LEFT JOIN planning_plannedoverride AS o
+                   ON o.company_id = q.company_id AND o.planned_id = q.id AND o.original_date = q.start_date
+              LEFT JOIN planning_settlement AS s
+                   ON s.company_id = q.company_id AND s.planned_id = q.id AND s.original_date = q.start_date
+             WHERE q.company_id = %(company)s AND q.id = ANY(%(ids)s::uuid[])
+             GROUP BY q.company_id, q.id, o.amount_value) AS sums
+     WHERE p.company_id = %(company)s AND p.id = sums.id
+"""
+
+
+def recompute_closed(company_id: UUID, planned_ids: Collection[UUID]) -> None:
+    """Recompute what is settled of planned transactions that occur once, and whether nothing is open. One statement."""
+    if planned_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(_RECOMPUTE_CLOSED, {"company": company_id, "ids": list(planned_ids)})
 
 
 def touch_settling_transactions(
@@ -62,41 +106,30 @@ def touch_settling_transactions(
 
 
 def unsettle_transactions(*, company: Company, transaction_ids: list[UUID], context: AuditContext) -> None:
-    """Remove settlements by transactions that are deleted or pending again; other overrides stay."""
-    if transaction_ids:
-        clear_override_references(transaction_ids, name="transaction", company_id=company.id, context=context)
+    """Remove settlements by transactions that are deleted or pending again; their occurrences are expected again."""
+    if not transaction_ids:
+        return
+    rows = Settlement.objects.for_company(company.id).filter(IdIn("transaction_id", transaction_ids))
+    planned_ids = list(rows.order_by().values_list("planned_id", flat=True).distinct())
+    if not planned_ids:
+        return
+    rows.delete()
+    recompute_closed(company.id, planned_ids)
+    plans = PlannedTransaction.objects.for_company(company.id).filter(id__in=planned_ids)
+    plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
 
 
 def clear_closed_account(*, account: Account, context: AuditContext) -> None:
     """Remove a closed account from planned transactions and overrides; what is planned stays expected."""
     plans = PlannedTransaction.objects.for_company(account.company_id).filter(account=account)
     plans.update(account=None, last_updated_time=context.time, last_updated_user_id=context.actor)
-    clear_override_references([account.id], name="account", company_id=account.company_id, context=context)
-
-
-def clear_override_references(ids: list[UUID], *, name: str, company_id: UUID, context: AuditContext) -> None:
-    """Remove ids of deleted rows from overrides, and delete overrides in which nothing is left."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OVERRIDES_BY_REFERENCE[name], {"company": company_id, "ids": ids})
-        changed_rows = cursor.fetchall()
+    overrides = PlannedOverride.objects.for_company(account.company_id).filter(account=account)
+    changed_rows = list(overrides.values_list("id", "planned_id"))
     if not changed_rows:
         return
-    overrides = PlannedOverride.objects.for_company(company_id).filter(id__in=[row_id for row_id, _ in changed_rows])
-    plans = PlannedTransaction.objects.for_company(company_id).filter(
-        id__in={planned_id for _, planned_id in changed_rows}
-    )
+    override_ids, planned_ids = zip(*changed_rows, strict=True)
+    overrides = PlannedOverride.objects.for_company(account.company_id).filter(id__in=override_ids)
+    plans = PlannedTransaction.objects.for_company(account.company_id).filter(id__in=planned_ids)
     plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
-    overrides.update(**{name: None})
+    overrides.update(account=None)
     overrides.filter(**{f"{patched}__isnull": True for patched in OVERRIDE_COLUMNS}).delete()
-
-
-_OVERRIDES_BY_REFERENCE = {  # ids as one array: undoing an import passes a hundred thousand
-    "transaction": """
-        SELECT id, planned_id FROM planning_plannedoverride
-         WHERE company_id = %(company)s AND transaction_id = ANY(%(ids)s::uuid[])
-    """,
-    "account": """
-        SELECT id, planned_id FROM planning_plannedoverride
-         WHERE company_id = %(company)s AND account_id = ANY(%(ids)s::uuid[])
-    """,
-}

@@ -16,10 +16,18 @@ from companies.errors import NotFoundError
 from companies.permissions import Permission
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.recognition.service_periods import PERIOD_ERRORS
+from ledger.transactions.actions.transactions import OccurrenceSettled, SettlesTooMuch
 from planning.base_views import CRUD_PERMISSIONS, READ, WRITE, PlanningViewSet
 from planning.models import PlannedSource, PlannedTransaction, attach_overrides
 from planning.planned_transactions import serializers
-from planning.planned_transactions.actions import overrides, planned_transactions
+from planning.planned_transactions.actions import overrides, planned_transactions, settlements
+from planning.planned_transactions.actions.settlement_checks import (
+    UNSUITABLE_TRANSACTION_ERRORS,
+    NotAnOccurrence,
+    NothingOpen,
+    OccurrenceNotSettled,
+    OccurrenceSkipped,
+)
 from planning.planned_transactions.queries import transaction_matches
 from planning.planned_transactions.queries.occurrences import MAX_OCCURRENCES, list_due_occurrences, list_occurrences
 
@@ -39,22 +47,20 @@ class PlannedTransactionViewSet(PlanningViewSet):
     schema_tags = ["Planned transactions"]
     resource = PlannedTransaction
     refuses = {
-        **dict.fromkeys(("create", "update"), (*overrides.UNSUITABLE_TRANSACTION_ERRORS, *SETTLEMENT_ERRORS)),
-        "put_override": [overrides.NotAnOccurrence, *overrides.UNSUITABLE_TRANSACTION_ERRORS, *SETTLEMENT_ERRORS],
-        "settle": [
-            overrides.NotAnOccurrence,
-            overrides.OccurrenceSettled,
-            *overrides.UNSUITABLE_TRANSACTION_ERRORS,
-            *SETTLEMENT_ERRORS,
-        ],
-        "unsettle": [overrides.OccurrenceNotSettled, *SETTLEMENT_ERRORS],
-        **dict.fromkeys(("destroy", "delete_override"), SETTLEMENT_ERRORS),
+        "create": [],
+        "update": [OccurrenceSettled, SettlesTooMuch, *SETTLEMENT_ERRORS],
+        "put_override": [NotAnOccurrence, OccurrenceSettled, SettlesTooMuch],
+        "delete_override": [OccurrenceSettled, SettlesTooMuch],
+        "settle": [NotAnOccurrence, NothingOpen, SettlesTooMuch, *UNSUITABLE_TRANSACTION_ERRORS, *SETTLEMENT_ERRORS],
+        "unsettle": [OccurrenceNotSettled, SettlesTooMuch, *SETTLEMENT_ERRORS],
+        "write_off": [NotAnOccurrence, OccurrenceSkipped, NothingOpen],
+        "destroy": [SettlesTooMuch, *SETTLEMENT_ERRORS],
         **dict.fromkeys(("occurrences", "due"), (MissingRateError,)),
     }
     permission_for = {
         **CRUD_PERMISSIONS,
         **dict.fromkeys(("occurrences", "due", "matches"), READ),
-        **dict.fromkeys(("put_override", "delete_override", "settle", "unsettle"), WRITE),
+        **dict.fromkeys(("put_override", "delete_override", "settle", "unsettle", "write_off"), WRITE),
     }
 
     @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.PlannedTransactionSerializer(many=True))
@@ -109,7 +115,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Delete a planned transaction with its overrides. Transactions that settled it stay."""
+        """Delete a planned transaction with its overrides and settlements. Transactions that settled it stay."""
         planned_transactions.delete_planned_transaction(
             company=self.company, context=self.audit_context, planned_id=planned_transaction_id
         )
@@ -126,7 +132,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         self.allow_parameters("startDate", "endDate")
         window = self.parse_body(OccurrenceWindow, data=request.query_params.dict())
         planned_occurrences = list_occurrences(
-            planned, window_start=window["start_date"], window_end=window["end_date"]
+            planned, window_start=window["start_date"], window_end=window["end_date"], today=self.today
         )
         return Response(serializers.OccurrenceSerializer(planned_occurrences, many=True).data)
 
@@ -173,9 +179,9 @@ class PlannedTransactionViewSet(PlanningViewSet):
     def due(self, request: Request, company_id: str) -> Response:
         """List the occurrences of all planned transactions in the window by date, with their state.
 
-        States are `settled`, `skipped`, `due` (from today) and `overdue` (in the last 60 days). Older unsettled
-        occurrences lapse and are omitted; with `settledBy` category they lapse when their month ends. Returns at most
-        10,000 occurrences, otherwise 400 `window_too_long`.
+        States are `open`, `partlyPaid`, `paid`, `overdue`, `writtenOff` and `skipped`. Overdue occurrences lapse after
+        60 days and are then omitted; with `settledBy` category they lapse when their month ends. Returns at most 10,000
+        occurrences, otherwise 400 `window_too_long`.
         """
         self.allow_parameters("startDate", "endDate")
         window = self.parse_body(OccurrenceWindow, data=request.query_params.dict())
@@ -206,29 +212,49 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(request=serializers.SettleRequest, responses=serializers.PlannedTransactionSerializer)
     def settle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Settle an occurrence with a transaction and remove it from the forecast. Repeating the request returns 200.
+        """Settle an occurrence with an amount of a transaction, which leaves the forecast.
 
-        Errors are checked in this order: 404; 400 `unknown_id`, `not_an_occurrence`; 409 `occurrence_settled`,
-        `transaction_is_initial_balance`, `transaction_pending`; 400 `wrong_direction`; 409 `occurrence_skipped`,
-        `transaction_settles_another`."""
+        A transaction can settle several occurrences, and several transactions one occurrence. The amounts never exceed
+        either side. The same pair again replaces the amount. In other currencies, the transaction is converted at the
+        rate of its date.
+
+        Errors are checked in this order: 404; 400 `unknown_id`, `not_an_occurrence`; 409 `occurrence_skipped`,
+        `transaction_is_initial_balance`, `transaction_pending`; 400 `wrong_direction`; 409 `nothing_open`,
+        `settles_too_much`."""
         values = self.parse_body(serializers.SettleRequest)
-        settled = overrides.settle_occurrence(
+        settled = settlements.settle_occurrence(
             company=self.company,
             context=self.audit_context,
             planned_id=planned_transaction_id,
             original_date=values["date"],
             transaction_id=values["transaction_id"],
+            amount_value=values.get("amount_value"),
         )
         return self.respond_with_one(settled, serializers.PlannedTransactionSerializer)
 
     @extend_schema(request=serializers.UnsettleRequest, responses=serializers.PlannedTransactionSerializer)
     def unsettle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Unsettle an occurrence, so that it is expected again. Its other changes stay."""
-        planned = overrides.unsettle_occurrence(
+        """Take back what was settled of an occurrence, so that it is expected again."""
+        values = self.parse_body(serializers.UnsettleRequest)
+        planned = settlements.unsettle_occurrence(
             company=self.company,
             context=self.audit_context,
             planned_id=planned_transaction_id,
-            original_date=self.parse_body(serializers.UnsettleRequest)["date"],
+            original_date=values["date"],
+            transaction_id=values.get("transaction_id"),
+        )
+        return self.respond_with_one(planned, serializers.PlannedTransactionSerializer)
+
+    @extend_schema(
+        operation_id="writeOffPlannedTransaction",
+        request=serializers.WriteOffRequest,
+        responses=serializers.PlannedTransactionSerializer,
+    )
+    def write_off(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
+        """Write off what is open, as a fixed amount. Use `unsettle` to take it back."""
+        values = self.parse_body(serializers.WriteOffRequest)
+        planned = settlements.write_off_occurrence(
+            company=self.company, context=self.audit_context, planned_id=planned_transaction_id, **values
         )
         return self.respond_with_one(planned, serializers.PlannedTransactionSerializer)
 

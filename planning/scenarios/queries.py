@@ -1,9 +1,12 @@
 """Scenarios as calculations read them: their changes, the broken ones, and what they apply to."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -17,11 +20,13 @@ from planning.calc.scenario_changes import Change, DayWindow, PlannedState, appl
 from planning.calc.scenario_plan import PlanItemState, apply_change_to_items
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction, Scenario
 from planning.plan.item_states import build_item_state
-from planning.planned_transactions.queries.planned_rules import PlannedRule, iter_planned_rules
+from planning.planned_transactions.queries.expected_dates import attach_expected_dates
+from planning.planned_transactions.queries.open_invoices import OpenInvoice, list_open_invoices
+from planning.planned_transactions.queries.planned_rules import PlannedRule, RuleWithOverrides, read_planned_rules
+from planning.planned_transactions.queries.settlements import sum_settled_by_occurrence
 
 ADDED_PLANNED, ADDED_ITEM = "plannedTransaction", "planItem"
 MAX_COMPARED = 4  # scenarios that pages show beside the plan
-RuleWithOverrides = tuple[PlannedRule, Overrides]
 
 
 class AddedPlanned(NamedTuple):
@@ -241,8 +246,10 @@ def list_references(stored: Mapping[str, Any]) -> Iterator[tuple[Any, UUID]]:
 # ---------------------------------------------------------------------------------------------- planned transactions
 
 
-def build_planned_state(planned: PlannedTransaction, patches: Overrides) -> PlannedState:
-    """Return what changes may alter of a planned transaction."""
+def build_planned_state(
+    planned: PlannedTransaction, patches: Overrides, *, settled_days: Iterable[dt.date] = ()
+) -> PlannedState:
+    """Return what changes may alter of a planned transaction; an invoice has its expected date attached."""
     return PlannedState(
         planned.id,
         planned.recurrence_rule(),
@@ -252,13 +259,17 @@ def build_planned_state(planned: PlannedTransaction, patches: Overrides) -> Plan
         planned.category_id,
         planned.counterparty_id,
         planned.pass_through_tax_amount,
-        find_settled_days(patches),
+        frozenset(settled_days),
+        planned.expected.date if planned.is_invoice and planned.expected is not None else None,
     )
 
 
-def find_settled_days(overrides: Overrides) -> frozenset[dt.date]:
-    """Return the original dates of the occurrences that a transaction settles."""
-    return frozenset(day for day, patch in overrides.items() if patch.get("transaction_id") is not None)
+def find_settled_days(company_id: UUID, planned_ids: Collection[UUID]) -> Mapping[UUID, set[dt.date]]:
+    """Return by id of a planned transaction the original dates that are paid or written off, in part at least."""
+    days: defaultdict[UUID, set[dt.date]] = defaultdict(set)
+    for planned_id, day in sum_settled_by_occurrence(company_id, planned_ids):
+        days[planned_id].add(day)
+    return days
 
 
 def find_planned_targets(company_id: UUID, changes: Iterable[Any]) -> dict[UUID, PlannedTarget]:
@@ -292,9 +303,9 @@ def list_rules_of_scenario(
     Without a scenario one statement; with one two more at most.
     """
     if scenario is None:
-        return iter_planned_rules(company_id, start, end)
+        return read_planned_rules(company_id, start, end)
     window = scenario.build_window(start, end)
-    rules = iter_planned_rules(company_id, window.start, window.end)
+    rules = read_planned_rules(company_id, window.start, window.end)
     targets = find_planned_targets(company_id, scenario.changes)
     return change_rules(rules, scenario=scenario, targets=targets, window=window)
 
@@ -307,9 +318,10 @@ def change_rules(
     window: DayWindow,
 ) -> Iterator[RuleWithOverrides]:
     """Yield rules with the changes of a scenario, and those that it adds."""
-    for rule, overrides in rules:
+    for each in rules:
+        rule, overrides, settled = each
         if (target := targets.get(rule.id)) is None:
-            yield rule, overrides
+            yield each
             continue
         state = PlannedState(
             rule.id,
@@ -318,20 +330,75 @@ def change_rules(
             rule.currency,
             overrides,
             *target,
-            settled_days=find_settled_days(overrides),
+            settled_days=frozenset(settled),
         )
-        yield build_changed_rule(rule, scenario.change_state(state, window=window))
+        yield build_changed_rule(rule, scenario.change_state(state, window=window), settled)
     for position, added in enumerate(scenario.changes):
-        if isinstance(added, AddedPlanned):
+        if isinstance(added, AddedPlanned) and not added.planned.is_invoice:
             state = build_planned_state(added.planned, added.patches)
             changed = scenario.change_state(state, window=window, after=position)
-            yield build_changed_rule(build_planned_rule(added.planned), changed)
+            yield build_changed_rule(build_planned_rule(added.planned), changed, {})
 
 
-def build_changed_rule(rule: PlannedRule, state: PlannedState) -> RuleWithOverrides:
+def build_changed_rule(rule: PlannedRule, state: PlannedState, settled: Mapping[dt.date, Decimal]) -> RuleWithOverrides:
     """Return a rule as its state says."""
     overrides = {day: patch for day, patch in state.overrides.items() if patch}
-    return rule.with_changes(state.amount, state.rule), overrides
+    return RuleWithOverrides(rule.with_changes(state.amount, state.rule), overrides, settled)
+
+
+# ---------------------------------------------------------------------------------------------- invoices
+
+
+def list_invoices_of_scenario(company_id: UUID, *, end: dt.date, scenario: LoadedScenario | None) -> list[OpenInvoice]:
+    """Return the open invoices that are expected up to a day, with a scenario's changes."""
+    if scenario is None:
+        return list_open_invoices(company_id, end=end)
+    return list_open_invoices(company_id, end=end, change_rows=partial(change_invoices, scenario=scenario))
+
+
+def change_invoices(rows: Sequence[PlannedTransaction], *, scenario: LoadedScenario) -> list[PlannedTransaction]:
+    """Return invoices with the changes of a scenario, and those that it adds. They are not saved."""
+    window = DayWindow(dt.date.min, dt.date.max)
+    company_id = scenario.row.company_id
+    targets = find_planned_targets(company_id, scenario.changes)
+    settled_days = find_settled_days(company_id, [row.id for row in rows if row.id in targets])
+    attach_expected_dates(rows)
+    for row in rows:
+        if row.id in targets:
+            patches = {day: override.to_patch() for day, override in row.overrides.items()}
+            state = build_planned_state(row, patches, settled_days=settled_days.get(row.id, ()))
+            apply_state(row, scenario.change_state(state, window=window))
+    added_rows = []
+    for position, added in enumerate(scenario.changes):
+        if isinstance(added, AddedPlanned) and added.planned.is_invoice:
+            added_rows.append(change_added_invoice(added, scenario=scenario, window=window, position=position))
+    return [*rows, *added_rows]
+
+
+def change_added_invoice(
+    added: AddedPlanned, *, scenario: LoadedScenario, window: DayWindow, position: int
+) -> PlannedTransaction:
+    """Return an invoice that the scenario adds at a position, with the changes behind it."""
+    row = apply_patches(copy(added.planned), added.patches)
+    attach_expected_dates([row])
+    return apply_state(
+        row, scenario.change_state(build_planned_state(row, added.patches), window=window, after=position)
+    )
+
+
+def apply_state(row: PlannedTransaction, state: PlannedState) -> PlannedTransaction:
+    """Give a planned transaction that will not be saved the amount and overrides of a state."""
+    row.amount_value = state.amount
+    return apply_patches(row, state.overrides)
+
+
+def apply_patches(row: PlannedTransaction, patches: Overrides) -> PlannedTransaction:
+    """Attach overrides that will not be saved to a planned transaction."""
+    row.overrides = {
+        day: PlannedOverride(company_id=row.company_id, planned_id=row.id, original_date=day, **patch)
+        for day, patch in patches.items()
+    }
+    return row
 
 
 def build_planned_rule(planned: PlannedTransaction) -> PlannedRule:

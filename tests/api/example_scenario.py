@@ -155,6 +155,7 @@ def run_scenario(story: Scenario) -> Iterator[str]:
     yield story.company
     apps = story.get("connected_apps", session=True)
     change_settings(story)
+    copy_company(story)
     ids = record_transactions(story)
     categorize_transactions(story, ids)
     manage_rules(story, ids)
@@ -202,6 +203,11 @@ def change_settings(story: Scenario) -> None:
     story.put("", {"name": "Initech GmbH", "plShowAllCategories": True})
     story.put("logo", {"imageBase64": PNG})
     story.delete("logo")
+
+
+def copy_company(story: Scenario) -> None:
+    sandbox = story.post("copy", {"name": "What if we hire", "expiresInDays": 14}, session=True)
+    story.delete(f"/companies/{sandbox['id']}", session=True)
 
 
 def record_transactions(story: Scenario) -> dict[str, str]:
@@ -361,6 +367,14 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     story.post(f"planned_transactions/{hosting}/settle", settled)
     story.get("planned_transactions/due", window)
     story.post(f"planned_transactions/{hosting}/unsettle", {"date": match["date"]})
+    story.post(f"planned_transactions/{hosting}/write_off", {"date": match["date"], "reason": "Waived"})
+    terms = {"dueDate": "2026-01-15", "invoiceNumber": "2025-118"}
+    invoice = {"name": "Invoice 2025-118", "startDate": "2025-12-16", "amountValue": "1190.00", "recurrence": None}
+    owed = story.post("planned_transactions", rent | invoice | {"invoiceDate": "2025-12-16", "externalData": terms})
+    story.get("receivables", {"asOf": "2026-01-31"})
+    story.get("payables", {"asOf": "2026-01-31"})
+    story.post("data/aging", {"kind": "receivables", "asOf": "2026-01-31"})
+    story.delete(f"planned_transactions/{owed['id']}")
     story.delete(f"planned_transactions/{hosting}")
     growing = {"type": "relative", "amount": {"value": 120, "currency": "EUR"}, "relativeChange": 0.05}
     line = {"month": "2025-12", "plType": "cogs", "categoryId": ids["hosting"], "amount": growing}
@@ -432,11 +446,22 @@ def closings(story: Scenario, ids: dict[str, str]) -> None:
     for number, closing in enumerate(story.get("closings")):  # digests depend on ids
         story.secrets[closing["digest"]] = hashlib.sha256(str(number).encode()).hexdigest()
     story.get("closings/2025-11")
+    share_reports(story)
     story.post("closings/2025-10/reopen", {"reason": "The bank corrected the opening balance"})
     path = f"accounts/{ids['bank']}/initial_balance"
     story.put(path, {"date": "2025-10-01", "amountValue": "25100.00"})
     story.get("closings/2025-11/differences")
     story.put(path, {"date": "2025-10-01", "amountValue": "25000.00"})
+
+
+def share_reports(story: Scenario) -> None:
+    story.put("reports/2025-11/commentary", {"text": "Revenue grew with two new customers."})
+    story.get("reports/2025-11/commentary")
+    for kind in ("reports", "closings"):
+        link = story.post(f"{kind}/2025-11/links", {"expiresTime": "2026-02-15T00:00:00Z"})
+        story.secrets[link["url"].rpartition("/")[2]] = "token-shown-only-once"
+        story.get(f"{kind}/2025-11/links")
+        story.delete(f"{kind}/2025-11/links/{link['id']}")
 
 
 def delete_rows(story: Scenario, ids: dict[str, str], *, app: str) -> None:

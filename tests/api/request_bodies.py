@@ -1,6 +1,7 @@
 """Valid request bodies of every operation, and a row of everything for their ids."""
 
 import os
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ PLANNED = {"accountId": "accounts", "name": "Rent", "startDate": "2024-01-31", "
 RULE = {"frequency": "month", "interval": 1, "lastDayOfMonth": True, "end": {"type": "count", "count": 3}}
 PRICE = {"value": 10.5, "currency": "EUR"}
 EVENT = {"effectiveDate": "2024-01-01", "committedDate": "2024-01-01", "amountValue": "10.00", "amountCurrency": "EUR"}
+LINK_EXPIRY = (datetime.now(tz=UTC) + timedelta(days=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
 IDS = {"mode": "ids", "ids": ["transactions"]}
 # A body that each operation takes; where the name of a list stands for an id, a row of it is put.
 PNG_BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="
@@ -31,6 +33,9 @@ BODIES: dict[str, dict[str, Any]] = {
     "accounts/{}/initial_balance": {"date": "2024-01-01", "amountValue": "1.00"},
     "closings": {"month": "2023-12", "note": "x", "acknowledge": True},  # before any data
     "closings/{}/reopen": {"reason": "x"},
+    "closings/{}/links": {"expiresTime": LINK_EXPIRY},
+    "reports/{}/commentary": {"text": "x"},
+    "reports/{}/links": {"expiresTime": LINK_EXPIRY},
     "account_groups": {"name": "x", "order": 1, "archived": True},
     "transactions": {"accountId": "accounts", "date": "2024-01-01", "fromTo": "x", "description": "x", "notes": "x",
                      "pending": False, "externalId": "e", **MONEY},
@@ -58,6 +63,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "categorization_rules/preview": {"selection": IDS},
     "categorization_rules/from_transaction": {"transactionId": "transactions"},
     "categorization_rules/apply": {"selection": IDS},
+    "copy": {"name": "x", "expiresInDays": 1},
     "categories": {"name": "x", "emoji": "x", "plTypes": ["ga"], "order": 1},
     "counterparties": {"type": "customer", "name": "x", "externalId": "x"},
     "files": {},
@@ -68,6 +74,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "planned_transactions/matches": DAYS,
     "planned_transactions/{}/settle": {"date": "2024-02-29", "transactionId": "transactions"},
     "planned_transactions/{}/unsettle": {"date": "2024-02-29"},
+    "data/aging": {"kind": "receivables", "interval": [30, 60]},
+    "planned_transactions/{}/write_off": {"date": "2024-02-29", "reason": "Uncollectible"},
     "planned_transactions/{}/overrides/{}": {"skipped": True, "date": "2024-02-02", "amountValue": "1.00"},
     "plan_items": {"month": "2024-01", "plType": "ga", "categoryId": "categories", "duration": 3, "frequency": 1,
                    "amount": {"type": "relative", "amount": PRICE, "relativeChange": 0.1}},
@@ -123,6 +131,8 @@ def create_all_rows(api: Any) -> dict[str, str]:
     ids["categorization_runs"] = applied.json()["runId"]
     body = fill_ids(BODIES["transactions/import"], ids)
     ids["imports"] = api.post("transactions/import", body).json()["importId"]
+    ids["reports"] = "2024-01"
+    ids["links"] = api.post("reports/2024-01/links", BODIES["reports/{}/links"]).json()["id"]
     paper = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
     made = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
     assert made.status_code == 201, made.content
@@ -154,5 +164,7 @@ def build_path(path: str, ids: dict[str, str]) -> str:
 
 
 def get_second_id(path: str, ids: dict[str, str]) -> str:
-    """Of an address with two: a delivery, or the day of an occurrence."""
+    """Of an address with two: a delivery, a link, or the day of an occurrence."""
+    if "/links/" in path:
+        return ids.get("closing_links" if path.startswith("closings") else "links", UNKNOWN_ID)
     return ids.get("webhook_deliveries", UNKNOWN_ID) if "/deliveries/" in path else "2024-01-31"

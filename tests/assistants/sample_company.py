@@ -28,6 +28,8 @@ class SampleCompany:
             "planned_transactions",
             {"accountId": self.bank, "name": "Rent", "startDate": format_day(-10), "amountValue": "-950.00"},
         )
+        invoice = {"accountId": self.bank, "name": "Invoice 7", "startDate": format_day(100), "amountValue": "70.00"}
+        self.invoice = self.made("planned_transactions", invoice | {"invoiceDate": format_day(-10)})
 
     def made(self, path: str, body: dict[str, Any]) -> str:
         answer = self.api.post(path, body)

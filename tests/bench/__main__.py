@@ -14,8 +14,19 @@ from pathlib import Path
 from tests.bench.figures import HEAD
 
 BENCHMARKS = (
-    *("imports", "statements", "ledger", "auth", "analytics", "forecasts", "recurrence", "rules", "exports"),
-    *("webhooks", "events", "assistants", "pages", "fairness", "closings", "scenarios"),
+    *(
+        "imports",
+        "statements",
+        "ledger",
+        "auth",
+        "analytics",
+        "forecasts",
+        "receivables",
+        "recurrence",
+        "rules",
+        "exports",
+    ),
+    *("webhooks", "events", "assistants", "pages", "fairness", "closings", "sandbox", "scenarios"),
 )
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 

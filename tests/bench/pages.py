@@ -55,7 +55,6 @@ def demonstration() -> None:
 def page() -> None:
     """The whole of a request, from the first middleware to the last, against a bare statement."""
     from django.conf import settings
-    from django.core.cache import caches
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -88,25 +87,20 @@ def page() -> None:
     }
     for name, address in pages.items():
 
-        def seen(a: str = address) -> None:
-            client.get(a)
+        def open_page(address: str = address) -> None:
+            client.get(address)
 
-        def changed(a: str = address) -> None:
-            caches["pages"].clear()
-            client.get(a)
-
-        for act, when in ((seen, "nothing changed since"), (changed, "first after a change")):
-            act()
-            with CaptureQueriesContext(connection) as sent:
-                act()
-                statements = len(sent)
-            asked, empty, nothing = measure_alternating(act, lambda: client.get("/app/password"), ones, rounds=ROUNDS)
-            nothing /= MANY
-            behind = (
-                f"{1000 * asked:.1f} ms, {asked / empty:.1f} × a page without figures; {statements} statements of "
-                f"{GOAL_QUERIES}, {len(client.get(address).content) / 1024:.0f} KB on the wire"
-            )
-            print_figure(f"{name}, {when}", asked / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
+        open_page()
+        with CaptureQueriesContext(connection) as sent:
+            open_page()
+            statements = len(sent)
+        asked, empty, nothing = measure_alternating(open_page, lambda: client.get("/app/password"), ones, rounds=ROUNDS)
+        nothing /= MANY
+        behind = (
+            f"{1000 * asked:.1f} ms, {asked / empty:.1f} × a page without figures; {statements} statements of "
+            f"{GOAL_QUERIES}, {len(client.get(address).content) / 1024:.0f} KB on the wire"
+        )
+        print_figure(name, asked / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
 
 
 def planned() -> None:

@@ -51,7 +51,7 @@ LIST_OF_PARAMETER = {  # parameter -> list of the API whose first entry has it a
     "transaction_id": "transactions",
 }
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
-FORMS = ("consent_id", "run_id", "delivery_id", "view_id", "passkey_id")  # stand in addresses of forms only
+FORMS = ("consent_id", "run_id", "delivery_id", "view_id", "passkey_id", "link_id")  # stand in addresses of forms only
 GIVEN_VALUES = {"chart": "mrr", "name": "transactions.csv"} | dict.fromkeys(FORMS, UNKNOWN_ID)
 PASSWORD_RESET_SCRIPT = """
 from django.contrib.auth.tokens import default_token_generator as tokens
@@ -173,6 +173,10 @@ class DemoSite:
                 "shell", "-v", "0", "-c", INVITATION_SCRIPT.format(company=self.company_id, email=self.email)
             )
             values = dict(zip(("company_id", "member_id", "token"), made.stdout.split(), strict=True))
+        elif route.startswith("app/shared/"):
+            expires = f"{date.today() + timedelta(days=30)}T00:00:00Z"
+            link = self.ask(f"reports/{self.value('month')}/links", {"expiresTime": expires})
+            values = {"company_id": self.company_id, "token": link["url"].rpartition("/")[2]}
         elif route.startswith("app/profile/email/"):
             made = self.machine.run("shell", "-v", "0", "-c", EMAIL_CHANGE_SCRIPT.format(email=self.email))
             values = {"token": made.stdout.strip()}

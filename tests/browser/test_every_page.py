@@ -12,7 +12,7 @@ from tests.url_routes import list_url_routes
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 WIDE, NARROW = 1280, 360
-WIDTHS = (WIDE, 768, NARROW, 320)
+WIDTHS = (1920, 1440, WIDE, 768, NARROW, 320)
 REPORT_SCRIPT = """
     window.broken = [];
     document.addEventListener("securitypolicyviolation", (event) => {

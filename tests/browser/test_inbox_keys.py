@@ -112,7 +112,7 @@ def test_inbox_key_does_not_act_on_skipped_rows_after_last_transaction(page, com
     page.keyboard.press("a")
     page.keyboard.press("j")
     assert get_focused_id(page) == "o-1"
-    assert books.read(paid)["settles"] is None
+    assert books.read(paid)["settlements"] == []
 
 
 def test_inbox_keys_do_nothing_if_switched_off(page, complaints, site, acme, waiting):

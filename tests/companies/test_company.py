@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 FIELDS = {
     "id", "datastoreId", "name", "baseCurrency", "domain", "customLogoPath", "lastOverallUpdatedTime",
     "plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice", "autoCategorize",
-    "requireSecondFactor", "dataStartDate", "timeZone", "closedThrough",
+    "requireSecondFactor", "dataStartDate", "timeZone", "testToday", "closedThrough",
     "valuationCategory", "valuationLens", "systemStatus", "systemTrialUntil", "systemExpiredAt",
     "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider",
     "systemTierOverageSince", "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime",

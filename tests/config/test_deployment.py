@@ -244,6 +244,8 @@ def test_nginx_terminates_tls_forwards_client_address_and_logs_no_query(nginx, m
             assert "; Secure" in headers["Set-Cookie"]
             call("/app/password-reset/MQ/hunter2")
             call("/app/invitations/MQ/MQ/hunter2")
+            call("/app/shared/MQ/hunter2")
+            call("/app/profile/email/hunter2")
             assert call("/metrics")[0] == 404
     log = tmp_path / "financial-planning.log"
     assert wait_until(lambda: "GET /metrics 404" in log.read_text(), seconds=180), "the last line is written"

@@ -247,6 +247,7 @@ def test_text_log_has_no_line_for_successful_request(as_text):
         ("/x/eyJhbGciOi.eyJpc3Mi.c2ln/y", "/x/…/y"),
         ("/companies/01a1f9c5-2325-763d-9500-6c20e25045b4", "/companies/01a1f9c5-2325-763d-9500-6c20e25045b4"),
         ("/app/profile/email/abc:def", "/app/profile/email/…"),
+        ("/app/shared/01a1/c0ffee", "/app/shared/…"),
         ("/app/invitations/abc\ndef", "/app/invitations/…"),
         ("/companies/svcrt_abc/x", "/companies/…/x"),
         ("/companies/whsec_abc\nrest", "/companies/…"),

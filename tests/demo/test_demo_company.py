@@ -26,7 +26,7 @@ from ledger.models import Account, Categorization, Category, Counterparty, File,
 from ledger.money.rates import get_rate_table
 from ledger.transactions.queries.cash_parts import CashPart
 from notifications.models import Notification
-from planning.models import PlanItem, PlannedOverride, PlannedTransaction
+from planning.models import PlanItem, PlannedOverride, PlannedTransaction, Settlement
 from tests.conftest import Api
 from tests.response_validation import list_operations
 
@@ -274,7 +274,7 @@ def test_demo_salaries_are_planned_on_last_day_with_one_changed_amount(company):
     overrides = PlannedOverride.objects.for_company(company.id)
     assert overrides.filter(skipped=True).count() == 1
     assert overrides.filter(amount_value__isnull=False).count() == 1
-    settled = overrides.filter(transaction__isnull=False)
+    settled = Settlement.objects.for_company(company.id).filter(transaction__isnull=False)
     assert "Office rent" in settled.values_list("planned__name", flat=True)
     assert settled.count() > 1
 

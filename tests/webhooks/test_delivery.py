@@ -2,6 +2,7 @@
 
 import json
 import socket
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -264,20 +265,20 @@ def test_huge_response_is_not_read_completely(api, hook, receiver, deliverer):
 
     receiver.answers = lambda message: flood
     create_groups(api, "x")
-    began = time.monotonic()
     deliverer.run()
-    assert time.monotonic() - began < 6
     assert sum(sent) < 2**24, "what the kernels buffer"
     assert "more than is read" in list_deliveries(api, hook)[0]["error"]
 
 
 def test_hanging_receiver_times_out(api, hook, receiver, deliverer, monkeypatch):
     monkeypatch.setitem(http_client.fetch_url.__kwdefaults__, "seconds", 0.3)
-    receiver.answers = lambda message: lambda connection: time.sleep(1)
+    given_up = threading.Event()
+    receiver.answers = lambda message: lambda connection: given_up.wait(60)
     create_groups(api, "x")
     began = time.monotonic()
     assert deliverer.run() == 1
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 30
+    given_up.set()
     assert list_deliveries(api, hook)[0]["error"] != ""
 
 

@@ -1,4 +1,4 @@
-"""End trials, refresh recurring revenue, metrics and website logos of every company, and warn of low cash."""
+"""End trials and sandboxes, refresh recurring revenue, metrics and website logos of every company, warn of low cash."""
 
 import logging
 from typing import Any
@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.queries import company_metrics, low_cash, recurring_revenue
+from companies.actions import sandboxes
 from companies.actions import site_logo as site_logos
 from companies.actions.companies import end_trial
 from companies.maintenance import company_batches, progress_bar
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "End trials, update metrics and recurring revenue of every company and warn of low cash. Run daily."
+    help = "End trials and sandboxes, update metrics and recurring revenue, and warn of low cash. Run daily."
 
     def add_arguments(self, parser: Any) -> None:
         company_batches.add_round_arguments(parser)
@@ -28,9 +29,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         context = AuditContext(time=timezone.now())
         done: list[UUID] = []
+        deleted: list[UUID] = []
         failed: list[str] = []
 
         def bring_up_to_date(company: Company) -> bool:
+            if sandboxes.delete_expired_sandbox(company=company, context=context):
+                deleted.append(company.id)
+                return False  # there is no company left to record the round for
+            sandboxes.warn_of_sandbox_expiry(company=company, context=context)
             end_trial(company=company, context=context, next_status=settings.TRIAL_ENDS_AS)
             refresh_company_metrics(company, context)
             done.append(company.id)
@@ -46,6 +52,8 @@ class Command(BaseCommand):
         for failure in failed:
             self.stderr.write(failure)
         self.stdout.write(f"Metrics of {len(done)} companies updated.")
+        if deleted:
+            self.stdout.write(f"{len(deleted)} expired sandboxes deleted.")
         if failed:
             companies = {line.partition(" ")[0] for line in failed}
             raise CommandError(f"{len(companies)} companies failed. They are listed above; see the log for details.")

@@ -14,7 +14,6 @@ from rest_framework import serializers
 
 from companies.api.camel_case import to_camel_case, to_sentence_case
 from companies.api.limits import MAX_LINE_LENGTH, add_column_limits, add_format_limits
-from companies.api.openapi.code_samples import add_code_samples
 from companies.api.openapi.components import COMMON_HEADERS, add_components, build_header_refs
 from companies.api.openapi.enums import extract_shared_enums
 from companies.api.openapi.error_codes import describe_error
@@ -247,7 +246,6 @@ def complete_document(result: dict[str, Any], generator: Any, request: Any, publ
     drop_unused_schemas(result["components"]["schemas"], result)
     add_format_limits(result)
     add_examples(result["paths"])
-    add_code_samples(result)
     return result
 
 

@@ -30,6 +30,7 @@ from companies.serializers import CompanySerializer, NewCompany
 from companies.time_zones import list_regional_time_zones
 
 TEXT_FIELDS = ("name", "timeZone", "domain", "valuationCategory", "valuationLens")
+SANDBOX_FIELDS = ("testToday",)
 FLAG_FIELDS = ("plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice")
 MANAGED_FIELDS = ("baseCurrency", "dataStartDate")  # need company:manage; not sent to others
 MFA_FLAGS = ("requireSecondFactor",)
@@ -88,7 +89,11 @@ def edit_company_page(page: CompanyPage) -> HttpResponse:
     form = bind_form(
         CompanySerializer,
         page.request.POST,
-        texts=(*TEXT_FIELDS, *(MANAGED_FIELDS if can_manage else ())),
+        texts=(
+            *TEXT_FIELDS,
+            *(SANDBOX_FIELDS if page.company.is_sandbox else ()),
+            *(MANAGED_FIELDS if can_manage else ()),
+        ),
         flags=(*FLAG_FIELDS, *(MFA_FLAGS if can_manage else ())),
         partial=True,
     )

@@ -12,6 +12,7 @@ from companies.models import Currency
 from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form
+from companies.pages.sheets import build_csv_response, write_csv
 from companies.permissions import Permission
 from ledger.accounts import actions
 from ledger.accounts.account_balances import (
@@ -23,6 +24,7 @@ from ledger.accounts.account_balances import (
 from ledger.accounts.serializers import AccountSerializer, InitialBalance
 from ledger.models import Account, AccountGroup, AccountType, Transaction
 from ledger.money.amounts import format_plain_amount
+from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import join_texts, load_visible_names
 
 TEXT_FIELDS = ("name", "type", "accountNumber", "accountGroupId", "defaultCurrency", "defaultCategoryId")
@@ -60,6 +62,23 @@ def show_accounts(page: CompanyPage) -> HttpResponse:
         types=ACCOUNT_TYPE_LABELS,
         **get_account_permissions(page),
     )
+
+
+@company_page(reads=Permission.ACCOUNTS_READ)
+def download_accounts(page: CompanyPage) -> HttpResponse:
+    """Download the accounts with today's balances as CSV, a row for each currency of an account."""
+    archived, base = page.request.GET.get("archived") == "true", page.company.base_currency
+    accounts = Account.objects.for_company(page.company.id).filter(archived=archived).in_display_order()
+    balances, _missing = list_visible_balances(page, list(accounts))
+    in_base = gettext("In {currency}").format(currency=base)
+    rows = [[gettext("Account"), gettext("Type"), gettext("Currency"), gettext("Balance"), in_base]]
+    for each in balances:
+        account, worth = each.account, "" if each.worth is None else format_amount(each.worth, base)
+        shown = [(format_amount(amount, currency), currency) for amount, currency in each.amounts]
+        for amount, currency in shown or [("", account.default_currency)]:
+            rows.append([account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, worth])
+            worth = ""  # of all currencies of the account together
+    return build_csv_response(write_csv(rows), name="accounts")
 
 
 def list_visible_balances(page: CompanyPage, accounts: list[Account]) -> tuple[list[AccountWithBalance], str]:

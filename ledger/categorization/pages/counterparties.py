@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from companies.errors import ValidationFailed
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.forms import BoundForm, bind_form
+from companies.pages.forms import BoundForm, bind_body, parse_integer
 from companies.permissions import Permission
 from ledger.categorization.actions import counterparties
 from ledger.categorization.queries.usage import list_usage_texts
@@ -23,7 +23,7 @@ from ledger.transactions.pages.labels import to_choices
 from ledger.transactions.pages.return_urls import build_return_query, get_return_url, redirect_to_list
 
 READ, WRITE = Permission.COUNTERPARTIES_READ, Permission.COUNTERPARTIES_WRITE
-TEXT_FIELDS = ("name", "type", "externalId")
+TEXT_FIELDS = ("name", "type", "externalId", "paymentTerms")
 SECTION = "counterparties"
 MAX_SEARCH_LENGTH = 200
 COUNTERPARTY_TYPE_LABELS: dict[CounterpartyType, Any] = {
@@ -70,9 +70,10 @@ def create_counterparty_page(page: CompanyPage) -> HttpResponse:
     """Create a counterparty."""
     if not page.is_post:
         return render_counterparty_form(
-            page, BoundForm(values={"name": "", "type": CounterpartyType.VENDOR.value, "externalId": ""})
+            page,
+            BoundForm(values={"name": "", "type": CounterpartyType.VENDOR.value, "externalId": "", "paymentTerms": ""}),
         )
-    form = bind_form(CounterpartySerializer, page.request.POST, texts=TEXT_FIELDS)
+    form = bind_counterparty_form(page)
     if form.is_valid:
         with page.handle_errors(form):
             row = counterparties.create_counterparty(company=page.company, context=page.audit_context, values=form.data)
@@ -85,9 +86,10 @@ def edit_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpResp
     """Edit a counterparty."""
     row = get_counterparty_or_404(page, counterparty_id)
     if not page.is_post:
-        values = {"name": row.name, "type": row.type, "externalId": row.external_id or ""}
+        terms = "" if row.payment_terms is None else str(row.payment_terms)
+        values = {"name": row.name, "type": row.type, "externalId": row.external_id or "", "paymentTerms": terms}
         return render_counterparty_form(page, BoundForm(values=values), row=row)
-    form = bind_form(CounterpartySerializer, page.request.POST, texts=TEXT_FIELDS)
+    form = bind_counterparty_form(page)
     if form.is_valid:
         with page.handle_errors(form):
             row = counterparties.update_counterparty(
@@ -95,6 +97,18 @@ def edit_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpResp
             )
             return redirect_to_list(page, "counterparties", _("{name} saved.").format(name=row.name))
     return render_counterparty_form(page, form, row=row)
+
+
+def bind_counterparty_form(page: CompanyPage) -> BoundForm:
+    """Bind the posted form; an empty external id and empty payment terms are none."""
+    values = {name: page.request.POST.get(name, "").strip() for name in TEXT_FIELDS}
+    terms = values["paymentTerms"]
+    body = {
+        **values,
+        "externalId": values["externalId"] or None,
+        "paymentTerms": parse_integer(terms) if terms else None,
+    }
+    return bind_body(CounterpartySerializer, body, values=values)
 
 
 def render_counterparty_form(page: CompanyPage, form: BoundForm, *, row: Counterparty | None = None) -> HttpResponse:

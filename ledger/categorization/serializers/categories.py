@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer
-from ledger.models import Category, Counterparty, PlType
+from ledger.models import MAX_PAYMENT_TERMS, Category, Counterparty, PlType
 
 MAX_PL_TYPES = 100  # lines, repeated ones counted
 
@@ -61,8 +61,23 @@ class CategorySerializer(StrictModelSerializer):
 class CounterpartySerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=300)
+    payment_terms = fields.IntegerField(
+        allow_null=True,
+        required=False,
+        min_value=0,
+        max_value=MAX_PAYMENT_TERMS,
+        help_text="Days from invoice date to due date; null if none are agreed.",
+    )
 
     class Meta:
         model = Counterparty
-        fields: ClassVar[tuple[str, ...]] = ("id", "company_id", "type", "name", "external_id", *AUDIT_FIELDS)
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "type",
+            "name",
+            "external_id",
+            "payment_terms",
+            *AUDIT_FIELDS,
+        )
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", *AUDIT_FIELDS)

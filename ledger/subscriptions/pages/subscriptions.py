@@ -1,7 +1,9 @@
 """Pages of subscriptions and their events: create, edit, change the price, end, delete and retract."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -14,6 +16,7 @@ from companies.models import Currency
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_body, bind_form, parse_form_amounts
 from companies.permissions import Permission
+from ledger.calc.months import get_last_day_of_month
 from ledger.models import BillingPeriod, Product, Subscription, SubscriptionEvent
 from ledger.subscriptions.actions import subscriptions
 from ledger.subscriptions.pages import customers
@@ -22,6 +25,7 @@ from ledger.transactions.pages.labels import HIDDEN_NAME, Choices
 
 SUBSCRIPTION_FIELDS = ("productId", "externalId")
 PRICE_FIELDS = ("amountValue", "amountCurrency", "interval", "intervalCount", "effectiveDate", "committedDate")
+EVENT_FILTERS = ("startMonth", "endMonth", "by")  # of the list of events
 PERIOD_LABELS = {
     BillingPeriod.DAY: gettext_lazy("days"),
     BillingPeriod.WEEK: gettext_lazy("weeks"),
@@ -30,18 +34,35 @@ PERIOD_LABELS = {
 }
 
 
+def parse_event_months(query: Mapping[str, str]) -> tuple[date, date] | None:
+    """Return the first and the last month of the URL; None without valid ones."""
+    try:
+        first, last = (date.fromisoformat(f"{query.get(name, '')}-01") for name in ("startMonth", "endMonth"))
+    except ValueError:
+        return None
+    return (first, last) if first <= last else None
+
+
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
 def show_subscription_events(page: CompanyPage) -> HttpResponse:
-    """Show all subscription events, the latest first, including retracted ones."""
+    """Show subscription events, the latest first, including retracted ones: all, or those behind a figure."""
     rows = SubscriptionEvent.objects.for_company(page.company.id).select_related(
         "subscription__customer", "subscription__product"
     )
+    months = parse_event_months(page.request.GET)
+    if months:
+        by = "committed_date" if page.request.GET.get("by") == "committed" else "effective_date"
+        rows = rows.filter(**{f"{by}__range": (months[0], get_last_day_of_month(months[1]))})
     page_rows, cursor = page.paginate(rows, order=("-id",))
     return page.render(
         "ledger/subscriptions/events.html",
         tab="recurring-revenue",
         events=[{"row": row, "every": format_billing_interval(row.interval, row.interval_count)} for row in page_rows],
         cursor=cursor,
+        months=months,
+        query=urlencode(
+            {name: page.request.GET[name] for name in EVENT_FILTERS if months and name in page.request.GET}
+        ),
         names_customers=page.has_permission(Permission.COUNTERPARTIES_READ),
         names_products=page.has_permission(Permission.PRODUCTS_READ),
         not_shown=HIDDEN_NAME,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from companies.change import CompanyChange, change_company
 from companies.closed_periods import PeriodClosed, check_open, is_closed
-from companies.errors import InvalidInputError, ValidationFailed, build_unknown_id_error
+from companies.errors import ConflictError, InvalidInputError, ValidationFailed, build_unknown_id_error
 from companies.models import AuditContext, Company, IdIn, Membership, parse_id, snapshot_row
 from ledger import hooks
 from ledger.models import (
@@ -35,6 +35,18 @@ class WrongDirection(InvalidInputError):
     """A transaction can only settle a planned transaction with the same sign."""
 
     code = "wrong_direction"
+
+
+class SettlesTooMuch(ConflictError):
+    """The amount is larger than what is open or than what is left of the transaction."""
+
+    code = "settles_too_much"
+
+
+class OccurrenceSettled(ConflictError):
+    """The occurrence is settled. Unsettle it before you change this."""
+
+    code = "occurrence_settled"
 
 
 FIXED_BY_LINK = {"account_id", "amount_value", "amount_currency"}
@@ -73,7 +85,7 @@ def update_transaction(
 
     Raises:
         NotFoundError, PreconditionFailed, TransactionLinked, TransactionIsInitialBalance, SplitExceedsAmount,
-        MissingRateError, WrongDirection, and what `create_transaction` raises.
+        MissingRateError, WrongDirection, SettlesTooMuch, OccurrenceSettled, and what `create_transaction` raises.
     """
     with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id)

@@ -80,7 +80,7 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         rest=row.amount_value - row.categorized_value,
         may_split=not row.is_initial,
         may_link=not row.is_initial and (row.is_open or any(part.counter_id is None for part in categorizations)),
-        settles=get_settled_occurrences(company_id=row.company_id, transaction_ids=[row.id]).get(row.id),
+        settlements=get_settled_occurrences(company_id=row.company_id, transaction_ids=[row.id]).get(row.id, []),
         sees_plans=page.has_permission(Permission.PLANNING_READ),
         files=list(list_attached_files(page, row)),
         loose=list(list_unattached_files(page)),

@@ -34,6 +34,11 @@ LINE_LABELS: dict[PlType, Any] = {
     PlType.NO: _("Non-operating"),  # interest, income tax, grants
     PlType.NEUTRAL: _("Neutral"),
 }
+SUBTOTAL_LABELS: dict[PlType, Any] = {  # line → label of the sum of all lines down to it
+    PlType.COGS: _("Gross profit"),
+    PlType.GA: _("Operating result"),
+    PlType.NO: _("Result"),
+}
 CASH_PART_LABELS: dict[CashPart, Any] = {
     CashPart.OPENING_BALANCES: _("Opening balances"),
     CashPart.OPERATING_INFLOW: _("Operating inflow"),

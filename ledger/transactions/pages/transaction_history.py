@@ -273,9 +273,9 @@ def describe_related_change(
         case "counterparty.merged" if ledger_names.sees_counterparties:
             template = gettext("merged the counterparty “{gone}” into “{kept}”")
             return template.format(kept=before.get("merged_into"), gone=before.get("name"))
-        case "plannedTransaction.settled" | "plannedTransactions.settled":
+        case "plannedTransaction.settled" | "plannedTransactions.settled" | "invoice.settled" | "invoice.paid":
             return gettext("settled a planned transaction with it")
-        case "plannedTransaction.unsettled":
+        case "plannedTransaction.unsettled" | "invoice.unsettled":
             return gettext("unlinked the planned transaction it settled")
         case "file.created":
             return gettext("added a file")

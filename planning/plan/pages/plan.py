@@ -19,8 +19,9 @@ from companies.pages.amount_formats import format_count as in_digits
 from companies.pages.amount_formats import parse_typed_amount
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_body, parse_form_amounts
+from companies.pages.sheets import build_sheet_csv_response
 from companies.permissions import Permission
-from ledger.calc.months import MONTHS_PER_YEAR, count_months_between, format_month, get_first_day_of_month
+from ledger.calc.months import MONTHS_PER_YEAR, count_months_between, format_month
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.calc.money import InvalidAmount, format_amount, parse_amount
 from ledger.money.rates import get_rate_table
@@ -32,7 +33,7 @@ from planning.plan.pages.plan_grid import PlanGrid
 from planning.plan.serializers import PlanItemSerializer
 from planning.planned_transactions.forms import parse_integer_or_text
 
-TAB = "profit-and-loss"
+TAB = "plan"
 MAX_ITEMS_SHOWN = 200  # items of one row
 TEXT_FIELDS = ("row", "month", "amount", "currency", "frequency", "duration", "growth", "percent")
 GROWTH_LABELS = {
@@ -110,7 +111,7 @@ def build_saved_message(cells: int, *, is_cleared: bool, months: Sequence[dt.dat
 def render_plan_grid(
     page: CompanyPage, plan_grid_page: PlanGrid, *, status: int = 200, notice: str = ""
 ) -> HttpResponse:
-    can_write = page.has_permission(Permission.PLANNING_WRITE)
+    can_write = page.has_permission(Permission.PLANNING_WRITE) and plan_grid_page.style.unit != "thousands"
     changed_time = (
         grid_changes.find_last_plan_change(company=page.company, actor=page.audit_context.actor) if can_write else None
     )
@@ -120,15 +121,31 @@ def render_plan_grid(
         tab=TAB,
         grid=plan_grid_page,
         lines=plan_grid_page.lines,
+        sheet=plan_grid.build_plan_sheet(plan_grid_page, title=build_title(plan_grid_page), today=page.today),
+        style=plan_grid_page.style,
         start=format_month(plan_grid_page.months[0]),
         neighbours=plan_grid.find_adjacent_years(plan_grid_page.months[0], today=page.today),
-        running=get_first_day_of_month(page.today),
         today=page.today,
         changed=changed_time and changed_time.isoformat(),
         changed_time=changed_time,
         mended=notice,
         writes=can_write,
     )
+
+
+@company_page(reads=Permission.PLANNING_READ)
+def download_plan(page: CompanyPage) -> HttpResponse:
+    """Download a year of the plan as CSV."""
+    start, _notice = plan_grid.parse_start_month(page.request.GET.get("startMonth", ""), today=page.today)
+    try:
+        grid = plan_grid.build_plan_grid(page, start=start, page_number=None)
+    except RateLookupError:
+        return redirect_to_plan(page, start)  # which shows the error
+    return build_sheet_csv_response(plan_grid.build_plan_sheet(grid, title="", today=page.today), name="plan")
+
+
+def build_title(grid: PlanGrid) -> str:
+    return _("Plan from {month}").format(month=get_current_locale().format_month(grid.months[0], full=True))
 
 
 def redirect_to_plan(visit: CompanyPage, start: dt.date, page_number: int = 1) -> HttpResponse:

@@ -1,7 +1,7 @@
 """The plan grid: lines, categories and months with their amounts, and the parsing of posted cells."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -10,8 +10,18 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from companies.errors import DomainError, ValidationFailed
+from companies.locales import get_current_locale
 from companies.models import Company
 from companies.pages.context import CompanyPage
+from companies.pages.sheets import (
+    Sheet,
+    SheetCell,
+    SheetColumn,
+    SheetRow,
+    SheetStyle,
+    build_amount_cells,
+    get_sheet_style,
+)
 from ledger.calc.months import MONTHS_PER_YEAR, add_months, count_months_between, format_month, list_months
 from ledger.models import PlType
 from ledger.money.amounts import normalize_typed_amount, parse_api_amount
@@ -19,6 +29,7 @@ from ledger.money.calc.money import InvalidAmount, format_amount, parse_amount, 
 from ledger.money.rates import get_rate_table
 from ledger.transactions.pages.labels import (
     LINE_LABELS,
+    SUBTOTAL_LABELS,
     LedgerNames,
     format_line_choice,
     load_visible_names,
@@ -26,6 +37,12 @@ from ledger.transactions.pages.labels import (
 )
 from planning.forecast.queries import ResultKey, sum_planned_results_in_base
 from planning.plan.actions.grid_changes import PlanCell, PlanRow
+from planning.plan.pages.amount_texts import (
+    apply_shown_sign,
+    format_shown_text,
+    parse_shown_text,
+    round_to_units,
+)
 from planning.plan.serializers import PlanItemSerializer
 
 ROWS_PER_PAGE = 60  # of a page; with the longest amounts its form has half of the allowed size
@@ -50,6 +67,7 @@ class PlanGrid:
     typed: dict[ResultKey, str] = field(default_factory=dict)
     errors: dict[ResultKey, str] = field(default_factory=dict)
     general: str = ""
+    style: SheetStyle = field(default_factory=SheetStyle)
 
     def add_error(self, error: DomainError) -> None:
         """Show the errors of an exception at their cells."""
@@ -63,14 +81,36 @@ class PlanGrid:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """Lines of the statement with their rows, for the template."""
-        lines = []
+        """Lines of the statement with their rows, for the template, and the subtotals between them."""
+        lines, shown = list[dict[str, Any]](), set[str]()
         for line, label in LINE_LABELS.items():
             rows = [self.build_row(place, row) for place, row in enumerate(self.rows) if row.pl_type == line]
             if rows:
-                sums = [self.sum_line(line, month) for month in self.months]
+                sums = [apply_shown_sign(line, self.sum_line(line, month)) for month in self.months]
                 lines.append({"label": label, "rows": rows, "sums": [*sums, sum(sums, ZERO)]})
+                shown.add(line)
+            if line in SUBTOTAL_LABELS and (self.ends_with_line(shown) or (line == PlType.NO and not self.more)):
+                sums = [self.sum_result(line, month) for month in self.months]
+                lines.append({"label": SUBTOTAL_LABELS[line], "rows": [], "sums": [*sums, sum(sums, ZERO)]})
+                shown.clear()
         return lines
+
+    def ends_with_line(self, lines: Collection[str]) -> bool:
+        """Whether the rows of these lines are on this page, and none of them is on the next."""
+        return bool(lines) and not (self.more and self.rows[-1].pl_type in lines)
+
+    def sum_result(self, last_line: PlType, month: dt.date) -> Decimal:
+        """Return what all lines down to one come to: income less expenses, of all rows of the plan."""
+        places = list(LINE_LABELS)
+        counted = set(places[: places.index(last_line) + 1])
+        return sum(
+            (
+                apply_shown_sign(line, round_half_up(amount, self.company.base_currency))
+                for (planned_month, line, _category), amount in self.amounts.items()
+                if planned_month == month and line in counted
+            ),
+            ZERO,
+        )
 
     def sum_line(self, line: str, month: dt.date) -> Decimal:
         return sum((self.get_amount(row, month) for row in self.rows if row.pl_type == line), ZERO)
@@ -84,7 +124,7 @@ class PlanGrid:
         return format_amount(amount, self.company.base_currency) if amount else ""
 
     def build_row(self, place: int, row: PlanRow) -> dict[str, Any]:
-        amounts = [self.get_amount(row, month) for month in self.months]
+        amounts = [apply_shown_sign(row.pl_type, self.get_amount(row, month)) for month in self.months]
         return {
             "place": place,
             "key": format_line_choice(row.category_id, row.pl_type),
@@ -100,13 +140,63 @@ class PlanGrid:
         return {
             "name": f"c{place}-{number}",
             "month": month,
-            "text": self.typed.get(key, self.format_cell(row, month)),
+            "text": self.typed[key]
+            if key in self.typed
+            else format_shown_text(self.format_cell(row, month), line=row.pl_type, style=self.style),
             "error": self.errors.get(key, ""),
         }
 
 
-def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int = 1) -> PlanGrid:
-    """Build a page of a year of the plan, from a month on.
+def parse_shown_texts(
+    typed: Sequence[str], previous_texts: Sequence[str], row: PlanRow, currency: str, *, is_rounded: bool
+) -> list[str]:
+    """Return the texts of a row with the API's signs, and with their cents where they were not changed."""
+    texts = [parse_shown_text(text, row.pl_type) for text in typed]
+    if not is_rounded:
+        return texts
+    return [restore_cents(text, before, currency) for text, before in zip(texts, previous_texts, strict=True)]
+
+
+def restore_cents(text: str, previous_text: str, currency: str) -> str:
+    """Return the previous text where what was typed is what it was rounded to: the cell was not changed."""
+    try:
+        typed, previous = parse_cell_amount(text, currency), parse_cell_amount(previous_text, currency)
+    except ValidationFailed:
+        return text
+    return previous_text if typed == round_to_units(previous) else text
+
+
+def build_plan_sheet(grid: PlanGrid, *, title: str, today: dt.date) -> Sheet:
+    """Build the sheet of a plan: its headings for the page, its rows for the file."""
+    current_month = today.replace(day=1)
+    rows = [
+        sheet_row
+        for line in grid.lines
+        for sheet_row in (
+            SheetRow(
+                str(line["label"]), [SheetCell(amount) for amount in line["sums"]], "line" if line["rows"] else "sum"
+            ),
+            *(SheetRow(row["name"], build_amount_cells(row["amounts"])) for row in line["rows"]),
+        )
+    ]
+    return Sheet(
+        title=title,
+        first=_("Category"),
+        currency=grid.company.base_currency,
+        columns=[
+            *(
+                SheetColumn(get_current_locale().format_month(month), kind="current" if month == current_month else "")
+                for month in grid.months
+            ),
+            SheetColumn(_("Total"), kind="total"),
+        ],
+        rows=rows,
+        style=grid.style,
+    )
+
+
+def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int | None = 1) -> PlanGrid:
+    """Build a page of a year of the plan, from a month on; all rows without a page number.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -114,15 +204,17 @@ def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int = 1)
     months = list_months(start, add_months(start, MONTHS_PER_YEAR - 1))
     amounts, names = sum_planned_results_in_base(visit.company, months, get_rate_table()), load_visible_names(visit)
     rows = list_plan_rows(names, amounts)
-    first = (page_number - 1) * ROWS_PER_PAGE
+    first = ((page_number or 1) - 1) * ROWS_PER_PAGE
+    last = first + ROWS_PER_PAGE if page_number else len(rows)
     return PlanGrid(
         company=visit.company,
         months=months,
-        rows=rows[first : first + ROWS_PER_PAGE],
+        rows=rows[first:last],
         amounts=amounts,
         names=names,
-        page=page_number,
-        more=len(rows) > first + ROWS_PER_PAGE,
+        page=page_number or 1,
+        more=len(rows) > last,
+        style=get_sheet_style(visit.request),
     )
 
 
@@ -213,7 +305,8 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency
             continue
         previous_texts = posted.get(f"was{place}", "").split(AMOUNT_SEPARATOR)
         previous_texts = previous_texts if len(previous_texts) == len(months) else [""] * len(months)
-        texts = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
+        typed = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
+        texts = parse_shown_texts(typed, previous_texts, row, currency, is_rounded="rounded" in posted)
         if posted.get("clear") == str(place):
             grid_input.cleared_rows.append(row)
             continue
@@ -221,6 +314,8 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency
             texts = copy_across(texts, previous_texts, currency)
         for month, text, before in zip(months, texts, previous_texts, strict=True):
             collect_changed_cell(grid_input, row, month, text, before, currency)
+        keys = ((month, row.pl_type, row.category_id) for month in months)
+        grid_input.texts |= {key: text for key, text in zip(keys, typed, strict=True) if key in grid_input.texts}
     return grid_input
 
 

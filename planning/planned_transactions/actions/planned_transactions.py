@@ -12,15 +12,20 @@ from companies.change import change_company
 from companies.models import AuditContext, Company, snapshot_row
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty
+from ledger.transactions.actions.transactions import OccurrenceSettled
 from planning.body_checks import BodyChecks
 from planning.calc.recurrence import RecurrenceRule, is_occurrence
-from planning.models import MONTHLY_FREQUENCIES, PlannedSource, PlannedTransaction, SettledBy
+from planning.models import MONTHLY_FREQUENCIES, PlannedSource, PlannedTransaction, SettledBy, Settlement
 from planning.planned_transactions.actions.overrides import (
     build_patch_columns,
     lock_planned_transaction,
     store_override_rows,
 )
-from planning.planned_transactions.settlements import touch_settling_transactions
+from planning.planned_transactions.actions.settlement_checks import (
+    check_settled_occurrences,
+    check_transactions_cover_settlements,
+)
+from planning.planned_transactions.settlements import recompute_closed, touch_settling_transactions
 
 COPIED_FIELDS = (
     "name",
@@ -29,6 +34,7 @@ COPIED_FIELDS = (
     "external_subscription_id",
     "external_invoice_id",
     "invoice_date",
+    "payment_terms",
     "service_start_date",
     "service_end_date",
 )
@@ -41,7 +47,6 @@ def create_planned_transaction(
 
     Raises:
         ValidationFailed: the values do not fit together.
-        One of UNSUITABLE_TRANSACTION_ERRORS: a transaction cannot settle its occurrence.
     """
     with change_company(company, context=context) as change:
         planned = PlannedTransaction(company=company, source=source)
@@ -50,8 +55,8 @@ def create_planned_transaction(
         for name, value in columns.items():
             setattr(planned, name, value)
         change.insert(planned)
-        store_override_rows(change, planned, patches, removed=set())
-        change.record(planned, "plannedTransaction.created", after=snapshot_row(planned))
+        store_override_rows(planned, patches, removed=set())
+        change.record(planned, f"{planned.entity_type}.created", after=snapshot_row(planned))
     return planned
 
 
@@ -72,49 +77,56 @@ def update_planned_transaction(
     Raises:
         NotFoundError, PreconditionFailed: it is gone or has another version.
         ValidationFailed: the values do not fit together.
-        One of UNSUITABLE_TRANSACTION_ERRORS: a transaction cannot settle its occurrence.
+        OccurrenceSettled, SettlesTooMuch: what is settled does not fit any more.
     """
     with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
         columns, patches = validate_planned_transaction_values(planned, build_values(planned))
         previous_state = build_audit_state(planned)
-        settled_before = (
-            list_settling_transaction_ids(planned) if columns["invoice_date"] != planned.invoice_date else None
+        if columns["amount_currency"] != planned.amount_currency and has_settlements(planned):
+            raise OccurrenceSettled
+        transaction_ids = (
+            list_settling_transaction_ids(planned) if columns["invoice_date"] != planned.invoice_date else []
         )
         changed = planned.apply_changes(context, **columns)
         removed = set(planned.overrides) - set(patches)
-        if store_override_rows(change, planned, patches, removed=removed) and not changed:
+        if store_override_rows(planned, patches, removed=removed) and not changed:
             planned.mark_updated(context)
-        if settled_before is not None:
-            touch_settling_transactions(
-                change, settled_before + list_settling_transaction_ids(planned), periods_changed=True
-            )
+        check_settled_occurrences(planned)
+        recompute_closed(company.id, [planned.id])
+        touch_settling_transactions(change, transaction_ids, periods_changed=True)
         current_state = build_audit_state(planned)
         if previous_state != current_state:
-            change.record(planned, "plannedTransaction.updated", before=previous_state, after=current_state)
+            change.record(planned, f"{planned.entity_type}.updated", before=previous_state, after=current_state)
     return planned
 
 
 def delete_planned_transaction(
     *, company: Company, context: AuditContext, planned_id: UUID | str
 ) -> PlannedTransaction:
-    """Delete a planned transaction with its overrides.
+    """Delete a planned transaction with its overrides and settlements.
 
     Raises:
         NotFoundError, PreconditionFailed: it is gone or has another version.
+        SettlesTooMuch: a payment of other invoices needs this credit note.
     """
     with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
-        change.delete(planned, "plannedTransaction.deleted", before=build_audit_state(planned))
-        touch_settling_transactions(
-            change, list_settling_transaction_ids(planned), periods_changed=planned.invoice_date is not None
-        )
+        transaction_ids = list_settling_transaction_ids(planned)
+        change.delete(planned, f"{planned.entity_type}.deleted", before=build_audit_state(planned))
+        check_transactions_cover_settlements(company.id, transaction_ids)
+        touch_settling_transactions(change, transaction_ids, periods_changed=planned.invoice_date is not None)
     return planned
 
 
-def list_settling_transaction_ids(planned: PlannedTransaction) -> list[UUID | None]:
+def list_settling_transaction_ids(planned: PlannedTransaction) -> list[UUID]:
     """Return the transactions that settle its occurrences."""
-    return [row.transaction_id for row in planned.overrides.values()]
+    rows = Settlement.objects.for_company(planned.company_id).filter(planned=planned.id, transaction__isnull=False)
+    return [each for each in rows.order_by().values_list("transaction_id", flat=True).distinct() if each]
+
+
+def has_settlements(planned: PlannedTransaction) -> bool:
+    return Settlement.objects.for_company(planned.company_id).filter(planned=planned.id).exists()
 
 
 def build_audit_state(planned: PlannedTransaction) -> dict[str, Any]:
@@ -261,19 +273,12 @@ def build_recurrence_rule(columns: dict[str, Any]) -> RecurrenceRule:
 def reject_stray_overrides(
     checks: BodyChecks, planned: PlannedTransaction, rule: RecurrenceRule, patches: dict[dt.date, Any]
 ) -> None:
-    """Reject overrides of days that do not occur, unless they are sent back as they are stored.
-
-    A settled one of these keeps the recurrence from leaving its day.
-    """
+    """Reject overrides of days that do not occur, unless they are sent back as they are stored."""
     for day, patch in patches.items():
         if is_occurrence(rule, day):
             continue
         stored_override = planned.overrides.get(day)
-        is_unchanged = stored_override is not None and stored_override.to_patch() == patch
-        if is_unchanged and "transaction_id" in patch and is_occurrence(planned.recurrence_rule(), day):
-            message = _("The occurrence on this date is settled. Unsettle it before you change the recurrence.")
-            checks.add_error(f"#/overrides/{day}", "occurrence_settled", message)
-        elif not is_unchanged:
+        if stored_override is None or stored_override.to_patch() != patch:
             message = _("The planned transaction has no occurrence on this date.")
             checks.add_error(f"#/overrides/{day}", "not_an_occurrence", message)
     checks.raise_if_invalid()

@@ -11,6 +11,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
+from companies.errors import ValidationFailed
 from companies.locales import get_current_locale
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form, parse_form_amounts
@@ -20,20 +21,27 @@ from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import load_visible_names
 from ledger.transactions.pages.return_urls import build_inbox_url
 from planning.calc.recurrence import is_occurrence
-from planning.models import PlannedTransaction
-from planning.planned_transactions.actions import overrides
+from planning.models import MAX_REASON_LENGTH, PlannedTransaction
+from planning.planned_transactions.actions import overrides, settlements
 from planning.planned_transactions.forms import apply_direction, find_direction_errors, split_signed_amount
 from planning.planned_transactions.pages.planned_transactions import (
     get_planned_transaction_or_404,
     list_hidden_fields,
     list_visible_account_names,
 )
+from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.queries.occurrences import get_planned_occurrence
+from planning.planned_transactions.queries.settlements import find_settled_amounts
 from planning.planned_transactions.queries.transaction_matches import list_settlement_candidates
 from planning.planned_transactions.serializers import OccurrenceOverride, parse_date_or_none
 
 OTHER_FIELDS = {"name": "name", "accountId": "account_id", "categoryId": "category_id"}
-RETURN_PAGES = {"plan": "planned", "inbox": "inbox"}  # other pages with these buttons → URL names
+RETURN_PAGES = {
+    "plan": "planned",
+    "inbox": "inbox",
+    "receivables": "receivables",
+    "payables": "payables",
+}  # other pages with these buttons → URL names
 
 
 @company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
@@ -161,12 +169,15 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
     original = parse_day_or_404(day)
     if page.is_post:
         with page.handle_errors():
-            planned = overrides.settle_occurrence(
+            posted = page.request.POST
+            planned = settlements.settle_occurrence(
                 company=page.company,
                 context=page.audit_context,
                 planned_id=planned_id,
                 original_date=original,
-                transaction_id=page.request.POST.get("transactionId", ""),
+                transaction_id=posted.get("transactionId", ""),
+                amount_value=parse_settled_amount(posted, get_planned_transaction_or_404(page, planned_id)),
+                rest_reason=_("Paid less than planned") if posted.get("closeRest") else None,
             )
             message = format_occurrence_message(_("{name} on {day} settled."), planned, original)
             return redirect_after_occurrence_change(page, planned, message, settled=f"{planned.id}.{original}")
@@ -174,7 +185,8 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
     planned = get_planned_transaction_or_404(page, planned_id)
     if not is_occurrence(planned.recurrence_rule(), original):
         raise Http404
-    occurrence = get_planned_occurrence(planned, original)
+    attach_expected_dates([planned])
+    occurrence = get_planned_occurrence(planned, original, today=page.today, settled=find_settled_amounts([planned]))
     can_read_transactions = page.has_permission(Permission.TRANSACTIONS_READ)
     names = load_visible_names(page)
     rows = list_settlement_candidates(planned=planned, occurrence=occurrence) if can_read_transactions else []
@@ -184,9 +196,42 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
         planned=planned,
         original=original,
         awaited=occurrence,
-        amount=Decimal(occurrence.amount_value),
+        amount=Decimal(occurrence.open_amount_value),
+        at=page.request.GET.get("from", "") if page.request.GET.get("from", "") in RETURN_PAGES else "",
         rows=[(row, names.get_account_name(row.account_id)) for row in rows],
     )
+
+
+def parse_settled_amount(posted: Mapping[str, Any], planned: PlannedTransaction) -> str | None:
+    """Parse the amount to settle, which is entered without a sign; None for an empty field.
+
+    Raises:
+        ValidationFailed: it is no amount.
+    """
+    amounts, errors = parse_form_amounts(posted, ["amountValue"], currency=planned.amount_currency)
+    if errors:
+        raise ValidationFailed([("#/amountValue", "invalid_decimal", errors["amountValue"])])
+    amount = amounts.get("amountValue")
+    return amount and apply_direction("out" if planned.amount_value < 0 else "in", amount.removeprefix("-"))
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
+    """Write off what is open of an occurrence, from today on."""
+    original = parse_day_or_404(day)
+    with page.handle_errors():
+        stored = get_planned_transaction_or_404(page, planned_id)
+        planned = settlements.write_off_occurrence(
+            company=page.company,
+            context=page.audit_context,
+            planned_id=planned_id,
+            date=page.today if stored.frequency is None else original,
+            reason=page.request.POST.get("reason", "").strip()[:MAX_REASON_LENGTH] or _("Written off"),
+        )
+        return redirect_after_occurrence_change(
+            page, planned, format_occurrence_message(_("{name} on {day} written off."), planned, original)
+        )
+    return page.redirect("planned-one", planned_id=planned_id)
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
@@ -194,8 +239,12 @@ def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> H
     """Remove the settlement of an occurrence."""
     original = parse_day_or_404(day)
     with page.handle_errors():
-        planned = overrides.unsettle_occurrence(
-            company=page.company, context=page.audit_context, planned_id=planned_id, original_date=original
+        planned = settlements.unsettle_occurrence(
+            company=page.company,
+            context=page.audit_context,
+            planned_id=planned_id,
+            original_date=original,
+            transaction_id=page.request.POST.get("transactionId") or None,
         )
         return redirect_after_occurrence_change(
             page, planned, format_occurrence_message(_("{name} on {day} is no longer settled."), planned, original)

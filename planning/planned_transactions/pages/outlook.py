@@ -4,7 +4,7 @@ them.
 
 import datetime as dt
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from heapq import merge
@@ -20,9 +20,11 @@ from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.calc.months import add_months, get_last_day_of_month
 from ledger.models import Account, Transaction
-from planning.calc.recurrence import OVERDUE_PERIOD, Occurrence, OccurrenceState, occurrences
+from planning.calc.recurrence import OVERDUE_PERIOD, Occurrence, occurrences
 from planning.calc.settlement_matching import OpenOccurrence
-from planning.models import PlannedTransaction, attach_overrides
+from planning.calc.settlements import SettlementState
+from planning.models import PlannedTransaction
+from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.queries.occurrences import (
     OCCURRENCE_ORDER,
     DueOccurrence,
@@ -30,8 +32,11 @@ from planning.planned_transactions.queries.occurrences import (
     build_planned_occurrence,
     get_planned_occurrence,
     iter_due_occurrences,
+    list_planned_with_expected_dates,
     sort_due_occurrences,
 )
+from planning.planned_transactions.queries.settled_totals import SettledAmounts
+from planning.planned_transactions.queries.settlements import find_settled_amounts
 from planning.planned_transactions.queries.transaction_matches import MAX_MATCH_DAYS, match_open_occurrences
 
 MONTHS_AHEAD = 3
@@ -44,9 +49,12 @@ class UpcomingOccurrence:
 
     planned: PlannedTransaction
     expected: PlannedOccurrence
-    state: OccurrenceState
     account: str
     match: Transaction | None
+
+    @property
+    def state(self) -> SettlementState:
+        return self.expected.state
 
     @property
     def amount(self) -> Decimal:
@@ -55,7 +63,7 @@ class UpcomingOccurrence:
     @property
     def amount_to_come(self) -> Decimal:
         """The open amount; the whole amount of a settled or skipped occurrence."""
-        return Decimal(self.expected.open_amount_value) if self.state in ("due", "overdue") else self.amount
+        return Decimal(self.expected.open_amount_value) if self.expected.is_open else self.amount
 
     @property
     def is_partly_booked(self) -> bool:
@@ -93,8 +101,14 @@ def list_upcoming_occurrences(
         MissingRate: a currency has no exchange rate.
     """
     start, _ = get_outlook_window(page.today)
-    dues = sort_due_occurrences(iter_due_occurrences([planned], start=start, end=end, today=page.today))
-    matching_transactions = find_matching_transactions(page, [planned])
+    attach_expected_dates([planned])
+    settled = find_settled_amounts([planned])
+    dues = sort_due_occurrences(
+        iter_due_occurrences(
+            [planned], start=start, end=end, today=page.today, with_old_invoices=True, settled_amounts=settled
+        )
+    )
+    matching_transactions = find_matching_transactions(page, [planned], settled=settled)
     return [to_upcoming_occurrence(due, accounts, matching_transactions) for due in dues]
 
 
@@ -109,23 +123,29 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
     """
     start, _ = get_outlook_window(page.today)
     rows = list_outlook_rules(page, end=end)
-    unchanged_rules = [planned for planned in rows if not (planned.overrides or planned.is_total)]
-    other_rules = [planned for planned in rows if planned.overrides or planned.is_total]
-    dues = sort_due_occurrences(iter_due_occurrences(other_rules, start=start, end=end, today=page.today))
-    overdue = [due for due in dues if due.state == "overdue"]
+    settled = find_settled_amounts(rows)
+    settled_ids = {planned_id for planned_id, _ in settled}
+    unchanged_rules = [planned for planned in rows if is_unchanged_rule(planned, settled_ids)]
+    other_rules = [planned for planned in rows if not is_unchanged_rule(planned, settled_ids)]
+    dues = sort_due_occurrences(
+        iter_due_occurrences(
+            other_rules, start=start, end=end, today=page.today, with_old_invoices=True, settled_amounts=settled
+        )
+    )
+    overdue = [due for due in dues if due.expected.date < page.today and due.expected.is_open]
     due_ahead = [due for due in dues if due.expected.date >= page.today and due.state != "skipped"]
-    done = [due for due in dues if due.expected.date < page.today and due.state in ("settled", "skipped")]
+    done = [due for due in dues if due.expected.date < page.today and not due.expected.is_open]
     late: list[Iterable[DueOccurrence]] = [overdue]
     ahead: list[Iterable[DueOccurrence]] = [due_ahead]
     late_count, ahead_count = len(overdue), len(due_ahead)
     for planned in unchanged_rules:
         days = occurrences(planned.recurrence_rule(), window_start=start, window_end=end)
         today_at = bisect_left(days, page.today)
-        late.append(iter_unchanged_dues(planned, days[:today_at], "overdue"))
-        ahead.append(iter_unchanged_dues(planned, days[today_at:], "due"))
+        late.append(iter_unchanged_dues(planned, days[:today_at], today=page.today))
+        ahead.append(iter_unchanged_dues(planned, days[today_at:], today=page.today))
         late_count += today_at
         ahead_count += len(days) - today_at
-    matching_transactions = find_matching_transactions(page, rows)
+    matching_transactions = find_matching_transactions(page, rows, settled=settled)
     shown_late, shown_ahead = (
         [
             to_upcoming_occurrence(due, accounts, matching_transactions)
@@ -137,19 +157,23 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
     return Outlook(shown_late, late_count - len(shown_late), shown_ahead, ahead_count - len(shown_ahead), shown_done)
 
 
+def is_unchanged_rule(planned: PlannedTransaction, settled_ids: Collection[UUID]) -> bool:
+    """Whether the occurrences of a planned transaction follow from its recurrence alone."""
+    return not (planned.overrides or planned.is_total or planned.is_invoice or planned.id in settled_ids)
+
+
 def list_outlook_rules(page: CompanyPage, *, end: dt.date) -> list[PlannedTransaction]:
     """Return planned transactions that can have an occurrence from sixty days ago on, with overrides."""
     start, _ = get_outlook_window(page.today)
-    rows = PlannedTransaction.objects.for_company(page.company.id).overlapping(page.company.id, start, end)
-    return attach_overrides(list(rows))
+    return list_planned_with_expected_dates(page.company, window_start=start, window_end=end)
 
 
 def iter_unchanged_dues(
-    planned: PlannedTransaction, days: Iterable[dt.date], state: OccurrenceState
+    planned: PlannedTransaction, days: Iterable[dt.date], *, today: dt.date
 ) -> Iterator[DueOccurrence]:
-    """Yield the occurrences of a planned transaction without overrides."""
+    """Yield the occurrences of a planned transaction without overrides and settlements."""
     for day in days:
-        yield DueOccurrence(planned, build_planned_occurrence(planned, Occurrence(day, day)), state)
+        yield DueOccurrence(planned, build_planned_occurrence(planned, Occurrence(day, day), today=today))
 
 
 def to_upcoming_occurrence(
@@ -157,24 +181,27 @@ def to_upcoming_occurrence(
 ) -> UpcomingOccurrence:
     account = accounts.get(due.expected.account_id, "") if due.expected.account_id else ""
     match = matching_transactions.get((due.planned.id, due.expected.original_date))
-    return UpcomingOccurrence(due.planned, due.expected, due.state, account, match)
+    return UpcomingOccurrence(due.planned, due.expected, account, match)
 
 
 def list_matched_occurrences(page: CompanyPage) -> list[UpcomingOccurrence]:
     """Return the open occurrences that a transaction matches, by date."""
     rows = list_outlook_rules(page, end=page.today + dt.timedelta(days=MAX_MATCH_DAYS))
     by_id = {planned.id: planned for planned in rows}
-    matching_transactions = find_matching_transactions(page, rows)
-    dues = []
-    for planned_id, original_date in matching_transactions:
-        occurrence = get_planned_occurrence(by_id[planned_id], original_date)
-        state: OccurrenceState = "overdue" if occurrence.date < page.today else "due"
-        dues.append(DueOccurrence(by_id[planned_id], occurrence, state))
+    settled = find_settled_amounts(rows)
+    matching_transactions = find_matching_transactions(page, rows, settled=settled)
+    dues = [
+        DueOccurrence(
+            by_id[planned_id],
+            get_planned_occurrence(by_id[planned_id], original_date, today=page.today, settled=settled),
+        )
+        for planned_id, original_date in matching_transactions
+    ]
     return [to_upcoming_occurrence(due, {}, matching_transactions) for due in sort_due_occurrences(dues)]
 
 
 def find_matching_transactions(
-    page: CompanyPage, rows: Iterable[PlannedTransaction]
+    page: CompanyPage, rows: Iterable[PlannedTransaction], *, settled: SettledAmounts
 ) -> dict[tuple[UUID, dt.date], Transaction]:
     """Return transactions that could settle open occurrences up to ten days ahead.
 
@@ -184,7 +211,7 @@ def find_matching_transactions(
     if not (page.has_permission(Permission.TRANSACTIONS_READ) and page.has_permission(Permission.PLANNING_WRITE)):
         return {}
     start, last = get_outlook_window(page.today)[0], page.today + dt.timedelta(days=MAX_MATCH_DAYS)
-    open_occurrences = iter_open_occurrences(rows, start=start, end=last, today=page.today)
+    open_occurrences = iter_open_occurrences(rows, start=start, end=last, today=page.today, settled=settled)
     pairs = match_open_occurrences(company=page.company, open_occurrences=open_occurrences, days=(start, last))
     transactions = Transaction.objects.for_company(page.company.id).in_bulk([pair.transaction.id for pair in pairs])
     return {
@@ -193,15 +220,16 @@ def find_matching_transactions(
 
 
 def iter_open_occurrences(
-    rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date
+    rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date, settled: SettledAmounts
 ) -> Iterator[OpenOccurrence]:
     """Yield the open occurrences of [start, end] that one transaction could settle."""
+    rows = [planned for planned in rows if not planned.is_total]
+    settled_ids = {planned_id for planned_id, _ in settled}
+    changed_rows = [planned for planned in rows if not is_unchanged_rule(planned, settled_ids)]
+    dues = iter_due_occurrences(changed_rows, start=start, end=end, today=today, settled_amounts=settled)
+    yield from (to_open_occurrence(due) for due in dues if due.is_matchable)
     for planned in rows:
-        if planned.is_total:
-            continue
-        if planned.overrides:
-            dues = iter_due_occurrences([planned], start=start, end=end, today=today)
-            yield from (to_open_occurrence(due) for due in dues if due.is_matchable)
+        if not is_unchanged_rule(planned, settled_ids):
             continue
         amount, currency, account_id = planned.amount_value, planned.amount_currency, planned.account_id
         for day in occurrences(planned.recurrence_rule(), window_start=start, window_end=end):
@@ -210,7 +238,7 @@ def iter_open_occurrences(
 
 def to_open_occurrence(due: DueOccurrence) -> OpenOccurrence:
     expected = due.expected
-    amount = Decimal(expected.amount_value)
+    amount = Decimal(expected.open_amount_value)
     return OpenOccurrence(
         due.planned.id, expected.original_date, expected.date, amount, expected.amount_currency, expected.account_id
     )

@@ -1,5 +1,6 @@
 """Pages of planned transactions: list, detail, create, edit and delete."""
 
+import datetime as dt
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -16,12 +17,16 @@ from ledger.calc.recognition import DateRule
 from ledger.money.calc.fx import RateLookupError
 from ledger.transactions.pages.counterparty_lookup import list_counterparty_suggestions
 from ledger.transactions.pages.labels import DATE_RULE_LABELS, load_visible_names, to_choices
+from planning.calc.expected_dates import compute_due_date
+from planning.calc.settlements import SettlementPart
 from planning.models import Frequency, PlannedSource, PlannedTransaction, SettledBy, attach_overrides
 from planning.planned_transactions import forms
 from planning.planned_transactions.actions import planned_transactions
 from planning.planned_transactions.pages import outlook
+from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.queries.occurrences import MAX_WINDOW_YEARS, find_next_occurrence
 from planning.planned_transactions.queries.settled_totals import NOTHING_SETTLED, load_settled_amounts
+from planning.planned_transactions.queries.settlements import list_settlement_parts
 
 MONTHS_PER_YEAR = 12  # also the lookahead of the detail page
 FREQUENCY_LABELS = {
@@ -47,11 +52,13 @@ SETTLED_BY_LABELS = {
 def show_planned_transactions(page: CompanyPage) -> HttpResponse:
     """List planned transactions, latest first, each with its next occurrence."""
     accounts = list_visible_account_names(page)
-    rows, cursor = page.paginate(PlannedTransaction.objects.for_company(page.company.id), order=("-id",))
+    plans = PlannedTransaction.objects.for_company(page.company.id).with_counterparty()
+    rows, cursor = page.paginate(plans, order=("-id",))
+    attach_expected_dates(attach_overrides(rows))
     missing_currency, settled = "", NOTHING_SETTLED
     try:
         settled = load_settled_amounts(
-            rows, start=page.today, end=add_months(page.today, MAX_WINDOW_YEARS * MONTHS_PER_YEAR)
+            rows, start=page.today, end=add_months(page.today, MAX_WINDOW_YEARS * MONTHS_PER_YEAR), today=page.today
         )
     except RateLookupError as error:
         missing_currency = error.currency
@@ -62,7 +69,7 @@ def show_planned_transactions(page: CompanyPage) -> HttpResponse:
             "words": outlook.describe_recurrence(row),
             "account": accounts.get(row.account_id, "") if row.account_id else "",
         }
-        for row in attach_overrides(rows)
+        for row in rows
     ]
     can_write = page.has_permission(Permission.PLANNING_WRITE)
     return page.render(
@@ -99,13 +106,25 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         account=names.get_account_name(planned.account_id) if planned.account_id else "",
         category=names.get_category_name(planned.category_id) if planned.category_id else "",
         counterparty=names.get_counterparty_name(planned.counterparty) if planned.counterparty else "",
-        late=[each for each in upcoming if each.state == "overdue"],
+        late=[each for each in upcoming if each.expected.is_open and each.expected.date < page.today],
         coming=[each for each in upcoming if each.is_from(page.today)][: outlook.MAX_OCCURRENCES_SHOWN],
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         differing=list(planned.overrides.values()),
+        settlements=list_settlement_rows(planned),
+        due_date=compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else None,
         missing=missing_currency,
         writes=page.has_permission(Permission.PLANNING_WRITE),
     )
+
+
+def list_settlement_rows(planned: PlannedTransaction) -> list[tuple[dt.date, SettlementPart]]:
+    """Return the settlements of all occurrences with their original date, latest first."""
+    rows = [
+        (original_date, part)
+        for (_planned_id, original_date), parts in list_settlement_parts(planned.company_id, [planned.id]).items()
+        for part in parts
+    ]
+    return sorted(rows, key=lambda row: (row[1].date, row[0]), reverse=True)[: outlook.MAX_OCCURRENCES_SHOWN]
 
 
 # ---------------------------------------------------------------------------------------------- new and changed
@@ -115,9 +134,11 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
 def create_planned_transaction_page(page: CompanyPage) -> HttpResponse:
     """Create a planned transaction."""
     if page.request.method != "POST":
-        return render_planned_transaction_form(
-            page, forms.build_blank_planned_form(startDate=page.today.isoformat(), frequency="month")
-        )
+        direction = page.request.GET.get("invoice", "")
+        values = {"startDate": page.today.isoformat(), "frequency": "month"}
+        if direction in ("in", "out"):
+            values |= {"frequency": "", "direction": direction, "invoiceDate": page.today.isoformat()}
+        return render_planned_transaction_form(page, forms.build_blank_planned_form(**values))
     form = forms.parse_planned_form(page, planned=None, hidden=list_hidden_fields(page))
     if form.is_valid:
         with page.handle_errors(form):

@@ -12,19 +12,22 @@ from companies.errors import ValidationFailed
 from companies.models import Company
 from ledger.calc.months import MONTHS_PER_YEAR, add_months
 from ledger.money.calc.money import format_amount
+from planning.calc.expected_dates import ExpectationBasis, compute_due_date
 from planning.calc.recurrence import (
     OVERDUE_PERIOD,
     Occurrence,
     OccurrencePatch,
-    OccurrenceState,
     expand_occurrences,
-    get_state,
+    has_lapsed,
 )
+from planning.calc.settlements import NOTHING, SettlementPart, SettlementState, get_settlement_state
 from planning.models import PlannedTransaction, attach_overrides
+from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.queries.settled_totals import NOTHING_SETTLED, SettledAmounts, load_settled_amounts
 
 MAX_WINDOW_YEARS = 10  # the API's limit
 MAX_OCCURRENCES = 10_000  # occurrences of all rules together
+OPEN_STATES = ("open", "partlyPaid", "overdue")
 ZERO = Decimal(0)
 T = TypeVar("T")
 OCCURRENCE_ORDER = attrgetter("expected.date", "expected.name", "planned.id", "expected.original_date")
@@ -34,8 +37,8 @@ OCCURRENCE_ORDER = attrgetter("expected.date", "expected.name", "planned.id", "e
 class PlannedOccurrence:
     """An occurrence with its override applied; amounts as text, in the currency's decimals.
 
-    `open_amount_value` is what is still to come: 0 where it is settled or skipped, and the part not booked yet
-    of a planned total.
+    `settled_amount_value` is what transactions paid; of a planned total, also what is booked in its category.
+    `open_amount_value` is what is still to come: 0 where it is paid, written off or skipped.
     """
 
     date: dt.date
@@ -46,16 +49,22 @@ class PlannedOccurrence:
     amount_value: str
     amount_currency: str
     overridden: bool
-    transaction_id: UUID | None
+    expected_date: dt.date
+    basis: ExpectationBasis
+    settled_amount_value: str
+    written_off_amount_value: str
     open_amount_value: str
+    settlements: tuple[SettlementPart, ...]
+    state: SettlementState
 
     @property
-    def has_open_amount(self) -> bool:
-        return bool(Decimal(self.open_amount_value))
+    def is_open(self) -> bool:
+        """Whether anything of it is still expected."""
+        return self.state in OPEN_STATES
 
 
 def list_occurrences(
-    planned: PlannedTransaction, *, window_start: dt.date, window_end: dt.date
+    planned: PlannedTransaction, *, window_start: dt.date, window_end: dt.date, today: dt.date
 ) -> list[PlannedOccurrence]:
     """Return the occurrences of a planned transaction in a window by date, without skipped ones.
 
@@ -66,21 +75,11 @@ def list_occurrences(
         MissingRate: a currency has no exchange rate.
     """
     check_occurrence_window(window_start, window_end)
-    settled = load_settled_amounts([planned], start=window_start, end=window_end)
-    return build_planned_occurrences(planned, window_start=window_start, window_end=window_end, settled=settled)
-
-
-def build_planned_occurrences(
-    planned: PlannedTransaction,
-    *,
-    window_start: dt.date,
-    window_end: dt.date,
-    settled: SettledAmounts = NOTHING_SETTLED,
-) -> list[PlannedOccurrence]:
-    """Build the occurrences in [window_start, window_end] from known settled amounts, without skipped ones."""
+    attach_expected_dates([planned])
+    settled = load_settled_amounts([planned], start=window_start, end=window_end, today=today)
     rule_occurrences = expand_planned_transaction(planned, window_start=window_start, window_end=window_end)
     return [
-        build_planned_occurrence(planned, occurrence, settled)
+        build_planned_occurrence(planned, occurrence, settled, today=today)
         for occurrence in rule_occurrences
         if not occurrence.skipped
     ]
@@ -89,9 +88,22 @@ def build_planned_occurrences(
 def expand_planned_transaction(
     planned: PlannedTransaction, *, window_start: dt.date, window_end: dt.date
 ) -> list[Occurrence]:
-    """Expand a planned transaction with its overrides; skipped occurrences are included."""
+    """Expand a planned transaction with its overrides; skipped occurrences are included.
+
+    An invoice takes place on its expected date, which is attached.
+    """
+    if planned.expected is not None:
+        is_inside = window_start <= planned.expected.date <= window_end
+        return [build_invoice_occurrence(planned)] if is_inside else []
     overrides = {day: row.to_patch() for day, row in planned.overrides.items()}
     return expand_occurrences(planned.recurrence_rule(), overrides, window_start=window_start, window_end=window_end)
+
+
+def build_invoice_occurrence(planned: PlannedTransaction) -> Occurrence:
+    """Build the occurrence of an invoice on its expected date, which is attached."""
+    override = planned.overrides.get(planned.start_date)
+    patch = override.to_patch() if override else OccurrencePatch()
+    return Occurrence(planned.start_date, planned.expected.date if planned.expected else planned.start_date, patch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +112,15 @@ class DueOccurrence:
 
     planned: PlannedTransaction
     expected: PlannedOccurrence
-    state: OccurrenceState
 
     @property
-    def is_open(self) -> bool:
-        """Whether it is still expected."""
-        return self.state in ("due", "overdue")
+    def state(self) -> SettlementState:
+        return self.expected.state
 
     @property
     def is_matchable(self) -> bool:
         """Whether a single transaction could settle it."""
-        return self.is_open and not self.planned.is_total
+        return self.expected.is_open and not self.planned.is_total
 
 
 def list_due_occurrences(
@@ -118,19 +128,30 @@ def list_due_occurrences(
 ) -> list[DueOccurrence]:
     """Return all occurrences of a company in [window_start, window_end] by date; lapsed ones are left out.
 
-    Settled and skipped ones are included. Two statements, three more where there are planned totals.
+    Settled and skipped ones are included. Three statements, three more where there are planned totals.
 
     Raises:
         ValidationFailed: the window is reversed, longer than ten years, or has more than 10,000 occurrences.
         MissingRate: a currency has no exchange rate.
     """
     check_occurrence_window(window_start, window_end)
-    rows = PlannedTransaction.objects.for_company(company.id).overlapping(company.id, window_start, window_end)
+    rows = list_planned_with_expected_dates(company, window_start=window_start, window_end=window_end)
     return sort_due_occurrences(
-        limit_occurrences(
-            iter_due_occurrences(attach_overrides(list(rows)), start=window_start, end=window_end, today=today)
-        )
+        limit_occurrences(iter_due_occurrences(rows, start=window_start, end=window_end, today=today))
     )
+
+
+def list_planned_with_expected_dates(
+    company: Company, *, window_start: dt.date, window_end: dt.date
+) -> list[PlannedTransaction]:
+    """Return what can have an occurrence in a window, with overrides and the expected dates of invoices attached.
+
+    Two statements, and one more where there are open invoices of counterparties.
+    """
+    rows = PlannedTransaction.objects.for_company(company.id).overlapping(company.id, window_start, window_end)
+    planned_rows = attach_overrides(list(rows.with_counterparty()))
+    attach_expected_dates(planned_rows)
+    return planned_rows
 
 
 def count_overdue_occurrences(*, company: Company, start: dt.date, end: dt.date, today: dt.date) -> int:
@@ -143,20 +164,32 @@ def count_overdue_occurrences(*, company: Company, start: dt.date, end: dt.date,
 
 
 def iter_due_occurrences(
-    rows: Sequence[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date
+    rows: Sequence[PlannedTransaction],
+    *,
+    start: dt.date,
+    end: dt.date,
+    today: dt.date,
+    with_old_invoices: bool = False,
+    settled_amounts: SettledAmounts | None = None,
 ) -> Iterator[DueOccurrence]:
-    """Yield the occurrences of planned transactions, which have their overrides attached; in no order.
+    """Yield the occurrences of planned transactions, which have overrides and expected dates attached; in no order.
+
+    Args:
+        with_old_invoices: yield open invoices of days before the window too; they never lapse.
+        settled_amounts: what is settled of the rows, where the caller knows it.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    settled = load_settled_amounts(rows, start=start, end=end)
+    settled = load_settled_amounts(rows, start=start, end=end, today=today, settled_amounts=settled_amounts)
     for planned in rows:
-        for occurrence in expand_planned_transaction(planned, window_start=start, window_end=end):
-            planned_occurrence = build_planned_occurrence(planned, occurrence, settled)
-            is_settled = planned.is_total and not planned_occurrence.has_open_amount
-            if state := get_state(occurrence, today=today, is_settled=is_settled, is_total=planned.is_total):
-                yield DueOccurrence(planned, planned_occurrence, state)
+        is_open_invoice = planned.is_invoice and not planned.is_closed
+        window_start = dt.date.min if is_open_invoice and with_old_invoices else start
+        for occurrence in expand_planned_transaction(planned, window_start=window_start, window_end=end):
+            planned_occurrence = build_planned_occurrence(planned, occurrence, settled, today=today)
+            has_expired = has_lapsed(occurrence.date, today=today, is_total=planned.is_total)
+            if not (planned_occurrence.is_open and has_expired) or is_open_invoice:
+                yield DueOccurrence(planned, planned_occurrence)
 
 
 def sort_due_occurrences(dues: Iterable[DueOccurrence]) -> list[DueOccurrence]:
@@ -183,53 +216,72 @@ def find_next_occurrence(
     """Return the first open occurrence from today on, within ten years; None without one.
 
     Args:
-        planned: has its overrides attached.
+        planned: has its overrides and expected date attached.
         settled: booked amounts of planned totals in these years.
     """
     for months in (3, MONTHS_PER_YEAR, MAX_WINDOW_YEARS * MONTHS_PER_YEAR):
         rule_occurrences = expand_planned_transaction(planned, window_start=today, window_end=add_months(today, months))
         built = (
-            build_planned_occurrence(planned, occurrence, settled)
+            build_planned_occurrence(planned, occurrence, settled, today=today)
             for occurrence in rule_occurrences
             if not occurrence.skipped
         )
-        if next_occurrence := next((occurrence for occurrence in built if is_upcoming(planned, occurrence)), None):
+        if next_occurrence := next((occurrence for occurrence in built if occurrence.is_open), None):
             return next_occurrence
     return None
 
 
-def is_upcoming(planned: PlannedTransaction, occurrence: PlannedOccurrence) -> bool:
-    """Return whether an occurrence is not settled; for a planned total, whether a part of it is open."""
-    return occurrence.transaction_id is None and (occurrence.has_open_amount or not planned.is_total)
-
-
-def get_planned_occurrence(planned: PlannedTransaction, original_date: dt.date) -> PlannedOccurrence:
+def get_planned_occurrence(
+    planned: PlannedTransaction, original_date: dt.date, *, today: dt.date, settled: SettledAmounts
+) -> PlannedOccurrence:
     """Return the occurrence of a date that the recurrence generates; `planned` has its overrides attached."""
     override = planned.overrides.get(original_date)
     patch = override.to_patch() if override else OccurrencePatch()
-    return build_planned_occurrence(planned, Occurrence(original_date, patch.get("date") or original_date, patch))
+    occurrence = Occurrence(original_date, patch.get("date") or original_date, patch)
+    if planned.expected is not None:
+        occurrence = build_invoice_occurrence(planned)
+    return build_planned_occurrence(planned, occurrence, settled, today=today)
 
 
 def build_planned_occurrence(
-    planned: PlannedTransaction, occurrence: Occurrence, settled: SettledAmounts = NOTHING_SETTLED
+    planned: PlannedTransaction,
+    occurrence: Occurrence,
+    settled: SettledAmounts = NOTHING_SETTLED,
+    *,
+    today: dt.date,
 ) -> PlannedOccurrence:
-    """Build an occurrence with its override applied; `settled` is what is booked of planned totals."""
+    """Build an occurrence with its override and what is settled of it applied."""
     patch: Any = occurrence.patch
-    amount = patch.get("amount_value", planned.amount_value)
-    is_open = not occurrence.skipped and occurrence.transaction_id is None
-    open_amount = amount - settled.get((planned.id, occurrence.original_date), ZERO) if is_open else ZERO
+    amount, currency = patch.get("amount_value", planned.amount_value), planned.amount_currency
+    settled_amount = settled.get((planned.id, occurrence.original_date), NOTHING)
+    open_amount = ZERO if occurrence.skipped else amount - settled_amount.total
     return PlannedOccurrence(
         date=occurrence.date,
         original_date=occurrence.original_date,
         name=patch.get("name", planned.name),
         account_id=patch.get("account_id", planned.account_id),
         category_id=patch.get("category_id", planned.category_id),
-        amount_value=format_amount(amount, planned.amount_currency),
-        amount_currency=planned.amount_currency,
+        amount_value=format_amount(amount, currency),
+        amount_currency=currency,
         overridden=occurrence.overridden,
-        transaction_id=patch.get("transaction_id"),
-        open_amount_value=format_amount(open_amount, planned.amount_currency),
+        expected_date=occurrence.date,
+        basis=planned.expected.basis if planned.expected else "person" if "date" in patch else "startDate",
+        settled_amount_value=format_amount(settled_amount.paid, currency),
+        written_off_amount_value=format_amount(settled_amount.written_off, currency),
+        open_amount_value=format_amount(open_amount, currency),
+        settlements=settled_amount.parts,
+        state=get_settlement_state(
+            amount,
+            settled_amount,
+            is_overdue=get_due_date(planned, occurrence) < today,
+            is_skipped=occurrence.skipped,
+        ),
     )
+
+
+def get_due_date(planned: PlannedTransaction, occurrence: Occurrence) -> dt.date:
+    """Return the day after which an occurrence is overdue: of an invoice its due date, else its date."""
+    return compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else occurrence.date
 
 
 def check_occurrence_window(start: dt.date, end: dt.date) -> None:

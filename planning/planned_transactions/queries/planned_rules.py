@@ -1,7 +1,8 @@
 """Planned transactions as plain values for the forecast, with the overrides of their occurrences."""
 
 import datetime as dt
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from django.db import connection
 
 from planning.calc.recurrence import Overrides, RecurrenceRule
 from planning.models import build_patch
+from planning.planned_transactions.queries.settlements import sum_settled_by_occurrence
 
 
 class PlannedRule(NamedTuple):
@@ -46,16 +48,18 @@ class PlannedRule(NamedTuple):
         return RecurrenceRule(*self[4:10])  # type: ignore[arg-type]
 
 
-# Planned transactions that can have an occurrence in the window, as in `overlapping`, with all their overrides.
+# Planned transactions but invoices that can have an occurrence in the window, with all their overrides.
 _RULES_IN_WINDOW = """
     SELECT p.id, p.account_id, p.amount_value, p.amount_currency, p.start_date, p.frequency, p.interval,
            p.last_day_of_month, p.end_date, p.end_count,
            CASE WHEN p.settled_by = 'category' THEN p.category_id END,
            CASE WHEN p.settled_by = 'category' THEN p.counterparty_id END,
-           o.original_date, o.skipped, o.date, o.amount_value, o.account_id, o.category_id, o.name, o.transaction_id
+           o.original_date, o.skipped, o.date, o.amount_value, o.account_id, o.category_id, o.name
       FROM planning_plannedtransaction AS p
       LEFT JOIN planning_plannedoverride AS o ON o.company_id = p.company_id AND o.planned_id = p.id
-     WHERE p.company_id = %(company)s AND (%(rules)s::uuid[] IS NULL OR p.id = ANY (%(rules)s::uuid[])) AND (
+     WHERE p.company_id = %(company)s AND NOT p.is_closed
+       AND NOT (p.invoice_date IS NOT NULL AND p.frequency IS NULL AND p.settled_by = 'transaction') AND (
+           %(rules)s::uuid[] IS NULL OR p.id = ANY (%(rules)s::uuid[])) AND (
            %(settled_by)s::text IS NULL OR p.settled_by = %(settled_by)s) AND (
            p.start_date <= %(end)s AND (
                p.start_date >= %(start)s OR p.frequency IS NOT NULL AND (p.end_date IS NULL OR p.end_date >= %(start)s))
@@ -66,17 +70,25 @@ _RULES_IN_WINDOW = """
 RULE_COLUMN_COUNT = len(PlannedRule.__annotations__)  # of the rule; the columns of the override follow
 
 
-def iter_planned_rules(
+class RuleWithOverrides(NamedTuple):
+    """A planned transaction, its overrides, and what is paid or written off, by original date."""
+
+    planned: PlannedRule
+    overrides: Overrides
+    settled: Mapping[dt.date, Decimal]
+
+
+def read_planned_rules(
     company_id: UUID,
     start: dt.date,
     end: dt.date,
     *,
     rules: Collection[UUID] | None = None,
     settled_by: str | None = None,
-) -> Iterator[tuple[PlannedRule, Overrides]]:
-    """Yield the planned transactions that can have an occurrence in [start, end], each with its overrides.
+) -> list[RuleWithOverrides]:
+    """Return the planned transactions that can have an open occurrence in [start, end], without invoices.
 
-    One statement.
+    Two statements.
 
     Args:
         rules: ids to read; None: all.
@@ -92,6 +104,13 @@ def iter_planned_rules(
     with connection.cursor() as cursor:
         cursor.execute(_RULES_IN_WINDOW, parameters)
         fetched_rows = cursor.fetchall()
+    settled: defaultdict[UUID, dict[dt.date, Decimal]] = defaultdict(dict)
+    for (planned_id, day), amount in sum_settled_by_occurrence(company_id, {row[0] for row in fetched_rows}).items():
+        settled[planned_id][day] = amount
+    rules_with_overrides = []
     for columns, rows in groupby(fetched_rows, key=lambda row: row[:RULE_COLUMN_COUNT]):
         override_rows = (row[RULE_COLUMN_COUNT:] for row in rows)
-        yield PlannedRule(*columns), {day: patch for day, *values in override_rows if (patch := build_patch(values))}
+        overrides = {day: patch for day, *values in override_rows if (patch := build_patch(values))}
+        planned = PlannedRule(*columns)
+        rules_with_overrides.append(RuleWithOverrides(planned, overrides, settled.get(planned.id, {})))
+    return rules_with_overrides

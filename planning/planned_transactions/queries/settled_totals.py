@@ -2,7 +2,8 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -14,46 +15,63 @@ from ledger.models import AccountType, Categorization
 from ledger.money.calc.fx import RateTable
 from ledger.money.rates import get_rate_table
 from planning.calc.planned_totals import BookedAmount, OccurrenceKey, PlannedTotal, compute_settled_amounts
-from planning.calc.recurrence import Overrides, expand_occurrences
-from planning.models import PlannedOverride, PlannedTransaction, SettledBy
-from planning.planned_transactions.queries.planned_rules import PlannedRule, iter_planned_rules
+from planning.calc.recurrence import expand_occurrences
+from planning.calc.settlements import NOTHING, SettledAmount
+from planning.models import PlannedTransaction, SettledBy, Settlement
+from planning.planned_transactions.queries.open_invoices import list_open_invoices
+from planning.planned_transactions.queries.planned_rules import RuleWithOverrides, read_planned_rules
+from planning.planned_transactions.queries.settlements import find_settled_amounts
 
 CategoryMonth = tuple[dt.date, UUID]
-SettledAmounts = Mapping[OccurrenceKey, Decimal]
+SettledAmounts = Mapping[OccurrenceKey, SettledAmount]
+ZERO = Decimal(0)
 NOTHING_SETTLED: SettledAmounts = {}
 SETTLED_BY_TRANSFER = {AccountType.CREDIT_CARD, AccountType.TRANSIT}
 
 
 def load_settled_amounts(
-    rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, rates: RateTable | None = None
+    rows: Iterable[PlannedTransaction],
+    *,
+    start: dt.date,
+    end: dt.date,
+    today: dt.date,
+    rates: RateTable | None = None,
+    settled_amounts: SettledAmounts | None = None,
 ) -> SettledAmounts:
-    """Return what is booked of planned totals in [start, end], among them those of `rows`.
+    """Return what is settled of planned transactions, and what is booked of planned totals in [start, end].
 
-    No statement if none of the rows is a planned total.
+    One statement, and four more if any of the rows is a planned total.
+
+    Args:
+        settled_amounts: what is settled of the rows, where the caller knows it.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    companies = {row.company_id for row in rows if row.is_total}
-    settled: dict[OccurrenceKey, Decimal] = {}
-    for company_id in companies:
-        rules = iter_planned_rules(
+    rows = list(rows)
+    settled = find_settled_amounts(rows) if settled_amounts is None else {**settled_amounts}
+    for company_id in {row.company_id for row in rows if row.is_total}:
+        rules = read_planned_rules(
             company_id, get_first_day_of_month(start), get_last_day_of_month(end), settled_by=SettledBy.CATEGORY
         )
-        settled |= find_settled_amounts_of_rules(
-            company_id, list(rules), start=start, end=end, rates=get_rate_table() if rates is None else rates
+        booked_amounts = find_booked_amounts_of_rules(
+            company_id, rules, start=start, end=end, today=today, rates=get_rate_table() if rates is None else rates
         )
+        for key, amount in booked_amounts.items():
+            other = settled.get(key, NOTHING)
+            settled[key] = replace(other, paid=other.paid + amount)
     return settled
 
 
-def find_settled_amounts_of_rules(
+def find_booked_amounts_of_rules(
     company_id: UUID,
-    rules: Sequence[tuple[PlannedRule, Overrides]],
+    rules: Sequence[RuleWithOverrides],
     *,
     start: dt.date,
     end: dt.date,
+    today: dt.date,
     rates: RateTable,
-) -> SettledAmounts:
+) -> dict[OccurrenceKey, Decimal]:
     """Return what is booked of each occurrence of a company's planned totals in the months of [start, end].
 
     `rules` are all planned totals that reach these months. Occurrences without bookings are absent. Amounts
@@ -63,53 +81,69 @@ def find_settled_amounts_of_rules(
         MissingRate: a currency has no exchange rate.
     """
     settled: dict[OccurrenceKey, Decimal] = {}
-    for totals, booked in load_totals_with_bookings(company_id, rules, start=start, end=end):
+    for totals, booked in load_totals_with_bookings(company_id, rules, start=start, end=end, today=today):
         settled |= compute_settled_amounts(totals, booked, rates=rates)
     return settled
 
 
 def load_totals_with_bookings(
-    company_id: UUID, rules: Sequence[tuple[PlannedRule, Overrides]], *, start: dt.date, end: dt.date
+    company_id: UUID, rules: Sequence[RuleWithOverrides], *, start: dt.date, end: dt.date, today: dt.date
 ) -> list[tuple[list[PlannedTotal], list[BookedAmount]]]:
     """Return the open planned totals of each category and month in [start, end] that has bookings, oldest first.
 
-    `rules` are all planned totals that reach these months. One statement.
+    An open invoice is part of the total of its category and month, and counts as booked there, so that it is expected
+    once. `rules` are all planned totals that reach these months. Two statements, and two more with open invoices.
     """
     if not rules:
         return []
     first, last = get_first_day_of_month(start), get_last_day_of_month(end)
-    counterparty_ids = {planned.counterparty_id for planned, _ in rules if planned.counterparty_id}
+    counterparty_ids = {each.planned.counterparty_id for each in rules if each.planned.counterparty_id}
     booked = sum_booked_by_category_month(
         company_id, list_planned_category_ids(rules), counterparty_ids, start=first, end=last
     )
+    for month, category_id, amount in list_invoice_amounts(company_id, end=last, today=today):
+        if month >= first:
+            booked.setdefault((month, category_id), []).append(amount)
     totals = group_planned_totals(rules, months={month for month, _ in booked})
     return [(totals[key], booked[key]) for key in sorted(booked) if key in totals]
 
 
-def list_planned_category_ids(rules: Iterable[tuple[PlannedRule, Overrides]]) -> set[UUID]:
+def list_invoice_amounts(
+    company_id: UUID, *, end: dt.date, today: dt.date
+) -> Iterator[tuple[dt.date, UUID, BookedAmount]]:
+    """Yield (month, category, amount) of open invoices with a category; overdue ones are expected today."""
+    for invoice in list_open_invoices(company_id, end=end):
+        if invoice.category_id is not None:
+            day = max(invoice.expected.date, today)
+            amount = BookedAmount(day, invoice.amount, invoice.currency, invoice.account_id, invoice.counterparty_id)
+            yield get_first_day_of_month(day), invoice.category_id, amount
+
+
+def list_planned_category_ids(rules: Iterable[RuleWithOverrides]) -> set[UUID]:
     """Return the categories of planned totals and of their overrides."""
     category_ids: set[Any] = set()
-    for planned, overrides in rules:
-        category_ids.add(planned.category_id)
-        category_ids |= {patch.get("category_id") for patch in overrides.values()}
+    for each in rules:
+        category_ids.add(each.planned.category_id)
+        category_ids |= {patch.get("category_id") for patch in each.overrides.values()}
     return category_ids - {None}
 
 
 def sum_booked_by_category_month(
     company_id: UUID, category_ids: Iterable[UUID], counterparty_ids: Iterable[UUID], *, start: dt.date, end: dt.date
 ) -> dict[CategoryMonth, list[BookedAmount]]:
-    """Return what is booked in the categories, by month: what counts in the P&L and settles no occurrence.
+    """Return what is booked in the categories, by month: what counts in the P&L and settles nothing but invoices.
 
-    Only the counterparties in ``counterparty_ids`` are told apart; amounts of all others are added up without one.
+    An invoice is part of the total, so its payment counts here. Only the counterparties in ``counterparty_ids`` are
+    told apart; amounts of all others are added up without one.
     """
-    settling_overrides = PlannedOverride.objects.filter(
+    other_settlements = Settlement.objects.filter(
         company=OuterRef("company"), transaction=OuterRef("transaction")
-    )
+    ).exclude(planned__invoice_date__isnull=False, planned__frequency=None, planned__settled_by=SettledBy.TRANSACTION)
     rows = (
         Categorization.objects.for_company(company_id)
         .counted_in_results()
         .filter(category__in=list(category_ids), transaction__date__range=(start, end))
-        .exclude(Exists(settling_overrides))
+        .exclude(Exists(other_settlements))
         .values_list(
             "category_id",
             "transaction__date",
@@ -138,27 +172,28 @@ def sum_booked_by_category_month(
 
 
 def group_planned_totals(
-    rules: Iterable[tuple[PlannedRule, Overrides]], *, months: Iterable[dt.date]
+    rules: Iterable[RuleWithOverrides], *, months: Iterable[dt.date]
 ) -> Mapping[CategoryMonth, list[PlannedTotal]]:
     """Return the open occurrences of planned totals by month and category."""
     totals: defaultdict[CategoryMonth, list[PlannedTotal]] = defaultdict(list)
     for month in months:
-        for planned, overrides in rules:
+        for planned, overrides, settled in rules:
             for occurrence in expand_occurrences(
                 planned.recurrence_rule(), overrides, window_start=month, window_end=get_last_day_of_month(month)
             ):
-                if occurrence.skipped or occurrence.transaction_id is not None:
+                patch: Any = occurrence.patch
+                amount = patch.get("amount_value", planned.amount) - settled.get(occurrence.original_date, ZERO)
+                if occurrence.skipped or not amount:
                     continue
-                patch = occurrence.patch
                 category_id = patch.get("category_id", planned.category_id)
                 total = PlannedTotal(
                     planned.id,
                     occurrence.original_date,
                     occurrence.date,
-                    patch.get("amount_value", planned.amount),  # type: ignore[arg-type]
+                    amount,
                     planned.currency,
-                    patch.get("account_id", planned.account_id),  # type: ignore[arg-type]
+                    patch.get("account_id", planned.account_id),
                     planned.counterparty_id,
                 )
-                totals[month, category_id].append(total)  # type: ignore[index]
+                totals[month, category_id].append(total)
     return totals

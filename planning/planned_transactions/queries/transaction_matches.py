@@ -1,13 +1,13 @@
 """Transactions that match open occurrences: proposals, candidates, and automatic settlement of equal amounts."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q
-from django.db.models.functions import Abs
+from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Abs, Coalesce
 
 from companies.change import CompanyChange
 from companies.closed_periods import is_closed
@@ -19,14 +19,14 @@ from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.queries.transfer_candidates import build_day_range, compute_days_apart
 from planning.calc.settlement_matching import BookedTransaction, OpenOccurrence, SettlementMatch, match_occurrences
 from planning.forecast.queries import PlannedFlow, iter_planned_flows
-from planning.models import PlannedOverride, PlannedTransaction, SettledBy
+from planning.models import PlannedOverride, PlannedTransaction, SettledBy, Settlement
 from planning.planned_transactions.queries.occurrences import (
     PlannedOccurrence,
     check_occurrence_window,
     limit_occurrences,
 )
 from planning.planned_transactions.settled_categories import categorize_settling_transactions
-from planning.planned_transactions.settlements import touch_settling_transactions
+from planning.planned_transactions.settlements import recompute_closed, touch_settling_transactions
 
 MAX_MATCH_DAYS = 10  # between the occurrence and the transaction
 AMOUNT_TOLERANCE = Decimal("0.10")
@@ -87,16 +87,21 @@ def match_open_occurrences(
 
 
 def list_settlement_candidates(*, planned: PlannedTransaction, occurrence: PlannedOccurrence) -> list[Transaction]:
-    """List up to 15 transactions that could settle an occurrence, whatever their amount.
+    """List up to 15 transactions that could settle an occurrence, whatever their amount, if anything is left of them.
 
     Nearest amounts first, then nearest days. They are on its account, or on any if it has none, in its
-    direction, and at most 60 days away. One statement.
+    direction, and at most 60 days away. `used_value` is what they settle elsewhere. One statement.
     """
-    amount, day = Decimal(occurrence.amount_value), occurrence.date
-    rows = exclude_unsuitable_transactions(
-        Transaction.objects.for_company(planned.company_id).filter(
-            date__range=extend_window(day, day, MAX_CANDIDATE_DAYS)
-        )
+    amount, day = Decimal(occurrence.open_amount_value), occurrence.date
+    settlements = Settlement.objects.for_company(planned.company_id).filter(transaction=OuterRef("id")).order_by()
+    used = settlements.values("transaction").annotate(used=Sum("transaction_amount_value")).values("used")
+    rows = (
+        Transaction.objects.for_company(planned.company_id)
+        .filter(date__range=extend_window(day, day, MAX_CANDIDATE_DAYS))
+        .booked()
+        .without_initial_balances()
+        .annotate(used_value=Coalesce(Subquery(used), Decimal(0)))
+        .exclude(used_value=F("amount_value"))
     )
     rows = rows.filter(amount_value__gt=0) if amount > 0 else rows.filter(amount_value__lt=0)
     if occurrence.account_id:
@@ -106,8 +111,8 @@ def list_settlement_candidates(*, planned: PlannedTransaction, occurrence: Plann
 
 def exclude_unsuitable_transactions(rows: Any) -> Any:
     """Keep the transactions that can settle an occurrence: booked, no initial balance, settling none yet."""
-    settling_overrides = PlannedOverride.objects.filter(company=OuterRef("company"), transaction=OuterRef("id"))
-    return rows.booked().without_initial_balances().exclude(Exists(settling_overrides))
+    settlements = Settlement.objects.filter(company=OuterRef("company"), transaction=OuterRef("id"))
+    return rows.booked().without_initial_balances().exclude(Exists(settlements))
 
 
 def iter_unsettled_transactions(rows: Any) -> Iterator[BookedTransaction]:
@@ -139,7 +144,7 @@ def settle_booked_transactions(*, change: CompanyChange, rows: Any) -> None:
     rules_to_settle = PlannedTransaction.objects.for_company(company.id).filter(
         auto_settle=True, settled_by=SettledBy.TRANSACTION
     )
-    patched = PlannedOverride.objects.for_company(company.id).filter(amount_value__isnull=False, transaction=None)
+    patched = PlannedOverride.objects.for_company(company.id).filter(amount_value__isnull=False)
     amounts = set(rules_to_settle.values_list("amount_value").union(patched.values_list("amount_value")))
     if not amounts:
         return
@@ -191,34 +196,55 @@ def filter_rules_by_amount(plans: Any, transactions: list[BookedTransaction], *,
 
 
 def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
-    """Store the pairs as settlements, with one audit entry; other overrides of the occurrences stay."""
+    """Store pairs of equal amount and currency as settlements, with one audit entry."""
     company, context = change.company, change.context
     rows = [
-        PlannedOverride(
+        Settlement(
             company_id=company.id,
             planned_id=pair.occurrence.planned_id,
             original_date=pair.occurrence.original_date,
             transaction_id=pair.transaction.id,
+            amount_value=pair.transaction.amount,
+            transaction_amount_value=pair.transaction.amount,
         )
         for pair in pairs
     ]
-    PlannedOverride.objects.bulk_create(
-        rows,
-        update_conflicts=True,
-        unique_fields=["company", "planned", "original_date"],
-        update_fields=["transaction"],
-    )
+    Settlement.objects.bulk_create(rows)
+    recompute_closed(company.id, {row.planned_id for row in rows})
     plans = PlannedTransaction.objects.for_company(company.id).filter(id__in={row.planned_id for row in rows})
     plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
     invoiced_ids = set(plans.filter(invoice_date__isnull=False).values_list("id", flat=True))
     touch_settling_transactions(
         change, [row.transaction_id for row in rows if row.planned_id in invoiced_ids], periods_changed=True
     )
+    categorize_settling_transactions(change, [row.transaction_id for row in rows if row.transaction_id])
+    invoices = {row.id: row for row in plans.invoices()}
+    record_paid_invoices(change, invoices, rows)
+    rows = [row for row in rows if row.planned_id not in invoices]
+    if not rows:
+        return
     logged_pairs = [
-        {"planned_id": row.planned_id, "date": row.original_date, "transaction_id": row.transaction_id}
+        {
+            "planned_id": row.planned_id,
+            "date": row.original_date,
+            "transaction_id": row.transaction_id,
+            "amount_value": row.amount_value,
+        }
         for row in rows[:MAX_LOGGED_PAIRS]
     ]
     after = {"settled": len(rows), "pairs": logged_pairs}
     entry = change.record_bulk("plannedTransactions.settled", "plannedTransaction", after=after)
     link_audit_entry(change, entry, {row.transaction_id for row in rows if row.transaction_id})
-    categorize_settling_transactions(change, [row.transaction_id for row in rows if row.transaction_id])
+
+
+def record_paid_invoices(
+    change: CompanyChange, invoices: Mapping[UUID, PlannedTransaction], rows: Iterable[Settlement]
+) -> None:
+    """Record in the audit log which invoices were paid; one entry each."""
+    for row in rows:
+        if row.transaction_id is None or row.planned_id not in invoices:
+            continue
+        settlement = {"transaction_id": row.transaction_id, "amount_value": row.amount_value}
+        settlements = {"settlements": {row.original_date.isoformat(): [settlement]}}
+        entry = change.record(invoices[row.planned_id], "invoice.paid", before={}, after=settlements)
+        link_audit_entry(change, entry, {row.transaction_id})

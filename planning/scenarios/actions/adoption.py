@@ -23,14 +23,17 @@ from planning.plan.item_states import build_item_state
 from planning.plan.queries import build_plan_item
 from planning.planned_transactions.actions.overrides import store_override_rows
 from planning.planned_transactions.actions.planned_transactions import list_settling_transaction_ids
+from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.settlements import touch_settling_transactions
 from planning.scenarios.actions.change_checks import encode_json
 from planning.scenarios.actions.scenarios import ScenarioAdopted
 from planning.scenarios.queries import (
     AddedPlanned,
     LoadedScenario,
+    apply_patches,
     build_planned_state,
     find_planned_targets,
+    find_settled_days,
     load_scenario,
     parse_columns,
 )
@@ -126,7 +129,9 @@ def lock_planned_transactions(change: CompanyChange, planned_ids: Any) -> list[P
     locked = list(rows.select_for_update(of=("self",)).order_by("id"))
     for planned in locked:
         planned.company = change.company
-    return attach_overrides(locked)
+    attach_overrides(locked)
+    attach_expected_dates(locked)
+    return locked
 
 
 def change_planned_transactions(
@@ -134,8 +139,11 @@ def change_planned_transactions(
 ) -> dict[str, dict[str, Any]]:
     """Store the changes of planned transactions; return by id what differs, as [before, after]."""
     differences, count = dict[str, dict[str, Any]](), 0
-    for planned in lock_planned_transactions(change, find_planned_targets(change.company.id, loaded.changes)):
-        before = build_planned_state(planned, {day: row.to_patch() for day, row in planned.overrides.items()})
+    targets = find_planned_targets(change.company.id, loaded.changes)
+    settled_days = find_settled_days(change.company.id, targets)
+    for planned in lock_planned_transactions(change, targets):
+        patches = {day: row.to_patch() for day, row in planned.overrides.items()}
+        before = build_planned_state(planned, patches, settled_days=settled_days.get(planned.id, ()))
         after = loaded.change_state(before, window=window)
         days = compare_overrides(before.overrides, after.overrides)
         columns = compare_columns(before, after)
@@ -182,7 +190,7 @@ def store_planned_changes(
 ) -> None:
     """Store columns and override patches; an empty patch removes the override."""
     is_changed = planned.apply_changes(change.context, **columns)
-    if store_override_rows(change, planned, patches, removed=set()) and not is_changed:
+    if store_override_rows(planned, patches, removed=set()) and not is_changed:
         planned.mark_updated(change.context)
 
 
@@ -194,13 +202,13 @@ def add_planned_transactions(change: CompanyChange, loaded: LoadedScenario, *, w
             continue
         planned = added.planned
         planned.company = change.company
+        attach_expected_dates([apply_patches(planned, added.patches)])
         state = loaded.change_state(build_planned_state(planned, added.patches), window=window, after=position)
+        planned.overrides = {}
         planned.amount_value, planned.pass_through_tax_amount = state.amount, state.tax
         planned.end_date, planned.end_count = state.rule.end_date, state.rule.count
         change.insert(planned)
-        store_override_rows(
-            change, planned, {day: dict(patch) for day, patch in state.overrides.items()}, removed=set()
-        )
+        store_override_rows(planned, {day: dict(patch) for day, patch in state.overrides.items()}, removed=set())
         added_ids.append(str(planned.id))
     return added_ids
 

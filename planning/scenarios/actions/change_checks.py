@@ -168,10 +168,6 @@ def build_added_columns(company: Company, body: str, values: dict[str, Any]) -> 
     planned = PlannedTransaction(company=company)
     planned.overrides = {}
     columns, patches = validate_planned_transaction_values(planned, parsed)
-    settled = [day for day, patch in patches.items() if patch.get("transaction_id")]
-    if settled:
-        message = _("A planned transaction of a scenario cannot be settled.")
-        raise ValidationFailed([(f"#/overrides/{day}/transactionId", "contradicts_kind", message) for day in settled])
     return {
         "columns": {**columns, "source": PlannedSource.API},
         "patches": {day.isoformat(): patch for day, patch in patches.items()},

@@ -99,7 +99,7 @@ def format_day_cell(text):
     """A row's name of the page as the file writes it, where it is a day or a month."""
     for pattern, written in (("%d %b %Y", "%Y-%m-%d"), ("%b %Y", "%Y-%m")):
         try:
-            return datetime.strptime(text, pattern).strftime(written)
+            return datetime.strptime(text.removesuffix(" (incomplete)"), pattern).strftime(written)
         except ValueError:
             continue
     return text

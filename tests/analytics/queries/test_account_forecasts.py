@@ -11,6 +11,7 @@ from tests.analytics.reports.test_overview import parse_key_figures, sign_in
 from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
+NOTICE = re.compile(r'class="notice (?:warning|error)"[^>]*>(.*?)</(?:p|li)>')
 QUERY = "forecastBalanceTimeSeries"
 NOTHING = "No planned transactions yet. Add some to see a forecast."
 
@@ -68,7 +69,7 @@ def test_pages_warn_if_one_account_goes_below_zero_but_total_cash_does_not(api, 
     books.book(bank, "5000.00", format_day(-5))
     create_planned_transaction(api, payroll, "-400.00", format_day(7))
     html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
-    (notice,) = (each for each in re.findall(r'<p class="notice" role="status">(.*?)</p>', html) if "below" in each)
+    (notice,) = (each for each in NOTICE.findall(html) if "below" in each)
     day = TODAY + timedelta(days=7)
     assert f'<a href="/app/companies/{acme.id}/accounts/{payroll}">Payroll goes below zero</a>' in notice
     assert f"from {day:%-d %b %Y}: lowest −€400 on {day:%-d %b %Y}." in notice
@@ -85,7 +86,7 @@ def test_pages_tell_since_when_an_account_is_below_zero(api, alice, acme, books,
         books.book(savings, amount, format_day(days))
     create_planned_transaction(api, savings, "-5.00", format_day(7))
     html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
-    (notice,) = (each for each in re.findall(r'<p class="notice" role="status">(.*?)</p>', html) if "below" in each)
+    (notice,) = (each for each in NOTICE.findall(html) if "below" in each)
     since, lowest = TODAY - timedelta(days=42), TODAY + timedelta(days=7)
     assert "Savings is below zero" in notice
     assert f"since {since:%-d %b %Y}: lowest −€55 on {lowest:%-d %b %Y}." in notice

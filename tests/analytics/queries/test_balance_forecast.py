@@ -71,9 +71,9 @@ def test_forecast_counts_overdue_occurrences_for_sixty_days(api, ask, books, ban
     create_planned_transaction(api, bank, "-4.00", format_day(-1))
     create_planned_transaction(api, bank, "-8.00", format_day(0))
     settled = books.book(bank, "-16.00", format_day(-5))["id"]
-    create_planned_transaction(
-        api, bank, "-16.00", format_day(-5), overrides={format_day(-5): {"transactionId": settled}}
-    )
+    paid = create_planned_transaction(api, bank, "-16.00", format_day(-5), autoSettle=False)
+    body = {"date": format_day(-5), "transactionId": settled}
+    assert api.post(f"planned_transactions/{paid['id']}/settle", body).status_code == 200
     create_planned_transaction(api, bank, "-32.00", format_day(-5), overrides={format_day(-5): {"skipped": True}})
     found = ask(QUERY, endDate=format_day(2))
     assert found["overdue"] == {"count": 2, "value": -6}

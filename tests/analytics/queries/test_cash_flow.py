@@ -138,8 +138,12 @@ def test_cash_flow_forecast_excludes_settled_skipped_transit_occurrences(api, as
     transit = books.account(name="Stripe", type="transit")
     paid = books.book(bank, "-3.00", str(TODAY))["id"]
     days = [TODAY + timedelta(days=n) for n in range(1, 5)]
-    overrides = {str(days[0]): {"transactionId": paid}, str(days[1]): {"skipped": True}}
-    create_planned_transaction(api, bank, "-3.00", days[0], recurrence={"frequency": "day"}, overrides=overrides)
+    overrides = {str(days[1]): {"skipped": True}}
+    daily = create_planned_transaction(
+        api, bank, "-3.00", days[0], recurrence={"frequency": "day"}, overrides=overrides
+    )
+    body = {"date": str(days[0]), "transactionId": paid}
+    assert api.post(f"planned_transactions/{daily['id']}/settle", body).status_code == 200
     create_planned_transaction(api, transit, "-4.00", days[0], recurrence={"frequency": "day"})
     create_planned_transaction(api, None, "8.00", days[2])
     found = ask("forecastCashFlowTimeSeries", endDate=str(days[3]))
@@ -222,11 +226,11 @@ def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, day
                 assert answer.status_code in (200, 409)
     came, still = {}, {}
     for each in api.get("planned_transactions/due", asked).json():
-        group = came if each["state"] == "settled" else still
+        group = came if each["state"] == "paid" else still
         group[each["plannedTransactionId"], each["originalDate"]] = Decimal(each["amountValue"])
     assert sorted((*key, value) for key, value in (came | still).items()) == sorted(everything)
-    rows = [row for row in api.get("transactions", {"limit": 1000}).json() if row["settles"]]
-    told = {(row["settles"]["plannedTransactionId"], row["settles"]["date"]) for row in rows}
+    rows = [row for row in api.get("transactions", {"limit": 1000}).json() if row["settlements"]]
+    told = {(each["plannedTransactionId"], each["date"]) for row in rows for each in row["settlements"]}
     assert len(rows) == len(told)
     assert {key for key in told if key in {each[:2] for each in everything}} == came.keys()
     found = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": interval}).json()

@@ -66,7 +66,7 @@ def test_receipts_of_a_planned_monthly_total_are_not_expected_again(api, ask, ba
     receive("13000.00", "2026-02-12", revenue)
     planned = plan_total(api, bank, "33500.00", "2026-02-10", revenue)
     assert list_open(api, planned) == {"2026-02-10": "500.00"}
-    assert list_due(api) == {"2026-02-10": ("overdue", "500.00"), "2026-03-10": ("due", "33500.00")}
+    assert list_due(api) == {"2026-02-10": ("overdue", "500.00"), "2026-03-10": ("open", "33500.00")}
     found = ask(QUERY, endDate="2026-03-31")
     assert found["overdue"] == {"count": 1, "value": 500}
     balances = map_nonzero_points(found["projected"])
@@ -75,7 +75,7 @@ def test_receipts_of_a_planned_monthly_total_are_not_expected_again(api, ask, ba
     flows = ask("forecastCashFlowTimeSeries", startDate="2026-02-01", endDate="2026-03-31")
     assert map_nonzero_points(flows["plannedInflow"]) == {"2026-02-21": 500, "2026-03-10": 33_500}
     receive("600.00", "2026-02-19", revenue)
-    assert list_due(api)["2026-02-10"] == ("settled", "0.00")
+    assert list_due(api)["2026-02-10"] == ("paid", "0.00")
     assert ask(QUERY, endDate="2026-03-31")["overdue"] == {"count": 0, "value": 0}
 
 
@@ -86,7 +86,7 @@ def test_planned_total_lapses_at_end_of_month(api, ask, bank, on, revenue, recei
     on(date(2026, 2, 28))
     assert list_due(api)["2026-02-10"] == ("overdue", "200.00")
     on(date(2026, 3, 1))
-    assert list_due(api) == {"2026-03-10": ("due", "300.00")}
+    assert list_due(api) == {"2026-03-10": ("open", "300.00")}
     assert list_open(api, planned) == {"2026-02-10": "200.00"}, "what did not come is told, but expected no longer"
     found = ask(QUERY, endDate="2026-03-05")
     assert (found["overdue"]["count"], found["plannedInflow"]) == (0, 0)
@@ -184,7 +184,7 @@ def test_planned_total_is_not_matched_or_settled_by_import(api, books, bank, on,
     plan_total(api, bank, "100.00", "2026-02-10", revenue)
     row = {"accountId": bank, "date": "2026-02-10", "fromTo": "x", "description": "", "amountValue": "100.00"}
     assert api.post("transactions/import", {"transactions": [row]}).status_code == 200
-    assert api.get("transactions").json()[0]["settles"] is None
+    assert api.get("transactions").json()[0]["settlements"] == []
     window = {"startDate": "2026-02-01", "endDate": "2026-02-28"}
     assert api.post("planned_transactions/matches", window).json() == []
 
@@ -192,12 +192,11 @@ def test_planned_total_is_not_matched_or_settled_by_import(api, books, bank, on,
 def test_open_amounts_of_single_planned_transaction(api, books, bank, on):
     on(TWENTIETH)
     settled = books.book(bank, "-95.00", "2026-02-05")["id"]
-    rent = create_planned_transaction(
-        api, bank, "-100.00", "2026-02-01", recurrence={"frequency": "month"},
-        overrides={"2026-02-01": {"transactionId": settled}},
-    )  # fmt: skip
+    rent = create_planned_transaction(api, bank, "-100.00", "2026-02-01", recurrence={"frequency": "month"})
+    body = {"date": "2026-02-01", "transactionId": settled}
+    assert api.post(f"planned_transactions/{rent['id']}/settle", body).status_code == 200
     assert rent["settledBy"] == "transaction"
-    assert list_open(api, rent, end="2026-03-31") == {"2026-02-01": "0.00", "2026-03-01": "-100.00"}
+    assert list_open(api, rent, end="2026-03-31") == {"2026-02-01": "-5.00", "2026-03-01": "-100.00"}
 
 
 def test_planned_total_requires_category(api, bank, revenue):

@@ -121,3 +121,15 @@ def test_overview_links_cash_runway_and_comparison_to_cash_bridge(viewer, acme, 
     assert html.count(f'{page}months=12&comparison=previousPeriod">Cash bridge</a>') == 2
     assert html.count(f'{page}startDate={first}&endDate={end}">Cash bridge</a>') == 1
     assert "Net includes card spending, but no transfers, loans, opening balances or exchange rates." in html
+
+
+def test_cash_bridge_can_be_downloaded(viewer, acme, bank, books):
+    books.book(bank, "100.00", str(TODAY))
+    path = f"/app/companies/{acme.id}/change-of-cash"
+    query = f"startDate={TODAY}&endDate={TODAY}&comparison=previousPeriod"
+    html = viewer.get(f"{path}?{query}").content.decode()
+    assert f'href="{path}.csv?{query.replace("&", "&amp;")}"' in html
+    lines = viewer.get(f"{path}.csv?{query}").content.decode().splitlines()
+    assert lines[0].startswith(f"Description,{TODAY} – {TODAY},")
+    assert lines[1] == "Opening cash,0.00,0.00"
+    assert lines[-1] == "Closing cash,100.00,0.00"

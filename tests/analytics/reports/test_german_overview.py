@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 
 from analytics.charts import profit_and_loss_sections, recurring_revenue_sections
 from analytics.charts.amount_format import format_axis_amount, format_compact_amount
-from analytics.reports.profit_and_loss import format_period_heading
+from analytics.reports.period_headings import format_period_heading
 from companies.locales import LANGUAGES, get_locale, use_locale
 from companies.models import AuditContext
 from notifications import notify

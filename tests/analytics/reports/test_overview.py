@@ -10,6 +10,7 @@ from django.test import Client
 from companies.models import Membership
 from companies.permissions import Role
 from ledger.accounts import actions
+from ledger.calc.months import get_last_day_of_month
 from ledger.models import Account
 from ledger.transactions.actions import transactions
 from tests import factories
@@ -17,6 +18,7 @@ from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 MONTH = TODAY.replace(day=1)
+RUNNING = f"{MONTH:%b %Y}" if get_last_day_of_month(TODAY) == TODAY else f"{MONTH:%b %Y} (incomplete)"
 CASH = ["Cash balance", "Cash flow"]
 RESULTS = ["Revenue and expenses", "Plan vs. actual"]
 RECURRING = ["Committed MRR", "Committed MRR bridge"]
@@ -84,7 +86,7 @@ def test_overview_cash_flow_shows_actual_and_planned_separately(api, alice, acme
     planned = {"accountId": bank, "name": "Rent", "startDate": str(get_next_month()), "amountValue": "-80.00"}
     assert api.post("planned_transactions", planned).status_code == 201
     flow = find_section(get_overview(alice, acme), "Cash flow")
-    assert parse_table_rows(flow)[f"{MONTH:%b %Y}"] == ["500.00", "0.00", "0.00", "0.00", "500.00"]
+    assert parse_table_rows(flow)[RUNNING] == ["500.00", "0.00", "0.00", "0.00", "500.00"]
     assert parse_table_rows(flow)[f"{get_next_month():%b %Y}"] == ["0.00", "0.00", "0.00", "80.00", "−80.00"]
     assert flow.count('class="bar s-inflow"') == 1
     assert flow.count('class="bar s-planned-outflow"') == 1
@@ -102,7 +104,7 @@ def test_overview_shows_revenue_next_to_expenses(api, alice, acme, bank, books):
         body = {"selection": selection, "categoryId": categories[key]}
         assert api.post("transactions/categorize", body).status_code == 200
     shown = find_section(get_overview(alice, acme), "Revenue and expenses")
-    assert parse_table_rows(shown)[f"{MONTH:%b %Y}"] == [
+    assert parse_table_rows(shown)[RUNNING] == [
         "300.00", "300.00", "0.00", "0.00", "0.00", "120.00", "120.00", "0.00", "0.00", "0.00", "180.00",
     ]  # fmt: skip
     assert re.findall(r"</svg>([^<]+)</li>", shown) == ["Recurring", "Cost of revenue"]
@@ -120,7 +122,7 @@ def test_committed_mrr_counts_from_committed_date(api, alice, acme):
     assert parse_key_figures(html)["MRR"] == ["€0", "at the end of the month"]
     assert parse_key_figures(html)["Committed MRR"][0] == "€90"
     assert parse_key_figures(html)["Contracted customers"] == ["1", "+1 this month"]
-    assert parse_table_rows(find_section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["90.00", "1"]
+    assert parse_table_rows(find_section(html, "Committed MRR"))[RUNNING] == ["90.00", "1"]
 
 
 def test_overview_runway_is_cash_divided_by_burn_of_last_whole_months(api, alice, acme, bank):
@@ -182,7 +184,7 @@ def test_overview_in_yen_has_no_decimals(alice):
     member = factories.make_member(tokyo, "yuki@tokyo.example")
     html = get_overview(member, tokyo)
     assert parse_key_figures(html)["Cash"][0] == "¥0"
-    assert parse_table_rows(find_section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["0", "0"]
+    assert parse_table_rows(find_section(html, "Committed MRR"))[RUNNING] == ["0", "0"]
 
 
 def test_overview_of_empty_company_shows_all_sections(alice, acme):
@@ -199,7 +201,7 @@ def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, bo
     create_transaction(api, bank, "-120.00", MONTH)
     create_transaction(api, bank, "30.00", TODAY)
     html = get_overview(alice, acme)
-    notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
+    notice = html.split('<p class="notice info" role="status">')[1].split("</p>")[0]
     address, label = re.findall(r'<a href="([^"]+)">([^<]+)</a>', notice)[0]
     assert (label, notice.partition("</a>, ")[2]) == (
         "2 uncategorized transactions", "€30 in and €120 out not yet in revenue and expenses.",
@@ -216,7 +218,7 @@ def test_uncategorized_notice_counts_remainder_of_partly_split_transaction(api, 
     half = create_transaction(api, bank, "-30.00", MONTH)
     books.split(half, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -20}})
     create_transaction(api, bank, "-7.00", MONTH)
-    notice = get_overview(alice, acme).split('<p class="notice" role="status">')[1].split("</p>")[0]
+    notice = get_overview(alice, acme).split('<p class="notice info" role="status">')[1].split("</p>")[0]
     assert notice.partition("</a>, ")[2] == (
         "€17 out not yet in revenue and expenses. 1 is partly categorized: only its remainder counts here."
     )
@@ -331,7 +333,7 @@ def test_cash_flow_bars_link_to_their_transactions(api, alice, acme, bank, books
     )
     assert books.link(out, into).status_code == 200
     html = get_overview(alice, acme)
-    inflow, outflow, *_ = list_row_links(find_section(html, "Cash flow"), f"{MONTH:%b %Y}")
+    inflow, outflow, *_ = list_row_links(find_section(html, "Cash flow"), RUNNING)
     assert read_list_total(alice, inflow) == ("€320.00", 2)
     assert read_list_total(alice, outflow) == ("−€120.00", 1)
 
@@ -345,7 +347,7 @@ def test_revenue_and_expense_amounts_link_to_their_transactions(api, alice, acme
         part = {"categoryId": books.category(key), "plSplit": {line: float(amount)}}
         books.split(create_transaction(api, bank, amount, MONTH), part)
     shown = find_section(get_overview(alice, acme), "Revenue and expenses")
-    cells = dict(zip(parse_table_rows(shown)[f"{MONTH:%b %Y}"], list_row_links(shown, f"{MONTH:%b %Y}"), strict=False))
+    cells = dict(zip(parse_table_rows(shown)[RUNNING], list_row_links(shown, RUNNING), strict=False))
     assert read_list_total(alice, cells["300.00"]) == ("€300.00", 1)
     assert read_list_total(alice, cells["7.00"]) == ("€7.00", 1)
     assert read_list_total(alice, cells["120.00"]) == ("€120.00", 1)

@@ -1,10 +1,13 @@
 """The page of the profit and loss: every amount is the API's, and leads to rows that add up to it."""
 
+import csv
+import io
+import itertools
 import re
-from collections import defaultdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from html import unescape
+from typing import NamedTuple
 
 import pytest
 
@@ -32,26 +35,42 @@ def shown(furnished):
         yield ChartPage(Company.objects.get(id=made.company_id), made.api_key)
 
 
+class Row(NamedTuple):
+    """A row of the sheet: its cells by (period, part of it)."""
+
+    kind: str
+    name: str
+    cells: dict[tuple[str, str], "Cell"]
+
+
+class Cell(NamedTuple):
+    amount: Decimal | None
+    link: str | None
+
+
 def parse_statement(html):
-    """(periods, rows of (kind, name, cells)); a cell is (actual, planned, before, link)."""
-    table = html.split('<section class="card statement"')[1].split("</table>")[0]
-    head = [name.partition("<span")[0] for name in re.findall(r'<th scope="col">(.*?)</th>', table)[1:-1]]
-    found = re.findall(r'<tr class="of-(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', table)
-    return head, [
-        (kind, unescape(name), [parse_cell(text) for text in cells.split("</td>")[:-1]]) for kind, name, cells in found
+    """(headings of the periods, rows) of the sheet; without parts the amounts are under "Actual"."""
+    table = html.split('<div class="statement">')[1].split("</table>")[0]
+    head, body = table.split("</thead>")
+    periods, parts, *_ = [*re.findall(r"<tr>(.*?)</tr>", head, re.S), ""]
+    columns = [
+        (" ".join(re.split(r"<[^>]+>", inside)).split(), int((re.search(r'colspan="(\d+)"', tag) or [0, 1])[1]))
+        for tag, inside in re.findall(r"<th (.*?)>(.*?)</th>", periods)[1:]
     ]
+    names = [(" ".join(words), None) for words, width in columns for _ in range(width)]
+    part_names = iter(re.findall(r"<th [^>]*>(.*?)</th>", parts)) if parts else itertools.repeat("Actual")
+    keys = [(name, next(part_names)) for name, _ in names]
+    rows = [
+        Row(kind, unescape(name), dict(zip(keys, map(parse_cell, re.findall(r"<td.*?</td>", cells)), strict=True)))
+        for kind, name, cells in re.findall(r'<tr class="of-(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', body)
+    ]
+    return list(dict.fromkeys(name for name, _ in keys)), rows
 
 
 def parse_cell(text):
     link = re.search(r'href="([^"]+)"', text)
-    actual = re.sub(r"<span.*", "", text)
-    plan, before = (re.search(rf">{word} ([−\d.,]+)", text) for word in ("plan", "previously"))
-    return (
-        Decimal(format_plain_cell(re.sub(r"<[^>]+>", "", actual))),
-        Decimal(format_plain_cell(plan[1])) if plan else Decimal(0),
-        Decimal(format_plain_cell(before[1])) if before else None,
-        link and unescape(link[1]),
-    )
+    amount = re.sub(r"<[^>]+>", "", re.sub(r"<span class=.meta.*?</span>", "", text))
+    return Cell(Decimal(amount.replace(",", "")) if amount else None, link and unescape(link[1]))
 
 
 def format_heading(month, interval):
@@ -63,71 +82,152 @@ def format_heading(month, interval):
     begins, ends = max(start, add_months(MONTH, -11)), min(get_last_day_of_month(add_months(start, length - 1)), last)
     since = begins != start and f"{begins.day} {begins:%b}"
     until = ends != get_last_day_of_month(add_months(start, length - 1)) and f"to {ends.day} {ends:%b}"
-    name = ", ".join(filter(None, [names[interval], until or (since and f"from {since}")]))
-    return f"{name} (in progress)" if ends == last != TODAY else name
+    name = " ".join(filter(None, [names[interval], until or (since and f"from {since}")]))
+    return f"{name} in progress" if ends == last != TODAY else name
 
 
 @pytest.mark.parametrize(
     ("interval", "comparison"),
-    [("month", None), ("month", "previousYear"), ("quarter", "previousPeriod"), ("year", None)],
+    [("month", None), ("month", "plan"), ("month", "previousYear"), ("quarter", "previousPeriod"), ("year", None)],
 )
 def test_profit_and_loss_page_amounts_match_api_and_linked_transactions(shown, interval, comparison):
     chosen = f"&comparison={comparison}" if comparison else ""
-    answer = shown.client.get(f"{shown.path}/profit-and-loss?months=12&interval={interval}{chosen}")
+    answer = shown.client.get(f"{shown.path}/profit-and-loss?months=12&interval={interval}{chosen}&unit=cents")
     head, rows = parse_statement(answer.content.decode())
     told = shown.ask(
         "profitAndLoss", startMonth=f"{add_months(MONTH, -11):%Y-%m}", endMonth=f"{MONTH:%Y-%m}", interval=interval,
-        **({"comparison": comparison} if comparison else {}),
+        **({"comparison": comparison} if comparison not in {None, "plan"} else {}),
     )  # fmt: skip
     found, line = {}, ""
-    for kind, name, cells in rows:
-        if kind == "line":
-            line = NAMES[name]
-        if kind == "category":
-            found |= {(line, name, period): cells[place] for place, period in enumerate(head)}
-            assert cells[-1][0] == sum(each[0] for each in cells[:-1])
+    for row in rows:
+        line = NAMES[row.name] if row.kind == "line" else line
+        if row.kind == "category":
+            found[line, row.name] = row.cells
+            total = sum(row.cells[period, "Actual"].amount for period in head[:-1])
+            assert row.cells["Total", "Actual"].amount == total
     for row in told:
-        actual, planned, before, link = found[
-            row["plType"], row["categoryName"], format_heading(row["month"], interval)
-        ]
-        assert (actual, planned, before) == tuple(
-            map(to_decimal, (row["actual"], row["planned"], row["comparisonActual"]))
-        )
-        assert bool(link) is bool(actual)
-    linked = [(key, cells) for key, cells in found.items() if cells[3]]
+        cells, period = found[row["plType"], row["categoryName"]], format_heading(row["month"], interval)
+        sign = -1 if SIGNS.get(row["plType"]) == -1 else 1
+        assert cells[period, "Actual"].amount == sign * to_decimal(row["actual"])
+        assert bool(cells[period, "Actual"].link) is bool(row["actual"])
+        if comparison == "plan":
+            planned, variance = to_decimal(row["planned"]), row["variance"]
+            assert cells[period, "Plan"].amount == (sign * planned if planned else None)
+            assert cells[period, "Variance"].amount == (None if variance is None else sign * to_decimal(variance))
+        elif comparison:
+            ((before, change),) = [
+                (cells[period, part].amount, cells[period, "Change"].amount)
+                for each, part in cells
+                if each == period and part not in {"Actual", "Change"}
+            ]
+            assert before == sign * to_decimal(row["comparisonActual"])
+            assert change == cells[period, "Actual"].amount - before
+    linked = [cell for cells in found.values() for cell in cells.values() if cell.link]
     assert len(linked) > len(head)
-    for _, (actual, _, _, link) in linked[:: max(len(linked) // 12, 1)]:
-        page = shown.client.get(link).content.decode()
+    for cell in linked[:: max(len(linked) // 12, 1)]:
+        page = shown.client.get(cell.link).content.decode()
         said = re.search(r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong>', page)[1]
-        assert Decimal(format_plain_cell(said.replace("€", ""))) == actual, link
-    check_sums(rows)
+        assert abs(Decimal(format_plain_cell(said.replace("€", "")))) == abs(cell.amount), cell.link
+    check_subtotals(rows)
 
 
-def check_sums(rows):
-    sums, lines = defaultdict(list), [Decimal(0)] * 7
-    for kind, name, cells in rows:
-        if kind == "line":
-            lines[list(NAMES.values()).index(NAMES[name])] = cells[0][0]
-        if kind == "sum":
-            sums[name] = cells[0][0]
+def check_subtotals(rows):
+    """Every subtotal is the sum of the lines above it, since costs are negative."""
+    lines, subtotals = {}, {}
+    for row in rows:
+        amount = next(iter(row.cells.values())).amount
+        if row.kind == "line":
+            lines[NAMES[row.name]] = amount
+        if row.kind == "sum":
+            subtotals[row.name] = amount
     for name, count in ROWS_ABOVE_SUBTOTAL.items():
-        kept = zip(list(SIGNS.values())[:count], lines, strict=False)
-        assert sums[name] == sum(sign * amount for sign, amount in kept)
+        assert subtotals[name] == sum(lines.get(line, 0) for line in list(SIGNS)[:count])
+
+
+def plan_hosting(api, books, month, value=3000):
+    amount = {"type": "fixed", "amount": {"value": value, "currency": "EUR"}}
+    hosting = books.category("hosting")
+    item = {"month": f"{month:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
+    assert api.post("plan_items", item).status_code == 201
+    return hosting
+
+
+def get_statement(user, company, query):
+    return sign_in(user).get(f"/app/companies/{company.id}/profit-and-loss?{query}").content.decode()
 
 
 @pytest.mark.parametrize(("query", "planned"), [("", {}), ("&toDate=true", {"toDate": True})])
 def test_profit_and_loss_page_uses_full_month_plan_by_default(api, alice, acme, bank, books, query, planned):
-    hosting = books.category("hosting")
-    amount = {"type": "fixed", "amount": {"value": 3000, "currency": "EUR"}}
-    item = {"month": f"{MONTH:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
-    assert api.post("plan_items", item).status_code == 201
-    html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?months=6{query}").content.decode()
+    plan_hosting(api, books, MONTH)
     (row,) = api.post(
         "data/profitAndLoss", {"startMonth": f"{MONTH:%Y-%m}", "endMonth": f"{MONTH:%Y-%m}", **planned}
     ).json()
     assert planned or row["planned"] == 3000
-    _, rows = parse_statement(html)
-    assert next(cells for kind, _, cells in rows if kind == "category")[-2][1] == to_decimal(row["planned"])
+    head, rows = parse_statement(get_statement(alice, acme, f"months=6&comparison=plan&unit=cents{query}"))
+    category = next(each for each in rows if each.kind == "category")
+    assert category.cells[head[-2], "Plan"].amount == -to_decimal(row["planned"])
+
+
+def test_later_months_show_their_plan_and_are_marked(api, alice, acme, bank, books):
+    """The total counts them; beside a plan it does not, since nothing can be compared yet."""
+    hosting = plan_hosting(api, books, MONTH, value=100)
+    books.split(create_transaction(api, bank, "-70.00", MONTH), {"categoryId": hosting, "plSplit": {"cogs": -70}})
+    days = f"startDate={MONTH}&endDate={get_last_day_of_month(add_months(MONTH, 2))}"
+    head, rows = parse_statement(get_statement(alice, acme, days))
+    later = [f"{add_months(MONTH, ahead):%b %Y} plan" for ahead in (1, 2)]
+    assert head == [format_heading(f"{MONTH:%Y-%m}", "month"), *later, "Total with plan"]
+    result = next(row for row in rows if row.name == "Result")
+    assert [cell.amount for cell in result.cells.values()] == [-70, -100, -100, -270]
+    head, rows = parse_statement(get_statement(alice, acme, f"{days}&comparison=plan"))
+    category = next(row for row in rows if row.kind == "category")
+    assert head[-1] == "Total so far"
+    assert [category.cells["Total so far", part].amount for part in ("Actual", "Plan", "Variance")] == [-70, -100, 30]
+    assert [part for period, part in category.cells if period in later] == ["Plan", "Plan"]
+
+
+def test_unit_and_sign_of_amounts_are_remembered(api, alice, acme, bank, books):
+    books.split(
+        create_transaction(api, bank, "-1234.56", MONTH),
+        {"categoryId": books.category("hosting"), "plSplit": {"cogs": "-1234.56"}},
+    )
+    client = sign_in(alice)
+
+    def read_result(query=""):
+        html = client.get(f"/app/companies/{acme.id}/profit-and-loss?{query}").content.decode()
+        return re.findall(r"<td[^>]*>(.*?)</td>", html.split(">Result<")[1])[-1]
+
+    assert read_result() == "-1,235"
+    assert read_result("unit=cents") == "-1,234.56"
+    assert read_result("negative=parentheses") == "(1,234.56)"
+    assert read_result("unit=thousands") == "(1.2)"
+    assert read_result("unit=pounds&negative=red") == "(1.2)"
+    assert read_result("unit=whole&negative=minus") == "-1,235"
+
+
+def test_csv_download_has_the_amounts_of_the_page_to_the_cent(api, alice, acme, bank, books):
+    hosting = plan_hosting(api, books, MONTH, value=1000)
+    books.split(
+        create_transaction(api, bank, "-1234.56", MONTH), {"categoryId": hosting, "plSplit": {"cogs": "-1234.56"}}
+    )
+    client = sign_in(alice)
+    html = client.get(f"/app/companies/{acme.id}/profit-and-loss?months=6&comparison=plan").content.decode()
+    answer = client.get(unescape(re.search(r'href="([^"]+\.csv[^"]*)"', html)[1]))
+    assert answer["Content-Disposition"] == 'attachment; filename="profit-and-loss.csv"'
+    head, *rows = csv.reader(io.StringIO(answer.content.decode()))
+    assert head[-3:] == ["Total Actual", "Total Plan", "Total Variance"]
+    assert all(len(row) == len(head) for row in rows)
+    assert next(row for row in rows if row[0] == "Hosting")[-3:] == ["-1234.56", "-1000.00", "-234.56"]
+    assert next(row for row in rows if row[0] == "Result")[-3:] == ["-1234.56", "-1000.00", "-234.56"]
+
+
+def test_every_cell_of_the_page_is_one_number_for_a_spreadsheet(shown):
+    for query in ("", "comparison=plan", "comparison=previousYear", "unit=cents&negative=parentheses"):
+        html = shown.client.get(f"{shown.path}/profit-and-loss?{query}").content.decode()
+        cells = re.findall(r"<td[^>]*>(.*?)</td>", html.split('<div class="statement">')[1].split("</table>")[0])
+        texts = [re.sub(r"<[^>]+>", "", re.sub(r"<span class=.meta.*?</span>", "", cell)) for cell in cells]
+        assert len(texts) > 100
+        assert [text for text in texts if not re.fullmatch(r"|-?[\d,]+(\.\d+)?|\([\d,.]+\)", text)] == []
+    shown.client.get(f"{shown.path}/profit-and-loss?unit=whole&negative=minus")
 
 
 def test_partial_period_heading_states_its_dates(alice, acme, books, bank, api):
@@ -141,21 +241,10 @@ def test_partial_period_heading_states_its_dates(alice, acme, books, bank, api):
     )
     head, _ = parse_statement(html.content.decode())
     end = get_last_day_of_month(TODAY)
-    until = "" if end.month == 12 else f", to {end.day} {end:%b}"
-    until += "" if end == TODAY else " (in progress)"
-    since = "" if start.month == 1 else f", from 1 {start:%b}"
-    assert head == [f"{start.year}{since}", f"{TODAY.year}{until}"]
-
-
-def test_page_says_that_later_months_are_planned_only(alice, acme):
-    def get_page(query):
-        return sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?{query}").content.decode()
-
-    ahead = get_page(f"startDate={MONTH}&endDate={get_last_day_of_month(add_months(MONTH, 1))}")
-    assert f"This page ends with {MONTH:%b %Y}. Later months are planned only." in ahead
-    assert f'href="/app/companies/{acme.id}/plan?startMonth={MONTH:%Y-%m}">Show the financial plan' in ahead
-    for query in ("", "months=6", f"startDate={MONTH}&endDate={get_last_day_of_month(MONTH)}"):
-        assert "This page ends with" not in get_page(query)
+    until = "" if end.month == 12 else f" to {end.day} {end:%b}"
+    until += "" if end == TODAY else " in progress"
+    since = "" if start.month == 1 else f" from 1 {start:%b}"
+    assert head == [f"{start.year}{since}", f"{TODAY.year}{until}", "Total"]
 
 
 def test_heading_states_the_compared_part_of_a_quarter(alice, acme, books, bank, api):
@@ -166,7 +255,7 @@ def test_heading_states_the_compared_part_of_a_quarter(alice, acme, books, bank,
         books.split(row, {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 70}})
     query = f"startDate={add_months(quarter, -3)}&endDate={TODAY}&interval=quarter&comparison=previousPeriod"
     html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?{query}").content.decode()
-    before, current = re.findall(r'<th scope="col">(.*?)</th>', html)[1:-1]
+    before, current, _total = parse_statement(html)[0]
     assert "compared with" not in before
     end = get_last_day_of_month(add_months(MONTH, -3))
     is_whole = MONTH.month % 3 == 0
@@ -177,31 +266,26 @@ def test_heading_states_the_compared_part_of_a_quarter(alice, acme, books, bank,
 @pytest.mark.parametrize("shown_for_past", [False, True])
 def test_past_totals_show_plan_percentage_if_enabled_for_company(api, alice, acme, books, bank, shown_for_past):
     assert api.put("", {"plShowPlanningPercentageForPastMonths": shown_for_past}).status_code == 200
-    hosting, past = books.category("hosting"), add_months(MONTH, -1)
-    amount = {"type": "fixed", "amount": {"value": 100, "currency": "EUR"}}
-    item = {"month": f"{past:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
-    assert api.post("plan_items", item).status_code == 201
+    past = add_months(MONTH, -1)
+    hosting = plan_hosting(api, books, past, value=100)
     for month in (past, MONTH):
         books.split(create_transaction(api, bank, "-70.00", month), {"categoryId": hosting, "plSplit": {"cogs": -70}})
-    html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?months=6").content.decode()
-    table = html.split('<section class="card statement"')[1].split("</table>")[0]
-    rows = re.findall(r'<tr class="of-(\w+)">(.*?)</tr>', table)
-    assert {"line", "category", "sum"} == {kind for kind, _ in rows}
-    for _, row in rows:
-        *_, last, running, _ = row.split("<td>")
-        assert "plan" in last
-        assert ("%" in last) is shown_for_past
-        assert "%" in running
+    head, rows = parse_statement(get_statement(alice, acme, "months=6&comparison=plan"))
+    assert {"line", "category", "sum"} == {row.kind for row in rows}
+    for row in rows:
+        assert ((head[-3], "%") in row.cells) is shown_for_past
+        assert row.cells[head[-2], "%"].amount == 30
+        assert (head[-1], "%") not in row.cells
 
 
 def test_profit_and_loss_links_to_uncategorized_transactions(api, alice, acme, bank):
     create_transaction(api, bank, "-120.00", MONTH)
     html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode()
-    address, said = re.search(r'class="notice" role="status"><a href="([^"]+)">([^<]+)</a>', html).groups()
+    address, said = re.search(r'class="notice info" role="status"><a href="([^"]+)">([^<]+)</a>', html).groups()
     assert said == "1 uncategorized transaction"
     assert "120.00" in sign_in(alice).get(unescape(address)).content.decode()
     assert read_list_total(alice, f"{address}&amp;total=true") == ("−€120.00", 1)
-    nothing = html.split("No data for this period")[1].split("</section>")[0]
+    nothing = html.split("No data for this period")[1].split("</main>")[0]
     assert f'href="/app/companies/{acme.id}/inbox"' in nothing
 
 
@@ -234,5 +318,5 @@ def test_amounts_have_no_links_without_transaction_permission(api, acme, bank, b
     )
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["financials:read"])
     _, rows = parse_statement(sign_in(dan).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode())
-    amounts = next(cells for kind, _, cells in rows if kind == "category")[-2]
-    assert (amounts[0], amounts[3]) == (70, None)
+    cell = list(next(row.cells for row in rows if row.kind == "category").values())[-2]
+    assert (cell.amount, cell.link) == (-70, None)

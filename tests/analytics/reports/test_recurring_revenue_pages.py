@@ -1,6 +1,9 @@
 """Recurring revenue on pages: each figure that of the API to the cent, and everything that a member may do there."""
 
+import csv
+import io
 import re
+from decimal import Decimal
 from html import unescape
 
 import pytest
@@ -131,14 +134,50 @@ def test_recurring_revenue_summary_compares_with_another_month(viewer, api, acme
 @pytest.mark.parametrize("measure", ["revenue", "customers"])
 def test_cohort_table_matches_api(viewer, api, acme, told, measure):
     asked = {"startMonth": "2023-12", "endMonth": "2024-12", "measure": measure}
-    found = parse_table_rows(viewer.get(build_page_path(acme), asked), "cohorts")
+    found = parse_table_rows(viewer.get(build_page_path(acme), asked | {"unit": "cents"}), "cohorts")
     for row, cohort in zip(found, api.post("data/cohorts", asked).json(), strict=True):
         start = format_number(cohort["start"]) if measure == "revenue" else str(cohort["start"])
         marks = [] if not cohort["start"] else [
-            f"{mark['percentage']:,.2f} % {format_number(mark['value']) if measure == 'revenue' else mark['value']}"
+            f"{Decimal(str(mark['percentage'])):,.1f} "
+            f"{format_number(mark['value']) if measure == 'revenue' else mark['value']}"
             for mark in cohort["values"]
         ]  # fmt: skip
-        assert row[1:] == [start, *marks]
+        assert [cell for cell in row[1:] if cell] == [start, *marks]
+
+
+def test_cohorts_can_be_downloaded(viewer, api, acme, told):
+    asked = {"startMonth": "2023-12", "endMonth": "2024-12"}
+    answer = viewer.get(build_page_path(acme, "/cohorts.csv"), asked)
+    head, *rows = csv.reader(io.StringIO(answer.content.decode()))
+    assert head[:3] == ["Start month", "EUR", "0"]
+    for row, cohort in zip(rows, api.post("data/cohorts", asked | {"measure": "revenue"}).json(), strict=True):
+        assert row[1] == f"{cohort['start']:.2f}"
+        assert len(row) == len(head)
+
+
+def test_customers_can_be_downloaded(viewer, acme, told):
+    assert (
+        f'href="{build_page_path(acme, "/customers.csv")}"'
+        in viewer.get(build_page_path(acme, "/customers")).content.decode()
+    )
+    answer = viewer.get(build_page_path(acme, "/customers.csv"))
+    head, *rows = csv.reader(io.StringIO(answer.content.decode()))
+    assert head == ["Customer", "Since", "Subscriptions", "MRR (EUR)"]
+    assert {row[0] for row in rows} == {"Initech", "Hooli", "Globex", "Umbrella"}
+    assert next(row for row in rows if row[0] == "Initech")[1:] == ["2023-03", "1", "150.00"]
+
+
+def test_figures_lead_to_the_events_of_their_months(viewer, api, acme, told):
+    html = viewer.get(build_page_path(acme), {"startMonth": "2024-01", "endMonth": "2024-12"}).content.decode()
+    links = {unescape(link) for link in re.findall(r'href="([^"]*/events\?[^"]+)"', html)}
+    months = {f"2024-{month:02}" for month in range(1, 13)}
+    assert months <= {re.search(r"startMonth=(\S{7})", link)[1] for link in links}
+    whole_year = next(link for link in links if "startMonth=2024-01&endMonth=2024-12" in link)
+    seen = get_page_text(viewer.get(whole_year))
+    assert "Events from Jan 2024 to Dec 2024." in seen
+    may = viewer.get(next(link for link in links if "startMonth=2024-05&endMonth=2024-05" in link))
+    days = [each["effectiveDate"] for each in api.get("subscription_events?limit=1000").json()]
+    assert may.content.decode().count('<td class="date">') == len([day for day in days if day[:7] == "2024-05"]) == 1
 
 
 def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, told):

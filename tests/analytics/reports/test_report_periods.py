@@ -126,7 +126,14 @@ def test_cash_plan_months_count_only_cash_accounts(api, books, bank, shown):
         if each["date"] == str(NEXT)
     ]  # fmt: skip
     assert point["value"] == -70
-    assert f"{NEXT:%b %Y} €30.00 €100.00 −€70.00" in extract_text(shown("/planned"))
+    html = shown("/planned?unit=cents")
+    rows = dict(re.findall(r'<tr class="of-(?:line|sum)"><th scope="row">(.*?)</th>(.*?)</tr>', html))
+    months = [name.strip() for name in re.findall(r'<th scope="col"[^>]*>([^<]*)', html)]
+    place = months.index(f"{NEXT:%b %Y}") - months.index("Month") - 1
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", rows[name])[place] for name in ("In", "Out", "Net")]
+    assert cells == ["30.00", "-100.00", "-70.00"]
+    csv_url = re.search(r'href="([^"]*planned\.csv[^"]*)"', html)[1]
+    assert "Net," in shown(csv_url[csv_url.index("/planned.csv") :])
 
 
 def test_inbox_overview_and_cash_plan_count_same_overdue_payments(api, books, bank, shown):
@@ -152,7 +159,7 @@ def test_uncategorized_notice_covers_the_months_shown(path, api, bank, shown):
     last = MONTH - timedelta(days=1)
     create_transaction(api, bank, "-500.00", last)
     html = shown(f"{path}?startDate={add_months(MONTH, -3)}&endDate={last.replace(day=20)}")
-    notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
+    notice = html.split('<p class="notice info" role="status">')[1].split("</p>")[0]
     assert "1 uncategorized transaction<" in notice
     assert f"endDate={last}" in notice
 

@@ -9,6 +9,7 @@ from django.test import Client
 from companies.pages.guides import GUIDES, resolve_guide_link
 
 NOT_SHOWN = {  # page of docs/ that is not shown, and why
+    "adding-a-field": "for who writes the code",
     "asvs": "for auditors of the code: it names the code's files",
     "backups": "for who runs System: commands of its machine",
     "endpoints": "for who writes the code",

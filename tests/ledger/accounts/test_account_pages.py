@@ -79,6 +79,17 @@ def test_account_pages_hide_balances_without_permission(browser_of, acme, books,
         assert "12.34" not in seen
 
 
+def test_account_list_can_be_downloaded(viewer, books, bank, acme, one_dollar_is_80_cents):
+    books.book(bank, "12.50")
+    books.book(books.account(name="=Dollars", defaultCurrency="USD"), "100.00", currency="USD")
+    html = viewer.get(f"/app/companies/{acme.id}/accounts").content.decode()
+    assert f'href="/app/companies/{acme.id}/accounts.csv"' in html
+    lines = viewer.get(f"/app/companies/{acme.id}/accounts.csv").content.decode().splitlines()
+    assert lines[0] == "Account,Type,Currency,Balance,In EUR"
+    assert "'=Dollars,Bank,USD,100.00,80.00" in lines
+    assert any(line.endswith("Bank,EUR,12.50,12.50") for line in lines)
+
+
 def test_account_list_without_exchange_rate_shows_notice_and_no_conversion(viewer, books, acme, monkeypatch):
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     books.book(dollars, "5.00", str(TODAY))

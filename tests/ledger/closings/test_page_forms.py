@@ -47,7 +47,14 @@ CLOSING_FORMS = {"closings", "closing"}  # they close more months and reopen the
 # Sent without a form, for no page shows one here.
 SENT_DIRECTLY = {
     *("account-delete", "counterparty-delete", "demonstration-reset", "document-attach", "document-detach"),
-    *("import-undo", "occurrence-restore", "occurrence-skip", "occurrence-unsettle", "plan-undo"),
+    *(
+        "import-undo",
+        "occurrence-restore",
+        "occurrence-skip",
+        "occurrence-unsettle",
+        "occurrence-write-off",
+        "plan-undo",
+    ),
     *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver"),
 }
 REFUSED = {

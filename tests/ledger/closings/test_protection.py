@@ -459,7 +459,7 @@ def test_automatic_settling_moves_nothing_into_a_closed_month(api, books, bank, 
     answer = api.post("transactions/import", {"transactions": [row]})
     assert answer.status_code == 200, answer.content
     [stored] = api.get("transactions", {"q": "Shop"}).json()
-    assert stored["settles"] is None
+    assert stored["settlements"] == []
 
 
 def test_recognition_by_invoice_is_free_while_no_closed_figure_changes(api, closed):

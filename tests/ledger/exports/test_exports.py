@@ -184,7 +184,7 @@ def test_export_is_sent_as_attachment(api, three, name):
     assert len(read_stream(answer)) > 0
 
 
-@pytest.mark.parametrize("name", TABLES + JOURNALS)
+@pytest.mark.parametrize("name", ["transactions.csv", *JOURNALS])
 def test_export_is_streamed(api, three, name):
     """The first piece goes out before any transaction is read, so no length can be announced."""
     answer = api.get(f"exports/{name}")

@@ -183,7 +183,7 @@ def test_inbox_settles_a_planned_match_in_one_step(api, books, bank, site, brows
     action = re.search(r'action="([^"]+/settle)"', page.content.decode())[1]
     done = site.client.post(action, {"transactionId": row, "from": "inbox"})
     assert (done.status_code, done["Location"].partition("?")[0]) == (303, f"{site.base}/inbox")
-    assert books.read(row)["settles"]["plannedTransactionId"] == planned
+    assert books.read(row)["settlements"][0]["plannedTransactionId"] == planned
     assert "Matches" not in get_page_text(site.get("inbox"))
 
 

@@ -79,9 +79,9 @@ def test_undo_restores_an_expected_occurrence(api, books, bank, site):  # noqa: 
     done = site.client.post(
         f"{site.base}/planned/{rent}/occurrences/{day}/settle", {"transactionId": paid, "from": "inbox"}, follow=True
     )
-    assert books.read(paid)["settles"]
+    assert books.read(paid)["settlements"]
     _, page = submit_form(site, find_undo_form(done))
-    assert books.read(paid)["settles"] is None
+    assert books.read(paid)["settlements"] == []
     assert "Matches" in get_page_text(page)
 
 

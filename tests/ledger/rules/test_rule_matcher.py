@@ -154,9 +154,9 @@ def test_repetitive_text_is_matched_quickly():
     """Ten thousand letters that nearly match, at each of their places: a search that starts anew takes their square."""
     text, value = "a" * 10_000, "a" * 199 + "b"
     matcher = RuleMatcher([(operator, RuleConditions(text=TextCondition(operator, value))) for operator in OPERATORS])
-    began = time.perf_counter()
+    began = time.process_time()
     assert matcher.find_first(build_movement(text, f"{text} {text}")) is None
-    assert time.perf_counter() - began < 0.2
+    assert time.process_time() - began < 0.5
 
 
 def count_calls(act):

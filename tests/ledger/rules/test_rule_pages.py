@@ -50,6 +50,12 @@ def test_narrowed_rule_is_saved_without_confirmation(api, books, bank, split, si
     assert (answer.status_code, len(api.get("categorization_rules").json())) == (303, 1)
 
 
+def test_rule_page_without_rules_says_so(site):
+    page = get_page_text(site.client.get(f"{site.base}/rules"))
+    assert "No rules yet" in page
+    assert "No planned transactions yet" not in page
+
+
 def test_rule_list_shows_tax(site, typed):
     assert site.client.post(f"{site.base}/rules/new", typed | {"tax": "19"}).status_code == 303
     assert "19 % tax" in get_page_text(site.get("rules"))

@@ -76,5 +76,5 @@ def test_history_shows_automatic_settlement(api, books, bank, pages):
     plan = {"accountId": bank, "name": "Rent", "startDate": "2026-03-15", "amountValue": "-80.00"}
     assert api.post("planned_transactions", plan).status_code == 201
     row = books.book(bank, "-80.00")["id"]
-    assert books.read(row)["settles"]
+    assert books.read(row)["settlements"]
     assert "settled a planned transaction with it." in get_page_text(pages.get(f"/{row}"))

@@ -50,7 +50,7 @@ FIELDS = [
     "createdUserId",
     "lastUpdatedTime",
     "lastUpdatedUserId",
-    "settles",
+    "settlements",
     "categorizations",
     "externalId",
     "importId",

@@ -230,18 +230,17 @@ def test_override_changes_only_named_fields():
         "account_id": "a",
         "category_id": "c",
         "name": "Rent",
-        "transaction_id": "t",
     }
     [changed] = expand_occurrences(MONTHLY, {date(2024, 2, 29): patch}, **FEBRUARY)
     assert changed.overridden
     assert not changed.skipped
     assert changed.date == changed.original_date == date(2024, 2, 29)
-    assert (changed.amount_value, changed.account_id, changed.category_id, changed.name, changed.transaction_id) == (
-        Decimal("-5.00"), "a", "c", "Rent", "t",
+    assert (changed.amount_value, changed.account_id, changed.category_id, changed.name) == (
+        Decimal("-5.00"), "a", "c", "Rent",
     )  # fmt: skip
     [plain] = expand_occurrences(MONTHLY, {}, **FEBRUARY)
     assert not plain.overridden
-    assert plain.amount_value is plain.account_id is plain.category_id is plain.name is plain.transaction_id is None
+    assert plain.amount_value is plain.account_id is plain.category_id is plain.name is None
 
 
 @given(

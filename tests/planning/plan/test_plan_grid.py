@@ -84,7 +84,7 @@ def parse_undo_form(client, answer):
 
 
 def test_grid_cell_plans_one_month(owner, api, acme, office):
-    answer = fill_cells(owner, acme, {(office, "ga", 2): "1200.50", (office, "ga", 3): "-5"})
+    answer = fill_cells(owner, acme, {(office, "ga", 2): "1200.50", (office, "ga", 3): "+5"})
     assert answer.status_code == 303
     assert list_plan_items(api) == [("2026-03", 1200.5, 0, None), ("2026-04", -5, 0, None)]
     assert list_planned(api, office) == {"2026-03": 1200.5, "2026-04": -5}
@@ -92,7 +92,7 @@ def test_grid_cell_plans_one_month(owner, api, acme, office):
     assert "2 amounts saved." in get_page_text(saved)
     shown, rows = parse_grid_form(saved)
     row = rows[f"{office}:ga"]
-    assert [shown[f"c{row}-{number}"] for number in (1, 2, 3)] == ["", "1200.50", "-5.00"]
+    assert [shown[f"c{row}-{number}"] for number in (1, 2, 3)] == ["", "-1201", "+5"]
 
 
 def test_only_changed_cells_are_stored_and_audited(owner, api, acme, office):
@@ -127,7 +127,7 @@ def test_cell_totals_are_exact_with_other_currencies_and_growth(owner, api, acme
     assert (found["2026-05"], found["2026-06"]) == (123.45, 1)
 
 
-CELLS = st.dictionaries(st.integers(0, 11), st.sampled_from(["", "0", "1", "33.33", "-7.5", "100"]), max_size=5)
+CELLS = st.dictionaries(st.integers(0, 11), st.sampled_from(["", "0", "1", "33.33", "+7.5", "100"]), max_size=5)
 
 
 @given(first=CELLS, second=CELLS, rules=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 4)), max_size=3))
@@ -147,7 +147,8 @@ def test_grid_undo_restores_earlier_values(db, browser_of, make_api, first, seco
         answer = fill_cells(client, company, {(category, "ga", number): text for number, text in cells.items()})
         found = list_planned(api, category)
         for number, month in enumerate(MONTHS):
-            wanted = float(cells[number] or 0) if number in cells else before.get(month, 0)
+            typed = cells.get(number, "").replace("+", "-") or "0"  # with a plus sign it is money back
+            wanted = float(typed) if number in cells else before.get(month, 0)
             assert found.get(month, 0) == wanted
         if AuditEntry.objects.for_company(company.id).filter(entity_type="planItem").count() > logged:
             press_undo(client, company, answer)
@@ -250,7 +251,7 @@ def test_grid_is_read_only_without_write_permission(viewer, api, acme, office):
     assert "data-plan" in html
     assert "<input" not in html[html.index("data-plan") :].replace("csrfmiddlewaretoken", "").split("<table>")[1]
     assert "General and administration" in html
-    assert "€1,200.00" in html
+    assert "-1,200" in html
     assert viewer.post(build_page_path(acme), {}).status_code == 403
 
 
@@ -294,3 +295,64 @@ def test_grid_queries_do_not_grow_with_items(owner, api, acme, office, django_as
 def test_invalid_undo_timestamp_undoes_nothing(owner, acme, changed):
     answer = owner.post(f"/app/companies/{acme.id}/plan/undo", {"changed": changed, "startMonth": "2026-01"})
     assert answer.status_code in (303, 409)
+
+
+# ---------------------------------------------------------------------------------------------- signs, units, subtotals
+
+
+@pytest.mark.parametrize(
+    ("text", "planned"), [("-250", 250), ("(250)", 250), ("250", 250), ("−250", 250), ("+250", -250), ("", 0)]
+)
+def test_amount_in_a_row_of_costs_is_a_cost_with_minus_or_without_sign(owner, api, acme, office, text, planned):
+    fill_cells(owner, acme, {(office, "ga", 0): "7"})
+    fill_cells(owner, acme, {(office, "ga", 0): text})
+    assert list_planned(api, office).get("2026-01", 0) == planned
+
+
+def test_costs_are_shown_negative_and_can_be_sent_back_unchanged(owner, api, acme, office):
+    fill_cells(owner, acme, {(office, "ga", 0): "250.40", (office, "ga", 1): "+12.60"})
+    before = list_planned(api, office)
+    for query in ("unit=cents&negative=parentheses", "unit=cents&negative=minus", "unit=whole"):
+        path = f"?startMonth=2026-01&{query}"
+        form, rows = parse_grid_form(owner.get(build_page_path(acme, path)))
+        place = rows[f"{office}:ga"]
+        shown = [form[f"c{place}-{number}"] for number in (0, 1)]
+        expected = {
+            "unit=cents&negative=parentheses": ["(250.40)", "+12.60"],
+            "unit=cents&negative=minus": ["-250.40", "+12.60"],
+            "unit=whole": ["-250", "+13"],
+        }
+        assert shown == expected[query]
+        owner.post(build_page_path(acme, path), form)
+        assert list_planned(api, office) == before
+
+
+def read_plan_rows(answer):
+    """Name → texts of the cells of lines and subtotals."""
+    found = re.findall(r'<tr class="of-(?:line|sum)"><th [^>]*>(.*?)</th>(.*?)</tr>', answer.content.decode())
+    return {unescape(name): re.findall(r"<td>(.*?)</td>", cells)[:13] for name, cells in found}
+
+
+def test_plan_has_subtotals_and_csv_download(owner, api, acme, office, hosting):
+    recurring = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "revenueRecurring")
+    cells = {(recurring, "revenue", 0): "1000", (hosting, "cogs", 0): "300.50", (office, "ga", 0): "200"}
+    fill_cells(owner, acme, cells)
+    rows = read_plan_rows(owner.get(build_page_path(acme)))
+    assert [(name, rows[name][0], rows[name][-1]) for name in ("Gross profit", "Operating result", "Result")] == [
+        ("Gross profit", "700", "700"),
+        ("Operating result", "500", "500"),
+        ("Result", "500", "500"),
+    ]
+    assert rows["Cost of revenue"][0] == "-301"
+    text = owner.get(build_page_path(acme, ".csv?startMonth=2026-01")).content.decode()
+    lines = {line.split(",")[0]: line.strip().split(",") for line in text.splitlines()}
+    assert lines["Category"][1::12] == ["Jan 2026", "Total"]
+    assert lines["Operating result"][1] == lines["Operating result"][-1] == "499.50"
+    assert lines["Hosting"][1] == "-300.50"
+
+
+def test_thousands_are_for_reading_only(owner, acme, office):
+    fill_cells(owner, acme, {(office, "ga", 0): "2500"})
+    answer = owner.get(build_page_path(acme, "?startMonth=2026-01&unit=thousands"))
+    assert read_plan_rows(answer)["Result"][0] == "-2.5"
+    assert b'name="c0-0"' not in answer.content

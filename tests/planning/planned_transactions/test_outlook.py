@@ -34,7 +34,9 @@ def test_outlook_builds_only_the_shown_occurrences_of_many_rules(owner, acme, au
     built = []
     build = occurrences.build_planned_occurrence
     for module in (occurrences, outlook):
-        monkeypatch.setattr(module, "build_planned_occurrence", lambda *given: built.append(given) or build(*given))
+        monkeypatch.setattr(
+            module, "build_planned_occurrence", lambda *given, **more: built.append(given) or build(*given, **more)
+        )
     shown = get_page_text(owner.get(build_page_path(acme)))
     assert "5950 more overdue." in shown
     assert len(built) < 1000

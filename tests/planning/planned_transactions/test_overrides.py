@@ -91,8 +91,7 @@ def test_skipped_occurrences_are_omitted_but_still_count(api, body):
     assert list_occurrence_dates(api, made, "2026-01-01", "2026-12-31") == ["2026-01-31", "2026-03-31"]
 
 
-def test_occurrence_is_returned_with_its_overrides(api, rent, account, category, make_transaction):
-    paid = make_transaction(account)
+def test_occurrence_is_returned_with_its_overrides(api, rent, category):
     answer = put_override(
         api,
         rent,
@@ -101,7 +100,6 @@ def test_occurrence_is_returned_with_its_overrides(api, rent, account, category,
         amountValue="-2500.5",
         name="Rent, late",
         categoryId=str(category.id),
-        transactionId=str(paid.id),
     )
     assert answer.json()["overrides"] == {
         "2026-01-31": {
@@ -109,8 +107,14 @@ def test_occurrence_is_returned_with_its_overrides(api, rent, account, category,
             "amountValue": "-2500.50",
             "name": "Rent, late",
             "categoryId": str(category.id),
-            "transactionId": str(paid.id),
         }
+    }
+    nothing = {
+        "basis": "startDate",
+        "settledAmountValue": "0.00",
+        "writtenOffAmountValue": "0.00",
+        "settlements": [],
+        "state": "overdue",
     }
     plain = {"accountId": rent["accountId"], "amountCurrency": "EUR"}
     assert list_occurrences(api, rent, "2026-02-01", "2026-02-28") == [
@@ -120,21 +124,24 @@ def test_occurrence_is_returned_with_its_overrides(api, rent, account, category,
             "name": "Rent, late",
             "categoryId": str(category.id),
             "amountValue": "-2500.50",
-            "openAmountValue": "0.00",
+            "openAmountValue": "-2500.50",
             "overridden": True,
-            "transactionId": str(paid.id),
             **plain,
+            **nothing,
+            "expectedDate": "2026-02-02",
+            "basis": "person",
         },
         {
             "date": "2026-02-28",
+            "expectedDate": "2026-02-28",
             "originalDate": "2026-02-28",
             "name": "Rent",
             "categoryId": None,
             "amountValue": "-2400.00",
             "openAmountValue": "-2400.00",
             "overridden": False,
-            "transactionId": None,
             **plain,
+            **nothing,
         },
     ]
     assert list_occurrence_dates(api, rent, "2026-01-01", "2026-01-31") == []
@@ -152,13 +159,6 @@ def test_override_update_changes_only_sent_fields(api, rent):
     entry = AuditEntry.objects.filter(action="plannedTransaction.overridden").latest("time")
     assert entry.before == {"2026-01-31": {"amount_value": "-1.0000", "name": "Two"}}
     assert entry.after == {"2026-01-31": {"amount_value": "-1.0000"}}
-
-
-def test_override_update_keeps_settling_transaction(api, rent, account, make_transaction):
-    paid = str(make_transaction(account).id)
-    put_override(api, rent, "2026-01-31", transactionId=paid)
-    answer = put_override(api, rent, "2026-01-31", date="2026-02-02")
-    assert answer.json()["overrides"] == {"2026-01-31": {"date": "2026-02-02", "transactionId": paid}}
 
 
 def test_null_values_remove_fields_and_empty_override_is_deleted(api, rent):
@@ -197,7 +197,6 @@ def test_invalid_date_in_the_path_is_not_found(api, rent, day):
         ({"amountValue": "1.001"}, "#/amountValue", "too_many_decimals"),
         ({"accountId": UNKNOWN_ID}, "#/accountId", "unknown_id"),
         ({"categoryId": "x"}, "#/categoryId", "unknown_id"),
-        ({"transactionId": UNKNOWN_ID}, "#/transactionId", "unknown_id"),
         ({"name": ""}, "#/name", "blank"),
     ],
 )
@@ -230,50 +229,32 @@ def test_overrides_update_replaces_all_overrides(api, rent):
     assert entry.before["overrides"] == {"2026-01-31": {"skipped": True}}
 
 
-def test_transaction_settles_only_one_occurrence(api, rent, body, account, make_transaction):
-    paid = str(make_transaction(account).id)
-    assert put_override(api, rent, "2026-01-31", transactionId=paid).status_code == 200
-    assert put_override(api, rent, "2026-01-31", transactionId=paid, name="Again").status_code == 200
-    other = api.post("planned_transactions", body).json()
-    for planned, day in ((rent, "2026-02-28"), (other, "2026-01-31")):
-        before = api.get(build_path(planned)).json()
-        answer = put_override(api, planned, day, transactionId=paid)
-        assert (answer.status_code, answer.json()["code"]) == (409, "transaction_settles_another")
-        assert api.get(build_path(planned)).json() == before
-    answer = api.put(build_path(other), {"overrides": {"2026-01-31": {"transactionId": paid}}})
-    assert answer.json()["code"] == "transaction_settles_another"
-    moved = api.put(build_path(rent), {"overrides": {"2026-02-28": {"transactionId": paid}}})
-    assert list(moved.json()["overrides"]) == ["2026-02-28"]
-
-
-def test_transaction_settling_two_dates_in_one_request_is_rejected(api, body, account, make_transaction):
-    paid = str(make_transaction(account).id)
-    twice = {"2026-01-31": {"transactionId": paid}, "2026-02-28": {"transactionId": paid}}
-    answer = api.post("planned_transactions", body | {"overrides": twice})
-    assert (answer.status_code, answer.json()["code"]) == (409, "transaction_settles_another")
-    assert api.get("planned_transactions").json() == []
+def settle(api: Any, planned: dict[str, Any], day: str, transaction: Any) -> None:
+    answer = api.post(build_path(planned, "/settle"), {"date": day, "transactionId": str(transaction.id)})
+    assert answer.status_code == 200, answer.content
 
 
 def test_deleting_transaction_unsettles_and_keeps_other_overrides(
     api, acme, audit_context, rent, account, make_transaction
 ):
     paid, bare = make_transaction(account), make_transaction(account)
-    put_override(api, rent, "2026-01-31", transactionId=str(paid.id), name="Paid")
-    put_override(api, rent, "2026-02-28", transactionId=str(bare.id))
+    put_override(api, rent, "2026-01-31", name="Paid")
+    settle(api, rent, "2026-01-31", paid)
+    settle(api, rent, "2026-02-28", bare)
     with change_company(acme, context=audit_context) as change:
         delete_transaction_rows(change, [paid.id, bare.id])
     assert PlannedTransaction.objects.get().last_updated_time == audit_context.time
     assert PlannedOverride.objects.count() == 1
     assert api.get(build_path(rent)).json()["overrides"] == {"2026-01-31": {"name": "Paid"}}
     (first, second) = list_occurrences(api, rent, "2026-01-01", "2026-02-28")
-    assert (first["transactionId"], first["overridden"]) == (None, True)
-    assert (second["transactionId"], second["overridden"]) == (None, False)
+    assert (first["settlements"], first["overridden"]) == ([], True)
+    assert (second["settlements"], second["overridden"]) == ([], False)
     assert put_override(api, rent, "2026-02-28", skipped=True).status_code == 200
 
 
 def test_settling_transaction_cannot_be_deleted_in_database(api, rent, account, make_transaction):
     paid = make_transaction(account)
-    put_override(api, rent, "2026-01-31", transactionId=str(paid.id))
+    settle(api, rent, "2026-01-31", paid)
     with pytest.raises(IntegrityError), transaction.atomic():
         paid.delete()
 
@@ -298,21 +279,17 @@ def test_settled_occurrence_counts_by_the_planned_service_period(
         return str(Categorization.objects.get().computed_start_date)
 
     api.put(build_path(rent), {"invoiceDate": "2025-12-15"})
-    put_override(api, rent, "2026-01-31", transactionId=str(paid.id))
+    settle(api, rent, "2026-01-31", paid)
     assert counts_on() == "2025-12-15"
     api.put(build_path(rent), {"invoiceDate": "2025-11-15"})
     assert counts_on() == "2025-11-15"
-    put_override(api, rent, "2026-01-31", name="Not settled", transactionId=None)
+    assert api.post(build_path(rent, "/unsettle"), {"date": "2026-01-31"}).status_code == 200
     assert counts_on() == "2026-01-31"
-    put_override(api, rent, "2026-01-31", transactionId=str(paid.id))
+    settle(api, rent, "2026-01-31", paid)
     assert counts_on() == "2025-11-15"
     api.put(build_path(rent), {"invoiceDate": None})
     assert counts_on() == "2026-01-31"
     api.put(build_path(rent), {"invoiceDate": "2025-12-15"})
-    api.put(build_path(rent), {"invoiceDate": None, "overrides": {}})
-    assert counts_on() == "2026-01-31"
-    api.put(build_path(rent), {"invoiceDate": "2025-12-15"})
-    put_override(api, rent, "2026-01-31", transactionId=str(paid.id))
     assert counts_on() == "2025-12-15"
     assert api.delete(build_path(rent)).status_code == 200
     assert counts_on() == "2026-01-31"
@@ -342,7 +319,7 @@ def test_occurrence_window_may_span_ten_years_up_to_calendar_end(api, rent):
 
 
 def test_occurrence_queries_do_not_grow_with_occurrences(api, rent, django_assert_num_queries):
-    with django_assert_num_queries(3):  # the key, the rule, its overrides
+    with django_assert_num_queries(4):  # the key, the rule, its overrides and settlements
         list_occurrences(api, rent, "2026-01-01", "2035-12-31")
 
 

@@ -112,5 +112,5 @@ def test_planned_total_queries_do_not_grow_with_totals(api, acme, bank, revenue,
     for count in (1, 20):
         for _ in range(count):
             create_planned_total(api, bank, revenue)
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(10):
             assert api.get("planned_transactions/due", window).status_code == 200

@@ -59,7 +59,8 @@ def test_unsettling_keeps_category_that_was_changed_since(api, plan, book, rent)
 def test_automatic_settlement_assigns_category_of_plan(api, plan, book, rent):
     planned = plan(0, categoryId=rent, autoSettle=True)
     paid = book(-1)
-    assert paid["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(0)}
+    (settlement,) = paid["settlements"]
+    assert (settlement["plannedTransactionId"], settlement["date"]) == (planned["id"], format_day(0))
     assert paid["categorizationsAutoAssigned"] is True
     assert get_categories(api, paid) == ([(rent, -100, "plan")], True)
 

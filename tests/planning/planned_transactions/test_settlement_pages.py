@@ -52,8 +52,9 @@ def press_button(client, acme, rent, act, **sent):
 
 
 def get_settling_transaction(api, rent):
-    patch = api.get(f"planned_transactions/{rent}").json()["overrides"].get(str(DUE_DAY), {})
-    return patch.get("transactionId")
+    window = {"startDate": str(DUE_DAY - timedelta(days=40)), "endDate": str(TODAY)}
+    (occurrence,) = api.get(f"planned_transactions/{rent}/occurrences", window).json()
+    return next((each["transactionId"] for each in occurrence["settlements"]), None)
 
 
 def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, book):
@@ -76,7 +77,7 @@ def test_settled_transaction_and_planned_transaction_link_to_each_other(owner, a
     paid = book(0, "-100.00", "Landlord")
     press_button(owner, acme, rent, "settle", transactionId=paid)
     shown = owner.get(f"/app/companies/{acme.id}/transactions/{paid}")
-    assert f"Settles Rent of {format_day(DUE_DAY)}" in get_page_text(shown)
+    assert f"Settles −€100.00 Rent of {format_day(DUE_DAY)}" in get_page_text(shown)
     assert f'href="{build_page_path(acme, f"/{rent}")}"' in shown.content.decode()
     assert (
         f'href="/app/companies/{acme.id}/transactions/{paid}"'
@@ -133,7 +134,7 @@ def test_settlement_matches_require_transaction_permission(browser_of, acme, api
         assert str(paid) not in client.get(build_page_path(acme, path)).content.decode()
     reader = factories.make_member(acme, "r@acme.example", permissions=["transactions:read"])
     shown = get_page_text(browser_of(reader, acme).client.get(f"/app/companies/{acme.id}/transactions/{paid}"))
-    assert "Settles a planned transaction" in shown
+    assert "Settles −€100.00 a planned transaction" in shown
 
 
 def test_readers_see_no_settlement_buttons(browser_of, bob, acme, rent, book):

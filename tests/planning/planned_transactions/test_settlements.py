@@ -12,7 +12,7 @@ from ledger.money.calc.fx import convert
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from ledger.transactions.representation import list_transaction_dicts
-from planning.models import PlannedOverride
+from planning.models import Settlement
 from planning.planned_transactions.queries.occurrences import list_due_occurrences
 from tests.run_date import TODAY
 
@@ -77,8 +77,10 @@ def list_matches(api: Any, first: int = -90, last: int = 90) -> list[tuple[str, 
     return [tuple(each[name] for name in names) for each in answer.json()]
 
 
-def get_settled_occurrence(api: Any, paid: dict[str, Any]) -> Any:
-    return api.get(f"transactions/{paid['id']}").json()["settles"]
+def list_settlements(api: Any, paid: dict[str, Any]) -> list[Any]:
+    """What a transaction settles: (planned transaction, date, amount)."""
+    names = ("plannedTransactionId", "date", "amountValue")
+    return [tuple(each[name] for name in names) for each in api.get(f"transactions/{paid['id']}").json()["settlements"]]
 
 
 def test_due_list_shows_states_and_omits_lapsed_occurrences(api, plan, book):
@@ -90,10 +92,10 @@ def test_due_list_shows_states_and_omits_lapsed_occurrences(api, plan, book):
     assert list_states(api) == {
         format_day(-60): "overdue",
         format_day(-20): "skipped",
-        format_day(-10): "settled",
+        format_day(-10): "paid",
         format_day(-1): "overdue",
-        format_day(0): "due",
-        format_day(1): "due",
+        format_day(0): "open",
+        format_day(1): "open",
     }
 
 
@@ -105,8 +107,12 @@ def test_due_occurrence_includes_its_planned_transaction_and_state(api, plan, bo
     settle_occurrence(api, planned, paid)
     within = {"startDate": format_day(-3), "endDate": format_day(0)}
     (occurrence,) = api.get(f"planned_transactions/{planned['id']}/occurrences", within).json()
-    assert occurrence["transactionId"] == paid["id"]
-    assert list_due(api, -3, 0) == [occurrence | {"plannedTransactionId": planned["id"], "state": "settled"}]
+    assert (occurrence["state"], occurrence["settledAmountValue"], occurrence["openAmountValue"]) == (
+        "paid", "-100.00", "0.00",
+    )  # fmt: skip
+    settlement = {"transactionId": paid["id"], "date": format_day(-3), "amountValue": "-100.00", "reason": None}
+    assert occurrence["settlements"] == [settlement]
+    assert list_due(api, -3, 0) == [occurrence | {"plannedTransactionId": planned["id"]}]
     assert list_due(api, -3, -3) == [], "it goes by New date of the occurrence."
 
 
@@ -136,25 +142,23 @@ def test_due_occurrence_queries_do_not_grow_with_rules(acme, api, plan, django_a
     for count in (1, 20):
         for _ in range(count):
             plan(0)
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(3):
             list_due_occurrences(acme, window_start=TODAY, window_end=TODAY, today=TODAY)
 
 
 def test_settled_occurrence_and_transaction_reference_each_other(api, plan, book):
     planned, paid = plan(-3), book(-2, "-104.00")
-    assert paid["settles"] is None
+    assert paid["settlements"] == []
     answer = settle_occurrence(api, planned, paid)
     assert answer.status_code == 200
-    assert answer.json()["overrides"] == {format_day(-3): {"transactionId": paid["id"]}}
     assert answer.headers["ETag"] == api.get(f"planned_transactions/{planned['id']}").headers["ETag"]
-    told = {"plannedTransactionId": planned["id"], "date": format_day(-3)}
-    assert get_settled_occurrence(api, paid) == told
-    assert [each["settles"] for each in api.get("transactions").json()] == [told]
+    assert list_settlements(api, paid) == [(planned["id"], format_day(-3), "-100.00")]
+    assert len(api.get("transactions").json()[0]["settlements"]) == 1
     assert AuditEntry.objects.filter(action="plannedTransaction.settled").count() == 1
     assert settle_occurrence(api, planned, paid).json() == answer.json(), "again is no change"
     answer = unsettle_occurrence(api, planned)
-    assert (answer.status_code, answer.json()["overrides"]) == (200, {})
-    assert get_settled_occurrence(api, paid) is None
+    assert answer.status_code == 200
+    assert list_settlements(api, paid) == []
     assert list_states(api) == {format_day(-3): "overdue"}
 
 
@@ -170,7 +174,7 @@ def test_transaction_etag_changes_with_settlement(api, plan, book):
     api.delete(f"planned_transactions/{planned['id']}")
     seen.append(api.get(path).headers["ETag"])
     assert len(set(seen)) == 5
-    assert get_settled_occurrence(api, paid) is None
+    assert list_settlements(api, paid) == []
 
 
 def test_settling_and_unsettling_keep_other_overrides(api, plan, book):
@@ -180,9 +184,7 @@ def test_settling_and_unsettling_keep_other_overrides(api, plan, book):
         {"date": format_day(2), "amountValue": "-90.00"},
     )
     kept = {"date": format_day(2), "amountValue": "-90.00"}
-    assert settle_occurrence(api, planned, paid).json()["overrides"] == {
-        format_day(-3): kept | {"transactionId": paid["id"]}
-    }
+    assert settle_occurrence(api, planned, paid).json()["overrides"] == {format_day(-3): kept}
     assert unsettle_occurrence(api, planned).json()["overrides"] == {format_day(-3): kept}
 
 
@@ -191,13 +193,13 @@ def get_error(answer: Any) -> tuple[int, str]:
     return answer.status_code, body["errors"][0]["code"] if body["code"] == "validation_failed" else body["code"]
 
 
-def test_occurrence_is_settled_once_and_transaction_settles_once(api, plan, book):
+def test_nothing_is_settled_beyond_either_side(api, plan, book):
     planned, other, paid = plan(-3), plan(-3), book(-3)
     settle_occurrence(api, planned, paid)
-    assert get_error(settle_occurrence(api, planned, book(-3))) == (409, "occurrence_settled")
-    assert get_error(settle_occurrence(api, other, paid)) == (409, "transaction_settles_another")
+    assert get_error(settle_occurrence(api, planned, book(-3))) == (409, "nothing_open")
+    assert get_error(settle_occurrence(api, other, paid)) == (409, "settles_too_much")
     assert get_error(unsettle_occurrence(api, other)) == (409, "occurrence_not_settled")
-    assert PlannedOverride.objects.count() == 1
+    assert Settlement.objects.count() == 1
 
 
 def test_nonexistent_occurrence_cannot_be_settled(api, plan, book):
@@ -211,7 +213,7 @@ def test_settled_occurrence_cannot_be_skipped(api, plan, book):
     planned = plan(-3)
     settle_occurrence(api, planned, book(-3))
     answer = api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}", {"skipped": True})
-    assert get_error(answer) == (409, "occurrence_skipped")
+    assert get_error(answer) == (409, "occurrence_settled")
     unsettle_occurrence(api, planned)
     answer = api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}", {"skipped": True})
     assert answer.status_code == 200
@@ -231,9 +233,7 @@ def test_wrong_direction_or_pending_transaction_cannot_settle(api, plan, book, a
     }
     for paid, expected in cases.items():
         assert get_error(settle_occurrence(api, planned, paid)) == expected
-        path = f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}"
-        assert get_error(api.put(path, {"transactionId": paid})) == expected, "at the other door too"
-    assert not PlannedOverride.objects.exists()
+    assert not Settlement.objects.exists()
 
 
 def test_transaction_of_other_company_cannot_settle(api, globex, plan, make_account, make_transaction):
@@ -251,12 +251,12 @@ def test_deleting_transaction_unsettles_occurrence(api, plan, book):
 
 def test_transaction_settles_when_booked_and_unsettles_when_pending_again(api, plan, book):
     planned, paid = plan(-3, autoSettle=True), book(-3, pending=True)
-    assert get_settled_occurrence(api, paid) is None
+    assert list_settlements(api, paid) == []
     assert api.put(f"transactions/{paid['id']}", {"pending": False}).status_code == 200
-    assert get_settled_occurrence(api, paid) == {"plannedTransactionId": planned["id"], "date": format_day(-3)}
-    assert list_states(api) == {format_day(-3): "settled"}
+    assert list_settlements(api, paid) == [(planned["id"], format_day(-3), "-100.00")]
+    assert list_states(api) == {format_day(-3): "paid"}
     assert api.put(f"transactions/{paid['id']}", {"pending": True}).status_code == 200
-    assert get_settled_occurrence(api, paid) is None
+    assert list_settlements(api, paid) == []
     assert list_states(api) == {format_day(-3): "overdue"}
 
 
@@ -267,7 +267,10 @@ def test_settling_transaction_keeps_its_direction(api, plan, book):
         refused = api.put(f"transactions/{paid['id']}", {"amountValue": amount})
         (error,) = refused.json()["errors"]
         assert (refused.status_code, error["pointer"], error["code"]) == (400, "#/amountValue", "wrong_direction")
-    assert api.put(f"transactions/{paid['id']}", {"amountValue": "-98.00"}).status_code == 200
+    assert get_error(api.put(f"transactions/{paid['id']}", {"amountValue": "-98.00"})) == (409, "settles_too_much")
+    assert get_error(api.put(f"transactions/{paid['id']}", {"amountCurrency": "USD"})) == (409, "occurrence_settled")
+    assert api.put(f"transactions/{paid['id']}", {"amountValue": "-98.00", "notes": "x"}).status_code == 409
+    assert api.put(f"transactions/{paid['id']}", {"amountValue": "-105.00"}).status_code == 200
     unsettle_occurrence(api, planned)
     assert api.put(f"transactions/{paid['id']}", {"amountValue": "99.00"}).status_code == 200
 
@@ -276,10 +279,7 @@ def test_rule_change_cannot_drop_a_settled_occurrence(api, plan, book):
     planned, paid = plan(-3), book(-3, "-99.00")
     settle_occurrence(api, planned, paid)
     path = f"planned_transactions/{planned['id']}"
-    refused = api.put(path, {"startDate": format_day(-2)})
-    assert refused.status_code == 400
-    (error,) = refused.json()["errors"]
-    assert (error["pointer"], error["code"]) == (f"#/overrides/{format_day(-3)}", "occurrence_settled")
+    assert get_error(api.put(path, {"startDate": format_day(-2)})) == (409, "occurrence_settled")
     assert api.put(path, {"name": "Renamed"}).status_code == 200
     unsettle_occurrence(api, planned)
     assert api.put(path, {"startDate": format_day(-2)}).status_code == 200
@@ -387,7 +387,7 @@ def import_transactions(api: Any, account: Any, *rows: tuple[int, str], **values
 
 
 def list_settled_days(api: Any) -> list[str]:
-    return [each["date"] for each in list_due(api) if each["state"] == "settled"]
+    return [each["date"] for each in list_due(api) if each["state"] == "paid"]
 
 
 def test_import_settles_equal_amount_within_five_days(api, account, plan):
@@ -418,15 +418,18 @@ def test_plans_without_auto_settlement_wait(api, account, plan):
 
 def test_created_transaction_settles_and_returns_its_occurrence(api, plan, book):
     planned = plan(-20, autoSettle=True)
-    assert book(-18, "-100.00")["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(-20)}
+    (settlement,) = book(-18, "-100.00")["settlements"]
+    assert settlement == {
+        "plannedTransactionId": planned["id"], "date": format_day(-20), "amountValue": "-100.00",
+    }  # fmt: skip
 
 
 def test_imported_transactions_settle_nearest_occurrence_one_each(api, account, plan):
     plan(-30, autoSettle=True, recurrence={"frequency": "day", "interval": 7})
     import_transactions(api, account, (-30, "-100.00"), (-24, "-100.00"), (-24, "-100.00"), (-18, "-100.00"))
     assert list_settled_days(api) == [format_day(-30), format_day(-23), format_day(-16)]
-    rows = [each["settles"] for each in api.get("transactions").json()]
-    assert rows.count(None) == 1
+    rows = [each["settlements"] for each in api.get("transactions").json()]
+    assert rows.count([]) == 1
 
 
 def test_import_settles_only_on_account_and_currency_of_plan(api, acme, account, plan, make_account):
@@ -435,7 +438,7 @@ def test_import_settles_only_on_account_and_currency_of_plan(api, acme, account,
     import_transactions(api, make_account(acme, name="Other"), (-20, "-100.00"))
     assert list_settled_days(api) == []
     import_transactions(api, account, (-20, "-100.00"), amountCurrency="USD")
-    assert [each["amountCurrency"] for each in list_due(api) if each["state"] == "settled"] == ["USD"]
+    assert [each["amountCurrency"] for each in list_due(api) if each["state"] == "paid"] == ["USD"]
 
 
 def test_import_settles_overridden_occurrence_by_its_new_values(api, account, plan):
@@ -443,9 +446,8 @@ def test_import_settles_overridden_occurrence_by_its_new_values(api, account, pl
     moved = {"date": format_day(-5), "amountValue": "-300.00", "name": "Late"}
     api.put(f"planned_transactions/{planned['id']}/overrides/{format_day(-50)}", moved)
     import_transactions(api, account, (-50, "-100.00"), (-6, "-300.00"))
-    (settled,) = api.get(f"planned_transactions/{planned['id']}").json()["overrides"].values()
-    assert {name: settled[name] for name in moved} == moved
-    assert settled["transactionId"]
+    assert api.get(f"planned_transactions/{planned['id']}").json()["overrides"] == {format_day(-50): moved}
+    assert list_settled_days(api) == [format_day(-5)]
 
 
 def test_pending_and_dry_run_rows_settle_nothing(api, account, plan):
@@ -459,7 +461,7 @@ def test_pending_and_dry_run_rows_settle_nothing(api, account, plan):
 def test_import_undo_unsettles(api, account, plan):
     plan(-20, autoSettle=True)
     done = import_transactions(api, account, (-20, "-100.00"))
-    assert list_states(api) == {format_day(-20): "settled"}
+    assert list_states(api) == {format_day(-20): "paid"}
     assert api.delete(f"imports/{done['importId']}").json()["changedCount"] == 0, "by the import, and nobody since"
     assert list_states(api) == {format_day(-20): "overdue"}
 
@@ -476,7 +478,7 @@ def test_imported_categorized_transaction_settles_plan_with_invoice_date(api, ac
     plan(-20, autoSettle=True, invoiceDate="2024-02-15")
     import_transactions(api, account, (-20, "-100.00"), categoryId=str(category.id))
     (row,) = api.get("transactions").json()
-    assert row["settles"]["date"] == format_day(-20)
+    assert [each["date"] for each in row["settlements"]] == [format_day(-20)]
 
 
 def test_import_settlement_queries_do_not_grow_with_settlements(

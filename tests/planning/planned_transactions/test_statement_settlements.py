@@ -32,7 +32,9 @@ def test_bank_statement_settles_and_import_undo_unsettles(api, account, planned)
     told = upload_statement(api, build_statement_file(-18, "-100.00"), accountId=str(account.id))
     assert told.status_code == 200, told.content
     (row,) = api.get("transactions").json()
-    assert row["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(-20)}
+    assert [(each["plannedTransactionId"], each["date"]) for each in row["settlements"]] == [
+        (planned["id"], format_day(-20))
+    ]
     assert api.delete(f"imports/{told.json()['importId']}").status_code == 200
     assert list_states(api) == {format_day(-20): "overdue"}
 
@@ -45,4 +47,6 @@ def test_pending_statement_row_settles_once_booked(api, account, planned):
     assert list_settled_days(api) == []
     assert upload_statement(api, build_statement_file(-20, "-100.00"), accountId=str(account.id)).status_code == 200
     (row,) = api.get("transactions").json()
-    assert row["settles"] == {"plannedTransactionId": planned["id"], "date": format_day(-20)}
+    assert [(each["plannedTransactionId"], each["date"]) for each in row["settlements"]] == [
+        (planned["id"], format_day(-20))
+    ]

@@ -1,0 +1,292 @@
+"""Figures of a monthly report: what data queries answer about a month, beside the figures of its closing.
+
+A closed month shows the figures that were reported, as `data/profitAndLoss` does with `asReported`; where the books
+differ now, the other amount is there too. A month that was reopened shows the books, with what was reported.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from analytics.calc.mrr import MonthlyRow
+from analytics.queries.cash_bridge import CashBridge, compute_cash_bridge
+from analytics.queries.monthly_rows import ROW_FIELDS
+from analytics.queries.posted_results import CellKey
+from analytics.queries.profit_and_loss import Comparison, ResultRow, compute_profit_and_loss
+from analytics.queries.recurring_revenue import MRR, compute_monthly_data
+from companies.errors import NotFoundError
+from companies.models import Company
+from ledger.calc.months import MONTHS_PER_YEAR, add_months, get_last_day_of_month, list_months
+from ledger.closings.calc.figures import Figure
+from ledger.closings.queries.closings import find_first_booked_month, get_closing
+from ledger.models import Account, Category, Closing, PlType
+from ledger.money.calc.fx import RateTable
+
+ZERO = Decimal(0)
+TREND_MONTHS = MONTHS_PER_YEAR
+
+
+class ReportedAmount(NamedTuple):
+    """An amount of the report; ``other`` is that of the books or of the closing where it differs from it."""
+
+    value: Decimal
+    other: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportMonth:
+    """A month to report, with its latest closing and that of the month before."""
+
+    company: Company
+    month: date
+    today: date
+    rates: RateTable
+    first_month: date  # with a booked transaction
+    closing: Closing | None
+    previous_closing: Closing | None
+
+    @property
+    def last_day(self) -> date:
+        return get_last_day_of_month(self.month)
+
+    @property
+    def is_closed(self) -> bool:
+        return self.closing is not None and self.closing.reopening is None
+
+    @property
+    def is_over(self) -> bool:
+        return self.last_day < self.today
+
+    @property
+    def last_year(self) -> date | None:
+        """The same month a year before, None before the first booked month."""
+        if self.month.year == 1:
+            return None
+        month = add_months(self.month, -MONTHS_PER_YEAR)
+        return month if month >= self.first_month else None
+
+    def choose(self, *, now: Decimal, reported: Decimal | None) -> ReportedAmount:
+        """Return the amount that the report shows, and the other one where they differ."""
+        if reported is None or reported == now:
+            return ReportedAmount(now)
+        return ReportedAmount(reported, now) if self.is_closed else ReportedAmount(now, reported)
+
+
+def load_report_month(company: Company, month: date, *, today: date, rates: RateTable) -> ReportMonth:
+    """Load what a report of the month is made from; the month has one."""
+    first_month = find_first_booked_month(company)
+    return ReportMonth(
+        company=company,
+        month=month,
+        today=today,
+        rates=rates,
+        first_month=first_month or month,
+        closing=find_closing(company, month),
+        previous_closing=find_closing(company, add_months(month, -1)) if first_month and month > first_month else None,
+    )
+
+
+def find_closing(company: Company, month: date) -> Closing | None:
+    """Return the latest closing of a month, None if it was never closed."""
+    try:
+        return get_closing(company, month)
+    except NotFoundError:
+        return None
+
+
+def list_frozen_figures(closing: Closing | None, figure: str) -> list[Figure]:
+    """Return the figures of one kind of a closing."""
+    stored = closing.figures if closing else []
+    return [Figure.from_json(each) for each in stored if each["figure"] == figure]
+
+
+# ---------------------------------------------------------------------------------------------- profit and loss
+
+
+def compute_month_results(
+    report: ReportMonth, *, comparison: Comparison = "previousYear"
+) -> tuple[list[ResultRow], dict[CellKey, Decimal]]:
+    """Return (rows of the month as the report shows them, the other amount of each that may differ).
+
+    Raises:
+        RateLookupError: a currency has no exchange rate.
+    """
+    rows = compute_results(report, [report.month], comparison=comparison)
+    if report.closing is None:
+        return rows, {}
+    if report.is_closed:
+        now = compute_results(report, [report.month], comparison=comparison, as_reported=False)
+        other = {get_cell_key(row): row.actual for row in now}
+        missing = {get_cell_key(row): row.with_actual(ZERO) for row in now}
+    else:
+        frozen = list_frozen_figures(report.closing, "profitAndLoss")
+        other = {
+            (report.month, str(each.key.pl_type), UUID(each.key.category_id)): each.value
+            for each in frozen
+            if each.value
+        }
+        missing = build_empty_rows(report, other.keys() - {get_cell_key(row) for row in rows})
+    shown = {get_cell_key(row) for row in rows}
+    rows += [row for key, row in missing.items() if key not in shown]
+    return rows, {get_cell_key(row): other.get(get_cell_key(row), ZERO) for row in rows}
+
+
+def get_cell_key(row: ResultRow) -> CellKey:
+    return row.month, row.pl_type, row.category_id
+
+
+def build_empty_rows(report: ReportMonth, keys: Collection[CellKey]) -> dict[CellKey, ResultRow]:
+    """Return rows without amounts for what was reported and is not there now; a deleted category has no name."""
+    names = dict(
+        Category.objects.for_company(report.company.id)
+        .filter(id__in=[key[2] for key in keys])
+        .values_list("id", "name")
+    )
+    return {
+        (month, line, category_id): ResultRow(
+            month=month,
+            first=month,
+            last=month,
+            up_to=None,
+            pl_type=line,
+            category_id=category_id,
+            category_name=names.get(category_id, ""),
+            actual=ZERO,
+            planned=ZERO,
+            compared=ZERO,
+            percentage=None,
+        )
+        for month, line, category_id in keys
+    }
+
+
+def compute_results(
+    report: ReportMonth,
+    months: Sequence[date],
+    *,
+    interval: str = "month",
+    comparison: Comparison | None = None,
+    as_reported: bool = True,
+) -> list[ResultRow]:
+    """Return what `data/profitAndLoss` answers."""
+    return compute_profit_and_loss(
+        company=report.company,
+        months=months,
+        today=report.today,
+        every_category=False,
+        rates=report.rates,
+        interval=interval,  # type: ignore[arg-type]
+        comparison=comparison,
+        as_reported=as_reported,
+    )
+
+
+def compute_year_results(report: ReportMonth) -> tuple[list[ResultRow], list[ResultRow]]:
+    """Return (rows of the calendar year up to the month, rows of the whole year, whose plan counts)."""
+    january = report.month.replace(month=1)
+    to_date = compute_results(report, list_months(january, report.month), interval="year")
+    whole_year = compute_results(report, list_months(january, add_months(january, 11)), interval="year")
+    return to_date, whole_year
+
+
+def sum_lines(rows: Sequence[ResultRow]) -> dict[tuple[date, str], Decimal]:
+    """Return (month, P&L line) -> actual amount."""
+    sums: dict[tuple[date, str], Decimal] = {}
+    for row in rows:
+        key = (row.month, row.pl_type)
+        sums[key] = sums.get(key, ZERO) + row.actual
+    return sums
+
+
+def list_trend_months(report: ReportMonth) -> list[date]:
+    """Return the months of the trend: twelve up to the report's, from the first booked one."""
+    first = max(report.first_month, add_months(report.month, 1 - TREND_MONTHS))
+    return list_months(first, report.month)
+
+
+# ---------------------------------------------------------------------------------------------- cash
+
+
+@dataclass(frozen=True, slots=True)
+class CashFigures:
+    """The cash bridge of the month, both ends as the report shows them, and the cash a year before."""
+
+    bridge: CashBridge
+    opening: ReportedAmount
+    closing: ReportedAmount
+    last_year: CashBridge | None
+
+
+def compute_cash_figures(report: ReportMonth) -> CashFigures:
+    """Return the cash of the month as `data/cashBridge` answers it.
+
+    Raises:
+        RateLookupError: a currency has no exchange rate.
+    """
+    bridge = compute_month_bridge(report, report.month)
+    cash_ids = Account.objects.for_company(report.company.id).cash().values_list("id", flat=True)
+    accounts = {str(account_id) for account_id in cash_ids}
+    return CashFigures(
+        bridge=bridge,
+        opening=report.choose(now=bridge.opening, reported=sum_frozen_cash(report.previous_closing, accounts)),
+        closing=report.choose(now=bridge.closing, reported=sum_frozen_cash(report.closing, accounts)),
+        last_year=compute_month_bridge(report, report.last_year) if report.last_year else None,
+    )
+
+
+def compute_month_bridge(report: ReportMonth, month: date) -> CashBridge:
+    return compute_cash_bridge(
+        company=report.company, start=month, end=get_last_day_of_month(month), today=report.today, rates=report.rates
+    )
+
+
+def sum_frozen_cash(closing: Closing | None, accounts: set[str]) -> Decimal | None:
+    """Return the sum of the reported balances of accounts; None without a closing."""
+    if closing is None:
+        return None
+    balances = list_frozen_figures(closing, "balance")
+    return sum((each.value for each in balances if each.key.account_id in accounts), start=ZERO)
+
+
+# ---------------------------------------------------------------------------------------------- recurring revenue
+
+
+@dataclass(frozen=True, slots=True)
+class RecurringFigures:
+    """MRR movements of the month as the report shows them, with the rows of `data/monthlyData` behind them."""
+
+    row: MonthlyRow
+    amounts: dict[str, ReportedAmount]  # by ROW_FIELDS
+    last_year: MonthlyRow | None
+
+
+def compute_recurring_figures(report: ReportMonth) -> RecurringFigures:
+    """Return the recurring revenue of the month.
+
+    Raises:
+        RateLookupError: a currency has no exchange rate.
+    """
+    row = compute_mrr_row(report, report.month)
+    frozen = {
+        str(figure.key.movement): figure.value
+        for figure in list_frozen_figures(report.closing, "recurringRevenue")
+        if figure.key.mrr_type == MRR
+    }
+    amounts = {
+        name: report.choose(now=getattr(row, name), reported=frozen.get(name, ZERO) if report.closing else None)
+        for name in ROW_FIELDS
+    }
+    return RecurringFigures(row, amounts, compute_mrr_row(report, report.last_year) if report.last_year else None)
+
+
+def compute_mrr_row(report: ReportMonth, month: date) -> MonthlyRow:
+    (row,) = compute_monthly_data(company=report.company, mrr_type=MRR, first=month, last=month)
+    return row
+
+
+def is_result_line(row: ResultRow) -> bool:
+    """Return whether a row is part of the result, as neutral ones are not."""
+    return row.pl_type != PlType.NEUTRAL

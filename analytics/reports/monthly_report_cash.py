@@ -1,0 +1,146 @@
+"""Sections of the monthly report about cash and recurring revenue, and its measures."""
+
+from decimal import Decimal
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.calc.board_measures import Measure, Obstacle, compute_share
+from analytics.charts.key_figures import format_month_count
+from analytics.queries.cash_bridge import PARTS, build_part_queries
+from analytics.queries.monthly_report import CashFigures, RecurringFigures, ReportMonth
+from analytics.queries.monthly_rows import ROW_FIELDS
+from analytics.queries.recurring_revenue_summary import RecurringRevenueSummary
+from analytics.queries.report_measures import TopCustomers, list_measured_months
+from analytics.reports.cash_bridge import PART_LABELS
+from analytics.reports.monthly_report_results import BuildUrl
+from analytics.reports.monthly_report_tables import CellFormat, ReportCell, ReportRow, ReportTable
+from companies.locales import get_current_locale
+from ledger.transactions.pages.labels import HIDDEN_NAME
+
+ROW_LABELS: dict[str, str | Promise] = {
+    "start": gettext_lazy("MRR at the start"),
+    "new": gettext_lazy("New"),
+    "reactivate": gettext_lazy("Reactivation"),
+    "upgrade": gettext_lazy("Expansion"),
+    "downgrade": gettext_lazy("Contraction"),
+    "cancel": gettext_lazy("Churn"),
+    "currency": gettext_lazy("Exchange rates"),
+    "end": gettext_lazy("MRR at the end"),
+}
+OBSTACLE_TEXTS: dict[Obstacle, str | Promise] = {
+    "no_months": gettext_lazy("Not available: it takes three whole months with transactions."),
+    "no_burn": gettext_lazy("Not available: no cash was burned in these months."),
+    "no_growth": gettext_lazy("Not available: annual recurring revenue did not grow in these months."),
+    "no_revenue": gettext_lazy("Not available: there was no revenue."),
+    "no_margin": gettext_lazy("Not available: there was no gross profit in these months."),
+    "no_marketing": gettext_lazy("Not available: nothing was spent on sales and marketing in these months."),
+    "no_new_customers": gettext_lazy("Not available: no customers were won in these months."),
+}
+NO_RETENTION_TEXT = gettext_lazy("Not available: no customer paid twelve months ago.")
+
+
+def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl) -> ReportTable:
+    """Build the cash bridge of the month beside that of last year."""
+    cells = CellFormat(report)
+    queries = build_part_queries(start=report.month, end=cash.bridge.last)
+    last_year = cash.last_year
+    before = {"opening": last_year.opening, **last_year.parts, "closing": last_year.closing} if last_year else {}
+
+    def build_row(part: str, cell: ReportCell, kind: str = "") -> ReportRow:
+        return ReportRow(PART_LABELS[part], [cell, cells.amount(before.get(part))], kind)
+
+    links = {part: build_url("transactions", query) if query else "" for part, query in queries.items()}
+    return ReportTable(
+        id="cash",
+        title=_("Cash bridge"),
+        head=[_("Description"), _("Actual"), _("Last year")],
+        rows=[
+            build_row("opening", cells.reported(cash.opening, link=links["opening"]), "sum"),
+            *(build_row(part, cells.amount(cash.bridge.parts[part], link=links[part])) for part in PARTS),
+            build_row("closing", cells.reported(cash.closing, link=links["closing"]), "sum"),
+        ],
+    )
+
+
+def build_recurring_table(report: ReportMonth, recurring: RecurringFigures) -> ReportTable:
+    """Build the recurring revenue bridge of the month, with customers, beside that of last year."""
+    cells = CellFormat(report)
+    return ReportTable(
+        id="recurring",
+        title=_("Recurring revenue bridge"),
+        head=[_("Step"), "MRR", _("Customers"), _("Last year")],
+        rows=[
+            ReportRow(
+                ROW_LABELS[name],
+                [
+                    cells.reported(recurring.amounts[name]),
+                    cells.count(None if name == "currency" else getattr(recurring.row, f"{name}_count")),
+                    cells.amount(getattr(recurring.last_year, name) if recurring.last_year else None),
+                ],
+                "sum" if name in ("start", "end") else "",
+            )
+            for name in ROW_FIELDS
+        ],
+    )
+
+
+def build_customer_table(report: ReportMonth, top: TopCustomers, build_url: BuildUrl, *, named: bool) -> ReportTable:
+    """Build the largest customers with their shares of MRR."""
+    cells = CellFormat(report)
+    rows = [
+        ReportRow(
+            line.name if named else HIDDEN_NAME,
+            [cells.amount(line.mrr), cells.percentage(compute_share([line.mrr], top.total).value)],
+            link=build_url("customer", str(line.id)),
+        )
+        for line in top.lines
+    ]
+    if rows:
+        total = sum((line.mrr for line in top.lines), start=Decimal(0))
+        rows.append(
+            ReportRow(_("Ten largest customers"), [cells.amount(total), cells.percentage(top.share.value)], "sum")
+        )
+    return ReportTable(
+        id="customers",
+        title=_("Largest customers"),
+        head=[_("Customer"), "MRR", _("Share of MRR")],
+        rows=rows,
+        nothing=_("No customer had recurring revenue at the end of the month."),
+    )
+
+
+def build_measure_row(label: str, measure: Measure, text: str, meaning: str) -> ReportRow:
+    """Build the row of a measure: its value, or why there is none."""
+    if measure.obstacle:
+        return ReportRow(label, [ReportCell()], note=OBSTACLE_TEXTS[measure.obstacle])
+    return ReportRow(label, [ReportCell(text)], note=meaning)
+
+
+def build_measure_table(
+    report: ReportMonth,
+    *,
+    burn_multiple: Measure | None,
+    cac_payback: Measure | None,
+    summary: RecurringRevenueSummary | None,
+) -> ReportTable:
+    """Build the measures that boards ask for; those whose figures the reader may not see are None."""
+    cells, rows = CellFormat(report), []
+    first, *_rest, last = (get_current_locale().format_month(month) for month in list_measured_months(report))
+    if burn_multiple:
+        text = "" if burn_multiple.value is None else get_current_locale().format_number(burn_multiple.value, 2)
+        meaning = _("Burn before financing ÷ net new ARR, {first} to {last}").format(first=first, last=last)
+        rows.append(build_measure_row(_("Burn multiple"), burn_multiple, text, meaning))
+    if cac_payback:
+        text = "" if cac_payback.value is None else format_month_count(cac_payback.value)
+        meaning = _("Sales and marketing ÷ gross profit of new MRR, {first} to {last}").format(first=first, last=last)
+        rows.append(build_measure_row(_("CAC payback"), cac_payback, text, meaning))
+    if summary:
+        for label, value in (
+            (_("Net revenue retention"), summary.net_revenue_retention),
+            (_("Gross revenue retention"), summary.gross_revenue_retention),
+        ):
+            note = _("Over twelve months") if value is not None else NO_RETENTION_TEXT
+            rows.append(ReportRow(label, [cells.percentage(value)], note=note))
+    return ReportTable(id="measures", title=_("Measures"), head=[_("Measure"), _("Value")], rows=rows)

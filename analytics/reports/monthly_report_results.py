@@ -1,0 +1,176 @@
+"""Sections of the monthly report about the profit and loss."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from analytics.calc.board_measures import compute_gross_margin
+from analytics.charts.links import build_results_query
+from analytics.queries.largest_changes import list_largest_changes
+from analytics.queries.monthly_report import (
+    ReportMonth,
+    compute_results,
+    compute_year_results,
+    list_trend_months,
+    sum_lines,
+)
+from analytics.queries.posted_results import CellKey
+from analytics.queries.profit_and_loss import ResultRow, is_favourable
+from analytics.reports.monthly_report_tables import CellFormat, ReportCell, ReportRow, ReportTable
+from analytics.reports.period_headings import PeriodHeading
+from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow, build_statement, format_category_name
+from companies.locales import get_current_locale
+from ledger.calc.months import add_months
+from ledger.models import PlType
+from ledger.transactions.pages.labels import LINE_LABELS
+
+ZERO = Decimal(0)
+BuildUrl = Callable[[str, str], str]
+"""(name of a page, its query) -> URL; empty where the reader may not open it."""
+
+
+def build_statement_rows(
+    report: ReportMonth, rows: Sequence[ResultRow], other: dict[CellKey, Decimal], *, transactions_url: str = ""
+) -> list[StatementRow]:
+    """Return lines, categories and sums of rows of one period, each with one cell."""
+    periods = {row.month for row in rows} or {report.month}
+    return list(
+        build_statement(
+            rows,
+            heading_by_period=dict.fromkeys(periods, PeriodHeading("")),
+            periods_with_percentage=(),
+            currency=report.company.base_currency,
+            transactions_url=transactions_url,
+            compares=True,
+            reported=other,
+        ).rows
+    )
+
+
+def is_result_favourable(row: StatementRow, difference: Decimal) -> bool | None:
+    """Return whether a difference is good for the result; sums count as revenue."""
+    return is_favourable(row.line or PlType.REVENUE, difference)
+
+
+def build_result_cells(row: StatementRow, cells: CellFormat) -> list[ReportCell]:
+    """Return actual, plan, variance from the plan, and last year of a row."""
+    amounts: CellAmounts = row.cells[0]
+    variance = amounts.actual - amounts.planned if amounts.planned else None
+    return [
+        cells.amount(amounts.actual, other=amounts.reported, link=amounts.link if amounts.actual else ""),
+        cells.amount(amounts.planned if amounts.planned else None),
+        cells.variance(variance, favourable=None if variance is None else is_result_favourable(row, variance)),
+        cells.amount(amounts.compared),
+    ]
+
+
+def build_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
+    """Build the profit and loss of the month, against plan and last year."""
+    cells = CellFormat(report)
+    return ReportTable(
+        id="results",
+        title=_("Profit and loss"),
+        head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Last year")],
+        rows=[ReportRow(row.name, build_result_cells(row, cells), row.kind) for row in rows],
+        hint=_("Expenses are positive. Variance is actual less plan."),
+    )
+
+
+def build_year_table(report: ReportMonth) -> ReportTable:
+    """Build the calendar year up to the month against its plan, and the plan of the whole year."""
+    cells, (to_date, whole_year) = CellFormat(report), compute_year_results(report)
+    planned = {row.name: row.cells[0].planned for row in build_statement_rows(report, whole_year, {}) if is_main(row)}
+    rows = []
+    for row in build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {}):
+        if is_main(row):
+            plan = planned.get(row.name, ZERO)
+            whole = cells.amount(plan if plan else None)
+            rows.append(ReportRow(row.name, [*build_result_cells(row, cells)[:3], whole], row.kind))
+    return ReportTable(
+        id="year",
+        title=_("Plan and actual, {year} to date").format(year=report.month.year),
+        head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Plan {year}").format(year=report.month.year)],
+        rows=rows,
+    )
+
+
+def is_main(row: StatementRow) -> bool:
+    """Return whether a row is a line or a sum."""
+    return row.kind != "category"
+
+
+def list_missing_lines(to_date: Sequence[ResultRow], whole_year: Sequence[ResultRow]) -> list[ResultRow]:
+    """Return rows without amounts for what is planned later in the year only."""
+    keys = {(row.pl_type, row.category_id) for row in to_date}
+    return [row.without_amounts() for row in whole_year if (row.pl_type, row.category_id) not in keys]
+
+
+def build_margin_table(report: ReportMonth) -> ReportTable:
+    """Build revenue, gross profit and gross margin by month."""
+    months, cells = list_trend_months(report), CellFormat(report)
+    sums = sum_lines(compute_results(report, months))
+    return ReportTable(
+        id="margin",
+        title=_("Gross margin by month"),
+        head=[_("Month"), _("Revenue"), _("Gross profit"), _("Gross margin"), _("Result")],
+        rows=[build_margin_row(month, sums, cells) for month in months],
+    )
+
+
+def build_margin_row(month: date, sums: dict[tuple[date, str], Decimal], cells: CellFormat) -> ReportRow:
+    lines = {line: sums.get((month, line), ZERO) for line in PlType}
+    revenue, cost = lines[PlType.REVENUE], lines[PlType.COGS]
+    expenses = cost + lines[PlType.CAC] + lines[PlType.PD] + lines[PlType.GA]
+    return ReportRow(
+        get_current_locale().format_month(month),
+        [
+            cells.amount(revenue),
+            cells.amount(revenue - cost),
+            cells.percentage(compute_gross_margin(revenue=revenue, cost_of_revenue=cost).value),
+            cells.amount(revenue - expenses + lines[PlType.NO]),
+        ],
+    )
+
+
+def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
+    """Build the largest changes from the month before, with the transactions behind each."""
+    cells, previous = CellFormat(report), add_months(report.month, -1)
+    month_names = [get_current_locale().format_month(month) for month in (report.month, previous)]
+    changes = list_largest_changes(report, with_causes=bool(build_url("transactions", "")))
+    rows = []
+    for change in changes:
+        links = [
+            build_url(
+                "transactions",
+                build_results_query(month, month, line=change.row.pl_type, categories=[change.row.category_id]),
+            )
+            for month in (report.month, previous)
+        ]
+        rows.append(
+            ReportRow(
+                format_category_name(change.row.category_name),
+                [
+                    cells.amount(change.row.actual, link=links[0] if change.row.actual else ""),
+                    cells.amount(change.previous, link=links[1] if change.previous else ""),
+                    cells.variance(change.change, favourable=change.favourable),
+                ],
+                note=LINE_LABELS[PlType(change.row.pl_type)],
+                details=[
+                    (
+                        f"{get_current_locale().format_day(cause.day)} · {cause.from_to}",
+                        cells.amount(cause.amount).text,
+                        build_url("transaction", str(cause.id)),
+                    )
+                    for cause in change.causes
+                ],
+            )
+        )
+    return ReportTable(
+        id="changes",
+        title=_("Largest changes"),
+        head=[_("Category"), *month_names, _("Change")],
+        rows=rows,
+        nothing=_("Nothing has changed from the month before."),
+    )

@@ -1,0 +1,103 @@
+"""Tables of the monthly report: rows of formatted amounts, each with its other amount and the link to its rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from analytics.charts.amount_format import add_sign, format_full_amount
+from analytics.charts.chart_tables import EMPTY_CELL
+from analytics.queries.monthly_report import ReportedAmount, ReportMonth
+from companies.locales import get_current_locale
+
+Text = str | Promise
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCell:
+    """A formatted value; `meta` stands below it, `tone` is "good", "bad" or empty."""
+
+    text: str = EMPTY_CELL
+    link: str = ""
+    meta: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """A row; `kind` is line, category, sum or empty. `details` are (text, amount, link) of rows behind it."""
+
+    label: Text
+    cells: Sequence[ReportCell]
+    kind: str = ""
+    note: Text = ""
+    link: str = ""
+    details: Sequence[tuple[str, str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """A section of the report; without rows `nothing` says why."""
+
+    id: str
+    title: Text
+    head: Sequence[Text] = ()
+    rows: Sequence[ReportRow] = ()
+    hint: Text = ""
+    nothing: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CellFormat:
+    """Formats cells of a report in its currency."""
+
+    report: ReportMonth
+    plain: ReportCell = field(default_factory=ReportCell)
+
+    @property
+    def currency(self) -> str:
+        return self.report.company.base_currency
+
+    def amount(
+        self, amount: Decimal | None, *, other: Decimal | None = None, link: str = "", plus: bool = False
+    ) -> ReportCell:
+        """Format an amount, and below it the other one where the books and the closing differ."""
+        if amount is None:
+            return self.plain
+        meta = "" if other is None else self.describe_other(format_full_amount(other, self.currency))
+        return ReportCell(format_full_amount(amount, self.currency, plus=plus), link, meta)
+
+    def reported(self, amount: ReportedAmount, *, link: str = "") -> ReportCell:
+        return self.amount(amount.value, other=amount.other, link=link)
+
+    def describe_other(self, text: str) -> str:
+        label = _("now {amount}") if self.report.is_closed else _("reported {amount}")
+        return label.format(amount=text)
+
+    def variance(self, amount: Decimal | None, *, favourable: bool | None) -> ReportCell:
+        """Format a difference with its sign, coloured by whether it is good for the result."""
+        if amount is None:
+            return self.plain
+        tone = "" if favourable is None else "good" if favourable else "bad"
+        return ReportCell(format_full_amount(amount, self.currency, plus=True), tone=tone)
+
+    def percentage(self, value: Decimal | None, *, other: Decimal | None = None) -> ReportCell:
+        """Format a percentage with two decimals."""
+        if value is None:
+            return self.plain
+        meta = "" if other is None or other == value else self.describe_other(format_percentage(other))
+        return ReportCell(format_percentage(value), meta=meta)
+
+    def count(self, value: int | None) -> ReportCell:
+        return self.plain if value is None else ReportCell(get_current_locale().format_number(value))
+
+
+def format_percentage(value: Decimal) -> str:
+    """Format a percentage with two decimals.
+
+    >>> format_percentage(Decimal("-12.5"))
+    '−12.50 %'
+    """
+    return add_sign(value, f"{get_current_locale().format_number(abs(value), 2)} %")

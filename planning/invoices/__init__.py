@@ -1,0 +1,1 @@
+"""Receivables and payables: open invoices, and their aging."""

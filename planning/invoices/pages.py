@@ -1,0 +1,98 @@
+"""Pages of receivables and payables: aging, what is due this week, and the list of open invoices."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from companies.pages.context import CompanyPage, company_page
+from companies.permissions import Permission
+from ledger.money.calc.fx import RateLookupError
+from ledger.money.rates import get_rate_table
+from planning.invoices.queries import (
+    DEFAULT_INTERVAL,
+    Aging,
+    InvoiceKind,
+    build_invoice_standings,
+    compute_aging,
+    filter_invoices,
+)
+
+ORDER = ("invoice_date", "id")
+DUE_SOON_DAYS, MAX_DUE_SOON = 7, 20
+MAX_COUNTERPARTIES = 20
+STATE_LABELS = {
+    "open": gettext_lazy("open"),
+    "partlyPaid": gettext_lazy("partly paid"),
+    "overdue": gettext_lazy("overdue"),
+    "paid": gettext_lazy("paid"),
+    "writtenOff": gettext_lazy("written off"),
+}
+
+
+@company_page(reads=Permission.PLANNING_READ)
+def show_receivables(page: CompanyPage) -> HttpResponse:
+    """Show what customers owe."""
+    return render_invoices(page, "receivables", _("Receivables"), _("What customers owe you, by age and invoice."))
+
+
+@company_page(reads=Permission.PLANNING_READ)
+def show_payables(page: CompanyPage) -> HttpResponse:
+    """Show what the company owes."""
+    return render_invoices(page, "payables", _("Payables"), _("What you owe vendors, by age and invoice."))
+
+
+def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str) -> HttpResponse:
+    state: Any = page.request.GET.get("state", "")
+    state = state if state in STATE_LABELS else None
+    today, missing_currency, aging = page.today, "", None
+    try:
+        aging = compute_aging(page.company, kind=kind, as_of=today, interval=DEFAULT_INTERVAL, rates=get_rate_table())
+    except RateLookupError as error:
+        missing_currency = error.currency
+    rows, cursor = page.paginate(filter_invoices(page.company, kind=kind, as_of=today, state=state), order=ORDER)
+    week = (today, today + timedelta(days=DUE_SOON_DAYS - 1))
+    due_soon = filter_invoices(page.company, kind=kind, as_of=today, due=week)
+    sees_counterparties = page.has_permission(Permission.COUNTERPARTIES_READ)
+    return page.render(
+        "planning/invoices/invoices.html",
+        tab=kind,
+        kind=kind,
+        title=title,
+        lead=lead,
+        buckets=build_bucket_rows(aging) if aging else [],
+        total=aging.total.total if aging else None,
+        counterparties=aging.counterparties[:MAX_COUNTERPARTIES] if aging and sees_counterparties else [],
+        bucket_labels=list_bucket_labels(),
+        due_soon=build_invoice_standings(list(due_soon.order_by("due_date", "id")[:MAX_DUE_SOON]), as_of=today),
+        rows=build_invoice_standings(rows, as_of=today),
+        cursor=cursor,
+        state=state or "",
+        states=STATE_LABELS.items(),
+        missing=missing_currency,
+        writes=page.has_permission(Permission.PLANNING_WRITE),
+        sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
+        sees_counterparties=sees_counterparties,
+    )
+
+
+def list_bucket_labels() -> list[str]:
+    """Return the labels of the buckets: not due yet, 1–30 days, and so on."""
+    labels = [_("Not due yet")]
+    first = 1
+    for last in DEFAULT_INTERVAL:
+        labels.append(_("{first}–{last} days overdue").format(first=first, last=last))
+        first = last + 1
+    return [*labels, _("More than {days} days overdue").format(days=DEFAULT_INTERVAL[-1])]
+
+
+def build_bucket_rows(aging: Aging) -> list[dict[str, Any]]:
+    """Return label, amount and share of the largest amount of each bucket."""
+    amounts = [aging.total.current, *aging.total.buckets]
+    largest = max((abs(amount) for amount in amounts), default=0)
+    return [
+        {"label": label, "amount": amount, "share": round(abs(amount) * 100 / largest) if largest else 0}
+        for label, amount in zip(list_bucket_labels(), amounts, strict=True)
+    ]

@@ -1,0 +1,140 @@
+"""Serializers of receivables, payables and aging."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.fields import to_json_number
+from companies.api.serializers import StrictSerializer
+from ledger.money.fields import AmountField, CurrencyField
+from ledger.transactions.serializers import CounterpartyRef
+from planning.calc.aging import AgedAmounts
+from planning.invoices.queries import Aging, InvoiceStanding
+from planning.planned_transactions.serializers import BASES
+
+KINDS = ["receivables", "payables"]
+INVOICE_STATES = ["open", "partlyPaid", "paid", "overdue", "writtenOff"]
+MAX_BUCKETS, MAX_BUCKET_DAYS = 12, 3650
+
+
+class InvoiceQuery(StrictSerializer):
+    """Filters of receivables and payables."""
+
+    counterparty_id = fields.IdField(required=False)
+    state = fields.ChoiceField(choices=INVOICE_STATES, required=False)
+    as_of = fields.DateField(required=False)
+
+
+class InvoiceSerializer(StrictSerializer):
+    """An open or paid invoice: a planned transaction without recurrence and with an invoice date."""
+
+    id = fields.IdField(help_text="ID of the planned transaction.")
+    planned_transaction_id = fields.IdField(help_text="ID of the planned transaction, as in other lists.")
+    date = fields.DateField(help_text="Date of its occurrence, as `settle` expects it.")
+    name = fields.TextField(max_length=300)
+    counterparty = CounterpartyRef(allow_null=True)
+    counterparty_name = fields.TextField(allow_null=True, max_length=300, help_text="Name of the counterparty.")
+    account_id = fields.IdField(allow_null=True)
+    category_id = fields.IdField(allow_null=True)
+    invoice_number = fields.TextField(allow_null=True, max_length=200)
+    external_invoice_id = fields.TextField(allow_null=True, max_length=200)
+    invoice_url = fields.TextField(allow_null=True, max_length=2000, help_text="URL of the invoice.")
+    invoice_date = fields.DateField()
+    due_date = fields.DateField(
+        help_text="Due date: stated, else invoice date plus payment terms, else the start date."
+    )
+    expected_date = fields.DateField(help_text="Day on which the forecast expects it.")
+    basis = fields.ChoiceField(choices=BASES, help_text="What expectedDate follows from.")
+    amount_value = AmountField(help_text="Amount of the invoice; negative is money out.")
+    amount_currency = CurrencyField()
+    settled_amount_value = AmountField(help_text="Amount paid by transactions up to asOf.")
+    written_off_amount_value = AmountField(help_text="Amount written off up to asOf.")
+    open_amount_value = AmountField(help_text="Amount still owed at asOf.")
+    state = fields.ChoiceField(choices=INVOICE_STATES, help_text="State at asOf.")
+    days_overdue = fields.CountField(help_text="Days from due date to asOf; 0 if it is not overdue.")
+
+    def to_representation(self, standing: InvoiceStanding) -> dict[str, Any]:
+        planned, external_data = standing.planned, standing.planned.external_data or {}
+        counterparty = planned.counterparty
+        return {
+            "id": str(planned.id),
+            "plannedTransactionId": str(planned.id),
+            "date": planned.start_date.isoformat(),
+            "name": planned.name,
+            "counterparty": {"type": counterparty.type, "id": str(counterparty.id)} if counterparty else None,
+            "counterpartyName": counterparty.name if counterparty else None,
+            "accountId": planned.account_id and str(planned.account_id),
+            "categoryId": planned.category_id and str(planned.category_id),
+            "invoiceNumber": external_data.get("invoice_number"),
+            "externalInvoiceId": planned.external_invoice_id,
+            "invoiceUrl": external_data.get("invoice_url"),
+            "invoiceDate": planned.invoice_date and planned.invoice_date.isoformat(),
+            "dueDate": standing.due_date.isoformat(),
+            "expectedDate": standing.expected.date.isoformat(),
+            "basis": standing.expected.basis,
+            "amountValue": standing.amount_value,
+            "amountCurrency": planned.amount_currency,
+            "settledAmountValue": standing.settled_amount_value,
+            "writtenOffAmountValue": standing.written_off_amount_value,
+            "openAmountValue": standing.open_amount_value,
+            "state": standing.state,
+            "daysOverdue": standing.days_overdue,
+        }
+
+
+class AgingQuery(StrictSerializer):
+    """What to age."""
+
+    kind = fields.ChoiceField(choices=KINDS)
+    as_of = fields.DateField(required=False, help_text="Day; today if left out.")
+    interval = serializers.ListField(
+        child=fields.IntegerField(min_value=1, max_value=MAX_BUCKET_DAYS),
+        required=False,
+        min_length=1,
+        max_length=MAX_BUCKETS,
+        help_text="Last day of each bucket, increasing; [30, 60, 90] if left out.",
+    )
+    counterparty_id = fields.IdField(required=False, help_text="Only invoices of this counterparty.")
+
+
+class AgedAmountsSerializer(StrictSerializer):
+    """Open amounts by age, in the base currency; negative is money out."""
+
+    current = fields.NumberField(help_text="Not overdue yet.")
+    buckets = serializers.ListField(
+        child=fields.NumberField(),
+        max_length=MAX_BUCKETS + 1,
+        help_text="Overdue amounts by age: one for each day of the interval, and older ones last.",
+    )
+    total = fields.NumberField(help_text="Sum of current and buckets.")
+
+
+class CounterpartyAgingSerializer(AgedAmountsSerializer):
+    counterparty_id = fields.IdField(allow_null=True, help_text="Counterparty; null for invoices without one.")
+    name = fields.TextField(allow_null=True, max_length=300, help_text="Name of the counterparty.")
+
+
+class AgingSerializer(AgedAmountsSerializer):
+    """Open amounts by age, by counterparty and in total."""
+
+    counterparties = CounterpartyAgingSerializer(many=True, help_text="Counterparties with open amounts, by name.")
+
+
+def aged_amounts_to_dict(amounts: AgedAmounts) -> dict[str, Any]:
+    return {
+        "current": to_json_number(amounts.current),
+        "buckets": [to_json_number(amount) for amount in amounts.buckets],
+        "total": to_json_number(amounts.total),
+    }
+
+
+def aging_to_dict(aging: Aging) -> dict[str, Any]:
+    """Return an aging as an API object."""
+    return {
+        "counterparties": [
+            {"counterpartyId": each.id and str(each.id), "name": each.name, **aged_amounts_to_dict(each.amounts)}
+            for each in aging.counterparties
+        ],
+        **aged_amounts_to_dict(aging.total),
+    }

@@ -1,0 +1,225 @@
+"""The monthly report: every figure is what the data queries answer, and a closed month shows what was reported."""
+
+import re
+from html import unescape
+
+import pytest
+
+from companies.permissions import Role
+from tests import factories
+from tests.analytics.reports.report_pages import page, read_table, shown
+from tests.ledger.closings.test_differences import load
+from tests.ledger.conftest import get_page_text as text
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("may")]
+
+
+def test_profit_and_loss_of_the_report_equals_the_query(acme, viewer, ask, books, booked_year, api):
+    ga = books.category("officeAndAdmin")
+    plan = {
+        "month": "2026-03",
+        "plType": "ga",
+        "categoryId": ga,
+        "amount": {"type": "fixed", "amount": {"value": 300, "currency": "EUR"}},
+    }
+    assert api.post("plan_items", plan).status_code == 201, api.post("plan_items", plan).content
+    report = read_table(viewer.get(page(acme)), "results")
+    rows = ask("profitAndLoss", startMonth="2026-03", endMonth="2026-03", comparison="previousYear")
+    assert len(rows) == 2
+    for row in rows:
+        name = row["categoryName"]
+        assert report[name][0] == shown(row["actual"])
+        assert report[name][1] == (shown(row["planned"]) if row["planned"] else "–")
+        assert report[name][3] == shown(row["comparisonActual"])
+    assert report["Operating result"][0] == shown(1000.50 - 400.25)
+    assert report["Result"][3] == "800.00"
+    figures = read_table(viewer.get(page(acme)), "figures")
+    assert figures["Revenue"] == ["1,000.50", "–", "–", "800.00"]
+    assert figures["Gross margin"][0] == "100.00 %"
+
+
+def test_cash_of_the_report_equals_the_query(acme, viewer, ask, booked_year):
+    report = viewer.get(page(acme))
+    bridge = ask("cashBridge", startDate="2026-03-01", endDate="2026-03-31")
+    before = ask("cashBridge", startDate="2025-03-01", endDate="2025-03-31")
+    cash = read_table(report, "cash")
+    labels = {"opening": "Opening cash", "operatingInflow": "Operating inflow", "operatingOutflow": "Operating outflow",
+              "financing": "Financing", "revaluation": "Revaluation", "closing": "Closing cash"}  # fmt: skip
+    for name, label in labels.items():
+        assert cash[label] == [shown(bridge[name]), shown(before[name])]
+    figures = read_table(report, "figures")
+    assert figures["Cash at the end of the month"] == [shown(bridge["closing"]), "–", "–", shown(before["closing"])]
+
+
+def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, ask, booked_year, subscribed):
+    subscribed("Big", "2025-06-01", "300.00")
+    subscribed("Small", "2026-03-05", "100.00")
+    report = viewer.get(page(acme))
+    (row,) = ask("monthlyData", mrrType="mrr", startMonth="2026-03", endMonth="2026-03")
+    table = read_table(report, "recurring")
+    for name, label in (("start", "MRR at the start"), ("new", "New"), ("cancel", "Churn"), ("end", "MRR at the end")):
+        assert table[label][:2] == [shown(row[name]), str(row[f"{name}Count"])]
+    assert table["MRR at the end"] == ["400.00", "2", "0.00"]
+    customers = read_table(report, "customers")
+    assert customers["Big"] == ["300.00", "75.00 %"]
+    assert customers["Ten largest customers"] == ["400.00", "100.00 %"]
+
+
+def test_share_is_of_the_ten_largest_customers(acme, viewer, booked_year, subscribed):
+    for number in range(12):
+        subscribed(f"Customer {number:02}", "2026-02-01", "10.00")
+    customers = read_table(viewer.get(page(acme)), "customers")
+    assert len(customers) == 12  # heading, ten customers, their sum
+    assert customers["Ten largest customers"] == ["100.00", "83.33 %"]
+
+
+def test_measures_of_the_last_three_whole_months(acme, viewer, categorized, subscribed):
+    for day in ("2026-01-10", "2026-02-10", "2026-03-10"):
+        categorized("revenueRecurring", "revenue", "100.00", day)
+        categorized("hosting", "cogs", "-20.00", day)
+        categorized("marketing", "cac", "-200.00", day)
+    subscribed("New", "2026-02-01", "50.00")
+    measures = read_table(viewer.get(page(acme)), "measures")
+    # Burned: 3 × 120; net new ARR: 12 × 50. Marketing of 600 for 50 MRR with a margin of 80 %.
+    assert measures["Burn multiple Burn before financing ÷ net new ARR, Jan 2026 to Mar 2026"] == ["0.60"]
+    assert measures["CAC payback Sales and marketing ÷ gross profit of new MRR, Jan 2026 to Mar 2026"] == ["15 months"]
+    assert measures["Net revenue retention Not available: no customer paid twelve months ago."] == ["–"]
+    margin = read_table(viewer.get(page(acme)), "margin")
+    assert margin["Mar 2026"] == ["100.00", "80.00", "80.00 %", "-120.00"]
+    assert list(margin)[1:] == ["Jan 2026", "Feb 2026", "Mar 2026"]
+
+
+def test_measures_say_why_they_are_not_available(acme, viewer, booked_year):
+    measures = read_table(viewer.get(page(acme)), "measures")
+    assert measures["Burn multiple Not available: no cash was burned in these months."] == ["–"]
+    first = read_table(viewer.get(page(acme, "2025-03")), "measures")
+    assert first["Burn multiple Not available: it takes three whole months with transactions."] == ["–"]
+    assert first["CAC payback Not available: it takes three whole months with transactions."] == ["–"]
+
+
+def test_year_to_date_is_compared_with_its_plan(acme, viewer, ask, books, booked_year, api):
+    ga = books.category("officeAndAdmin")
+    amount = {"type": "fixed", "amount": {"value": 300, "currency": "EUR"}}
+    plan = {"month": "2026-01", "plType": "ga", "categoryId": ga, "amount": amount, "duration": 12, "frequency": 1}
+    assert api.post("plan_items", plan).status_code == 201
+    (row,) = [
+        row
+        for row in ask("profitAndLoss", startMonth="2026-01", endMonth="2026-03", interval="year")
+        if row["plType"] == "ga"
+    ]
+    table = read_table(viewer.get(page(acme)), "year")
+    assert table["General and administration"] == [
+        shown(row["actual"]), shown(row["planned"]), f"{shown(row['variance'])}", "3,600.00",
+    ]  # fmt: skip
+
+
+def test_largest_changes_lead_to_their_transactions(acme, viewer, booked_year):
+    answer = viewer.get(page(acme))
+    changes = read_table(answer, "changes")
+    assert changes["Office and administration General and administration"] == [
+        "400.25", "100.00", "+300.25",
+    ]  # fmt: skip
+    assert changes["12 Mar 2026 · Landlord"][0] == "400.25"
+    assert "Small landlord" not in text(answer)
+    links = [
+        unescape(each)
+        for each in re.findall(r'href="(/app/companies/[^"]+/transactions\?[^"]*)"', answer.content.decode())
+    ]
+    behind = [text(viewer.get(link)) for link in links if "2026-02" in link and "plType=ga" in link]
+    assert len(behind) == 1
+    assert "Small landlord" in behind[0]
+
+
+def test_closed_month_is_reported_as_it_was_closed(acme, viewer, owner, ask, books, close, api, categorized):
+    dollars = books.account(name="Dollars", defaultCurrency="USD")
+    categorized("officeAndAdmin", "ga", "-100.00", "2026-03-15", account=dollars, amountCurrency="USD")
+    assert "Not closed yet" in text(viewer.get(page(acme)))
+    close()
+    untouched = text(viewer.get(page(acme)))
+    assert "As reported on 10 May 2026, version 1" in untouched
+    assert "Figures have changed" not in untouched
+    load("Date,USD\n2026-03-13,2\n2026-03-31,4\n")
+    answer = viewer.get(page(acme))
+    ga = read_table(answer, "results")["General and administration"][0]
+    (reported,) = ask("profitAndLoss", startMonth="2026-03", endMonth="2026-03", asReported=True)
+    (now,) = ask("profitAndLoss", startMonth="2026-03", endMonth="2026-03")
+    assert reported["actual"] != now["actual"]
+    assert ga == f"{shown(reported['actual'])} now {shown(now['actual'])}"
+    assert "Figures have changed since the month was reported" in text(answer)
+    assert f'/app/companies/{acme.id}/closings/2026-03"' in answer.content.decode()
+    figures = {each["figure"]: each["value"] for each in api.get("closings/2026-03").json()["figures"]}
+    cash = read_table(answer, "cash")["Closing cash"][0]
+    assert cash.startswith(f"{shown(figures['balance'])} now ")
+
+
+def test_reopened_month_shows_the_books_and_what_was_reported(acme, viewer, api, categorized, booked_year, close):
+    close()
+    assert api.post("closings/2026-03/reopen", {"reason": "Late invoice"}).status_code == 200
+    categorized("officeAndAdmin", "ga", "-50.00", "2026-03-31")
+    categorized("hosting", "cogs", "-7.00", "2026-03-31")
+    answer = viewer.get(page(acme))
+    assert "As the books are now. Reported on 10 May 2026, reopened on 10 May 2026." in text(answer)
+    results = read_table(answer, "results")
+    assert results["General and administration"][0] == "450.25 reported 400.25"
+    assert results["Cost of revenue"][0] == "7.00 reported 0.00"
+    assert results["Revenue"][0] == "1,000.50"
+    assert results["Result"][0] == "543.25 reported 600.25"
+    assert read_table(answer, "cash")["Closing cash"][0] == "3,093.25 reported 3,150.25"
+    close()
+    again = viewer.get(page(acme))
+    assert "version 2" in text(again)
+    assert read_table(again, "results")["General and administration"][0] == "450.25"
+
+
+def test_what_was_reported_and_is_gone_is_still_shown(acme, viewer, api, categorized, booked_year, close):
+    paid = categorized("hosting", "cogs", "-7.00", "2026-03-31")
+    close()
+    assert api.post("closings/2026-03/reopen", {"reason": "Mistake"}).status_code == 200
+    assert api.delete(f"transactions/{paid}").status_code == 200
+    results = read_table(viewer.get(page(acme)), "results")
+    assert results["Cost of revenue"][0] == "0.00 reported 7.00"
+    assert results["Gross profit"][0] == "1,000.50 reported 993.50"
+
+
+@pytest.mark.parametrize("month", ["2025-02", "2026-06", "9999-12", "0001-01"])
+def test_months_without_report_say_so(acme, viewer, booked_year, month):
+    answer = viewer.get(page(acme, month))
+    assert answer.status_code == 404
+    assert "There is no report for this month" in text(answer)
+
+
+@pytest.mark.parametrize("month", ["2026-13", "2026-3", "march", "0000-01", "2026-03-01"])
+def test_malformed_months_are_not_found(acme, viewer, booked_year, month):
+    assert viewer.get(page(acme, month)).status_code == 404
+
+
+def test_month_in_progress_has_a_report(acme, viewer, booked_year):
+    assert "In progress: the month is not over" in text(viewer.get(page(acme, "2026-05")))
+
+
+def test_list_of_reports_names_their_states(acme, viewer, booked_year, close, api):
+    address = f"/app/companies/{acme.id}/reports"
+    close("2026-02")
+    assert api.put("reports/2026-03/commentary", {"text": "Good month"}).status_code == 200
+    listed = text(viewer.get(address))
+    assert "May 2026 In progress" in listed
+    assert "March 2026 Open Yes" in listed
+    assert "February 2026 Closed on 10 May 2026" in listed
+    assert "March 2025" not in listed
+    assert "March 2025" in text(viewer.get(address, {"year": "2025"}))
+
+
+def test_empty_company_has_no_reports(acme, viewer):
+    assert "No reports yet" in text(viewer.get(f"/app/companies/{acme.id}/reports"))
+
+
+def test_sections_need_their_permissions(acme, browser_of, booked_year, subscribed):
+    subscribed("Big", "2025-06-01", "300.00")
+    reader = factories.make_member(acme, "r@acme.example", role=Role.VIEWER, permissions=["financials:read"])
+    answer = browser_of(reader, acme).client.get(page(acme))
+    assert answer.status_code == 200
+    html = answer.content.decode()
+    for section in ("cash", "recurring", "customers"):
+        assert f'id="{section}-heading"' not in html
+    assert "Landlord" not in html
+    assert "/transactions" not in html

@@ -1,0 +1,136 @@
+"""The page behind a shared link: one report and nothing else, without sign-in or cookies."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client
+
+from analytics.reports import shared_report
+from companies.permissions import Role
+from tests import factories
+from tests.analytics.reports.report_pages import page, read_table
+from tests.ledger.conftest import get_page_text as text
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("may")]
+
+
+@pytest.fixture
+def share(api):
+    """Shares a report or a closing, and returns the path of the page."""
+
+    def shared(kind="reports", month="2026-03", caller=None):
+        expires = (datetime.now(tz=UTC) + timedelta(days=30)).isoformat().replace("+00:00", "Z")
+        answer = (caller or api).post(f"{kind}/{month}/links", {"expiresTime": expires})
+        assert answer.status_code == 201, answer.content
+        return urlsplit(answer.json()["url"]).path
+
+    return shared
+
+
+def list_tables(answer):
+    ids = re.findall(r'aria-labelledby="(\w+)-heading"', answer.content.decode())
+    return {table_id: read_table(answer, table_id) for table_id in ids if table_id != "commentary"}
+
+
+def test_shared_report_is_that_of_the_page(acme, api, owner, client, share, booked_year, subscribed):
+    subscribed("Big", "2025-06-01", "300.00")
+    api.put("reports/2026-03/commentary", {"text": "We <hired>."})
+    answer = client.get(share())
+    assert answer.status_code == 200
+    own, shared = list_tables(owner.get(page(acme))), list_tables(answer)
+    own["changes"] = {label: cells for label, cells in own["changes"].items() if "Landlord" not in label}
+    own["changes"] = {label: cells for label, cells in own["changes"].items() if "Customer A" not in label}
+    assert shared == own
+    assert len(shared) == 9
+    assert "We <hired>." in text(answer)
+
+
+def test_shared_page_is_private(client, acme, share, booked_year):
+    answer = client.get(share())
+    assert answer["X-Robots-Tag"].startswith("noindex")
+    assert answer["Referrer-Policy"] == "no-referrer"
+    assert answer["Cache-Control"] == "no-store"
+    assert "Cookie" not in answer.get("Vary", "")
+    assert not answer.cookies
+    html = answer.content.decode()
+    assert re.findall(r"<a\b|<form\b|<script\b", html) == []
+    assert "Landlord" not in html
+    assert f"/app/companies/{acme.id}" not in html
+    missing = client.get(f"/app/shared/{acme.id}/{'x' * 43}")
+    assert missing.status_code == 404
+    assert (missing["X-Robots-Tag"], missing["Referrer-Policy"]) == (answer["X-Robots-Tag"], "no-referrer")
+
+
+@pytest.mark.parametrize("session", ["valid", "stale"])
+def test_shared_page_sets_no_cookie_for_who_is_signed_in(owner, share, booked_year, age_session, session):
+    path = share()
+    age_session(owner)
+    if session == "stale":
+        owner.cookies["svc-session" if "svc-session" in owner.cookies else next(iter(owner.cookies))] = "x" * 32
+    answer = owner.get(path)
+    assert answer.status_code == 200
+    assert not answer.cookies
+
+
+@pytest.mark.parametrize("token", ["", "x", "a%00b", "é", "../x", "x" * 5000])
+def test_wrong_tokens_are_not_found(client, acme, globex, share, booked_year, token):
+    path = share()
+    assert client.get(f"/app/shared/{acme.id}/{token}").status_code == 404
+    assert client.get(path.replace(str(acme.id), str(globex.id))).status_code == 404
+    assert client.get(path.replace(str(acme.id), "x")).status_code == 404
+    assert client.post(path).status_code in (403, 405)
+    assert Client(enforce_csrf_checks=True).post(path).status_code in (403, 405)
+
+
+def test_shared_page_is_rate_limited(client, share, booked_year, monkeypatch):
+    path = share()
+    monkeypatch.setattr(shared_report, "MAX_REQUESTS_PER_MINUTE", 3)
+    answers = [client.get(path) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert int(answers[3]["Retry-After"]) > 0
+
+
+def test_shared_report_shows_no_more_than_its_creator_sees(acme, client, share, browser_of, booked_year, subscribed):
+    subscribed("Big", "2025-06-01", "300.00")
+    permissions = ["closings:manage", "financials:read", "subscriptions:read"]
+    manager = factories.make_member(acme, "m@acme.example", role=Role.ADMIN, permissions=permissions)
+    answer = client.get(share(caller=browser_of(manager, acme)))
+    shown = list_tables(answer)
+    assert "cash" not in shown
+    assert "recurring" in shown
+    assert "Big" not in answer.content.decode()
+
+
+def test_link_of_a_closing_shows_the_figures_of_its_version(
+    acme, api, client, share, booked_year, close, categorized, subscribed
+):
+    subscribed("Big", "2025-06-01", "300.00")
+    first = close()
+    path = share("closings")
+    frozen = api.get("closings/2026-03").json()["figures"]
+    before = client.get(path)
+    assert "As reported on 10 May 2026, version 1" in text(before)
+    assert first["digest"] in before.content.decode()
+    assert api.post("closings/2026-03/reopen", {"reason": "Late invoice"}).status_code == 200
+    categorized("officeAndAdmin", "ga", "-50.00", "2026-03-31")
+    close()
+    assert client.get(path).content == before.content
+    tables = list_tables(before)
+    values = {
+        (each["figure"], each.get("plType") or each.get("movement")): each["value"]
+        for each in frozen
+        if each.get("mrrType") != "cmrr"
+    }
+    assert tables["results"]["Revenue"] == [f"{values['profitAndLoss', 'revenue']:,.2f}"]
+    assert tables["results"]["Result"] == ["600.25"]
+    assert tables["cash"]["Total"][2] == f"{values['balance', None]:,.2f}"
+    assert tables["recurring"]["MRR at the end"][0] == f"{values['recurringRevenue', 'end']:,.2f}"
+    assert "450.25" in client.get(share("closings")).content.decode()
+
+
+def test_shared_page_speaks_the_reader_s_language(client, share, booked_year):
+    answer = client.get(share(), headers={"Accept-Language": "de"})
+    assert '<html lang="de"' in answer.content.decode()
+    assert "Umsatz" in text(answer)

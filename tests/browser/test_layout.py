@@ -1,0 +1,75 @@
+"""The frame of every page: a sidebar on wide screens, a bar with a menu on phones, no navigation on paper."""
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+PHONE = {"width": 390, "height": 844}
+MAX_SIDEBAR_WIDTH, MAX_BAR_HEIGHT, MAX_CONTENT_WIDTH, MAX_CASH_OFFSET = 280, 60, 1600, 500
+PARTS = ("transactions", "accounts", "planned", "plan", "profit-and-loss", "recurring-revenue", "settings")
+
+
+@pytest.fixture
+def open_page(browser, served, cookies):
+    """Opens a page of the company in a window of this size, with or without JavaScript."""
+    contexts = []
+
+    def open_at(path, width, height=900, *, script=True):
+        context = browser.new_context(
+            base_url=served.url,
+            viewport={"width": width, "height": height},
+            storage_state=cookies,
+            java_script_enabled=script,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(f"/app/companies/{served.company_id}/{path}")
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 1440, 1920])
+def test_sidebar_stands_beside_content_on_wide_screens(open_page, width):
+    page = open_page("profit-and-loss", width)
+    sidebar, main = page.locator(".sidebar").bounding_box(), page.locator("main").bounding_box()
+    assert sidebar["x"] == 0
+    assert sidebar["width"] <= MAX_SIDEBAR_WIDTH
+    assert main["x"] >= sidebar["width"]
+    assert main["width"] == min(width - sidebar["width"], MAX_CONTENT_WIDTH)
+    expect(page.locator(".sidebar-nav").first.get_by_role("link", name="Transactions")).to_be_visible()
+    expect(page.locator(".menu-toggle")).to_be_hidden()
+    padding = 2 * 32
+    assert page.locator(".statement").bounding_box()["width"] == main["width"] - padding
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_phone_has_a_low_bar_whose_menu_opens_without_javascript(open_page, served, script):
+    page = open_page("", **PHONE, script=script)
+    assert page.locator(".sidebar").bounding_box()["height"] <= MAX_BAR_HEIGHT
+    link = page.locator(".sidebar-nav").first.get_by_role("link", name="Profit and loss")
+    expect(link).to_be_hidden()
+    toggle = page.locator("summary[aria-label=Menu]")
+    toggle.focus()
+    page.keyboard.press("Enter")
+    expect(link).to_be_visible()
+    assert toggle.evaluate("(each) => getComputedStyle(each).outlineStyle") == "solid"
+    link.click()
+    page.wait_for_url("**/profit-and-loss")
+
+
+def test_cash_is_visible_at_once_on_a_phone(open_page):
+    page = open_page("", **PHONE)
+    figure = page.locator(".key-figures dd").first.bounding_box()
+    assert figure["y"] + figure["height"] <= MAX_CASH_OFFSET
+
+
+@pytest.mark.parametrize("path", PARTS)
+def test_printed_page_has_no_navigation(open_page, path):
+    page = open_page(path, 1280)
+    page.emulate_media(media="print")
+    for navigation in page.get_by_role("navigation").all():
+        expect(navigation).to_be_hidden()
+    expect(page.locator(".company-name strong")).to_be_visible()

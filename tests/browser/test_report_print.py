@@ -1,0 +1,105 @@
+"""The monthly report printed by Chromium on A4 in portrait: nothing is cut off."""
+
+import io
+import unicodedata
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pypdf import PdfReader
+
+from ledger.calc.months import add_months, format_month, get_first_day_of_month
+from tests import factories
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASSWORD = "correct horse battery"
+A4_POINTS = (595, 842)
+MARGIN_POINTS = 30  # the page's margins are a little wider
+# Texts of cells and headings, and how far their tables and the page reach beyond their place.
+CELLS = (
+    "() => [...document.querySelectorAll('.report :is(td, th)')].map((cell) => cell.innerText.trim()).filter(Boolean)"
+)
+WIDTHS = """
+() => [...document.querySelectorAll('.report .scrolls')].map((place) => place.scrollWidth - place.clientWidth)
+"""
+
+
+@pytest.fixture
+def report(make_api):
+    """A month whose amounts have eight digits before the point, with a long category; returns what signs in to it."""
+    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    acme = factories.make_company(name="Acme", owner=owner)
+    api = make_api(acme)
+    month = add_months(get_first_day_of_month(datetime.now(tz=UTC).date()), -1)
+    bank = api.post("accounts", {"type": "bank", "name": "Bank"}).json()["id"]
+    keys = {row["systemKey"]: row["id"] for row in api.get("categories").json()}
+    name = "Subscriptions of software for the development of products"
+    long_category = api.post("categories", {"name": name, "plTypes": ["pd"]}).json()["id"]
+    lines = [(keys["revenueRecurring"], "revenue", 1), (keys["hosting"], "cogs", -1), (long_category, "pd", -1)]
+    for back in (0, 1, 12):
+        for number, (category, line, sign) in enumerate(lines):
+            day = add_months(month, -back) + timedelta(days=3)
+            amount = f"{sign * (98_765_432.10 - 11_111_111 * number - back):.2f}"
+            row = {"accountId": bank, "date": str(day), "amountValue": amount, "fromTo": f"Party {number}"}
+            made = api.post("transactions", row).json()["id"]
+            split = {"categoryId": category, "plSplit": {line: float(amount)}}
+            path = f"transactions/{made}/categorizations"
+            assert api.put(path, {"categorizations": {"a": split}}).status_code == 200
+    for category, line, _sign in lines:
+        amount = {"type": "fixed", "amount": {"value": 87_654_321, "currency": "EUR"}}
+        item = {"month": format_month(month), "plType": line, "categoryId": category, "amount": amount, "duration": 1}
+        assert api.post("plan_items", item).status_code == 201
+    api.put(f"reports/{format_month(month)}/commentary", {"text": "The month was as planned.\n\nWe hired two people."})
+    return acme, format_month(month), api
+
+
+def print_report(page):
+    return PdfReader(io.BytesIO(page.pdf(format="A4")))
+
+
+def remove_spaces(text):
+    """The text without spaces and ligatures."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def list_text_positions(pdf_page):
+    """(text, left) of each piece of text on a page, in points."""
+    found = []
+
+    def note(text, cm, tm, font, size):
+        if text.strip():
+            found.append((text.strip(), cm[0] * tm[4] + cm[2] * tm[5] + cm[4]))
+
+    pdf_page.extract_text(visitor_text=note)
+    return found
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_report_prints_on_a4_without_cut_columns(page, live_server, report, settings, shared):
+    acme, month, api = report
+    settings.ALLOWED_HOSTS = ["*"]
+    settings.APP_URL = f"{live_server.url}/app"
+    if shared:
+        expires = (datetime.now(tz=UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        page.goto(api.post(f"reports/{month}/links", {"expiresTime": expires}).json()["url"])
+    else:
+        page.goto(f"{live_server.url}/app/sign-in?next=/app/companies/{acme.id}/reports/{month}")
+        page.get_by_label("Email address").fill("olga@acme.example")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_selector("#figures-heading")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 703, "height": 1000})  # 186 mm: A4 without the margins of the style sheet
+    assert set(page.evaluate(WIDTHS)) == {0}
+    cells = page.evaluate(CELLS)
+    printed = print_report(page)
+    whole = "".join(each.extract_text() for each in printed.pages)
+    compact = remove_spaces(whole)
+    for each in printed.pages:
+        assert (each.mediabox.width, each.mediabox.height) == pytest.approx(A4_POINTS, abs=2)
+        assert all(0 < left < A4_POINTS[0] - MARGIN_POINTS for _text, left in list_text_positions(each))
+    assert [text for text in cells if remove_spaces(text) not in compact] == []
+    assert any("98,765,432.10" in text for text in cells)
+    assert "Themonthwasasplanned." in compact
+    assert "Writecommentary" not in compact
+    assert "Editcommentary" not in compact
+    assert len(printed.pages) <= 5

@@ -1,0 +1,1 @@
+"""Tests of receivables, payables and aging."""

@@ -1,0 +1,109 @@
+"""Pages of receivables and payables: aging, what is due this week, settling with an amount, writing off."""
+
+import pytest
+
+from tests.planning.invoices.conftest import format_day
+from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def build_path(acme, kind, query=""):
+    return f"/app/companies/{acme.id}/{kind}{query}"
+
+
+def build_occurrence_path(acme, invoice, act):
+    return f"/app/companies/{acme.id}/planned/{invoice['id']}/occurrences/{invoice['startDate']}/{act}"
+
+
+def test_receivables_page_shows_aging_due_week_and_invoices(owner, acme, ledger):
+    customer = ledger.create_counterparty("Globex")
+    ledger.invoice("70.00", name="Late", days=-40, counterparty=customer)
+    ledger.invoice("30.00", name="Soon", days=3)
+    ledger.invoice("-5.00", name="Bill", days=3)
+    text = get_page_text(owner.get(build_path(acme, "receivables")))
+    assert "€100.00 open in total" in text
+    assert "31–60 days overdue €70.00" in text
+    assert "Not due yet €30.00" in text
+    assert "40 days overdue Late overdue Globex" in text
+    due_this_week = text[text.index("Due this week") :]
+    assert "Soon" in due_this_week[: due_this_week.index("All with an open amount")]
+    assert "Bill" not in text
+    assert "Bill" in get_page_text(owner.get(build_path(acme, "payables")))
+
+
+def test_invoice_is_settled_with_an_amount_and_returns_to_the_list(owner, acme, api, ledger):
+    owed = ledger.invoice("100.00", days=-3)
+    body = {"accountId": ledger.account, "date": format_day(-2), "amountValue": "80.00", "fromTo": "Globex"}
+    paid = api.post("transactions", body).json()["id"]
+    settle_path = build_occurrence_path(acme, owed, "settle")
+    shown = owner.get(f"{settle_path}?from=receivables").content.decode()
+    assert 'name="from" value="receivables"' in shown
+    sent = {"transactionId": paid, "amountValue": "60.00", "from": "receivables"}
+    answer = owner.post(settle_path, sent, follow=True)
+    assert answer.redirect_chain[-1][0] == build_path(acme, "receivables")
+    assert [row["openAmountValue"] for row in ledger.list()] == ["40.00"]
+    wrong = owner.post(settle_path, sent | {"amountValue": "x"}, follow=True)
+    assert "60.00" in get_page_text(wrong), "what was settled stays"
+    assert [row["openAmountValue"] for row in ledger.list()] == ["40.00"]
+
+
+def test_rest_is_written_off_with_the_settlement_or_later(owner, acme, api, ledger):
+    first, second = ledger.invoice("-100.00", days=-3), ledger.invoice("-50.00", days=-3)
+    body = {"accountId": ledger.account, "date": format_day(-2), "amountValue": "-98.00"}
+    paid = api.post("transactions", body).json()["id"]
+    owner.post(build_occurrence_path(acme, first, "settle"), {"transactionId": paid, "closeRest": "1"})
+    (row,) = ledger.list("payables", state="writtenOff")
+    assert (row["settledAmountValue"], row["writtenOffAmountValue"]) == ("-98.00", "-2.00")
+    sent = {"reason": "Insolvent", "from": "payables"}
+    answer = owner.post(build_occurrence_path(acme, second, "write-off"), sent, follow=True)
+    assert "written off." in get_page_text(answer)
+    assert ledger.list("payables") == []
+    history = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{second['id']}"))
+    assert "written off Insolvent −€50.00" in history
+
+
+def test_state_filter_lists_paid_invoices(owner, acme, ledger):
+    owed = ledger.invoice("10.00", name="Done")
+    ledger.pay(owed, "10.00", -1)
+    assert "Done" not in get_page_text(owner.get(build_path(acme, "receivables")))
+    assert "Done" in get_page_text(owner.get(build_path(acme, "receivables", "?state=paid")))
+    assert owner.get(build_path(acme, "receivables", "?state=x")).status_code == 200
+
+
+def test_invoice_page_shows_due_and_expected_dates(owner, acme, api, ledger):
+    owed = ledger.invoice("10.00", externalData={"invoiceNumber": "R-7", "dueDate": format_day(20)})
+    text = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}"))
+    assert "Invoice number R-7" in text
+    assert "Expected" in text
+
+
+def test_page_queries_do_not_grow_with_invoices(owner, acme, ledger, django_assert_max_num_queries):
+    customer = ledger.create_counterparty("Globex")
+    counted = []
+    owner.get(build_path(acme, "receivables"))
+    for count in (1, 5):
+        for _ in range(count):
+            ledger.invoice("10.00", days=3, counterparty=customer)
+        with django_assert_max_num_queries(30) as seen:
+            owner.get(build_path(acme, "receivables"))
+        counted.append(len(seen.captured_queries))
+    assert counted[0] == counted[1]
+
+
+def test_payment_terms_are_set_on_the_forms(owner, acme, api, ledger):
+    customer = ledger.create_counterparty("Globex")
+    path = f"/app/companies/{acme.id}/settings/counterparties/{customer['id']}"
+    shown = owner.get(path)
+    if shown.status_code == 404:
+        pytest.fail("the address of the counterparty form changed")
+    owner.post(path, {"name": "Globex", "type": "customer", "externalId": "", "paymentTerms": "14"})
+    (stored,) = [row for row in api.get("counterparties").json() if row["id"] == customer["id"]]
+    assert stored["paymentTerms"] == 14
+    answer = owner.post(path, {"name": "Globex", "type": "customer", "externalId": "", "paymentTerms": "-1"})
+    assert answer.status_code == 400
