@@ -10,7 +10,7 @@ from companies.api.serializers import SUCCESS, Success
 from planning.base_views import CRUD_PERMISSIONS, WRITE, PlanningViewSet
 from planning.models import Scenario
 from planning.scenarios.actions import adoption, scenarios
-from planning.scenarios.queries import attach_broken_positions
+from planning.scenarios.broken_changes import attach_broken_positions
 from planning.scenarios.serializers import AdoptionSerializer, ScenarioSerializer
 
 
