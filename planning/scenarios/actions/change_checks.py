@@ -94,9 +94,16 @@ def build_public_change(values: Mapping[str, Any]) -> dict[str, Any]:
     return encode_json(fields)
 
 
+class ExactEncoder(DjangoJSONEncoder):
+    """JSON with times to the microsecond, which Django cuts to milliseconds."""
+
+    def default(self, o: Any) -> Any:
+        return o.isoformat() if isinstance(o, dt.datetime) else super().default(o)
+
+
 def encode_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with dates, amounts and ids as text."""
-    encoded: dict[str, Any] = json.loads(json.dumps(values, cls=DjangoJSONEncoder))
+    """Return values with dates, times, amounts and ids as text."""
+    encoded: dict[str, Any] = json.loads(json.dumps(values, cls=ExactEncoder))
     return encoded
 
 
