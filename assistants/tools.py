@@ -96,8 +96,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_forecast",
         "Cash forecast",
-        "Cash forecast: actual up to the cutover, then projected; lowest point, first day below zero, overdue. "
-        "If plannedInflow and plannedOutflow are 0, nothing is planned: do not report a lowest point. "
+        "Actual cash up to the cutover, then projected; lowest point, first day below zero, overdue. "
+        "If plannedInflow and plannedOutflow are 0, nothing is planned: report no lowest point. "
         "byAccount adds each account in its currency.",
         "POST",
         build_company_path("data/forecastBalanceTimeSeries"),
@@ -121,7 +121,7 @@ TOOLS: tuple[Tool, ...] = (
         "get_profit_and_loss",
         "Profit and loss",
         "One row per category, largest first, with actual and planned amounts by month. Expenses are positive. "
-        "Uncategorized transactions are not included: see list_open_transactions.",
+        "Uncategorized ones: list_open_transactions.",
         "POST",
         build_company_path("data/profitAndLoss"),
         {

@@ -11,13 +11,14 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 from uuid import UUID
 
-from ledger.calc.months import MONTHS_PER_YEAR, get_last_day_of_month
+from ledger.calc.months import MONTHS_PER_YEAR, add_months, get_last_day_of_month
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.calc.recurrence import Occurrence, OccurrencePatch, Overrides, RecurrenceRule, is_occurrence, occurrences
 
 ChangeKind = Literal["add", "scale", "shift", "stop"]
 CHANGE_KINDS: tuple[ChangeKind, ...] = ("add", "scale", "shift", "stop")
-HORIZON_YEARS = 10  # changes reach this far ahead; later occurrences of an endless recurrence are not moved
+HORIZON_YEARS = 10
+MONTHS_AHEAD = MONTHS_PER_YEAR * HORIZON_YEARS
 MAX_SCALED_AMOUNT = Decimal(999_999_999_999_999)  # the largest storable amount without decimals
 
 LONGEST_MONTH = dt.timedelta(days=31)
@@ -50,7 +51,8 @@ class Change:
     """A change with its target: one planned transaction, a counterparty, a category or a P&L line.
 
     `category_ids` are the categories whose occurrences it applies to, `category_id` or `pl_type` the target among plan
-    items. `start` and `end` are original dates, both included; None has no limit.
+    items. `start` and `end` are original dates, both included; None has no limit. A change of single occurrences of an
+    endless recurrence reaches to `horizon`, or ten years from the recurrence's start if that is later.
     """
 
     kind: ChangeKind
@@ -63,6 +65,7 @@ class Change:
     days: int = 0
     start: dt.date | None = None
     end: dt.date | None = None
+    horizon: dt.date = dt.date.max
 
     def includes(self, day: dt.date) -> bool:
         """Whether it applies to an original date."""
@@ -152,7 +155,7 @@ def scale_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
         earlier_days = list_plain_days(state, window.limit(None, shift_day(change.start, -1)))
         overrides |= {day: {"amount_value": state.amount} for day in earlier_days}
     elif has_base_target and not changes_rule and (amount := scale(state.amount)) != state.amount:
-        days = list_plain_days(state, window.limit(change.start, change.end))
+        days = list_plain_days(state, limit_to_reach(window, change, state.rule))
         overrides |= {day: {"amount_value": amount} for day in days}
     tax = scale(state.tax) if changes_rule and state.tax is not None else state.tax
     return replace(state, amount=base_amount, tax=tax, overrides=overrides)
@@ -166,7 +169,7 @@ def shift_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
     for day, patch in iter_occurring(state):
         if change.includes(day) and day not in state.settled_days:
             overrides[day] = {**patch, "date": shift_day(patch.get("date") or state.expected_date or day, change.days)}
-    for day in list_plain_days(state, window.limit(change.start, change.end)):
+    for day in list_plain_days(state, limit_to_reach(window, change, state.rule)):
         overrides[day] = {"date": shift_day(state.expected_date or day, change.days)}
     return replace(state, overrides=overrides)
 
@@ -191,12 +194,24 @@ def stop_planned(state: PlannedState, change: Change, *, window: DayWindow) -> P
     plain_days = list_plain_days(state, window.limit(change.start, end))
     overrides |= skip_days(overrides, [*plain_days, *(day for day in stopped if day <= end)])
     last_day = find_last_day(state.rule)
-    if last_day is None or last_day > end:
-        later_days = occurrences(state.rule, window_start=shift_day(end, 1), window_end=window.end)
-        if state.rule.count is None or later_days:
-            rule = replace(state.rule, end_date=end, count=None)
-            return replace(state, rule=rule, overrides=overrides)
-    return replace(state, overrides=overrides)
+    ends_earlier = last_day is not None and last_day <= end
+    rule = state.rule if ends_earlier else replace(state.rule, end_date=end, count=None)
+    return replace(state, rule=rule, overrides=overrides)
+
+
+def limit_to_reach(window: DayWindow, change: Change, rule: RecurrenceRule) -> DayWindow:
+    """Return the days of a window whose occurrences a change alters one by one."""
+    days = window.limit(change.start, change.end)
+    return days if find_last_day(rule) is not None else days.limit(None, get_horizon(change.horizon, rule.start))
+
+
+def get_horizon(horizon: dt.date, start: dt.date) -> dt.date:
+    """Return the horizon, or the day ten years after a start if that is later.
+
+    >>> get_horizon(dt.date(2036, 1, 1), dt.date(2030, 2, 28))
+    datetime.date(2040, 2, 28)
+    """
+    return dt.date.max if start.year > dt.MAXYEAR - HORIZON_YEARS else max(horizon, add_months(start, MONTHS_AHEAD))
 
 
 def reaches_rule(change: Change, rule: RecurrenceRule) -> bool:
@@ -238,10 +253,10 @@ def find_first_day(rule: RecurrenceRule) -> dt.date | None:
 
 
 def find_last_day(rule: RecurrenceRule) -> dt.date | None:
-    """Return a day after which a rule generates none; None if it has no end.
+    """Return a day after which a rule generates none; None if it has no end. With a count, it is the last day.
 
     >>> find_last_day(RecurrenceRule(dt.date(2026, 1, 15), "month", count=3))
-    datetime.date(2026, 3, 31)
+    datetime.date(2026, 3, 15)
     """
     if rule.frequency is None:
         return rule.start
@@ -253,14 +268,17 @@ def find_last_day(rule: RecurrenceRule) -> dt.date | None:
         return dt.date.fromordinal(number) if number <= dt.date.max.toordinal() else None
     months = steps * (MONTHS_PER_YEAR if rule.frequency == "year" else 1)
     year, month = divmod(rule.start.year * MONTHS_PER_YEAR + rule.start.month - 1 + months, MONTHS_PER_YEAR)
-    return get_last_day_of_month(dt.date(year, month + 1, 1)) if year <= dt.MAXYEAR else None
+    if year > dt.MAXYEAR:
+        return None
+    first = dt.date(year, month + 1, 1)
+    return occurrences(rule, window_start=first, window_end=get_last_day_of_month(first))[-1]
 
 
 # ---------------------------------------------------------------------------------------------- contradictions
 
 
 def find_contradictions(
-    changes: Sequence[tuple[int, Change]], states: Mapping[UUID, PlannedState], *, window: DayWindow
+    changes: Sequence[tuple[int, Change]], states: Mapping[UUID, PlannedState]
 ) -> list[tuple[int, int]]:
     """Return the positions (stop, other) of changes that contradict each other on one occurrence.
 
@@ -275,7 +293,7 @@ def find_contradictions(
                 continue
             if not (has_same_target(stop, other) or (other.kind in ("scale", "shift") and other.is_specific)):
                 continue
-            if any(have_common_occurrence(stop, other, state, window=window) for state in states.values()):
+            if any(have_common_occurrence(stop, other, state) for state in states.values()):
                 found.append((position, other_position))
     return found
 
@@ -285,9 +303,10 @@ def has_same_target(change: Change, other: Change) -> bool:
     return other.kind != "add" and targets[0] == targets[1]
 
 
-def have_common_occurrence(change: Change, other: Change, state: PlannedState, *, window: DayWindow) -> bool:
+def have_common_occurrence(change: Change, other: Change, state: PlannedState) -> bool:
     """Return whether two changes apply to one open occurrence of a planned transaction."""
-    days = window.limit(change.start, change.end).limit(other.start, other.end)
+    days = DayWindow(state.rule.start, dt.date.max).limit(change.start, change.end).limit(other.start, other.end)
+    days = days.limit(None, get_horizon(dt.date.min, days.start))
     if is_target(change, state) and is_target(other, state) and list_plain_days(state, days):
         return True
     return any(

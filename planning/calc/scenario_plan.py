@@ -11,7 +11,7 @@ from uuid import UUID
 from ledger.calc.months import add_months, count_months_between, get_first_day_of_month
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.calc.plan_postings import PlanAmount, PlanItemSchedule, compute_plan_postings
-from planning.calc.scenario_changes import Change, scale_amount
+from planning.calc.scenario_changes import Change, get_horizon, scale_amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def scale_item(item: PlanItemState, change: Change, *, through: dt.date) -> Iter
         yield from build_fixed_difference(item, change, PlanAmount("fixed", scaled - value))
         return
     first = item.month if change.start is None else max(item.month, round_up_to_month(change.start))
-    last = through if change.end is None else min(through, get_first_day_of_month(change.end))
+    last = min(through, get_first_day_of_month(change.end or get_horizon(change.horizon, item.month)))
     for month, amount in compute_plan_postings(item.schedule, window_start=first, window_end=last).items():
         planned = round_half_up(amount, item.currency)
         difference = scale_amount(amount, percent=change.percent, currency=item.currency) - planned

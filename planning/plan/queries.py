@@ -1,5 +1,6 @@
 """Plan items as a scenario changes them."""
 
+import datetime as dt
 from dataclasses import replace
 from uuid import uuid5
 
@@ -19,7 +20,7 @@ def list_plan_items_of_scenario(company: Company, scenario: LoadedScenario) -> l
     """
     items = {item.id: item for item in PlanItem.objects.for_company(company.id)}
     states = scenario.change_items(
-        [build_item_state(item) for item in items.values()], through=get_first_day_of_month(scenario.horizon)
+        [build_item_state(item) for item in items.values()], through=get_first_day_of_month(dt.date.max)
     )
     rows = [
         build_row(company, scenario.row, number, state, items.get(state.id) if state.id else None)

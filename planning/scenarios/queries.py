@@ -14,10 +14,9 @@ from django.db.models import Q
 
 from companies.errors import build_unknown_id_error
 from companies.models import Company, parse_id
-from ledger.calc.months import add_months, get_first_day_of_month
-from ledger.models import Account, Category, Counterparty
+from ledger.models import Category
 from planning.calc.recurrence import OccurrencePatch, Overrides
-from planning.calc.scenario_changes import HORIZON_YEARS, Change, DayWindow, PlannedState, apply_change
+from planning.calc.scenario_changes import Change, DayWindow, PlannedState, apply_change, get_horizon
 from planning.calc.scenario_plan import PlanItemState, apply_change_to_items
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction, Scenario
 from planning.plan.item_states import build_item_state
@@ -25,9 +24,9 @@ from planning.planned_transactions.queries.expected_dates import attach_expected
 from planning.planned_transactions.queries.open_invoices import OpenInvoice, list_open_invoices
 from planning.planned_transactions.queries.planned_rules import PlannedRule, RuleWithOverrides, read_planned_rules
 from planning.planned_transactions.queries.settlements import sum_settled_by_occurrence
+from planning.scenarios.broken_changes import find_broken_changes
 
 ADDED_PLANNED, ADDED_ITEM = "plannedTransaction", "planItem"
-MONTHS_AHEAD = 12 * HORIZON_YEARS
 MAX_COMPARED = 4  # scenarios that pages show beside the plan
 
 
@@ -47,13 +46,9 @@ class PlannedTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LoadedScenario:
-    """A scenario's changes in order, without broken ones, whose positions are in `broken`.
-
-    Changes reach up to `horizon`.
-    """
+    """A scenario's changes in order, without broken ones, whose positions are in `broken`."""
 
     row: Scenario
-    horizon: dt.date
     changes: Sequence[Change | AddedPlanned | PlanItem]
     broken: Sequence[int]
 
@@ -64,8 +59,7 @@ class LoadedScenario:
 
     def build_window(self, start: dt.date, end: dt.date) -> DayWindow:
         """Return the original dates whose occurrences can reach [start, end]."""
-        window = DayWindow(start, end).widen(self.reach_days)
-        return DayWindow(window.start, min(window.end, self.horizon))
+        return DayWindow(start, end).widen(self.reach_days)
 
     def change_state(self, state: PlannedState, *, window: DayWindow, after: int = -1) -> PlannedState:
         """Apply the changes behind a position to a planned transaction."""
@@ -76,7 +70,6 @@ class LoadedScenario:
 
     def change_items(self, items: Iterable[PlanItemState], *, through: dt.date) -> list[PlanItemState]:
         """Apply the changes to plan items; added ones are among them."""
-        through = min(through, get_first_day_of_month(self.horizon))
         changed_items = list(items)
         for change in self.changes:
             if isinstance(change, PlanItem):
@@ -126,19 +119,13 @@ def load_scenario(scenario: Scenario, *, today: dt.date) -> LoadedScenario:
     category_lines = load_category_lines(scenario.company_id, stored_changes)
     return LoadedScenario(
         row=scenario,
-        horizon=get_horizon(today),
         changes=[
-            parse_stored_change(scenario.company_id, stored, category_lines)
+            parse_stored_change(scenario.company_id, stored, category_lines, today=today)
             for position, stored in enumerate(stored_changes)
             if position not in broken
         ],
         broken=sorted(broken),
     )
-
-
-def get_horizon(today: dt.date) -> dt.date:
-    """Return the last day that changes reach."""
-    return dt.date.max if today.year + HORIZON_YEARS > dt.MAXYEAR else add_months(today, MONTHS_AHEAD)
 
 
 def load_category_lines(company_id: UUID, stored_changes: Sequence[Mapping[str, Any]]) -> Mapping[UUID, Sequence[str]]:
@@ -149,7 +136,7 @@ def load_category_lines(company_id: UUID, stored_changes: Sequence[Mapping[str, 
 
 
 def parse_stored_change(
-    company_id: UUID, stored: Mapping[str, Any], category_lines: Mapping[UUID, Sequence[str]]
+    company_id: UUID, stored: Mapping[str, Any], category_lines: Mapping[UUID, Sequence[str]], *, today: dt.date
 ) -> Change | AddedPlanned | PlanItem:
     """Parse one stored change.
 
@@ -173,6 +160,7 @@ def parse_stored_change(
         days=stored.get("days") or 0,
         start=parse_day(stored.get("from")),
         end=parse_day(stored.get("to")),
+        horizon=get_horizon(dt.date.min, max(today, parse_day(stored.get("from")) or today)),
     )
 
 
@@ -210,50 +198,6 @@ def parse_columns(model: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
 def parse_column(field: Any, value: Any) -> Any:
     target = field.target_field if field.is_relation else field
     return target.to_python(value)
-
-
-# ---------------------------------------------------------------------------------------------- broken references
-
-
-def find_broken_changes(company_id: UUID, changes_of_scenarios: Sequence[Sequence[Any]]) -> list[set[int]]:
-    """Return for each scenario the positions of changes whose references are gone; at most one query a table."""
-    references = [
-        (place, position, model, row_id)
-        for place, changes in enumerate(changes_of_scenarios)
-        for position, stored in enumerate(changes)
-        for model, row_id in list_references(stored)
-    ]
-    known_ids: set[UUID] = set()
-    for model in dict.fromkeys(model for _, _, model, _ in references):
-        wanted = {row_id for _, _, kind, row_id in references if kind is model}
-        known_ids.update(model.objects.for_company(company_id).filter(id__in=wanted).values_list("id", flat=True))
-    broken: list[set[int]] = [set() for _ in changes_of_scenarios]
-    for place, position, _, row_id in references:
-        if row_id not in known_ids:
-            broken[place].add(position)
-    return broken
-
-
-def attach_broken_positions(scenarios: Sequence[Scenario]) -> Sequence[Scenario]:
-    """Attach to each of a company's scenarios the positions of its broken changes; adopted ones have none."""
-    if scenarios:
-        changes = [[] if scenario.is_adopted else scenario.changes for scenario in scenarios]
-        for scenario, broken in zip(scenarios, find_broken_changes(scenarios[0].company_id, changes), strict=True):
-            scenario.broken_positions = broken
-    return scenarios
-
-
-def list_references(stored: Mapping[str, Any]) -> Iterator[tuple[Any, UUID]]:
-    """Yield the (model, id) of everything that a stored change refers to."""
-    named = {"plannedTransactionId": PlannedTransaction, "counterpartyId": Counterparty, "categoryId": Category}
-    for name, model in named.items():
-        if stored.get(name):
-            yield model, UUID(stored[name])
-    columns = stored.get("columns") or {}
-    for values in (columns, *(stored.get("patches") or {}).values()):
-        for name, model in {"account_id": Account, "category_id": Category, "counterparty_id": Counterparty}.items():
-            if values.get(name):
-                yield model, UUID(values[name])
 
 
 # ---------------------------------------------------------------------------------------------- planned transactions
@@ -317,10 +261,10 @@ def list_rules_of_scenario(
     """
     if scenario is None:
         return read_planned_rules(company_id, start, end)
-    window = DayWindow(start, end).widen(scenario.reach_days)
+    window = scenario.build_window(start, end)
     rules = read_planned_rules(company_id, window.start, window.end)
     targets = find_planned_targets(company_id, scenario.changes)
-    return change_rules(rules, scenario=scenario, targets=targets, window=scenario.build_window(start, end))
+    return change_rules(rules, scenario=scenario, targets=targets, window=window)
 
 
 def change_rules(
@@ -371,7 +315,7 @@ def list_invoices_of_scenario(company_id: UUID, *, end: dt.date, scenario: Loade
 
 def change_invoices(rows: Sequence[PlannedTransaction], *, scenario: LoadedScenario) -> list[PlannedTransaction]:
     """Return invoices with the changes of a scenario, and those that it adds. They are not saved."""
-    window = DayWindow(dt.date.min, scenario.horizon)
+    window = DayWindow(dt.date.min, dt.date.max)
     company_id = scenario.row.company_id
     targets = find_planned_targets(company_id, scenario.changes)
     settled_days = find_settled_days(company_id, [row.id for row in rows if row.id in targets])

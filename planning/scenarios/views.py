@@ -10,7 +10,7 @@ from companies.api.serializers import SUCCESS, Success
 from planning.base_views import CRUD_PERMISSIONS, WRITE, PlanningViewSet
 from planning.models import Scenario
 from planning.scenarios.actions import adoption, scenarios
-from planning.scenarios.queries import attach_broken_positions
+from planning.scenarios.broken_changes import attach_broken_positions
 from planning.scenarios.serializers import AdoptionSerializer, ScenarioSerializer
 
 
@@ -70,7 +70,7 @@ class ScenarioViewSet(PlanningViewSet):
     def adopt(self, request: Request, company_id: str, scenario_id: str) -> Response:
         """Adopt a scenario: make its changes in the planned transactions and plan items.
 
-        Endless recurrences are moved for the next ten years. Settled occurrences do not change.
+        Single occurrences of an endless recurrence change for ten years. Settled ones do not change.
         """
         scenario = adoption.adopt_scenario(company=self.company, context=self.audit_context, scenario_id=scenario_id)
         return Response({"adoptionId": str(scenario.adoption_id)})

@@ -407,7 +407,7 @@ def query_data(story: Scenario) -> None:
     ahead = {"startDate": "2025-12-01", "endDate": "2026-02-28", "interval": "month"}
     story.post("data/forecastCashFlowTimeSeries", ahead)
     story.post("data/forecastBalanceTimeSeries", ahead)
-    story.post("data/runway")
+    story.post("data/runway", {"scenarioId": None})
     story.post("data/cashBridge", YEAR)
     story.post("data/openTransactions", YEAR)
     story.post("data/revenueExpensesBar", YEAR)

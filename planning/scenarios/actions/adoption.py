@@ -34,7 +34,6 @@ from planning.scenarios.queries import (
     build_planned_state,
     find_planned_targets,
     find_settled_days,
-    get_horizon,
     load_scenario,
     parse_columns,
 )
@@ -87,7 +86,7 @@ def adopt_scenario(*, company: Company, context: AuditContext, scenario_id: UUID
         loaded = load_scenario(scenario, today=today)
         if loaded.broken:
             raise ScenarioBroken
-        window = DayWindow(dt.date.min, get_horizon(today))
+        window = DayWindow(dt.date.min, dt.date.max)
         adoption = {
             "planned": change_planned_transactions(change, loaded, window=window),
             "addedPlanned": add_planned_transactions(change, loaded, window=window),
@@ -268,7 +267,7 @@ def change_plan_items(change: CompanyChange, loaded: LoadedScenario) -> dict[str
     company = change.company
     items = {item.id: item for item in PlanItem.objects.for_company(company.id).order_by("id")}
     states = [build_item_state(item) for item in items.values()]
-    changed_states = loaded.change_items(states, through=get_first_day_of_month(loaded.horizon))
+    changed_states = loaded.change_items(states, through=get_first_day_of_month(dt.date.max))
     updated, deleted, created = dict[str, Any](), list[dict[str, Any]](), list[str]()
     by_id = {state.id: state for state in changed_states if state.id in items}
     for item_id, item in items.items():

@@ -13,13 +13,14 @@ from companies.models import Company
 from companies.models.tenancy import generate_id
 from ledger.models import Category, Counterparty
 from planning.body_checks import BodyChecks
-from planning.calc.scenario_changes import Change, DayWindow, PlannedState, find_contradictions
+from planning.calc.scenario_changes import Change, PlannedState, find_contradictions
 from planning.models import PlannedSource, PlannedTransaction, attach_overrides
 from planning.plan.actions.plan_items import count_decimals, validate_plan_item_values
 from planning.planned_transactions.actions.planned_transactions import validate_planned_transaction_values
 from planning.scenarios import queries
 
 MAX_PERCENT_DECIMALS = 6
+MAX_DATE = dt.date(2199, 12, 31)
 PRIVATE_KEYS = ("id", "columns", "patches")  # of a stored change of kind add
 ADDED_ROWS = {"planned_transaction": queries.ADDED_PLANNED, "plan_item": queries.ADDED_ITEM}
 TARGETS = {
@@ -93,9 +94,16 @@ def build_public_change(values: Mapping[str, Any]) -> dict[str, Any]:
     return encode_json(fields)
 
 
+class ExactEncoder(DjangoJSONEncoder):
+    """JSON with times to the microsecond, which Django cuts to milliseconds."""
+
+    def default(self, o: Any) -> Any:
+        return o.isoformat() if isinstance(o, dt.datetime) else super().default(o)
+
+
 def encode_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with dates, amounts and ids as text."""
-    encoded: dict[str, Any] = json.loads(json.dumps(values, cls=DjangoJSONEncoder))
+    """Return values with dates, times, amounts and ids as text."""
+    encoded: dict[str, Any] = json.loads(json.dumps(values, cls=ExactEncoder))
     return encoded
 
 
@@ -125,6 +133,10 @@ def check_values(checks: BodyChecks, values: Mapping[str, Any], pointer: str) ->
     for name, model in REFERENCES.items():
         checks.add_reference(model, values.get(name), f"{pointer}/{WIRE_NAMES[name]}")
     start, end = values.get("from_date"), values.get("to_date")
+    for name, day in (("from", start), ("to", end)):
+        if day and day > MAX_DATE:
+            message = _("Must not be after {day}.").format(day=MAX_DATE.isoformat())
+            checks.add_error(f"{pointer}/{name}", "out_of_range", message)
     if start and end and end < start:
         checks.add_error(f"{pointer}/to", "end_before_start", _("Must not be before from."))
     percent = values.get("percent")
@@ -181,12 +193,11 @@ def reject_contradictions(company: Company, stored_changes: Sequence[Mapping[str
     changes = [
         (position, change)
         for position, stored in enumerate(stored_changes)
-        if isinstance(change := queries.parse_stored_change(company.id, stored, category_lines), Change)
+        if isinstance(change := queries.parse_stored_change(company.id, stored, category_lines, today=today), Change)
     ]
-    window = DayWindow(dt.date.min, queries.get_horizon(today))
     states = {state.id: state for state in iter_target_states(company, [change for _, change in changes])}
     errors = []
-    for stop, other in find_contradictions(changes, states, window=window):
+    for stop, other in find_contradictions(changes, states):
         for position, opposite in ((stop, other), (other, stop)):
             message = _("This change contradicts change {number} on the same occurrence.").format(number=opposite + 1)
             errors.append((f"#/changes/{position}", "contradicting_changes", message))

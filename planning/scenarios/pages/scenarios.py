@@ -11,9 +11,10 @@ from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
 from planning.models import Scenario
 from planning.scenarios.actions import adoption, scenarios
+from planning.scenarios.broken_changes import attach_broken_positions
 from planning.scenarios.forms import CHANGE_FORMS, build_blank_change_form, parse_change_form
 from planning.scenarios.pages.change_texts import describe_changes, list_target_choices
-from planning.scenarios.queries import MAX_COMPARED, attach_broken_positions
+from planning.scenarios.queries import MAX_COMPARED
 from planning.scenarios.serializers import ScenarioSerializer
 
 TAB = "planned"

@@ -191,8 +191,8 @@ def test_planning_a_file_is_audited_with_the_file(api, acme, upload_invoice, acc
     file_id = upload_invoice()
     plan(api, file_id, account_id)
     entries = AuditEntry.objects.for_company(acme.id).order_by("-time", "-id")
-    assert {entry.action for entry in entries[:2]} == {"plannedTransaction.created", "counterparty.created"}
-    planned = next(entry for entry in entries if entry.action == "plannedTransaction.created")
+    assert {entry.action for entry in entries[:2]} == {"invoice.created", "counterparty.created"}
+    planned = next(entry for entry in entries if entry.action == "invoice.created")
     assert planned.after["file_id"] == file_id
 
 

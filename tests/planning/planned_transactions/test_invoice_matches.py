@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from planning.models import PlannedOverride
+from planning.models import Settlement
 
 pytestmark = pytest.mark.django_db
 
@@ -92,7 +92,7 @@ def test_two_equal_candidates_are_both_proposed_and_none_is_applied(api, plan_in
     invoices = [plan_invoice("17", startDate="2026-04-01"), plan_invoice("18", startDate="2026-04-02")]
     payment = book("thanks", date="2026-04-01", fromTo="Nordwind")
     assert list_matches(api) == sorted((each, payment, ["amount", "counterparty"]) for each in invoices)
-    assert not PlannedOverride.objects.exists()
+    assert not Settlement.objects.exists()
 
 
 def test_dismissed_pair_is_not_proposed_again(api, owner, acme, plan_invoice, book):
@@ -124,17 +124,17 @@ def test_booking_settles_an_invoice_by_number_and_equal_amount(api, plan_invoice
     planned = plan_invoice("NW-2026-17")
     plan_invoice("NW-2026-18")
     payment = book(text, **values)
-    override = PlannedOverride.objects.filter(planned_id=planned, transaction_id=payment)
-    assert override.exists() == is_settled
+    settlement = Settlement.objects.filter(planned_id=planned, transaction_id=payment)
+    assert settlement.exists() == is_settled
     if is_settled:
-        assert override.get().original_date == dt.date(2026, 4, 1)
+        assert settlement.get().original_date == dt.date(2026, 4, 1)
 
 
 def test_settled_invoice_is_not_settled_twice(api, plan_invoice, book):
     planned = plan_invoice("NW-2026-17")
     first = book("NW-2026-17")
     book("NW-2026-17")
-    assert [str(row.transaction_id) for row in PlannedOverride.objects.filter(planned_id=planned)] == [first]
+    assert [str(row.transaction_id) for row in Settlement.objects.filter(planned_id=planned)] == [first]
     assert list_matches(api) == []
 
 

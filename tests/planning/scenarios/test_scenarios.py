@@ -146,14 +146,6 @@ def test_errors_of_an_added_row_point_into_the_change(api, hire, category):
     }
 
 
-def test_added_row_cannot_be_settled(api, hire, account, make_transaction):
-    paid = str(make_transaction(account).id)
-    hire["plannedTransaction"]["overrides"] = {"2027-03-28": {"transactionId": paid}}
-    answer = api.post("scenarios", {"name": "Wrong", "changes": [hire]})
-    place = "#/changes/0/plannedTransaction/overrides/2027-03-28/transactionId"
-    assert list_errors(answer) == {(place, "contradicts_kind")}
-
-
 @pytest.mark.parametrize(
     ("other", "contradicts"),
     [
