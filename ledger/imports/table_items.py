@@ -302,12 +302,8 @@ class TableItems:
             values["categoryId"] = category_id
         if notes := self.build_notes(cells, row):
             values["notes"] = restore_escaped_text(notes)
-        values |= {
-            text.name: restore_escaped_text(cell)
-            for text in OTHER_TEXTS
-            if (cell := self.reader.cell(cells, text.name))
-        }
-        return values
+        cells_by_name = {text.name: self.reader.cell(cells, text.name) for text in OTHER_TEXTS}
+        return values | {name: restore_escaped_text(cell) for name, cell in cells_by_name.items() if cell}
 
     def find_text(self, name: str, cells: Sequence[str], row: Movement) -> str:
         if name == "counterparty":
