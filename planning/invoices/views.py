@@ -28,7 +28,7 @@ from planning.invoices.queries import (
 ORDER = ("invoice_date", "id")
 INVOICE_PARAMETERS = [
     *PAGING_PARAMETERS,
-    OpenApiParameter("counterpartyId", str, description="Only invoices of this counterparty."),
+    OpenApiParameter("counterpartyId", UUID, description="Only invoices of this counterparty."),
     OpenApiParameter(
         "state",
         str,

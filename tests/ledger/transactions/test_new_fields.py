@@ -24,7 +24,7 @@ def repository():
 
 def read_code_blocks():
     """Return file -> code of the guide's Python blocks, each of which begins with its file in a comment."""
-    blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", GUIDE, re.DOTALL)
+    blocks = re.findall(r"```text\n# (\S+)\n(.*?)```", GUIDE, re.DOTALL)
     return dict(blocks)
 
 

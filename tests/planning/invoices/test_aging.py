@@ -81,7 +81,7 @@ INVOICES = st.lists(
 )
 
 
-@given(invoices=INVOICES, days=st.lists(st.integers(-125, 5), min_size=1, max_size=4))
+@given(invoices=INVOICES, days=st.lists(st.integers(-125, 5), min_size=1, max_size=4, unique=True))
 @settings(max_examples=12)
 def test_open_amounts_add_up_on_every_day(make_api, invoices, days):
     """Open = invoices - settlements - write-offs, and the aging and the forecast say the same."""
