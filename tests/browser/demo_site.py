@@ -52,7 +52,9 @@ LIST_OF_PARAMETER = {  # parameter -> list of the API whose first entry has it a
 }
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 FORMS = ("consent_id", "run_id", "delivery_id", "view_id", "passkey_id", "link_id")  # stand in addresses of forms only
-GIVEN_VALUES = {"chart": "mrr", "name": "transactions.csv"} | dict.fromkeys(FORMS, UNKNOWN_ID)
+GIVEN_VALUES = {"chart": "mrr", "name": "transactions.csv", "kind": "hire", "position": "0"} | dict.fromkeys(
+    FORMS, UNKNOWN_ID
+)
 PASSWORD_RESET_SCRIPT = """
 from django.contrib.auth.tokens import default_token_generator as tokens
 from django.utils.http import urlsafe_base64_encode as encoded
@@ -91,6 +93,14 @@ from ledger.imports.actions import uploads
 owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
 file = ContentFile(b"Date,Amount,Text\\n2026-01-05,-4.50,Coffee\\n2026-01-06,nothing,Tea\\n")
 print(uploads.store_upload(company_id=owner.company_id, user_id=owner.user_id, file=file))
+"""
+SANDBOX_SCRIPT = """
+from companies.actions.sandboxes import copy_company
+from companies.models import AuditContext, Membership
+from django.utils import timezone
+owner = Membership.objects.for_company("{company}").owners().select_related("company").get(user__email="{email}")
+context = AuditContext(time=timezone.now(), actor=str(owner.user_id), user_id=owner.user_id)
+print(copy_company(company=owner.company, context=context, name="What if").id)
 """
 
 
@@ -140,7 +150,9 @@ class DemoSite:
             window = f"startDate={date.today()}&endDate={date.today() + timedelta(days=400)}"
             rule = self.ask("planned_transactions")[0]["id"]
             return self.ask(f"planned_transactions/{rule}/occurrences?{window}")[0]["originalDate"]
-        if parameter in (makers := {"month": self.closed_month, "endpoint_id": self.endpoint}):
+        if parameter in (
+            makers := {"month": self.closed_month, "endpoint_id": self.endpoint, "scenario_id": self.scenario}
+        ):
             return makers[parameter]()
         if parameter == "customer_id":
             return str(self.ask("subscriptions")[0]["customerId"])
@@ -153,6 +165,20 @@ class DemoSite:
         there = self.ask("webhook_endpoints")
         made = there[0] if there else self.ask("webhook_endpoints", {"url": "https://a.example/", "enabled": False})
         return str(made["id"])
+
+    def scenario(self) -> str:
+        """A scenario that ends a planned payment; the demonstration has none."""
+        there = self.ask("scenarios")
+        if not there:
+            planned = self.ask("planned_transactions")[0]["id"]
+            change = {"kind": "stop", "plannedTransactionId": planned, "from": str(date.today())}
+            there = [self.ask("scenarios", {"name": "Lean year", "changes": [change]})]
+        return str(there[0]["id"])
+
+    def sandbox(self) -> str:
+        """A copy of the company."""
+        script = SANDBOX_SCRIPT.format(company=self.company_id, email=self.email)
+        return self.machine.run("shell", "-v", "0", "-c", script).stdout.strip()
 
     def address(self, route: str) -> str:
         """The path of a route, its parameters filled."""
@@ -177,6 +203,8 @@ class DemoSite:
             expires = f"{date.today() + timedelta(days=30)}T00:00:00Z"
             link = self.ask(f"reports/{self.value('month')}/links", {"expiresTime": expires})
             values = {"company_id": self.company_id, "token": link["url"].rpartition("/")[2]}
+        elif route.endswith("settings/sandbox/delete"):
+            values = {"company_id": self.sandbox()}
         elif route.startswith("app/profile/email/"):
             made = self.machine.run("shell", "-v", "0", "-c", EMAIL_CHANGE_SCRIPT.format(email=self.email))
             values = {"token": made.stdout.strip()}
