@@ -13,7 +13,6 @@ from django.db import connection
 from psycopg import sql
 
 from config.databases.connection import EmbeddedDatabase
-from ledger.money.rates import load_packaged_rates
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK_NUMBER = 7_300_116  # the advisory lock's number
@@ -48,6 +47,8 @@ def prepare_test_template(embedded: EmbeddedDatabase) -> str:
 
 def fill_database(name: str) -> None:
     """Apply all migrations to a database beside that of the settings, and load the rates."""
+    from ledger.money.rates import load_packaged_rates  # benchmarks import this module before Django is set up
+
     own = connection.settings_dict["NAME"]
     connection.close()
     connection.settings_dict["NAME"] = name

@@ -43,7 +43,9 @@ class SettlementMatch:
 
     `days` is the distance of their dates. `difference` is the transaction's amount less the planned one, in the
     plan's currency: -5 where 105 went out for 100, or 95 came in for 100. `evidence` says why: `number`, `reference`,
-    `amount`, `similarAmount`, `counterparty`, `date`. Of equal candidates each is a match, and `is_ambiguous`.
+    `amount`, `similarAmount`, `sum`, `counterparty`, `date`. Of equal candidates each is a match, and `is_ambiguous`.
+    A transaction that pays several invoices has `settlements`: each invoice, of which `occurrence` is the first, with
+    its amount.
     """
 
     occurrence: OpenOccurrence
@@ -52,6 +54,7 @@ class SettlementMatch:
     difference: Decimal
     evidence: tuple[str, ...] = ()
     is_ambiguous: bool = False
+    settlements: tuple[tuple[OpenOccurrence, Decimal], ...] = ()
 
 
 def match_occurrences(

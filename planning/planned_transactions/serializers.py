@@ -17,7 +17,8 @@ from ledger.money.calc.money import format_amount
 from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.serializers import CounterpartyRef, DateRuleSerializer
 from planning.calc.expected_dates import ExpectationBasis
-from planning.calc.settlement_matching import SettlementMatch
+from planning.calc.invoice_matching import MAX_SUMMED_INVOICES
+from planning.calc.settlement_matching import OpenOccurrence, SettlementMatch
 from planning.calc.settlements import SettlementState
 from planning.models import (
     MAX_INTERVAL,
@@ -301,7 +302,24 @@ class WriteOffRequest(StrictSerializer):
     reason = fields.TextField(max_length=MAX_REASON_LENGTH, help_text="Why it is written off.")
 
 
-MATCH_EVIDENCE = ["number", "reference", "amount", "similarAmount", "counterparty", "date"]
+MATCH_EVIDENCE = ["number", "reference", "amount", "similarAmount", "sum", "counterparty", "date"]
+
+
+class MatchedInvoiceSerializer(StrictSerializer):
+    """An invoice that a transaction pays together with others."""
+
+    planned_transaction_id = fields.IdField()
+    date = fields.DateField(help_text="Original date of the occurrence, as `settle` expects it.")
+    amount_value = AmountField(help_text="Amount of the transaction for this invoice, in its currency.")
+
+
+def build_matched_invoice(occurrence: OpenOccurrence, amount: Decimal) -> dict[str, Any]:
+    """Return an invoice of a match as an API object."""
+    return {
+        "plannedTransactionId": str(occurrence.planned_id),
+        "date": occurrence.original_date.isoformat(),
+        "amountValue": format_amount(amount, occurrence.currency),
+    }
 
 
 class MatchSerializer(StrictSerializer):
@@ -319,7 +337,13 @@ class MatchSerializer(StrictSerializer):
         child=fields.ChoiceField(choices=MATCH_EVIDENCE),
         max_length=len(MATCH_EVIDENCE),
         help_text="Why it matches: `number` or `reference` of the invoice in the text, exact `amount`, `similarAmount` "
-        "(within 10%), `counterparty`, `date` (within 10 days).",
+        "(within 10%), `sum` of several invoices, `counterparty`, `date` (within 10 days).",
+    )
+    settlements = fields.ListField(
+        child=MatchedInvoiceSerializer(),
+        max_length=MAX_SUMMED_INVOICES,
+        allow_null=True,
+        help_text="Invoices that the transaction pays together; null if it pays one.",
     )
 
     def to_representation(self, match: SettlementMatch) -> dict[str, Any]:
@@ -330,5 +354,6 @@ class MatchSerializer(StrictSerializer):
             "transactionId": str(match.transaction.id),
             "difference": format_amount(match.difference, awaited.currency),
             "days": match.days,
+            "settlements": [build_matched_invoice(*part) for part in match.settlements] or None,
             "evidence": list(match.evidence),
         }

@@ -114,7 +114,7 @@ from oauth import consents
 from oauth.protocol import tokens
 from oauth.models import AuthorizationCode
 from oauth.registration import register_app
-from tests.oauth.conftest import s256
+from tests.oauth.conftest import compute_s256_challenge
 now = datetime.now(tz=UTC)
 company = Company.objects.get(id=sys.argv[1])
 member = Membership.objects.for_company(company.id).select_related("company", "user").first()
@@ -128,7 +128,7 @@ for number in range(int(sys.argv[2])):
     code = tokens.generate_code()
     AuthorizationCode.objects.create(
         code=tokens.compute_token_digest(code), consent=consent, user=member.user, application=app,
-        scope=" ".join(scope), redirect_uri="https://a.example/cb", code_challenge=s256("v" * 64),
+        scope=" ".join(scope), redirect_uri="https://a.example/cb", code_challenge=compute_s256_challenge("v" * 64),
         code_challenge_method="S256", auth_time=now, expires=now + timedelta(hours=1))
     print(consent.id, code)
 """

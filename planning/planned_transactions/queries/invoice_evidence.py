@@ -101,23 +101,30 @@ def iter_bank_transactions(rows: Any) -> Iterator[BankTransaction]:
 
 
 def to_settlement_match(match: InvoiceMatch) -> SettlementMatch:
-    """Return the match of one invoice as a pair of an occurrence and a transaction."""
-    ((invoice, _amount),) = match.settlements
-    row = match.transaction
+    """Return the match as that of an occurrence and a transaction; of several invoices the first stands for all."""
+    settlements = tuple((to_open_occurrence(invoice), amount) for invoice, amount in match.settlements)
+    occurrence, row = settlements[0][0], match.transaction
+    total = sum((invoice.amount for invoice, _ in match.settlements), start=Decimal(0))
     return SettlementMatch(
-        OpenOccurrence(
-            invoice.planned_id,
-            invoice.original_date,
-            invoice.due_date,
-            invoice.amount,
-            invoice.currency,
-            invoice.account_id,
-        ),
+        occurrence,
         to_booked_transaction(row),
-        abs((row.date - invoice.due_date).days),
-        row.amount - invoice.amount,
+        abs((row.date - occurrence.date).days),
+        row.amount - total,
         match.evidence,
         match.is_ambiguous,
+        settlements if len(settlements) > 1 else (),
+    )
+
+
+def to_open_occurrence(invoice: OpenInvoice) -> OpenOccurrence:
+    """Return an invoice as an occurrence."""
+    return OpenOccurrence(
+        invoice.planned_id,
+        invoice.original_date,
+        invoice.due_date,
+        invoice.amount,
+        invoice.currency,
+        invoice.account_id,
     )
 
 

@@ -1,7 +1,7 @@
 """Transactions that match open occurrences: proposals, candidates, and automatic settlement of equal amounts."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -57,11 +57,15 @@ def propose_matches(*, company: Company, window_start: dt.date, window_end: dt.d
     open_occurrences = [
         build_open_occurrence(flow) for flow in limit_occurrences(iter_planned_flows(company, window_start, window_end))
     ]
-    return match_open_occurrences(company=company, open_occurrences=open_occurrences)
+    return match_open_occurrences(company=company, open_occurrences=open_occurrences, with_sums=True)
 
 
 def match_open_occurrences(
-    *, company: Company, open_occurrences: Iterable[OpenOccurrence], days: tuple[dt.date, dt.date] | None = None
+    *,
+    company: Company,
+    open_occurrences: Iterable[OpenOccurrence],
+    days: tuple[dt.date, dt.date] | None = None,
+    with_sums: bool = False,
 ) -> list[SettlementMatch]:
     """Match open occurrences with transactions of the same direction; dismissed pairs are left out.
 
@@ -72,6 +76,7 @@ def match_open_occurrences(
     Args:
         days: first and last date of the occurrences, where the caller knows them; then nothing is built
             for a company in which nothing could match.
+        with_sums: whether one transaction may pay several invoices.
     """
     if days is None:
         open_occurrences = list(open_occurrences)
@@ -99,9 +104,13 @@ def match_open_occurrences(
         invoice_matches = find_invoice_matches(
             open_occurrences, transactions, facts=facts, max_days=MAX_MATCH_DAYS, dismissed=dismissed
         )
-        matches = [to_settlement_match(match) for match in invoice_matches if len(match.settlements) == 1]
+        matches = [to_settlement_match(match) for match in invoice_matches if with_sums or len(match.settlements) == 1]
     matched_ids = {match.transaction.id for match in matches}
-    matched_occurrences = {(match.occurrence.planned_id, match.occurrence.original_date) for match in matches}
+    matched_occurrences = {
+        (occurrence.planned_id, occurrence.original_date)
+        for match in matches
+        for occurrence, _ in list_settled_parts(match)
+    }
     return matches + match_occurrences(
         (each for each in open_occurrences if (each.planned_id, each.original_date) not in matched_occurrences),
         (to_booked_transaction(row) for row in transactions if row.id not in matched_ids),
@@ -110,6 +119,11 @@ def match_open_occurrences(
         rates=get_rate_table(),
         dismissed=dismissed,
     )
+
+
+def list_settled_parts(match: SettlementMatch) -> Sequence[tuple[OpenOccurrence, Decimal]]:
+    """Return what a match settles: each occurrence with its amount of the transaction."""
+    return match.settlements or ((match.occurrence, match.transaction.amount),)
 
 
 def load_dismissed_matches(company: Company) -> set[tuple[UUID, UUID, dt.date]]:
@@ -217,10 +231,19 @@ def drop_closed_invoice_matches(company: Company, matches: list[SettlementMatch]
     if company.closed_through is None or not matches:
         return matches
     planned = PlannedTransaction.objects.for_company(company.id).filter(
-        id__in={match.occurrence.planned_id for match in matches}, invoice_date__isnull=False
+        id__in={occurrence.planned_id for match in matches for occurrence, _ in list_settled_parts(match)},
+        invoice_date__isnull=False,
     )
     invoice_dates = dict(planned.values_list("id", "invoice_date"))
-    ids = [match.transaction.id for match in matches if match.occurrence.planned_id in invoice_dates]
+    invoice_dates_by_transaction = {
+        match.transaction.id: [
+            invoice_dates[occurrence.planned_id]
+            for occurrence, _ in list_settled_parts(match)
+            if occurrence.planned_id in invoice_dates
+        ]
+        for match in matches
+    }
+    ids = [transaction_id for transaction_id, dates in invoice_dates_by_transaction.items() if dates]
     by_invoice = Q(rule=DateRule.INVOICE_DATE)
     if company.pl_recognize_revenue_on_invoice:
         by_invoice |= Q(rule=DateRule.TRANSACTION_DATE, revenue__isnull=False)
@@ -231,9 +254,9 @@ def drop_closed_invoice_matches(company: Company, matches: list[SettlementMatch]
     dependent_ids = {transaction_id for transaction_id, _ in starts}
     closed_ids = {transaction_id for transaction_id, start in starts if is_closed(company, start)}
     closed_ids |= {
-        match.transaction.id
-        for match in matches
-        if match.transaction.id in dependent_ids and is_closed(company, invoice_dates.get(match.occurrence.planned_id))
+        transaction_id
+        for transaction_id in dependent_ids
+        if any(is_closed(company, day) for day in invoice_dates_by_transaction[transaction_id])
     }
     return [match for match in matches if match.transaction.id not in closed_ids]
 
@@ -251,13 +274,14 @@ def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
     rows = [
         Settlement(
             company_id=company.id,
-            planned_id=pair.occurrence.planned_id,
-            original_date=pair.occurrence.original_date,
+            planned_id=occurrence.planned_id,
+            original_date=occurrence.original_date,
             transaction_id=pair.transaction.id,
-            amount_value=pair.transaction.amount,
-            transaction_amount_value=pair.transaction.amount,
+            amount_value=amount,
+            transaction_amount_value=amount,
         )
         for pair in pairs
+        for occurrence, amount in list_settled_parts(pair)
     ]
     Settlement.objects.bulk_create(rows)
     recompute_closed(company.id, {row.planned_id for row in rows})

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from decimal import Decimal
 from html import unescape
 
 import pytest
@@ -148,3 +149,17 @@ def test_inbox_offers_both_of_two_equal_candidates_with_their_evidence(owner, ac
     assert "Nordwind 17" in text
     assert "Nordwind 18" in text
     assert "same amount, same counterparty" in text
+
+
+def test_sum_of_two_invoices_is_one_match_with_their_amounts(api, plan_invoice, book):
+    values = {"autoSettle": False}
+    first, second = plan_invoice("NW-2026-17", **values), plan_invoice("NW-2026-18", **values)
+    amounts = {row["id"]: Decimal(row["amountValue"]) for row in api.get("planned_transactions").json()}
+    payment = book("NW-2026-17 NW-2026-18", amountValue=str(amounts[first] + amounts[second]))
+    (match,) = api.post("planned_transactions/matches", WINDOW).json()
+    assert match["transactionId"] == payment
+    assert "sum" in match["evidence"]
+    assert Decimal(match["difference"]) == 0
+    assert {part["plannedTransactionId"]: Decimal(part["amountValue"]) for part in match["settlements"]} == {
+        each: amounts[each] for each in (first, second)
+    }
