@@ -11,9 +11,7 @@ def page(company, month="2026-03"):
 
 def read_table(answer, table_id):
     """label → texts of the cells of a section of the report."""
-    section = re.search(
-        rf'<section[^>]+aria-labelledby="{table_id}-heading">(.*?)</section>', answer.content.decode(), re.S
-    )
+    section = re.search(rf'<section[^>]*>\s*<h2 id="{table_id}-heading">(.*?)</section>', answer.content.decode(), re.S)
     assert section, f"no section {table_id}"
     rows = {}
     for row in re.findall(r"<tr[^>]*>(.*?)</tr>", section[1], re.S):

@@ -30,7 +30,7 @@ def share(api):
 
 
 def list_tables(answer):
-    ids = re.findall(r'aria-labelledby="(\w+)-heading"', answer.content.decode())
+    ids = re.findall(r'<h2 id="(\w+)-heading"', answer.content.decode())
     return {table_id: read_table(answer, table_id) for table_id in ids if table_id != "commentary"}
 
 
