@@ -66,7 +66,7 @@ def test_payment_due_today_is_overdue_the_day_after(api, bank, today):
     body = {"accountId": bank, "name": "Rent", "startDate": OLD, "amountValue": "-100.00", "autoSettle": False}
     assert api.post("planned_transactions", body).status_code == 201
     (due,) = api.get("planned_transactions/due", {"startDate": OLD, "endDate": NEW}).json()
-    assert due["state"] == ("due" if today == OLD else "overdue")
+    assert due["state"] == ("open" if today == OLD else "overdue")
 
 
 def test_forecast_may_begin_after_today(api, bank, today):

@@ -11,7 +11,7 @@ from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer
 from companies.models import MAX_EVENT_TYPE_LENGTH, check_event_type
 from webhooks.models import MAX_URL_LENGTH, WebhookDelivery, WebhookEndpoint
 
-MAX_EVENT_TYPES = 100
+MAX_EVENT_TYPES = 150
 MAX_SECRET_LENGTH = 50  # whsec_ and 32 bytes in base64
 
 

@@ -1,5 +1,8 @@
 """Endpoints of scenarios."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -51,14 +54,20 @@ class ScenarioViewSet(PlanningViewSet):
     @extend_schema(request=ScenarioSerializer(partial=True), responses=ScenarioSerializer)
     def update(self, request: Request, company_id: str, scenario_id: str) -> Response:
         """Update the fields you send; `changes` is replaced as a whole."""
-        values = self.parse_body(ScenarioSerializer, partial=True)
         scenario = scenarios.update_scenario(
             company=self.company,
             context=self.audit_context,
             scenario_id=scenario_id,
-            build_values=lambda _stored: values,
+            build_values=self.parse_update,
         )
         return self.respond_with_scenario(scenario)
+
+    def parse_update(self, stored: Scenario) -> dict[str, Any]:
+        """Parse an update; changes are complete where they are sent."""
+        body = self.request.data
+        if isinstance(body, Mapping) and "changes" in body:
+            return self.parse_body(ScenarioSerializer, data={"name": stored.name, **body})
+        return self.parse_body(ScenarioSerializer, partial=True)
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, scenario_id: str) -> Response:

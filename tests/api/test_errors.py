@@ -93,7 +93,7 @@ def test_ids_in_urls_match_for_session_as_for_api_key(browser_of, alice, acme):
     ("path", "allowed"),
     [
         ("/companies", {"GET", "HEAD", "POST"}),
-        ("", {"GET", "HEAD", "PUT"}),
+        ("", {"GET", "HEAD", "PUT", "DELETE"}),
         ("logo", {"PUT", "DELETE"}),
         ("accounts", {"GET", "HEAD", "POST"}),
         ("transactions/import", {"POST"}),

@@ -174,7 +174,7 @@ def test_public_url_is_accepted_without_dns_lookup(api, url):
         (["transaction.create"], "#/types/0", "invalid_event_type"),
         (["transaction.Created"], "#/types/0", "invalid_event_type"),
         (["member.added"], "#/types/0", "invalid_event_type"),
-        (["transaction.created"] * 101, "#/types", "too_long"),
+        (["transaction.created"] * 151, "#/types", "too_long"),
         ("transaction.created", "#/types", "invalid_value"),
         ([7], "#/types/0", "invalid_value"),
     ],

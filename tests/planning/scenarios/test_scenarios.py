@@ -56,6 +56,12 @@ def test_scenario_is_returned_as_created(api, acme, plan_rent, category, hire):
     assert again["ETag"] == made["ETag"]
 
 
+def test_update_needs_complete_changes(api, create_scenario):
+    answer = api.put(f"scenarios/{create_scenario()}", {"changes": [{"percent": 10}]})
+    assert answer.status_code == 400
+    assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [("#/changes/0/kind", "required")]
+
+
 def test_update_replaces_what_is_sent(api, create_scenario, plan_rent, acme):
     rent = plan_rent()
     scenario = create_scenario({"kind": "scale", "plannedTransactionId": rent["id"], "percent": 10})
