@@ -23,6 +23,7 @@ from tests import factories
 from tests.api.example_scenario import PNG
 from tests.api.request_bodies import BODIES, build_form
 from tests.conftest import Api
+from tests.ledger.files.einvoice_documents import build_ubl
 from tests.test_isolation import create_tenant_rows, digest_all_rows
 
 pytestmark = pytest.mark.django_db
@@ -162,6 +163,12 @@ def fill_rare_tables(api, rows):
     body = build_form("statements", {"accountId": rows["accounts"]})
     assert api.client.post(api.path("statements"), body, headers=api.headers).status_code == 200
     api.post("data/monthlyData", BODIES["data/monthlyData"] | {"productIds": None})
+    document = SimpleUploadedFile("invoice.xml", build_ubl(), content_type="application/xml")
+    file = api.client.post(api.path("files"), {"file": document}, headers=api.headers).json()["id"]
+    planned = api.post(f"files/{file}/plan", {"accountId": rows["accounts"], "direction": "out"}).json()
+    write_off = {"date": planned["startDate"], "reason": "Disputed"}
+    answer = api.post(f"planned_transactions/{planned['id']}/write_off", write_off)
+    assert answer.status_code == 200, answer.content
 
 
 def check_derived(company):
