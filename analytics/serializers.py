@@ -64,7 +64,8 @@ def build_broken_changes_field() -> serializers.ListField:
     return serializers.ListField(
         child=fields.CountField(),
         max_length=MAX_CHANGES,
-        help_text="Positions of changes of the scenario, from 0, that refer to something deleted and do not apply.",
+        help_text="Positions of changes of the scenario, from 0, that refer to something deleted and do not apply. Only "
+        "with `scenarioId`.",
     )
 
 
@@ -87,6 +88,7 @@ class CashFlowSeries(StrictSerializer):
 
 
 class ForecastSeries(CashFlowSeries):
+    optional = ("brokenChanges",)
     planned_inflow = serializers.ListField(child=PointSerializer(), max_length=MAX_WINDOW_DAYS)
     planned_outflow = serializers.ListField(
         child=PointSerializer(), max_length=MAX_WINDOW_DAYS, help_text="Positive amounts."
@@ -95,6 +97,7 @@ class ForecastSeries(CashFlowSeries):
 
 
 class RunwaySerializer(StrictSerializer):
+    optional = ("belowZero", "brokenChanges")
     cash = fields.NumberField(help_text="Today's balance of all cash accounts.")
     monthly_net = fields.NumberField(
         allow_null=True,
@@ -114,7 +117,9 @@ class RunwaySerializer(StrictSerializer):
     revaluation = fields.NumberField(help_text="Part of the change caused by exchange rates.")
     financing_inflow = fields.NumberField(help_text="Part of it from owners and lenders; not negative.")
     below_zero = fields.DateField(
-        allow_null=True, help_text="First day of the next three years with projected cash below zero; null without one."
+        allow_null=True,
+        help_text="First day of the next three years with projected cash below zero; null without one. Only with "
+        "`scenarioId`.",
     )
     broken_changes = build_broken_changes_field()
 
@@ -147,6 +152,7 @@ class AccountForecastSerializer(StrictSerializer):
 
 
 class ForecastBalanceSeries(StrictSerializer):
+    optional = ("brokenChanges",)
     actual = serializers.ListField(
         child=PointSerializer(),
         max_length=MAX_WINDOW_DAYS,

@@ -205,7 +205,8 @@ def test_every_name_field_is_documented_with_its_pattern(client):
     sent = {
         f"{kind}.{name}": schema.get("pattern")
         for kind, each in schemas.items()
-        if kind.endswith(("Request", "Update")) or kind.startswith("New")
+        if (kind.endswith(("Request", "Update")) or kind.startswith("New"))
+        and kind != "InvoicePartyRequest"  # as an invoice states it
         for name, schema in each.get("properties", {}).items()
         if name == "name" or name.endswith("Name")
     }

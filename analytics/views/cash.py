@@ -27,7 +27,7 @@ from companies.permissions import Permission
 from ledger.calc.months import format_month
 from ledger.models import Account
 from ledger.money.rates import get_rate_table
-from planning.scenarios.queries import get_broken_positions
+from planning.scenarios.queries import LoadedScenario, get_broken_positions
 
 
 class BalanceViewSet(DataViewSet):
@@ -73,7 +73,8 @@ class BalanceViewSet(DataViewSet):
         All changes of cash accounts count, including transfers to credit cards and loans. Exchange rate effects,
         opening balances and financing inflow do not. Financing inflow is money in categories with `financing: true` and
         transfers from loan accounts. `monthlyNet` times the number of `months` is `changeOfCash` - `revaluation` -
-        `financingInflow`, up to half a cent per month. `belowZero` follows the plan and the changes of a scenario.
+        `financingInflow`, up to half a cent per month. With `scenarioId`, `belowZero`
+        follows the plan and the scenario's changes.
         """
         scenario = self.find_scenario(self.parse_body(serializers.ScenarioQuery))
         today, rates = self.today, get_rate_table()
@@ -91,10 +92,21 @@ class BalanceViewSet(DataViewSet):
                 "changeOfCash": to_json_number(cash_change.change),
                 "revaluation": to_json_number(cash_change.revaluation),
                 "financingInflow": to_json_number(runway_found.financing_inflow),
-                "belowZero": find_day_below_zero(company=self.company, today=today, rates=rates, scenario=scenario),
-                "brokenChanges": get_broken_positions(scenario),
             }
+            | (
+                {}
+                if scenario is None
+                else {
+                    "belowZero": find_day_below_zero(company=self.company, today=today, rates=rates, scenario=scenario),
+                    **build_broken_changes(scenario),
+                }
+            )
         )
+
+
+def build_broken_changes(scenario: LoadedScenario | None) -> dict[str, object]:
+    """Return the broken changes of a query's scenario as a member of its answer; nothing without a scenario."""
+    return {} if scenario is None else {"brokenChanges": get_broken_positions(scenario)}
 
 
 def account_forecast_to_dict(forecast: AccountForecast) -> dict[str, object]:
@@ -156,7 +168,7 @@ class CashFlowViewSet(DataViewSet):
                 "outflow": build_point_dicts(axis, forecast_found.actual.outflow),
                 "plannedInflow": build_point_dicts(axis, forecast_found.planned.inflow),
                 "plannedOutflow": build_point_dicts(axis, forecast_found.planned.outflow),
-                "brokenChanges": get_broken_positions(arguments["scenario"]),
+                **build_broken_changes(arguments["scenario"]),
             }
         )
 
@@ -218,7 +230,7 @@ class CashFlowViewSet(DataViewSet):
                 "accounts": None
                 if forecast_found.accounts is None
                 else [account_forecast_to_dict(each) for each in forecast_found.accounts],
-                "brokenChanges": get_broken_positions(arguments["scenario"]),
+                **build_broken_changes(arguments["scenario"]),
             }
         )
 

@@ -18,6 +18,7 @@ class StrictSerializer(CamelCaseFieldsMixin, FastSerializerMixin, serializers.Se
 
     default_error_messages = {"invalid": "Must be an object."}
     sparse: ClassVar[bool] = False  # whether a response leaves out fields without a value
+    optional: ClassVar[tuple[str, ...]] = ()  # API names of fields that a response may leave out
     filled: ClassVar[bool] = False  # whether a response has a value in every field, even if null may be sent
 
 

@@ -73,7 +73,8 @@ class SerializerSchema(OpenApiSerializerExtension):
             if not getattr(self.target.fields[name], "allow_empty", True):
                 field_schema["minItems"] = 1  # drf-spectacular leaves it out
         if direction == "response" and not getattr(serializer_class, "sparse", False):
-            schema["required"] = sorted(schema.get("properties", ()))
+            optional = getattr(serializer_class, "optional", ())
+            schema["required"] = sorted(name for name in schema.get("properties", ()) if name not in optional)
         if direction == "response" and getattr(serializer_class, "filled", False):
             for field_schema in schema["properties"].values():
                 field_schema["type"] = next(word for word in field_schema["type"] if word != "null")

@@ -196,7 +196,8 @@ def test_balance_forecast_and_runway_follow_the_scenario(api, account, plan_rent
         api.post("data/forecastBalanceTimeSeries", query | {"scenarioId": each}).json() for each in (None, scenario)
     )
     assert (plain["belowZero"], changed["belowZero"]) == (day_in_month(4), day_in_month(2))
-    assert (plain["brokenChanges"], changed["brokenChanges"]) == ([], [])
+    assert "brokenChanges" not in plain
+    assert changed["brokenChanges"] == []
     assert api.post("data/runway", {"scenarioId": scenario}).json()["belowZero"] == day_in_month(2)
     assert api.post("data/runway").json()["belowZero"] == day_in_month(4)
 
