@@ -20,6 +20,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from companies import email_limits, mailer
 from companies.actions import companies, invitations
+from companies.api import request_slots
 from companies.auth import api_keys, throttling
 from companies.models import AuditContext, Company, User
 from companies.permissions import ALL_PERMISSIONS, parse_permissions
@@ -147,6 +148,8 @@ def quick_and_private(tmp_path_factory: Any) -> Iterator[Path]:
 def separate(quick_and_private: Path) -> Iterator[None]:
     """No test finds what an earlier one counted, cached or stored."""
     throttling.forget_local_counts()
+    request_slots.COMPANY_REQUESTS.clear()  # of tests that did not read a streamed response to its end
+    request_slots.CREDENTIAL_SLOTS.clear()
     api_keys.get_key_company_id.cache_clear()
     for cache in caches.all(initialized_only=True):
         cache.clear()

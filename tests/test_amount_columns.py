@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from ledger.models import SubscriptionEvent, Transaction
-from planning.models import PlanItem, PlannedTransaction
+from planning.models import PlanItem, PlannedTransaction, Settlement
 from tests import factories
 from tests.assistants.sample_company import SampleCompany, format_day
 from tests.row_factory import list_company_models
@@ -15,6 +15,7 @@ MONEY = {
     SubscriptionEvent: "subscription_event_amount_a_number",
     PlannedTransaction: "planned_amount_a_number",
     PlanItem: "plan_item_amount_a_number",
+    Settlement: "settlement_amount_a_number",
 }
 
 
@@ -23,6 +24,10 @@ def filled(api, acme):
     books = SampleCompany(api)
     amount = {"type": "fixed", "amount": {"value": 5, "currency": "EUR"}}
     books.made("plan_items", {"month": format_day(0)[:7], "plType": "ga", "categoryId": books.office, "amount": amount})
+    body = {"accountId": books.bank, "name": "Rent", "startDate": format_day(0), "amountValue": "-5.00"}
+    planned = books.made("planned_transactions", body)
+    write_off = {"date": format_day(0), "reason": "Waived"}
+    assert api.post(f"planned_transactions/{planned}/write_off", write_off).status_code == 200
     subscription = books.made(
         "subscriptions", {"customerId": str(factories.make_customer(acme).id), "externalId": "one"}
     )

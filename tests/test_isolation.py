@@ -406,7 +406,7 @@ def test_id_of_other_company_in_path_is_unknown(calls, own, foreign):
         query = {"startDate": "2024-01-01", "endDate": "2024-12-31"} if path.endswith("/occurrences") else None
         there = path.removeprefix("/companies/{companyId}/").replace("{originalDate}", "2024-01-31")
         for other in set(re.findall(r"{(\w+)}", there)) - {name}:
-            there = there.replace(f"{{{other}}}", own[ROW_OF_FIELD[other]])
+            there = there.replace(f"{{{other}}}", "2024-01" if other == "month" else own[ROW_OF_FIELD[other]])
         answers = [
             calls.send(method, there.replace(f"{{{name}}}", row_id), body=body, query=query)
             for row_id in (own[ROW_OF_FIELD[name]], foreign[ROW_OF_FIELD[name]], UNKNOWN_ID, "x")

@@ -73,7 +73,9 @@ def make_rows(api: Api) -> dict[str, str]:
     accounts.filter(id=till).update(bank_connection=without_institution)
     accounts.filter(id=vault).update(bank_connection={"type": "statementFile", "status": "active"})
     update_row(api, f"accounts/{till}/initial_balance", {"date": "2024-01-01", "amountValue": "5.00"})
-    for parsed in (PARSED, {"type": "invoice"}):
+    upload_file(api)
+    party = {"name": "Nordwind GmbH"}
+    for parsed in (PARSED | {"seller": party, "buyer": party}, {"type": "invoice"}):
         update_row(api, f"files/{upload_file(api)}", {"parseData": parsed})
     create_row(
         api, "categorization_rules", {"name": "y", "conditions": TEXTS, "action": {"categoryId": rows["categories"]}}
@@ -84,6 +86,20 @@ def make_rows(api: Api) -> dict[str, str]:
     paid = {"accountId": till, "date": "2024-02-01", "amountValue": "-7.00"}
     settled = {"date": "2024-02-01", "transactionId": create_row(api, "transactions", paid)}
     assert api.post(f"planned_transactions/{planned}/settle", settled).status_code == 200
+    payment = {"accountId": till, "name": "Salary", "startDate": "2024-02-01", "amountValue": "-9.00"}
+    amount = {"type": "fixed", "amount": {"value": 5, "currency": "EUR"}}
+    item = {"month": "2024-02", "plType": "ga", "categoryId": rows["categories"], "amount": amount}
+    monthly = payment | {
+        "counterparty": {"type": "customer", "id": rows["counterparties"]},
+        "recurrence": {"frequency": "month"},
+        "externalData": {"invoiceNumber": "7"},
+    }
+    changes = [
+        {"kind": "add", "plannedTransaction": payment},
+        {"kind": "add", "plannedTransaction": monthly},
+        {"kind": "add", "planItem": item},
+    ]
+    create_row(api, "scenarios", {"name": "More people", "changes": changes})
     return rows
 
 

@@ -91,7 +91,7 @@ def test_audit_log_hides_names_without_permission(browser_of, api, acme, books):
     assert "created the transaction" in list_entry_texts(answer)
     assert "An API key created the transaction" in get_page_text(answer)
     assert "API key “test” created" not in get_page_text(answer)
-    assert "Some Person" not in get_page_text(answer).partition("Sign out")[2].replace("Me", "")
+    assert "Some Person" not in get_page_text(answer).partition("Your permissions")[2]
 
 
 def test_every_audit_action_has_a_phrase():
@@ -102,7 +102,7 @@ def test_every_audit_action_has_a_phrase():
     written = {act for path in product for act in acts.findall(path.read_text())}
     known = {f"{kind}.{act}" for kind in ENTITY_LABELS for act in VERB_PHRASES} | ACTION_PHRASES.keys()
     assert len(written) > 60
-    assert written - known == EXPORT_ACTIONS
+    assert written - known - {"closing.version"} == EXPORT_ACTIONS  # which is a field
 
 
 @pytest.mark.parametrize("words", ["to=9999-12-31", "from=0001-01-01", "from=9999-12-31&to=0001-01-01"])

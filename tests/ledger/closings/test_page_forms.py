@@ -34,6 +34,7 @@ ROW_OF = {
     "product_group_id": "product_groups",
     "import_id": "imports",
     "planned_id": "planned_transactions",
+    "scenario_id": "scenarios",
     "plan_item_id": "plan_items",
     "file_id": "files",
     "endpoint_id": "webhook_endpoints",
@@ -55,6 +56,8 @@ SENT_DIRECTLY = {
         "occurrence-write-off",
         "plan-undo",
     ),
+    *("sandbox-delete", "scenario", "scenario-adopt", "scenario-change-delete", "scenario-change-new"),
+    *("scenario-delete", "scenario-duplicate", "scenario-undo"),
     *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver", "report-link-revoke", "closing-link-revoke"),
 }
 REFUSED = {

@@ -47,7 +47,7 @@ def test_new_text_of_transactions_takes_the_files_of_the_guide(repository):
     source = source.replace("TRANSACTION_TEXTS = (NOTES,)", f"TRANSACTION_TEXTS = {texts.strip()}")
     (repository / table).write_text(source)
     run(repository, "manage.py", "makemigrations", "ledger", "--name", "cost_center")
-    shutil.copy(ROOT / "tests/data/new_field/test_cost_center.py", repository / "tests/ledger/test_cost_center.py")
+    shutil.copy(ROOT / "tests/data/new_field/cost_center.py", repository / "tests/ledger/test_cost_center.py")
 
     run(repository, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "tests/ledger/test_cost_center.py")
 
