@@ -130,6 +130,7 @@ OWN_STATUS = {
     "DELETE subscriptions/{}": 409,
     "POST members/{}/resend": 409,  # they have joined
     "POST planned_transactions/{}/unsettle": 409,  # nothing settles it
+    "DELETE closings/{}/links/{}": 404,  # the link is that of a report
     "DELETE scenarios/{}/adopt": 409,  # it is not adopted
     "POST planned_transactions/{}/unsettle transactionId": 409,
     "PUT transactions/{}/categorizations categorizations.-": 400,  # another transaction has it
