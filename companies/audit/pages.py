@@ -21,6 +21,8 @@ ENTRIES_PER_PAGE = 36  # entries take several lines on a small screen
 MAX_SHOWN_FIELDS = 5  # changed fields per entry
 MAX_VALUE_LENGTH = 40  # characters of a value
 HIDDEN_FIELDS = {
+    "adoption",  # of a scenario, as are its changes: long, and shown on its page
+    "changes",
     "id", "owner", "storage_path", "content_type", "file_extension",
     "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip

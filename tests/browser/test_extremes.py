@@ -68,6 +68,7 @@ def test_company_navigation_is_visible_on_phone(desk):
     page, addresses = desk
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(addresses[0])
+    page.locator(".menu-toggle summary").click()
     for name in ("Overview", "Transactions", "Accounts", "Cash plan", "Settings"):
         expect(page.get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
 

@@ -71,6 +71,9 @@ def open_account(page, name, number):
 
 
 def open_tab(page, name):
+    menu = page.locator(".menu-toggle summary")
+    if menu.is_visible():
+        menu.click()
     page.get_by_role("navigation", name="Acme").get_by_role("link", name=name).click()
 
 
