@@ -64,8 +64,8 @@ def build_broken_changes_field() -> serializers.ListField:
     return serializers.ListField(
         child=fields.CountField(),
         max_length=MAX_CHANGES,
-        help_text="Positions of changes of the scenario, from 0, that refer to something deleted and do not apply. Only "
-        "with `scenarioId`.",
+        help_text="Positions of changes of the scenario, from 0, that refer to something deleted and do not apply. "
+        "Only with `scenarioId`.",
     )
 
 
