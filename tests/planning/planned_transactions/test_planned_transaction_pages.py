@@ -59,12 +59,8 @@ def list_monthly_sums(client, company):
 
 
 def test_cash_plan_lists_next_occurrences_and_monthly_sums(viewer, api, acme, account, rent):
-    body = {
-        "accountId": account,
-        "name": "Grant",
-        "startDate": str(NEXT_MONTH + timedelta(days=3)),
-        "amountValue": "900",
-    }
+    grant_day = str(NEXT_MONTH + timedelta(days=3))
+    body = {"accountId": account, "name": "Grant", "startDate": grant_day, "amountValue": "900"}
     api.post("planned_transactions", body)
     seen = get_page_text(viewer.get(build_page_path(acme)))
     assert f"{format_day(NEXT_MONTH)} Rent Main −€2,400.00" in seen
@@ -79,14 +75,8 @@ def test_cash_plan_lists_next_occurrences_and_monthly_sums(viewer, api, acme, ac
 
 
 def test_monthly_sums_equal_the_forecast(viewer, api, acme, account, rent):
-    body = {
-        "accountId": account,
-        "name": "USD",
-        "startDate": str(NEXT_MONTH),
-        "amountValue": "-10",
-        "amountCurrency": "USD",
-    }
-    api.post("planned_transactions", body)
+    body = {"accountId": account, "name": "USD", "startDate": str(NEXT_MONTH), "amountValue": "-10"}
+    api.post("planned_transactions", body | {"amountCurrency": "USD"})
     end = add_months(NEXT_MONTH, 1) - timedelta(days=1)
     told = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": "month"}).json()
     out = told["plannedOutflow"][-1]
@@ -120,14 +110,8 @@ def test_monthly_sums_equal_forecast_with_due_overdue_and_future_booked(viewer, 
 
 
 def test_missing_rate_shows_a_message(viewer, api, acme, account, monkeypatch):
-    body = {
-        "accountId": account,
-        "name": "USD",
-        "startDate": str(NEXT_MONTH),
-        "amountValue": "-10",
-        "amountCurrency": "USD",
-    }
-    api.post("planned_transactions", body)
+    body = {"accountId": account, "name": "USD", "startDate": str(NEXT_MONTH), "amountValue": "-10"}
+    api.post("planned_transactions", body | {"amountCurrency": "USD"})
     monkeypatch.setattr(cash_plan, "get_rate_table", lambda: RateTable([]))
     assert "No exchange rate for USD" in get_page_text(viewer.get(build_page_path(acme)))
 

@@ -167,6 +167,14 @@ class RandomCompany:
         return [answer.json() for answer in answers]
 
 
+def drop_scenario_members(answer: Any) -> Any:
+    """Return an answer without what only queries with a scenario have; runway's day is compared with a scenario."""
+    if not isinstance(answer, dict):
+        return answer
+    left_out = {"brokenChanges"} | ({"belowZero"} if "runwayMonths" in answer else set())
+    return {name: value for name, value in answer.items() if name not in left_out}
+
+
 def list_expected_flows(company: RandomCompany, scenario_changes: list[dict[str, Any]]) -> dict[str, Decimal]:
     """The net flow by day, from the occurrences and the rules of each kind of change, one occurrence at a time."""
     flows: defaultdict[str, Decimal] = defaultdict(Decimal)
@@ -247,7 +255,7 @@ def check_scenario(company: RandomCompany, acme: Any, scenario_changes: list[dic
     expected = list_expected_flows(company, scenario_changes)
     assert sum_net_flows(found[0]) == expected
     assert company.api.post(f"scenarios/{scenario}/adopt").status_code == 200
-    assert company.query(None) == found
+    assert list(map(drop_scenario_members, company.query(None))) == list(map(drop_scenario_members, found))
     assert company.query(scenario) == found
     assert company.api.delete(f"scenarios/{scenario}/adopt").status_code == 200
     assert list_plans(company.api) == plans
