@@ -37,8 +37,8 @@ async function show(address, { body, push = true } = {}) {
     for (const box of main.querySelectorAll("[data-bulk] [name=id]")) if (ticks.has(box.value)) box.checked = true;
   document.title = page.title;
   window.watchTables?.(main);
-  const tabs = document.querySelector(".companybar .tabs"); // what waits in the inbox is counted there
-  if (tabs) tabs.replaceWith(page.querySelector(".companybar .tabs"));
+  const links = document.querySelector(".of-company .sidebar-nav"); // what waits in the inbox is counted there
+  if (links) links.replaceWith(page.querySelector(".of-company .sidebar-nav"));
   if (push && (!body || answer.redirected)) history.pushState({}, "", answer.url);
   const question = main.querySelector("[data-question]");
   const again = held && held.id && document.getElementById(held.id);

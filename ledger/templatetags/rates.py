@@ -10,8 +10,8 @@ from django.utils import timezone
 from companies.locales import get_current_locale
 from companies.permissions import Permission
 from companies.time_zones import get_today
-from ledger.money.current_rates import CurrentRate, has_old_rates, list_current_rates
-from ledger.money.rates import get_last_used_rates_version, get_rate_table
+from ledger.money.current_rates import CurrentRate, list_old_rates
+from ledger.money.rates import get_last_used_rates_version
 
 DISPLAY_DIGITS = Context(prec=6)
 register = template.Library()
@@ -21,6 +21,9 @@ TABS_WITH_CONVERTED_AMOUNTS = {
     "accounts",
     "plan",
     "planned",
+    "receivables",
+    "payables",
+    "reports",
     "profit-and-loss",
     "recurring-revenue",
 }  # no tab is the overview
@@ -51,10 +54,9 @@ def render_old_rates_notice(context: dict[str, Any]) -> str:
         return ""
     company, version = access.company, get_last_used_rates_version()
     today = get_today(company, timezone.now())
-    if not has_old_rates(today=today, rates=get_rate_table(version)):
+    old = list_old_rates(company=company, today=today, rates_version=version)
+    if not old:
         return ""
-    rates = list_current_rates(company=company, today=today, rates_version=version)
-    old = [rate for rate in rates if rate.is_old]
     values = {
         "company": company,
         "rates": old,

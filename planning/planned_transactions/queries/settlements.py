@@ -1,6 +1,5 @@
 """Settlements of planned transactions: sums by occurrence for the forecast, and their parts for lists."""
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
@@ -45,11 +44,6 @@ def find_settled_amounts(rows: Iterable[PlannedTransaction]) -> dict[OccurrenceK
         for company_id, planned_ids in planned_ids_by_company.items()
         for key, parts in list_settlement_parts(company_id, planned_ids).items()
     }
-
-
-def get_settled_amount(planned: PlannedTransaction, original_date: dt.date) -> SettledAmount:
-    """Return what is settled of one occurrence. One statement."""
-    return find_settled_amounts([planned]).get((planned.id, original_date), SettledAmount())
 
 
 def sum_settled_by_occurrence(company_id: UUID, planned_ids: Collection[UUID]) -> dict[OccurrenceKey, Decimal]:
