@@ -97,7 +97,7 @@ class Conditions(StrictSerializer):
     )
 
 
-class ServicePeriod(StrictSerializer):
+class RuleServicePeriod(StrictSerializer):
     """A service period of whole months, counted from each transaction."""
 
     months = fields.IntegerField(min_value=1, max_value=MAX_SERVICE_MONTHS, help_text="Number of months.")
@@ -107,7 +107,7 @@ class ServicePeriod(StrictSerializer):
     )
 
 
-class Split(StrictSerializer):
+class RuleSplitSerializer(StrictSerializer):
     """A share of the amount for another category. Send either `percent` or `amountValue`."""
 
     category_id = fields.IdField(allow_null=True, help_text="Category; null if deleted, which disables the rule.")
@@ -139,7 +139,7 @@ class Split(StrictSerializer):
 
 
 class Splits(fields.ListField):
-    child = Split()
+    child = RuleSplitSerializer()
 
     def __init__(self, **kwargs: Any):
         super().__init__(max_length=MAX_SPLITS, **kwargs)
@@ -161,7 +161,7 @@ class Action(StrictSerializer):
         "null for none. Setting it needs `counterparties:write`.",
     )
     using_date_rule = DateRuleSerializer(required=False, allow_null=True)
-    service_period = ServicePeriod(
+    service_period = RuleServicePeriod(
         required=False,
         allow_null=True,
         help_text="Service period in which the amount is recognized, instead of usingDateRule; null for none.",
