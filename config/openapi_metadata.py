@@ -93,6 +93,7 @@ ENUM_PATHS = {
     "SubscriptionStatus": "ledger.subscriptions.serializers.subscriptions.SUBSCRIPTION_STATUSES",
     "SystemStatus": "companies.models.SystemStatus",
     "TextOperator": "ledger.models.Operator",
+    "WeekendShift": "planning.models.WeekendShift",
     "TransactionSource": "ledger.models.Source",
     "ValuationCategory": "companies.models.ValuationCategory",
     "ValuationLens": "companies.models.ValuationLens",

@@ -147,6 +147,7 @@ FIELD_LABELS = {
     "start_date": _("start date"),
     "status": _("status"),
     "subscription": _("subscription"),
+    "weekend_shift": _("weekend"),
     "system": _("built-in"),
     "system_deletion_scheduled_time": _("deletion scheduled for"),
     "system_deletion_warning": _("deletion warning"),

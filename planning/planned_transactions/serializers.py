@@ -27,6 +27,7 @@ from planning.models import (
     PlannedOverride,
     PlannedTransaction,
     SettledBy,
+    WeekendShift,
 )
 from planning.planned_transactions.queries.occurrences import DueOccurrence, PlannedOccurrence
 
@@ -148,6 +149,13 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     counterparty = CounterpartyRef(allow_null=True, required=False)
     using_date_rule = DateRuleSerializer(required=False)
     recurrence = Recurrence(allow_null=True, required=False, help_text="Null for a single occurrence on startDate.")
+    weekend_shift = fields.ChoiceField(
+        choices=WeekendShift.choices,
+        required=False,
+        help_text="Day on which an occurrence of a Saturday or Sunday is expected: that day (`none`, default), the "
+        "Friday `before` or the Monday `after`. Its original date stays. Without effect on invoices and with "
+        "settledBy `category`.",
+    )
     overrides = OverrideMap(required=False, help_text="Changes to single occurrences by original date, YYYY-MM-DD.")
     payment_terms = fields.IntegerField(
         allow_null=True,
@@ -184,6 +192,7 @@ class PlannedTransactionSerializer(StrictModelSerializer):
             "counterparty",
             "using_date_rule",
             "recurrence",
+            "weekend_shift",
             "overrides",
             "source",
             "external_id",

@@ -71,6 +71,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "files/{}/plan": {"accountId": "accounts", "direction": "out"},
     "statements": {"accountId": "accounts"},
     "planned_transactions": {**PLANNED, "recurrence": RULE, "categoryId": "categories", "invoiceDate": "2024-01-01",
+                             "weekendShift": "after",
                              "usingDateRule": {"type": "month"}, "passThroughTaxAmount": "-0.10",
                              "externalData": {"attempted": True, "attemptCount": 1}},
     "planned_transactions/matches": DAYS,
