@@ -166,7 +166,7 @@ def build_splits_body(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     for row in list_split_rows(values):
         if not (row["category"] or row["share"]):
             continue
-        category_id, pl_type = parse_line_choice(row["category"])
+        category_id, pl_type = parse_category_choice(row["category"])
         pointer = f"#/action/splits/{len(splits)}"
         if not category_id:
             raise ValidationFailed([(f"{pointer}/categoryId", "required", _("Choose a category."))])

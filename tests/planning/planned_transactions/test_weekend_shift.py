@@ -109,7 +109,7 @@ def test_pages_offer_weekend_shift_and_show_shifted_days(owner, api, acme, accou
     assert moved in get_page_text(owner.get(build_page_path(acme)))
     page = owner.get(build_page_path(acme, f"/{planned['id']}"))
     assert "every month, on weekends the Friday before" in get_page_text(page)
-    path = build_page_path(acme, f"/{planned['id']}/{SATURDAY}")
+    path = build_page_path(acme, f"/{planned['id']}/occurrences/{SATURDAY}")
     shown = owner.get(path)
     assert f'value="{friday}"' in shown.content.decode()
     values = {"date": str(friday), "direction": "out", "amountValue": "2400.00", "name": "Rent"}
