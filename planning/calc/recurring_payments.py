@@ -79,7 +79,8 @@ def find_recurring_payments(payments: Iterable[PastPayment], *, today: dt.date) 
     ...     PastPayment(UUID(int=n), dt.date(2026, n, 3), Decimal(-900), "EUR", UUID(int=0), "landlord")
     ...     for n in (1, 2, 3)
     ... ]
-    >>> [(found.interval.unit, str(found.next_date)) for found in find_recurring_payments(rent, today=dt.date(2026, 3, 9))]
+    >>> found = find_recurring_payments(rent, today=dt.date(2026, 3, 9))
+    >>> [(payment.interval.unit, str(payment.next_date)) for payment in found]
     [('month', '2026-04-03')]
     """
     groups: defaultdict[tuple[object, ...], list[PastPayment]] = defaultdict(list)

@@ -30,6 +30,7 @@ from planning.models import (
     WeekendShift,
 )
 from planning.planned_transactions.queries.occurrences import DueOccurrence, PlannedOccurrence
+from planning.planned_transactions.queries.recurring_payments import MAX_HISTORY, PaymentProposal
 
 WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_INT32 = 2_147_483_647  # service.md, part 8
@@ -277,6 +278,46 @@ class DueSerializer(OccurrenceSerializer):
     def to_representation(self, due: DueOccurrence) -> dict[str, Any]:  # type: ignore[override]
         representation = OccurrenceSerializer(due.expected).data
         return {**representation, "plannedTransactionId": str(due.planned.id)}
+
+
+class PaymentProposalSerializer(StrictSerializer):
+    """Payments in the history that recur and are not planned, as a planned transaction could be."""
+
+    counterparty = CounterpartyRef(allow_null=True, help_text="Counterparty of the payments; null if they have none.")
+    from_to = fields.TextField(
+        allow_null=True, max_length=10_000, help_text="Other party of the latest payment; null if it names none."
+    )
+    account_id = fields.IdField(help_text="Account of the payments.")
+    category_id = fields.IdField(allow_null=True, help_text="Category of the latest categorized payment; null if none.")
+    amount_value = AmountField(help_text="Amount of the latest payment; negative is money out.")
+    amount_currency = CurrencyField()
+    interval = fields.ChoiceField(choices=Frequency.choices, help_text="`frequency` of the recurrence.")
+    interval_count = fields.IntegerField(
+        min_value=1, max_value=MAX_INTERVAL, help_text="Number of intervals between payments: 3 months are a quarter."
+    )
+    next_date = fields.DateField(help_text="Day of the next payment, today or later.")
+    seen = fields.CountField(help_text="Number of payments.")
+    last_date = fields.DateField(help_text="Day of the latest payment.")
+    transaction_ids = fields.ListField(
+        child=fields.IdField(), max_length=MAX_HISTORY, help_text="Transactions of the payments, oldest first."
+    )
+
+    def to_representation(self, proposal: PaymentProposal) -> dict[str, Any]:
+        latest, interval, counterparty = proposal.payment.latest, proposal.payment.interval, proposal.counterparty
+        return {
+            "counterparty": {"type": counterparty.type, "id": str(counterparty.id)} if counterparty else None,
+            "fromTo": proposal.from_to or None,
+            "accountId": str(latest.account_id),
+            "categoryId": str(proposal.category_id) if proposal.category_id else None,
+            "amountValue": format_amount(latest.amount, latest.currency),
+            "amountCurrency": latest.currency,
+            "interval": interval.unit,
+            "intervalCount": interval.count,
+            "nextDate": proposal.payment.next_date.isoformat(),
+            "seen": len(proposal.payment.payments),
+            "lastDate": latest.date.isoformat(),
+            "transactionIds": [str(payment.id) for payment in proposal.payment.payments],
+        }
 
 
 class SettleRequest(StrictSerializer):

@@ -365,6 +365,7 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     hosting = story.post("planned_transactions", rent | once | {"categoryId": ids["hosting"]})["id"]
     window = {"startDate": "2025-12-01", "endDate": "2026-01-31"}
     (match,) = story.post("planned_transactions/matches", window)
+    story.post("planned_transactions/proposals", {})
     settled = {"date": match["date"], "transactionId": match["transactionId"]}
     story.post(f"planned_transactions/{hosting}/settle", settled)
     story.get("planned_transactions/due", window)
