@@ -30,7 +30,7 @@ from planning.models import (
     WeekendShift,
 )
 from planning.planned_transactions.queries.occurrences import DueOccurrence, PlannedOccurrence
-from planning.planned_transactions.queries.recurring_payments import MAX_HISTORY, PaymentProposal
+from planning.planned_transactions.queries.recurring_payments import MAX_HISTORY
 
 WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_INT32 = 2_147_483_647  # service.md, part 8
@@ -290,7 +290,7 @@ class PaymentProposalSerializer(StrictSerializer):
     account_id = fields.IdField(help_text="Account of the payments.")
     category_id = fields.IdField(allow_null=True, help_text="Category of the latest categorized payment; null if none.")
     amount_value = AmountField(help_text="Amount of the latest payment; negative is money out.")
-    amount_currency = CurrencyField()
+    amount_currency = CurrencyField(help_text="Currency of the payments.")
     interval = fields.ChoiceField(choices=Frequency.choices, help_text="`frequency` of the recurrence.")
     interval_count = fields.IntegerField(
         min_value=1, max_value=MAX_INTERVAL, help_text="Number of intervals between payments: 3 months are a quarter."
@@ -301,23 +301,6 @@ class PaymentProposalSerializer(StrictSerializer):
     transaction_ids = fields.ListField(
         child=fields.IdField(), max_length=MAX_HISTORY, help_text="Transactions of the payments, oldest first."
     )
-
-    def to_representation(self, proposal: PaymentProposal) -> dict[str, Any]:
-        latest, interval, counterparty = proposal.payment.latest, proposal.payment.interval, proposal.counterparty
-        return {
-            "counterparty": {"type": counterparty.type, "id": str(counterparty.id)} if counterparty else None,
-            "fromTo": proposal.from_to or None,
-            "accountId": str(latest.account_id),
-            "categoryId": str(proposal.category_id) if proposal.category_id else None,
-            "amountValue": format_amount(latest.amount, latest.currency),
-            "amountCurrency": latest.currency,
-            "interval": interval.unit,
-            "intervalCount": interval.count,
-            "nextDate": proposal.payment.next_date.isoformat(),
-            "seen": len(proposal.payment.payments),
-            "lastDate": latest.date.isoformat(),
-            "transactionIds": [str(payment.id) for payment in proposal.payment.payments],
-        }
 
 
 class SettleRequest(StrictSerializer):

@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.categorization.pages.bulk_actions import validate_request_body
-from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import load_visible_names
 from planning.models import PlannedSource
 from planning.planned_transactions.actions.planned_transactions import create_planned_transaction
@@ -56,7 +55,8 @@ def show_payment_proposals(page: CompanyPage) -> HttpResponse:
 def get_shown_name(page: CompanyPage, proposal: PaymentProposal) -> str:
     """Return the name of the counterparty as far as the user may see it, else what the bank names."""
     sees_counterparties = page.has_permission(Permission.COUNTERPARTIES_READ)
-    return proposal.name if sees_counterparties or not proposal.from_to.strip() else proposal.from_to.strip()
+    bank_name = (proposal.from_to or "").strip()
+    return proposal.name if sees_counterparties or not bank_name else bank_name
 
 
 def describe_interval(proposal: PaymentProposal) -> str:
@@ -84,18 +84,17 @@ def plan_payment_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
 
 def build_planned_body(proposal: PaymentProposal) -> dict[str, Any]:
     """Return a proposal as POST planned_transactions takes it."""
-    payment, latest = proposal.payment, proposal.payment.latest
     return {
-        "accountId": str(latest.account_id),
+        "accountId": str(proposal.account_id),
         "name": " ".join(proposal.name.split())[:MAX_NAME_LENGTH].strip() or _("Recurring payment"),
-        "startDate": payment.next_date.isoformat(),
-        "amountValue": format_amount(latest.amount, latest.currency),
-        "amountCurrency": latest.currency,
+        "startDate": proposal.next_date.isoformat(),
+        "amountValue": proposal.amount_value,
+        "amountCurrency": proposal.amount_currency,
         "categoryId": str(proposal.category_id) if proposal.category_id else None,
         "counterparty": {"id": str(proposal.counterparty.id)} if proposal.counterparty else None,
         "recurrence": {
-            "frequency": payment.interval.unit,
-            "interval": payment.interval.count,
+            "frequency": proposal.interval,
+            "interval": proposal.interval_count,
             "lastDayOfMonth": proposal.is_month_end,
             "end": {"type": "never"},
         },

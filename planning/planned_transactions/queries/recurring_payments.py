@@ -11,6 +11,7 @@ from uuid import UUID
 from companies.models import Company, IdIn
 from ledger.calc.months import add_months, get_last_day_of_month
 from ledger.models import Categorization, Counterparty, Transaction
+from ledger.money.calc.money import format_amount
 from ledger.rules.calc.parties import extract_words, is_own_party, is_same_party
 from ledger.rules.queries.company_identity import load_company_identity
 from planning.calc.recurring_payments import (
@@ -55,13 +56,49 @@ class PaymentProposal:
     """A recurring payment that could be planned."""
 
     payment: RecurringPayment
-    from_to: str
+    from_to: str | None
     counterparty: Counterparty | None
     category_id: UUID | None
 
     @property
     def name(self) -> str:
-        return self.counterparty.name if self.counterparty else self.from_to.strip()
+        return self.counterparty.name if self.counterparty else (self.from_to or "").strip()
+
+    @property
+    def account_id(self) -> UUID:
+        return self.payment.latest.account_id
+
+    @property
+    def amount_value(self) -> str:
+        return format_amount(self.payment.latest.amount, self.payment.latest.currency)
+
+    @property
+    def amount_currency(self) -> str:
+        return self.payment.latest.currency
+
+    @property
+    def interval(self) -> str:
+        return self.payment.interval.unit
+
+    @property
+    def interval_count(self) -> int:
+        return self.payment.interval.count
+
+    @property
+    def next_date(self) -> dt.date:
+        return self.payment.next_date
+
+    @property
+    def seen(self) -> int:
+        return len(self.payment.payments)
+
+    @property
+    def last_date(self) -> dt.date:
+        return self.payment.latest.date
+
+    @property
+    def transaction_ids(self) -> list[UUID]:
+        return [payment.id for payment in self.payment.payments]
 
     @property
     def last_transaction_id(self) -> UUID:
@@ -95,7 +132,7 @@ def list_payment_proposals(company: Company, *, today: dt.date) -> list[PaymentP
             continue  # a transfer between own accounts
         category_id = find_latest_category(payment.payments, categories_by_row)
         counterparty = counterparties.get(payment.latest.party)  # type: ignore[call-overload] # names are no keys
-        proposals.append(PaymentProposal(payment, latest.from_to, counterparty, category_id))
+        proposals.append(PaymentProposal(payment, latest.from_to or None, counterparty, category_id))
     return drop_planned_proposals(company, proposals)[:MAX_PROPOSALS]
 
 
