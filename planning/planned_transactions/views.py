@@ -11,7 +11,7 @@ from rest_framework.serializers import ListSerializer
 from companies.api.fields import DateField
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
-from companies.api.serializers import SUCCESS, Nothing, StrictSerializer, Success
+from companies.api.serializers import SUCCESS, StrictSerializer, Success
 from companies.errors import NotFoundError
 from companies.permissions import Permission
 from ledger.recognition.actions.postings import MissingRateError
@@ -214,7 +214,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         return Response(serializers.MatchSerializer(proposals, many=True).data)
 
     @extend_schema(
-        request=Nothing,
+        request=None,
         responses=ListSerializer(child=serializers.PaymentProposalSerializer(), max_length=MAX_PROPOSALS),
         operation_id="proposePlannedTransactions",
     )
@@ -226,7 +226,6 @@ class PlannedTransactionViewSet(PlanningViewSet):
         yearly at least twice. Payments that are planned, transfers, and payments that ended are omitted. The last three
         years count, at most 20,000 transactions. Also needs `transactions:read`.
         """
-        self.parse_body(Nothing)
         self.require_permission(Permission.TRANSACTIONS_READ)
         proposals = list_payment_proposals(self.company, today=self.today)
         return Response(serializers.PaymentProposalSerializer(proposals, many=True).data)

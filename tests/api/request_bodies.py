@@ -75,7 +75,6 @@ BODIES: dict[str, dict[str, Any]] = {
                              "usingDateRule": {"type": "month"}, "passThroughTaxAmount": "-0.10",
                              "externalData": {"attempted": True, "attemptCount": 1}},
     "planned_transactions/matches": DAYS,
-    "planned_transactions/proposals": {},
     "planned_transactions/{}/settle": {"date": "2024-02-29", "transactionId": "transactions"},
     "planned_transactions/{}/unsettle": {"date": "2024-02-29"},
     "data/aging": {"kind": "receivables", "interval": [30, 60]},
