@@ -166,7 +166,7 @@ SUCCESS_STATUS = {
     ("", "PUT"): 200, ("", "DELETE"): 409, ("logo", "DELETE"): 200, ("notifications/read_all", "POST"): 200,
     ("files", "POST"): 415, ("statements", "POST"): 415, ("data/runway", "POST"): 200,
     ("data/recurringRevenueSummary", "POST"): 200, ("planned_transactions/due", "GET"): 400,
-    ("categorization_rules/preview", "POST"): 200,
+    ("categorization_rules/preview", "POST"): 200, ("planned_transactions/proposals", "POST"): 200,
 }  # fmt: skip
 
 READS = {p.value for p in Permission if p.value.endswith(":read")} - {"audit:read"}

@@ -1,6 +1,5 @@
 """Rules that split the amount, set a service period or take the counterparty from the transaction."""
 
-
 import companies.models.tenancy
 import django.db.models.deletion
 from decimal import Decimal
@@ -10,8 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('companies', '0027_sandboxes'),
-        ('ledger', '0034_file_parse_error'),
+        ('ledger', '0001_schema'),
     ]
 
     operations = [

@@ -6,9 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('companies', '0027_sandboxes'),
-        ('ledger', '0035_rule_splits'),
-        ('planning', '0011_invoice_files'),
+        ('planning', '0001_schema'),
     ]
 
     operations = [
