@@ -17,7 +17,7 @@ from companies.closed_periods import PeriodClosed, is_closed
 from companies.errors import ValidationFailed
 from companies.models import AuditContext, Company, IdIn, generate_id
 from ledger.bulk.copy import copy_rows
-from ledger.bulk.planner_statistics import analyze_after_commit
+from ledger.bulk.planner_statistics import analyze_after_commit, analyze_grown_table
 from ledger.bulk.request_bodies import describe_too_many_decimals
 from ledger.calc.recognition import DateRule
 from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
@@ -201,6 +201,7 @@ def apply_plain_choice(change: CompanyChange, transaction_ids: list[UUID], choic
                 "source_note": choice.source_note,
             },
         )
+    analyze_grown_table("ledger_categorization", rows=len(categorization_ids))
     write_plain_postings(
         company=company,
         categorization_ids=categorization_ids,
@@ -266,6 +267,7 @@ def apply_choices(
         raise PeriodClosed.for_company(company, *list_selection_pointers(closed_ids, selection), names_open_month=True)
     delete_unlinked_categorizations(company, transaction_ids)
     copy_rows("ledger_categorization", RUN_CATEGORIZATION_COLUMN_TYPES, rows)
+    analyze_grown_table("ledger_categorization", rows=len(rows))
     write_postings(posting_inputs, company=company)
     recompute_totals(change, transaction_ids, automatic=automatic)
 
