@@ -1,5 +1,6 @@
 """Rules that split the amount, set a service period or take the counterparty from the transaction."""
 
+
 import companies.models.tenancy
 import django.db.models.deletion
 from decimal import Decimal
@@ -9,6 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
+        ('companies', '0001_schema'),
         ('ledger', '0001_schema'),
     ]
 

@@ -6,6 +6,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
+        ('companies', '0001_schema'),
+        ('ledger', '0002_rule_splits'),
         ('planning', '0001_schema'),
     ]
 

@@ -13,7 +13,7 @@ from companies.change import CompanyChange, change_company
 from companies.closed_periods import PeriodClosed, is_closed
 from companies.models import AuditContext, Company, IdIn, generate_id
 from ledger.bulk.copy import copy_rows
-from ledger.bulk.planner_statistics import analyze_after_commit
+from ledger.bulk.planner_statistics import analyze_after_commit, analyze_grown_table
 from ledger.calc.recognition import DateRule
 from ledger.categorization.choices import (
     CategorizableTransaction,
@@ -169,6 +169,7 @@ def apply_plain_choice(change: CompanyChange, transaction_ids: list[UUID], choic
                 "source_note": choice.source_note,
             },
         )
+    analyze_grown_table("ledger_categorization", rows=len(categorization_ids))
     write_plain_postings(
         company=company,
         categorization_ids=categorization_ids,
@@ -237,6 +238,7 @@ def apply_choices(
     transaction_ids = [transaction.id for transaction, _ in choices]
     delete_unlinked_categorizations(company, transaction_ids)
     copy_rows("ledger_categorization", RUN_CATEGORIZATION_COLUMN_TYPES, rows)
+    analyze_grown_table("ledger_categorization", rows=len(rows))
     write_postings(posting_inputs, company=company)
     recompute_totals(change, transaction_ids, automatic=automatic)
 
