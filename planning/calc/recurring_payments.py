@@ -19,15 +19,15 @@ class Interval(NamedTuple):
     """How often something is paid, and how far its days may be from the schedule."""
 
     unit: str  # week, month, year
-    count: int
+    unit_count: int
     tolerance_days: int
     min_payments: int
 
     def add_to(self, day: dt.date, times: int = 1) -> dt.date:
         """Return the day so many intervals later. Raises ValueError, OverflowError outside the years 1 to 9999."""
         if self.unit == "week":
-            return day + dt.timedelta(weeks=self.count * times)
-        months = self.count * (MONTHS_PER_YEAR if self.unit == "year" else 1)
+            return day + dt.timedelta(weeks=self.unit_count * times)
+        months = self.unit_count * (MONTHS_PER_YEAR if self.unit == "year" else 1)
         return add_months(day, months * times)
 
     def fits(self, earlier: dt.date, later: dt.date) -> bool:

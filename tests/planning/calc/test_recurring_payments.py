@@ -29,7 +29,7 @@ def draw_history(draw):
     """(interval, payments on its schedule with jitter of days and amounts)"""
     interval = draw(st.sampled_from(INTERVALS))
     count = draw(st.integers(interval.min_payments, interval.min_payments + 9))
-    jitter = JITTER_DAYS[interval.unit, interval.count]
+    jitter = JITTER_DAYS[interval.unit, interval.unit_count]
     days = [
         interval.add_to(START, number) + timedelta(days=draw(st.integers(-jitter, jitter))) for number in range(count)
     ]
