@@ -72,7 +72,7 @@ class PlanProposalSerializer(StrictSerializer):
     """What is planned as payments in a month and category, beside the plan. Amounts are in the base currency."""
 
     category_id = fields.IdField()
-    pl_type = fields.ChoiceField(choices=[line for line in PlType.values if line != PlType.NEUTRAL])
+    pl_type = fields.ChoiceField(choices=PlType.choices)
     month = fields.MonthField()
     planned_payments = fields.NumberField(
         help_text="Sum of the planned transactions of the month, without pass-through tax, in the company's base "
