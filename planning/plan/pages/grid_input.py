@@ -11,7 +11,7 @@ from ledger.calc.months import format_month
 from ledger.models import PlType
 from ledger.money.amounts import normalize_typed_amount, parse_api_amount
 from ledger.money.calc.money import InvalidAmount, parse_amount, round_half_up
-from ledger.transactions.pages.labels import format_line_choice, parse_line_choice
+from ledger.transactions.pages.labels import format_line_choice, parse_category_choice
 from planning.forecast.queries import ResultKey
 from planning.plan.actions.grid_changes import PlanCell, PlanRow
 from planning.plan.pages.amount_texts import parse_shown_text, round_to_units
@@ -32,7 +32,7 @@ def parse_cell_pointer(pointer: str) -> ResultKey | None:
     parts = pointer.removeprefix("#/").split("/")
     if len(parts) != 2:
         return None
-    category_id, line = parse_line_choice(parts[0])
+    category_id, line = parse_category_choice(parts[0])
     return date.fromisoformat(f"{parts[1]}-01"), line or "", UUID(category_id)
 
 
@@ -81,7 +81,7 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[date], currency: s
 
 def parse_plan_row(text: str) -> PlanRow | None:
     """Parse the name of a row; None if it is none."""
-    category_id, line = parse_line_choice(text)
+    category_id, line = parse_category_choice(text)
     try:
         return PlanRow(PlType(line or "").value, UUID(category_id))
     except ValueError:
