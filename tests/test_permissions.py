@@ -110,6 +110,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "planned_transactions/{}/write_off": {"POST": "planning:write"},
     "planned_transactions/{}/overrides/{}": {"PUT": "planning:write", "DELETE": "planning:write"},
     "plan_items": {"GET": "planning:read", "POST": "planning:write"},
+    "plan_items/proposals": {"POST": "planning:read"},
     "plan_items/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
     "scenarios": {"GET": "planning:read", "POST": "planning:write"},
     "scenarios/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
