@@ -9,7 +9,7 @@ from planning.invoices.pages import invoices as invoice_pages
 from planning.invoices.views import InvoiceExportViewSet, InvoiceImportViewSet, InvoiceViewSet
 from planning.plan.pages import plan
 from planning.plan.views import PlanItemViewSet
-from planning.planned_transactions.pages import occurrences, planned_transactions
+from planning.planned_transactions.pages import occurrences, planned_transactions, sums
 from planning.planned_transactions.views import PlannedTransactionViewSet
 from planning.scenarios.pages import scenarios
 from planning.scenarios.views import ScenarioViewSet
@@ -76,6 +76,8 @@ urlpatterns = [
     path(f"{OCCURRENCE}/settle", occurrences.settle_occurrence_page, name="occurrence-settle"),
     path(f"{OCCURRENCE}/write-off", occurrences.write_off_occurrence_page, name="occurrence-write-off"),
     path(f"{OCCURRENCE}/unsettle", occurrences.unsettle_occurrence_page, name="occurrence-unsettle"),
+    path(f"{PAGE}/transactions/<uuid:transaction_id>/settle", sums.settle_sum_page, name="transaction-settle-sum"),
+    path(f"{PAGE}/transactions/<uuid:transaction_id>/unsettle", sums.unsettle_transaction_page, name="transaction-unsettle"),
     path(f"{OCCURRENCE}/restore", occurrences.restore_occurrence_page, name="occurrence-restore"),
     path("app/companies/<str:company_id>/receivables", invoice_pages.show_receivables, name="receivables"),
     path("app/companies/<str:company_id>/payables", invoice_pages.show_payables, name="payables"),

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal
 from uuid import UUID
@@ -67,7 +67,7 @@ class InvoiceImportOutcome:
     settled: int = 0  # rows without an open amount
     duplicates: int = 0
     counterparties: int = 0  # created
-    errors: Sequence[Fault] = ()  # rows are never skipped
+    errors: list[Fault] = field(default_factory=list)  # always empty: no row with an error is skipped
     invoices: Sequence[PlannedTransaction] = ()
     dry_run: bool = False
 

@@ -67,6 +67,10 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
         """Receivables and payables, paid ones included: planned once, with an invoice date."""
         return self.filter(INVOICE)
 
+    def exclude_invoices(self) -> Self:
+        """What is neither receivable nor payable."""
+        return self.exclude(INVOICE)
+
     def with_due_dates(self) -> Self:
         """Annotate `due_date` of invoices: the one stated, else invoice date and terms, else the start date."""
         stated = Cast(KeyTextTransform("due_date", "external_data"), models.DateField())

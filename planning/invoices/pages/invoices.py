@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -97,7 +96,7 @@ def build_bucket_rows(aging: Aging) -> list[dict[str, Any]]:
 
 
 @company_page(reads=Permission.PLANNING_READ)
-def download_invoices_page(page: CompanyPage, kind: InvoiceKind) -> HttpResponseBase:
+def download_invoices_page(page: CompanyPage, kind: InvoiceKind) -> Any:
     """Download the receivables or payables of today as CSV, with the status of the page."""
     rows = filter_invoices(page.company, kind=kind, as_of=page.today, state=get_chosen_state(page))
     return build_invoice_csv_response(rows, kind=kind, as_of=page.today, permissions=page.access.permissions)
