@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from analytics.calc.chart_layout import PLOT_HEIGHT_PX, ColumnChart, LineChart, Tick
 from analytics.charts import svg
 from analytics.charts.amount_format import format_axis_amount
-from analytics.charts.chart_tables import ChartTable, is_incomplete
+from analytics.charts.chart_tables import ChartTable, is_running_month
 from analytics.charts.svg import AxisLabel, PointMark
 from companies.locales import get_current_locale
 from ledger.money.calc.money import get_smallest_unit
@@ -156,7 +156,7 @@ def build_month_labels(months: Sequence[date], *, today: date) -> list[AxisLabel
         [((index + 0.5) * column_width, each) for index, each in enumerate(months)],
         named_index=current_index,
         now=True,
-        note=_("incomplete") if is_incomplete(months[current_index], today) else "",
+        note=_("incomplete") if is_running_month(months[current_index], today) else "",
     )
 
 
