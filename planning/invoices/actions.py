@@ -18,7 +18,6 @@ from companies.models import AuditContext, Company
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.bulk.request_bodies import Fault
-from ledger.categorization.actions.counterparties import create_counterparty
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.file_errors import TooManyRows
@@ -257,11 +256,11 @@ class PartyLookup:
         return self.by_name.get(name.casefold()) or self.by_name.get(normalize_party_name(name))
 
     def get_or_create(self, invoice: TableInvoice) -> Counterparty:
-        """Return the counterparty of an invoice, created where there is none."""
+        """Return the counterparty of an invoice, created where there is none; the import's audit entry counts it."""
         found = self.find(invoice.counterparty)
         if found is None:
-            values = {"name": invoice.counterparty, "type": self.type}
-            found = create_counterparty(company=self.change.company, context=self.change.context, values=values)
+            company = self.change.company
+            found = self.change.insert(Counterparty(company=company, name=invoice.counterparty, type=self.type))
             self.add([found], str.casefold)
             self.add([found], normalize_party_name)
         return found
@@ -323,5 +322,6 @@ def store_invoices(change: CompanyChange, outcome: InvoiceImportOutcome, *, file
         "filename": filename,
         "first_id": str(outcome.invoices[0].id),
         "last_id": str(outcome.invoices[-1].id),
+        "created_counterparties": outcome.counterparties,
     }
     change.record_bulk("invoices.imported", "invoice", after=after)

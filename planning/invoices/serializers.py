@@ -148,11 +148,13 @@ def aging_to_dict(aging: Aging) -> dict[str, Any]:
 
 
 FILE_SCHEMA = {"type": "string", "format": "binary", "maxLength": settings.MAX_UPLOAD_MB * 1024 * 1024}
+DATE_ORDERS = [order.value for order in DateOrder]
+DECIMAL_MARKS = [mark.value for mark in DecimalMark]
 NEGATIVE_AMOUNTS = ["invoices", "creditNotes"]
 DUPLICATE_MODES = ["refuse", "skip"]
 OPTION_CHOICES = {
-    "dateOrder": [order.value for order in DateOrder],
-    "decimalMark": [mark.value for mark in DecimalMark],
+    "dateOrder": DATE_ORDERS,
+    "decimalMark": DECIMAL_MARKS,
     "negativeAmounts": NEGATIVE_AMOUNTS,
     "duplicates": DUPLICATE_MODES,
     "dryRun": ["true", "false"],
@@ -171,11 +173,9 @@ class InvoiceUpload(StrictSerializer):
     file = InvoiceTableField(help_text="CSV file or `.xlsx` workbook with headings in its first row.")
     account_id = fields.IdField(required=False, help_text="Account that is paid to or from.")
     date_order = fields.ChoiceField(
-        choices=OPTION_CHOICES["dateOrder"], required=False, help_text="Order of day and month in the dates."
+        choices=DATE_ORDERS, required=False, help_text="Order of day and month in the dates."
     )
-    decimal_mark = fields.ChoiceField(
-        choices=OPTION_CHOICES["decimalMark"], required=False, help_text="Decimal mark of the amounts."
-    )
+    decimal_mark = fields.ChoiceField(choices=DECIMAL_MARKS, required=False, help_text="Decimal mark of the amounts.")
     negative_amounts = fields.ChoiceField(
         choices=NEGATIVE_AMOUNTS, required=False, help_text="What negative amounts of payables are."
     )
