@@ -70,6 +70,7 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
         states=STATE_LABELS.items(),
         missing=missing_currency,
         writes=page.has_permission(Permission.PLANNING_WRITE),
+        uploads=page.has_permission(Permission.FILES_READ) and page.has_permission(Permission.FILES_WRITE),
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         sees_counterparties=sees_counterparties,
     )
