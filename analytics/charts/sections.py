@@ -56,11 +56,11 @@ class SectionChart:
     height: int = PLOT_HEIGHT_PX
 
     @property
-    def whole_height(self) -> int:
+    def total_height(self) -> int:
         return self.height + LABEL_AREA_HEIGHT_PX
 
     @property
-    def crowded(self) -> bool:
+    def has_crowded_labels(self) -> bool:
         """Whether the labels need the width of a whole page."""
         return len(self.labels) > MAX_MONTHS_WITH_DENSE_LABELS or any(
             len(label.text) > MAX_SHORT_NAME_LENGTH for label in self.labels
@@ -75,7 +75,7 @@ class SectionChart:
         return svg.draw_grid(self.ticks)
 
     @property
-    def marked(self) -> SafeString:
+    def point_marks(self) -> SafeString:
         return svg.draw_marks(self.marks, height=self.height)
 
     @property

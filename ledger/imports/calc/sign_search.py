@@ -57,9 +57,9 @@ class SignSearch(DirectionSearch):
         if "date" in self.mapping.columns:
             days = self.columns[self.mapping.columns["date"]].cells
             amounts = [amount for amount, day in zip(amounts, days, strict=True) if is_date_like(day)]
-        amounts = [amount for amount in amounts if amount]
-        negative = sum(amount < 0 for amount in amounts)
-        return negative, len(amounts) - negative
+        known_amounts = [amount for amount in amounts if amount]
+        negative = sum(amount < 0 for amount in known_amounts)
+        return negative, len(known_amounts) - negative
 
     def ask_minus(self, names: Iterable[str]) -> None:
         for name in names:

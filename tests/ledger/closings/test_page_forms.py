@@ -55,6 +55,7 @@ SENT_DIRECTLY = {
         "occurrence-unsettle",
         "occurrence-write-off",
         "plan-undo",
+        "planned-proposal-plan",
     ),
     *("payables-import-check", "receivables-import-check", "transaction-settle-sum", "transaction-unsettle"),
     *("sandbox-delete", "scenario", "scenario-adopt", "scenario-change-delete", "scenario-change-new"),
