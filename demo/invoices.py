@@ -6,6 +6,9 @@ from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db.models import F
+from django.db.models.functions import Abs
+
 from companies.models import AuditContext, Company
 from companies.time_zones import get_today
 from ledger.categorization.actions.counterparties import create_counterparty
@@ -108,14 +111,15 @@ class InvoiceWriter:
         self.plan_e_invoice()
 
     def find_payment(self, invoice: DemoInvoice) -> Transaction | None:
-        """Return the latest payment after the invoice, in its direction, that settles nothing yet."""
+        """Return the payment after the invoice nearest to what is paid of it, which settles nothing yet."""
+        amount = self.compute_amount(invoice) * Decimal(invoice.paid)
         settled = Settlement.objects.for_company(self.company.id).filter(transaction__isnull=False)
         rows = Transaction.objects.for_company(self.company.id).filter(
             account=self.account, date__gte=self.today + timedelta(days=invoice.invoiced), transferred_value=0
         )
         rows = rows.booked().without_initial_balances().exclude(id__in=settled.values("transaction"))
         rows = rows.filter(amount_value__gt=0) if Decimal(invoice.share) > 0 else rows.filter(amount_value__lt=0)
-        return rows.order_by("-date", "-id").first()
+        return rows.order_by(Abs(F("amount_value") - amount), "-date", "-id").first()
 
     def create_invoice(self, invoice: DemoInvoice, number: int, payment: Transaction | None) -> PlannedTransaction:
         amount = self.compute_amount(invoice) if payment is None else payment.amount_value / Decimal(invoice.paid)

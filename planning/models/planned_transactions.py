@@ -60,9 +60,9 @@ INVOICE = Q(invoice_date__isnull=False, frequency__isnull=True, settled_by=Settl
 
 
 class AddDays(models.Func):
-    """A date and a number of days after it."""
+    """A date and a number of days after it, within the calendar of Python."""
 
-    template = "(%(expressions)s)"
+    template = "LEAST(%(expressions)s, DATE '9999-12-31')"
     arg_joiner = " + "
     output_field = models.DateField()
 

@@ -261,3 +261,12 @@ def test_automatic_settlement_records_each_paid_invoice(api, acme, ledger):
     assert api.post("transactions/import", {"transactions": rows, "duplicates": "keep"}).status_code == 200
     assert AuditEntry.objects.filter(action="invoice.paid").count() == 2
     assert ledger.list() == []
+
+
+def test_invoice_at_the_end_of_the_calendar_breaks_no_list(api, ledger):
+    ledger.invoice("1.00", invoiceDate="9999-12-31", startDate="9999-12-31", paymentTerms=999)
+    (row,) = ledger.list(asOf="9999-12-31")
+    assert (row["dueDate"], row["expectedDate"]) == ("9999-12-31", "9999-12-31")
+    window = {"startDate": format_day(-10), "endDate": format_day(10)}
+    assert api.get("planned_transactions/due", window).status_code == 200
+    assert ledger.age(asOf="9999-12-31")["total"] == 1
