@@ -120,13 +120,13 @@ def authenticate_caller(request: HttpRequest) -> Credential:
             if result:
                 return result[0]
     except AuthenticationFailed:
-        spend_request_budget(f"address:{get_client_network(request)}")
+        consume_request_budget(f"address:{get_client_network(request)}")
         raise
-    spend_request_budget(f"address:{get_client_network(request)}")
+    consume_request_budget(f"address:{get_client_network(request)}")
     raise NotAuthenticated("Send an API key or an access token: Authorization: Bearer …")
 
 
-def spend_request_budget(name: str) -> None:
+def consume_request_budget(name: str) -> None:
     budget = throttling.consume_budget(name, now=timezone.now().timestamp())
     if budget.exceeded:
         raise Throttled(wait=budget.resets_in)
@@ -139,7 +139,7 @@ def reply_to_message(request: HttpRequest, caller: Credential) -> HttpResponse:
         message = read_message(read_body(request, limit=settings.MAX_BODY_BYTES))
         revision = get_message_revision(message, request.headers)
         if message.method != "tools/call":
-            spend_request_budget(caller.key)  # a tool call is counted at its endpoint
+            consume_request_budget(caller.key)  # a tool call is counted at its endpoint
         if message.is_notification:
             return HttpResponse(status=202)
         result = build_result(message, revision, caller=caller, request=request)

@@ -1,7 +1,7 @@
 """Closed periods: the last closed day of a company, and the error for changes of closed months.
 
-Triggers of the database (ledger migration 0029) refuse whatever would change a figure of a closed month. Actions
-check before, so that the error can name the fields.
+Triggers of the database (ledger/migrations/closed_months.sql) refuse whatever would change a figure of a closed
+month. Actions check before, so that the error can name the fields.
 """
 
 from collections.abc import Iterable, Mapping

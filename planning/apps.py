@@ -9,7 +9,7 @@ class PlanningConfig(AppConfig):
         from companies.permissions import Permission
         from ledger import hooks
         from planning import category_usage
-        from planning.invoice_files.pages import render_file_panel
+        from planning.invoice_files.pages import render_invoice_of_file
         from planning.invoice_files.queries import build_planned_file_lookup
         from planning.models import PlannedTransaction, Scenario
         from planning.planned_transactions import settlements
@@ -31,7 +31,7 @@ class PlanningConfig(AppConfig):
         hooks.list_category_uses.register(category_usage.describe_planned_category_uses)
         hooks.list_counterparty_uses.register(category_usage.describe_planned_counterparty_uses)
         hooks.list_invoice_dates.register(settlements.find_settled_invoice_dates)
-        hooks.render_file_panels.register(render_file_panel)
+        hooks.render_file_panels.register(render_invoice_of_file)
         hooks.build_planned_file_lookup.register(build_planned_file_lookup)
         hooks.list_settled_occurrences.register(settlements.find_settled_occurrences)
         hooks.count_overdue_occurrences.register(occurrences.count_overdue_occurrences)

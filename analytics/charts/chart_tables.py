@@ -182,9 +182,9 @@ def build_month_rows(
 def format_month_label(month: date, today: date) -> str:
     """Format a month, and say that it is incomplete unless it is over."""
     name = get_current_locale().format_month(month)
-    return _("{month} (incomplete)").format(month=name) if is_incomplete(month, today) else name
+    return _("{month} (incomplete)").format(month=name) if is_running_month(month, today) else name
 
 
-def is_incomplete(month: date, today: date) -> bool:
+def is_running_month(month: date, today: date) -> bool:
     """Return whether the month is the running one, and today is not its last day."""
     return month == today.replace(day=1) and today != get_last_day_of_month(today)

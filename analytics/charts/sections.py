@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from analytics.calc.chart_layout import PLOT_HEIGHT_PX, ColumnChart, LineChart, Tick
 from analytics.charts import svg
 from analytics.charts.amount_format import format_axis_amount
-from analytics.charts.chart_tables import ChartTable, is_incomplete
+from analytics.charts.chart_tables import ChartTable, is_running_month
 from analytics.charts.svg import AxisLabel, PointMark
 from companies.locales import get_current_locale
 from ledger.money.calc.money import get_smallest_unit
@@ -56,11 +56,11 @@ class SectionChart:
     height: int = PLOT_HEIGHT_PX
 
     @property
-    def whole_height(self) -> int:
+    def total_height(self) -> int:
         return self.height + LABEL_AREA_HEIGHT_PX
 
     @property
-    def crowded(self) -> bool:
+    def has_crowded_labels(self) -> bool:
         """Whether the labels need the width of a whole page."""
         return len(self.labels) > MAX_MONTHS_WITH_DENSE_LABELS or any(
             len(label.text) > MAX_SHORT_NAME_LENGTH for label in self.labels
@@ -75,7 +75,7 @@ class SectionChart:
         return svg.draw_grid(self.ticks)
 
     @property
-    def marked(self) -> SafeString:
+    def point_marks(self) -> SafeString:
         return svg.draw_marks(self.marks, height=self.height)
 
     @property
@@ -156,7 +156,7 @@ def build_month_labels(months: Sequence[date], *, today: date) -> list[AxisLabel
         [((index + 0.5) * column_width, each) for index, each in enumerate(months)],
         named_index=current_index,
         now=True,
-        note=_("incomplete") if is_incomplete(months[current_index], today) else "",
+        note=_("incomplete") if is_running_month(months[current_index], today) else "",
     )
 
 

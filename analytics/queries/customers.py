@@ -97,7 +97,7 @@ def list_customers(
             },
         )
         rows = cursor.fetchall()
-    revenue_by_customer = compute_customer_revenue(
+    revenue_by_customer = compute_mrr_by_customer(
         company, [row[0] for row in rows[:PAGE_SIZE]], today=today, rates=rates
     )
     lines = [
@@ -107,7 +107,7 @@ def list_customers(
     return lines, len(rows) > PAGE_SIZE
 
 
-def compute_customer_revenue(
+def compute_mrr_by_customer(
     company: Company, customer_ids: list[UUID], *, today: date, rates: RateTable
 ) -> dict[UUID, tuple[Decimal, date | None]]:
     """Return customer -> (revenue at the end of the current month, first month with any); one statement."""

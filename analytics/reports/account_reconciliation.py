@@ -32,7 +32,7 @@ class ReconciliationLine:
     is_replaced: bool  # a later statement of the same day and currency decides
 
     @property
-    def less(self) -> Decimal:
+    def missing_amount(self) -> Decimal:
         """How much less the bank has, of the new difference; negative where it has more."""
         return -self.new
 

@@ -19,7 +19,7 @@ from analytics.queries.customers import (
     ORDER_BY,
     ORDER_BY_WITHOUT_NAMES,
     CustomerLine,
-    compute_customer_revenue,
+    compute_mrr_by_customer,
     list_customers,
 )
 from companies.pages.context import CompanyPage, company_page
@@ -228,7 +228,7 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         mrr = recurring_revenue_figures.get_measure("mrr")
         movement_section = replace(recurring_revenue_sections.build_movement_section(data, mrr), span=3)
         context["sections"] = [recurring_revenue_sections.build_level_section(data, mrr), movement_section]
-        context["worth"], context["since"] = compute_customer_revenue(
+        context["worth"], context["since"] = compute_mrr_by_customer(
             company, [customer_id], today=page.today, rates=get_rate_table()
         ).get(customer_id, (0, None))
     except RateLookupError as error:

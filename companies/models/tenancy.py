@@ -8,12 +8,15 @@ be stored, and the schema can be distributed by company. Django's state keeps ``
 import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
+import sqlparse
 import uuid_utils.compat
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.migrations import RunSQL
 from django.db.migrations.operations.base import Operation
 from django.db.models.lookups import Exact
 
@@ -83,11 +86,10 @@ class CompanyForeignKey(models.ForeignKey):
     ``when_deleted`` is the database's rule when the target is deleted: ``restrict`` or ``cascade``. A
     reference that ``stays`` is not checked, since old months of the log can be detached. Django itself does
     nothing, so a delete is one statement. Optional references are cleared by the operation that deletes: a
-    cluster does not support SET NULL for a key with the company in it. The first migrations say
-    ``set_null``; later ones made it ``restrict``.
+    cluster does not support SET NULL for a key with the company in it.
     """
 
-    RULES = {"restrict": "NO ACTION", "cascade": "CASCADE", "set_null": "NO ACTION"}
+    RULES = {"restrict": "NO ACTION", "cascade": "CASCADE"}
     UNCHECKED = "stays"
 
     def __init__(self, to: Any, on_delete: Any = models.DO_NOTHING, *, when_deleted: str = "restrict", **kwargs: Any):
@@ -192,6 +194,14 @@ class CompanyReferences(CompanyKeys):
             model_name, field_name = name.split(".")
             model = to_state.apps.get_model(app_label, model_name)
             schema_editor.execute(build_reference_statement(model, model._meta.get_field(field_name)))
+
+
+def run_script(migration: str, script: str) -> RunSQL:
+    """Build the operation that executes an SQL file beside a migration (its `__file__`), one statement at a time.
+
+    A cluster rejects a trigger in one text with other statements.
+    """
+    return RunSQL(tuple(sqlparse.split(Path(migration).with_name(script).read_text())))
 
 
 COMPANY_TABLE = "companies_company"

@@ -54,22 +54,24 @@ def bind_form(
     texts: Iterable[str],
     flags: Iterable[str] = (),
     amounts: Iterable[str] = (),
+    integers: Iterable[str] = (),
     currency: str = "",
     partial: bool = False,
 ) -> BoundForm:
     """Validate the named fields of a posted form with a serializer.
 
     An empty text is null if the field allows it; an unchecked box is false. `amounts` are text fields with
-    amounts in any notation, in `currency` if known.
+    amounts in any notation, in `currency` if known; `integers` are text fields with a number, 0 if empty.
     """
     serializer = serializer_class()
     values: dict[str, Any] = {name: post_data.get(name, "").strip() for name in texts}
     values |= {name: name in post_data for name in flags}
     parsed_amounts, amount_errors = parse_form_amounts(values, amounts, currency=currency)
-    body = {
+    body: dict[str, Any] = {
         n: None if value == "" and serializer.fields[n].allow_null else value
         for n, value in (values | parsed_amounts).items()
     }
+    body |= {name: parse_integer(body[name]) for name in integers if body[name] is not None}
     form = bind_body(serializer_class, body, values=values, partial=partial)
     form.errors |= amount_errors
     return form

@@ -155,12 +155,12 @@ class EmbeddedDatabase:
 
     def start(self) -> None:
         """Start the server with its database; it continues when this process ends. Raises DatabaseUnavailable."""
-        with self._take_turn():
+        with self._hold_startup_lock():
             self._ensure_running()
 
     def stop(self) -> None:
         """Stop the server, even if others use it."""
-        with self._take_turn():
+        with self._hold_startup_lock():
             self._get_server().stop()
 
     @contextlib.contextmanager
@@ -168,7 +168,7 @@ class EmbeddedDatabase:
         """Use the server in the context: started if needed, stopped by its last user. Raises DatabaseUnavailable."""
         holder = os.getpid()
         with contextlib.closing(self._lock("postgres.users")) as users:
-            with self._take_turn():
+            with self._hold_startup_lock():
                 fcntl.flock(users, fcntl.LOCK_SH)
                 self._ensure_running()
             try:
@@ -182,14 +182,16 @@ class EmbeddedDatabase:
     def watch(self, *, every: float = 2.0) -> Iterator[None]:
         """Restart the server within ``every`` seconds whenever it was killed."""
         stop_event = threading.Event()
-        thread = threading.Thread(target=self._revive, args=(stop_event, every), name="postgres-watch", daemon=True)
+        thread = threading.Thread(
+            target=self._restart_when_stopped, args=(stop_event, every), name="postgres-watch", daemon=True
+        )
         thread.start()
         try:
             yield
         finally:
             stop_event.set()
 
-    def _revive(self, stop_event: threading.Event, every: float) -> None:
+    def _restart_when_stopped(self, stop_event: threading.Event, every: float) -> None:
         while not stop_event.wait(every):
             if self.is_running():
                 continue
@@ -200,7 +202,7 @@ class EmbeddedDatabase:
                 log.error("The embedded database stopped: %s", error)
 
     def _release(self, users: "_Lock") -> None:
-        with self._take_turn():
+        with self._hold_startup_lock():
             try:
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -210,14 +212,14 @@ class EmbeddedDatabase:
     def _ensure_running(self) -> None:
         """Start the server from any state; the caller holds the lock. Raises DatabaseUnavailable."""
         try:
-            self._bring_up(self._get_server())
+            self._start_and_migrate(self._get_server())
         except OSError as error:
             failed_path = error.filename or self.path
             raise DatabaseUnavailable(
                 f"The embedded database does not start: {failed_path} cannot be written ({error.strerror})."
             ) from None
 
-    def _bring_up(self, cluster: EmbeddedServer) -> None:
+    def _start_and_migrate(self, cluster: EmbeddedServer) -> None:
         if not cluster.is_running():
             cluster.check()
             if not cluster.exists():
@@ -254,7 +256,7 @@ class EmbeddedDatabase:
         return EmbeddedServer(path=self.path, account=find_server_user(cluster=self.path))
 
     @contextlib.contextmanager
-    def _take_turn(self) -> Iterator[None]:
+    def _hold_startup_lock(self) -> Iterator[None]:
         """Hold the lock for starting and stopping the server."""
         with contextlib.closing(self._lock("postgres.lock")) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

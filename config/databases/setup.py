@@ -8,8 +8,17 @@ from collections.abc import Iterator
 from django.core.management import call_command
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from config.databases.connection import DatabaseUnavailable
 
 SETUP_LOCK_NUMBER = 7_300_115  # arbitrary advisory lock number
+LAST_COMMIT_WITH_REPLACED_MIGRATIONS = "0de2cf3b"
+
+
+class OutdatedDatabase(DatabaseUnavailable):
+    """The database lacks migrations that this version no longer has; the message says how to apply them."""
 
 
 def prepare_database() -> None:
@@ -20,10 +29,43 @@ def prepare_database() -> None:
 
 def prepare_new_database() -> None:
     """Set up the database for a command if no server has done it yet."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if has_pending_migrations():
         with acquire_setup_lock():
             prepare_database()
+
+
+def has_pending_migrations() -> bool:
+    """Return whether the database lacks migrations, of this version or replaced ones."""
+    if list_missing_replaced_migrations():
+        return True
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def check_migration_history() -> None:
+    """Raise OutdatedDatabase if only some of the migrations that an initial migration replaces are applied.
+
+    If all of them are, Django marks the initial migration as applied. If some are missing, nobody can apply them
+    any more, and Django would leave out the app's tables without a word.
+    """
+    if names := list_missing_replaced_migrations():
+        raise OutdatedDatabase(
+            f"The database lacks migrations that this version no longer has: {', '.join(names)}. Run "
+            f"`manage.py migrate` of commit {LAST_COMMIT_WITH_REPLACED_MIGRATIONS} first, then start this version."
+        )
+
+
+def list_missing_replaced_migrations() -> list[str]:
+    """Return the names of replaced migrations that are not applied, of apps where others are, as `ledger.0002_name`."""
+    applied = MigrationRecorder(connection).applied_migrations()
+    loader = MigrationLoader(connection, load=False)
+    loader.load_disk()
+    names = []
+    for migration in loader.disk_migrations.values():
+        missing = [replaced for replaced in migration.replaces if replaced not in applied]
+        if len(missing) < len(migration.replaces):
+            names += [f"{app}.{name}" for app, name in missing]
+    return sorted(names)
 
 
 @contextlib.contextmanager

@@ -1,11 +1,11 @@
 """Health checks."""
 
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
 from companies.api.http_methods import read_only
 from companies.counters import count_database_error
+from config.databases.setup import has_pending_migrations
 
 READY_CHECKS: set[str] = set()  # migrations are checked until they are found applied once
 
@@ -23,8 +23,7 @@ def check_readiness(request: HttpRequest) -> JsonResponse:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         if not READY_CHECKS:
-            executor = MigrationExecutor(connection)
-            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            if has_pending_migrations():
                 return JsonResponse({"status": "migrations are missing"}, status=503)
             READY_CHECKS.add("migrations")
     except DatabaseError as error:

@@ -63,7 +63,7 @@ class StatementUpload(StrictSerializer):
     )
 
 
-class StatementTold(StrictSerializer):
+class StatementDetails(StrictSerializer):
     account_id = fields.IdField()
     account_number = fields.TextField(allow_null=True, max_length=MAX_ACCOUNT_NUMBER_LENGTH)
     currency = CurrencyField()
@@ -116,7 +116,7 @@ class StatementResult(StrictSerializer):
         help_text="Files of an archive that are not statements, such as notes and pictures.",
     )
     errors = build_skipped_rows_field()  # type: ignore[assignment]
-    statements = serializers.ListField(child=StatementTold(), max_length=MAX_IMPORT_ITEMS)
+    statements = serializers.ListField(child=StatementDetails(), max_length=MAX_IMPORT_ITEMS)
 
 
 class ReconciliationRow(StrictSerializer):
@@ -159,11 +159,11 @@ def parse_import_settings(options: dict[str, str]) -> Any:
     if not isinstance(settings, dict):
         raise ValidationFailed([(pointer, "invalid_value", "Must be an object.")])
     if faults := list_setting_faults(settings):
-        raise ValidationFailed([(pointer_of(pointer, fault.path), fault.code, fault.detail) for fault in faults])
+        raise ValidationFailed([(join_pointer(pointer, fault.path), fault.code, fault.detail) for fault in faults])
     return settings
 
 
-def pointer_of(start: str, path: Iterable[str | int]) -> str:
+def join_pointer(start: str, path: Iterable[str | int]) -> str:
     """A JSON pointer to a member below another."""
     return "/".join([start, *(str(each).replace("~", "~0").replace("/", "~1") for each in path)])
 

@@ -302,7 +302,7 @@ def iterate_lines(text: TextIO, *, separator: str | None) -> Iterator[Line]:
 def explain_long_cell(line: int, *, is_open: bool) -> MalformedTable:
     """Why a cell is too long: over several lines of the text its quotation mark was never closed."""
     if is_open:
-        return open_quote(line)
+        return build_open_quote_error(line)
     return TableLimit(
         "Line {line} has a cell of more than {most} characters, or a quotation mark that is never closed.",
         line=str(line),
@@ -345,7 +345,7 @@ def check_quotes(feed: "LineReader", delimiter: str, *, line: int) -> None:
         )
     except csv.Error as error:
         if feed.count > 1 or "end of data" in str(error):
-            raise open_quote(line) from None
+            raise build_open_quote_error(line) from None
 
 
 def check_rows_within(feed: "LineReader", delimiter: str, *, width: int, line: int) -> None:
@@ -354,10 +354,10 @@ def check_rows_within(feed: "LineReader", delimiter: str, *, width: int, line: i
     if feed.count > 1 and width > 1:
         rows = [text.split(delimiter) for text in feed.row.decode().splitlines()]
         if all(len(cells) >= width and any(map(DATE_CELL.fullmatch, cells)) for cells in rows):
-            raise open_quote(line)
+            raise build_open_quote_error(line)
 
 
-def open_quote(line: int) -> MalformedTable:
+def build_open_quote_error(line: int) -> MalformedTable:
     return MalformedTable("Line {line}: missing closing quotation mark.", line=str(line))
 
 

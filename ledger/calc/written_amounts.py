@@ -39,14 +39,14 @@ def find_decimal_mark(texts: Iterable[str]) -> str:
     """
     found: dict[str, str] = {}
     for text in texts:
-        if mark := tell_mark(text):
+        if mark := find_mark_of_amount(text):
             found.setdefault(mark, text.strip())
     if len(found) > 1:
         raise MixedMarksError(*found.values())
     return next(iter(found), "")
 
 
-def tell_mark(text: str) -> str:
+def find_mark_of_amount(text: str) -> str:
     """The decimal mark that one amount tells; nothing where it has none, may have either, or is garbled."""
     marks = _MARKS.findall(text)
     try:

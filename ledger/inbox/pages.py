@@ -42,7 +42,7 @@ from ledger.rules.serializers import Refusal
 from ledger.transactions.actions import transfers
 from ledger.transactions.actions.bulk_undo import record_undo, undo_run
 from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_changes
-from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_line_choice
+from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 from ledger.transactions.pages.transaction_list import find_undoable_run
 
@@ -146,7 +146,7 @@ def show_inbox_page(page: CompanyPage) -> HttpResponse:
 def accept_suggestion(page: CompanyPage) -> ActionResult:
     """Categorize the remaining amount of one transaction."""
     posted = page.request.POST
-    category_id, pl_type = parse_line_choice(posted.get("category", ""))
+    category_id, pl_type = parse_category_choice(posted.get("category", ""))
     if not category_id:
         raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
     rows = get_form_transactions(page)

@@ -17,7 +17,7 @@ from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.suggestions import NothingToLearn, build_text_condition
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name
-from ledger.transactions.pages.labels import LedgerNames, format_line_choice, parse_line_choice
+from ledger.transactions.pages.labels import LedgerNames, format_line_choice, parse_category_choice
 
 TEXT_CONDITION_FIELDS = {"fromTo": "from_to", "description": "description", "text": "text"}
 FACT_FIELDS = ("direction", "minAmount", "maxAmount", "currency")
@@ -78,7 +78,7 @@ def build_rule_body(page: CompanyPage, values: Mapping[str, Any], rule: Categori
         conditions["counterpartyId"] = resolve_rule_counterparty(
             page, name, rule, pointer="#/conditions/counterpartyId"
         )
-    category_id, pl_type = parse_line_choice(values["category"])
+    category_id, pl_type = parse_category_choice(values["category"])
     days = {"startDate": values["ruleStart"], "endDate": values["ruleEnd"]}
     action: dict[str, Any] = {
         "categoryId": category_id or None,

@@ -177,7 +177,7 @@ class InvoiceIndex:
             for kind, names in (("number", invoice.numbers), ("reference", invoice.references)):
                 for name in {fold_words(strip_accents(name)) for name in names} - {""}:
                     self.by_name[name].append((invoice, kind))
-            party = normalize_cached(invoice.party)
+            party = normalize_party_name_cached(invoice.party)
             if party and invoice.amount:
                 self.parties.add(party)
                 self.by_party[party, invoice.currency].append(invoice)
@@ -192,7 +192,7 @@ class InvoiceIndex:
             evidence = set(kinds)
             if invoice.amount == row.amount:
                 evidence.add("amount")
-            if party and normalize_cached(invoice.party) == party:
+            if party and normalize_party_name_cached(invoice.party) == party:
                 evidence.add("counterparty")
             candidates.append(Candidate(row, (invoice,), frozenset(evidence)))
         if len(candidates) > 1:
@@ -224,9 +224,9 @@ class InvoiceIndex:
 
     def find_party(self, name: str) -> str:
         """Return the party of an invoice that the bank's name of a party begins with; empty if there is none."""
-        words = normalize_cached(name).split()
+        words = normalize_party_name_cached(name).split()
         for count in range(len(words), 0, -1):
-            start = normalize_cached(" ".join(words[:count]))
+            start = normalize_party_name_cached(" ".join(words[:count]))
             if start in self.parties and (count == len(words) or len(start) >= MIN_PARTY_LENGTH):
                 return start
         return ""
@@ -261,7 +261,7 @@ def build_named_sum(candidates: Sequence[Candidate], row: BankTransaction) -> li
     amount.
     """
     invoices = tuple(each.invoices[0] for each in candidates)
-    parties = {normalize_cached(invoice.party) for invoice in invoices}
+    parties = {normalize_party_name_cached(invoice.party) for invoice in invoices}
     total = sum((invoice.amount for invoice in invoices), Decimal(0))
     if len(parties) > 1 or len(invoices) > MAX_SUMMED_INVOICES or total != row.amount:
         return []
@@ -284,13 +284,13 @@ class SumIndex:
     def find_sets(self, amount: Decimal) -> list[tuple[OpenInvoice, ...]]:
         """Return at most two sets of two to five invoices with this sum, smallest first."""
         found: list[tuple[OpenInvoice, ...]] = []
-        for places in self.iter_places(int(amount * SCALE)):
+        for places in self.iterate_index_sets(int(amount * SCALE)):
             found.append(tuple(self.invoices[place] for place in places))
             if len(found) == 2:
                 break
         return found
 
-    def iter_places(self, target: int) -> Iterator[tuple[int, ...]]:
+    def iterate_index_sets(self, target: int) -> Iterator[tuple[int, ...]]:
         yield from self.pairs.get(target, ())
         yield from self.triples.get(target, ())
         for rest_sums in (self.pairs, self.triples):  # two and two, then two and three
@@ -338,5 +338,5 @@ def is_distinctive(name: str) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def normalize_cached(name: str) -> str:
+def normalize_party_name_cached(name: str) -> str:
     return normalize_party_name(name)

@@ -17,7 +17,7 @@ from planning.models import PlannedSource, PlannedTransaction
 from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
 
 
-def render_file_panel(page: CompanyPage, file: File) -> SafeString:
+def render_invoice_of_file(page: CompanyPage, file: File) -> SafeString:
     """Render what the page of a file says of its receivable or payable; empty where the reader may see none."""
     if not page.has_permission(Permission.PLANNING_READ):
         return SafeString("")

@@ -51,12 +51,12 @@ def get_default(field: Any) -> Any:
     return None if field.default is serializers.empty else field.default
 
 
-def show_known_fields(field: Any, value: Any) -> Any:
+def format_stored_value(field: Any, value: Any) -> Any:
     """Return a stored JSON value for the response: numbers as numbers."""
     if isinstance(field, fields.NumberField) and value is not None:
         return to_json_number(Decimal(value))
     if isinstance(field, serializers.Serializer) and isinstance(value, Mapping):
-        return {name: show_known_fields(field.fields[name], each) for name, each in value.items()}
+        return {name: format_stored_value(field.fields[name], each) for name, each in value.items()}
     return value
 
 
@@ -68,7 +68,7 @@ class BodyMixin:
         return {"parsed": parsed, "public": copy_known_fields(self, data)}
 
     def to_representation(self, stored: Any) -> Any:
-        return show_known_fields(self, stored)
+        return format_stored_value(self, stored)
 
 
 def list_body_fields(serializer_class: Any) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ class ScenarioChange(StrictSerializer):
 
     def to_representation(self, stored: Mapping[str, Any]) -> dict[str, Any]:
         return {
-            name: show_known_fields(self.fields[name], value)
+            name: format_stored_value(self.fields[name], value)
             for name, value in stored.items()
             if name not in PRIVATE_KEYS
         }

@@ -3,6 +3,7 @@
 ``--save PAGE`` puts the table, with day and machine, in the place of the last one in that page.
 """
 
+import argparse
 import os
 import platform
 import re
@@ -56,15 +57,19 @@ def run_benchmark(name: str) -> list[str]:
     return found
 
 
-def main(words: list[str]) -> None:
-    page = Path(words[words.index("--save") + 1]) if "--save" in words else None
-    wanted = [name for name in words if name in BENCHMARKS] or BENCHMARKS
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure and print a table.")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"some of: {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--save", type=Path, metavar="PAGE", help="page whose table is replaced")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.names) - set(BENCHMARKS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
     sys.stdout.write(f"{describe_machine()}\n\n{HEAD}")
-    table = "".join(line for name in wanted for line in run_benchmark(name))
-    if page is not None:
-        before, rest = page.read_text().split(MARKS[0])
+    table = "".join(line for name in options.names or BENCHMARKS for line in run_benchmark(name))
+    if options.save is not None:
+        before, rest = options.save.read_text().split(MARKS[0])
         after = rest.split(MARKS[1])[1]
-        page.write_text(f"{before}{MARKS[0]}\n{describe_machine()}\n\n{HEAD}{table}{MARKS[1]}{after}")
+        options.save.write_text(f"{before}{MARKS[0]}\n{describe_machine()}\n\n{HEAD}{table}{MARKS[1]}{after}")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,10 @@
 """An e-mail address has one canonical form: people are told apart by it and by nothing else."""
 
-from uuid import UUID
-
 import pytest
 from axes.models import AccessAttempt
 from django.core import mail
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
+from django.db import IntegrityError, transaction
 from django.test import Client
 
 from companies import email_addresses
@@ -169,66 +166,3 @@ def test_database_rejects_duplicate_or_inconsistent_canonical_email(alice):
             User.objects.filter(pk=alice.pk).update(**values)
     with pytest.raises(IntegrityError, match="any_spelling"), transaction.atomic():
         User.objects.create(email="ALICE@acme.example")
-
-
-OLD, NEW = ("companies", "0004_audit_entry_written_in"), ("companies", "0005_one_form_of_an_email")
-IDS = [UUID(int=n) for n in range(1, 7)]
-
-
-class OldDatabase:
-    """The database as it was before addresses had a column for their form, in the test's own transaction."""
-
-    def __enter__(self):
-        self.loader = MigrationExecutor(connection).loader
-        self.migration = self.loader.get_migration(*NEW)
-        with connection.schema_editor(atomic=False) as editor:
-            self.migration.unapply(self.loader.project_state(OLD), editor)
-        return self
-
-    def __exit__(self, *error):
-        """The test's transaction takes it all back."""
-
-    def add(self, user_id, email):
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "INSERT INTO companies_user"
-                " (id, email, name, password, is_superuser, is_active, is_staff, joined_time, locale, mailed)"
-                " VALUES (%s, %s, '', '', false, true, false, now(), '', '{}')",
-                [user_id, email],
-            )
-
-    def migrate(self):
-        with transaction.atomic(), connection.schema_editor(atomic=False) as editor:
-            self.migration.apply(self.loader.project_state(OLD), editor)
-
-    def rows(self):
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT * FROM companies_user ORDER BY id")
-            return [column.name for column in cursor.description], cursor.fetchall()
-
-
-def test_migration_sets_canonical_email_of_every_user():
-    with OldDatabase() as old:
-        old.add(IDS[0], "CFO@Wıdgets.example")
-        old.add(IDS[1], "cfo@widgets.example")
-        old.migrate()
-    found = User.objects.order_by("id").values_list("email", "canonical_email")
-    assert list(found) == [
-        ("CFO@Wıdgets.example", "cfo@xn--wdgets-p9a.example"),
-        ("cfo@widgets.example", "cfo@widgets.example"),
-    ]
-
-
-def test_migration_stops_at_duplicate_emails_and_changes_nothing():
-    with OldDatabase() as old:
-        alike = ["a@bücher.example", "a@xn--bcher-kva.example", "b@x.example"]
-        alike += ["ſ@x.example", "c@ｘ.example", "C@x.example"]
-        for user_id, email in zip(IDS, alike, strict=True):
-            old.add(user_id, email)
-        before = old.rows()
-        with pytest.raises(CommandError) as stopped:
-            old.migrate()
-        assert old.rows() == before
-    told = str(stopped.value)
-    assert [str(each) in told for each in IDS] == [True, True, False, True, True, True]
-    assert "bücher" not in told

@@ -4,7 +4,6 @@ import json
 
 import pytest
 from django.db import OperationalError, connection
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
@@ -31,8 +30,7 @@ def test_readyz_returns_200_with_a_migrated_database(client):
 
 
 def test_readyz_returns_503_with_missing_migration(client):
-    (latest,) = MigrationLoader(connection).graph.leaf_nodes("companies")
-    MigrationRecorder(connection).record_unapplied(*latest)
+    MigrationRecorder(connection).migration_qs.filter(app="webhooks").delete()
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert "migrations" in answer.json()["status"]

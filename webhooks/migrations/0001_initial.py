@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('companies', '0009_auto_categorize'),
+        ('companies', '0001_schema'),
     ]
 
     operations = [

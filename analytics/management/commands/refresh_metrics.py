@@ -32,7 +32,7 @@ class Command(BaseCommand):
         deleted: list[UUID] = []
         failed: list[str] = []
 
-        def bring_up_to_date(company: Company) -> bool:
+        def refresh_company(company: Company) -> bool:
             if sandboxes.delete_expired_sandbox(company=company, context=context):
                 deleted.append(company.id)
                 return False  # there is no company left to record the round for
@@ -42,7 +42,7 @@ class Command(BaseCommand):
             done.append(company.id)
             return True
 
-        act = company_batches.wrap_company_task(bring_up_to_date, failed, work="refresh_metrics")
+        act = company_batches.wrap_company_task(refresh_company, failed, work="refresh_metrics")
         filters = {"name": options["round"], "company_id": options["company"]}
         with progress_bar.draw_progress_bar(self.stderr) as tell:
             for company in company_batches.run_for_each_company(

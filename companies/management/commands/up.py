@@ -50,14 +50,14 @@ class Command(BaseCommand):
                     serve_application(
                         listener=listener,
                         workers=workers,
-                        ready=lambda: self._greet(address=address, demo_credentials=demo_credentials),
+                        ready=lambda: self._print_addresses(address=address, demo_credentials=demo_credentials),
                     )
         except ListenError as error:
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
             return
 
-    def _greet(self, *, address: str, demo_credentials: dict[str, str] | None) -> None:
+    def _print_addresses(self, *, address: str, demo_credentials: dict[str, str] | None) -> None:
         """Print the addresses and how to sign in; flushed, otherwise each worker would print it again."""
         lines = [
             f"Ready on {address}",

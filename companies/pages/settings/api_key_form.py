@@ -143,7 +143,7 @@ def list_resource_choices(values: Mapping[str, Any], held_permissions: Permissio
     ]
 
 
-def list_admin_choices(maker: Access) -> dict[str, str]:
+def list_admin_permission_choices(maker: Access) -> dict[str, str]:
     """Return the administrative permissions that the creator can put into a key; owners only."""
     if maker.role != Role.OWNER:
         return {}

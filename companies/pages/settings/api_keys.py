@@ -120,7 +120,7 @@ def create_api_key_page(request: HttpRequest, company_id: str) -> HttpResponse:
         form=form,
         presets=api_key_form.PRESET_LABELS,
         resources=api_key_form.list_resource_choices(form.values, access.permissions),
-        admin_choices=api_key_form.list_admin_choices(access),
+        admin_choices=api_key_form.list_admin_permission_choices(access),
         expiries=api_key_form.EXPIRY_LABELS,
     )
 

@@ -5,16 +5,16 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from companies.change import change_company
 from companies.errors import ValidationFailed
 from companies.models import parse_id
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.forms import BoundForm, bind_body, parse_integer
+from companies.pages.forms import BoundForm
+from companies.pages.row_pages import RowPages
 from companies.permissions import Permission
 from ledger.accounts import actions
 from ledger.accounts.serializers import AccountGroupSerializer
@@ -105,57 +105,25 @@ def parse_group_id(text: str) -> UUID | None:
 # ---------------------------------------------------------------------------------------------- one group
 
 
-@company_page(reads=WRITE, writes=WRITE)
-def create_account_group_page(page: CompanyPage) -> HttpResponse:
-    """Create an account group."""
-    if not page.is_post:
+class AccountGroupPages(RowPages[AccountGroup]):
+    model, permission = AccountGroup, WRITE
+    place, list_url = {"tab": "accounts"}, "account-groups"
+    create_action, update_action = actions.create_account_group, actions.update_account_group
+    delete_action, id_argument = actions.delete_account_group, "group_id"
+    template, new_title = "ledger/accounts/account_group_form.html", gettext_lazy("New group")
+    deleted_message = gettext_lazy("Group deleted.")
+    serializer, texts, flags, integers = AccountGroupSerializer, ("name", "order"), ("archived",), ("order",)
+
+    def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
         last_group = AccountGroup.objects.for_company(page.company.id).in_display_order().last()
-        return render_account_group_form(
-            page, BoundForm(values={"name": "", "order": last_group.order + 1 if last_group else 0, "archived": False})
-        )
-    form = bind_account_group_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            group = actions.create_account_group(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} added.").format(name=group.name), "account-groups")
-    return render_account_group_form(page, form)
+        return {"name": "", "order": last_group.order + 1 if last_group else 0, "archived": False}
+
+    def build_row_values(self, row: AccountGroup) -> dict[str, Any]:
+        return {"name": row.name, "order": row.order, "archived": row.archived}
 
 
-@company_page(reads=WRITE, writes=WRITE)
-def edit_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
-    """Edit an account group."""
-    group = get_object_or_404(AccountGroup.objects.for_company(page.company.id), id=group_id)
-    if not page.is_post:
-        values = {"name": group.name, "order": group.order, "archived": group.archived}
-        return render_account_group_form(page, BoundForm(values=values), group=group)
-    form = bind_account_group_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            group = actions.update_account_group(
-                company=page.company, context=page.audit_context, group_id=group_id, values=form.data
-            )
-            return page.redirect_with_message(_("{name} saved.").format(name=group.name), "account-groups")
-    return render_account_group_form(page, form, group=group)
-
-
-def bind_account_group_form(page: CompanyPage) -> BoundForm:
-    """Bind the posted account group form."""
-    posted = page.request.POST
-    values: dict[str, Any] = {name: posted.get(name, "").strip() for name in ("name", "order")}
-    values["archived"] = "archived" in posted
-    return bind_body(AccountGroupSerializer, values | {"order": parse_integer(values["order"])}, values=values)
-
-
-def render_account_group_form(page: CompanyPage, form: BoundForm, *, group: AccountGroup | None = None) -> HttpResponse:
-    """Render the account group form, with status 400 if it has errors."""
-    return page.render(
-        "ledger/accounts/account_group_form.html",
-        status=400 if form.errors else 200,
-        tab="accounts",
-        form=form,
-        group=group,
-        seen=page.get_seen_version(group) if group else "",
-    )
+create_account_group_page, edit_account_group_page = AccountGroupPages().build_form_views()
+delete_account_group_page = AccountGroupPages().build_delete_view()
 
 
 @company_page(writes=WRITE)
@@ -165,13 +133,4 @@ def move_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
     with page.handle_errors():
         actions.move_account_group(company=page.company, context=page.audit_context, group_id=group_id, down=down)
         return page.redirect("account-groups")
-    return page.redirect("account-groups")
-
-
-@company_page(writes=WRITE)
-def delete_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
-    """Delete an account group that has no accounts."""
-    with page.handle_errors():
-        actions.delete_account_group(company=page.company, context=page.audit_context, group_id=group_id)
-        return page.redirect_with_message(_("Group deleted."), "account-groups")
     return page.redirect("account-groups")

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, pgettext_lazy
@@ -12,6 +13,7 @@ from companies.models import Currency
 from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form
+from companies.pages.row_pages import RowPages
 from companies.pages.sheets import build_csv_response, write_csv
 from companies.permissions import Permission
 from ledger.accounts import actions
@@ -103,56 +105,64 @@ def get_account_permissions(page: CompanyPage) -> dict[str, bool]:
 # ---------------------------------------------------------------------------------------------- new and changed
 
 
-@company_page(reads=Permission.ACCOUNTS_WRITE, writes=Permission.ACCOUNTS_WRITE)
-def create_account_page(page: CompanyPage) -> HttpResponse:
-    """Create an account. The query parameter `accountNumber` prefills the number."""
-    if page.request.method != "POST":
-        initial_values = {"type": "bank", "defaultCurrency": page.company.base_currency, "includeInCashBalance": ""}
-        initial_values["accountNumber"] = page.request.GET.get("accountNumber", "")
-        return render_account_form(page, BoundForm(values=dict.fromkeys(TEXT_FIELDS, "") | initial_values))
-    form = bind_account_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            account = actions.create_account(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(
-                gettext("{name} created.").format(name=account.name), "account", account_id=account.id
-            )
-    return render_account_form(page, form)
+class AccountPages(RowPages[Account]):
+    """The form of an account. Its cash choice is empty while the account follows its type."""
 
+    model, permission = Account, Permission.ACCOUNTS_WRITE
+    place, list_url = {"tab": "accounts"}, "accounts"
+    create_action, update_action = actions.create_account, actions.update_account
+    delete_action, id_argument = actions.delete_account, "account_id"
+    template, new_title = "ledger/accounts/account_form.html", _("New account")
+    added_message = _("{name} created.")
 
-@company_page(reads=Permission.ACCOUNTS_WRITE, writes=Permission.ACCOUNTS_WRITE)
-def edit_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
-    """Edit an account's own fields."""
-    account = get_account_or_404(page, account_id)
-    if page.request.method != "POST":
-        cash_value = {"includeInCashBalance": format_cash_choice(account)}
-        return render_account_form(
-            page, BoundForm(values={**AccountSerializer(account).data, **cash_value}), account=account
-        )
-    form = bind_account_form(page, partial=True)
-    if form.is_valid:
-        if not form.data.get("account_group_id") and get_active_account_group(account) is None:
+    def list_rows(self, page: CompanyPage) -> QuerySet[Account]:
+        return Account.objects.for_company(page.company.id).select_related("account_group")
+
+    def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
+        """Return the values of a new account. The query parameter `accountNumber` prefills the number."""
+        number = page.request.GET.get("accountNumber", "")
+        defaults = {"type": "bank", "defaultCurrency": page.company.base_currency, "includeInCashBalance": ""}
+        return dict.fromkeys(TEXT_FIELDS, "") | defaults | {"accountNumber": number}
+
+    def build_row_values(self, row: Account) -> dict[str, Any]:
+        return {**AccountSerializer(row).data, "includeInCashBalance": format_cash_choice(row)}
+
+    def bind_form(self, page: CompanyPage, row: Account | None) -> BoundForm:
+        texts = list_visible_text_fields(page)
+        form = bind_form(AccountSerializer, page.request.POST, texts=texts, partial=row is not None)
+        cash_choice = page.request.POST.get("includeInCashBalance", "")
+        form.values = {**form.values, "includeInCashBalance": cash_choice}
+        if cash_choice not in CASH_CHOICES:
+            form.errors["includeInCashBalance"] = gettext("Choose one of the options.")
+        form.data["include_in_cash_balance"] = {"true": True, "false": False}.get(cash_choice)
+        form.data["cash_chosen"] = cash_choice != ""
+        return form
+
+    def build_action_values(self, form: BoundForm, row: Account | None) -> dict[str, Any]:
+        if row and not form.data.get("account_group_id") and get_active_account_group(row) is None:
             form.data.pop("account_group_id", None)  # the form does not offer an archived group: keep it
-        with page.handle_errors(form):
-            account = actions.update_account(
-                company=page.company, context=page.audit_context, account_id=account_id, values=form.data
-            )
-            return page.redirect_with_message(
-                gettext("{name} saved.").format(name=account.name), "account", account_id=account_id
-            )
-    return render_account_form(page, form, account=account)
+        return form.data
+
+    def build_context(self, page: CompanyPage, form: BoundForm, row: Account | None) -> dict[str, Any]:
+        groups = AccountGroup.objects.for_company(page.company.id).active().in_display_order()
+        return {
+            "types": ACCOUNT_TYPE_LABELS,
+            "counting": CASH_CHOICES,
+            "currencies": Currency.values,
+            "hidden": list_hidden_account_fields(page),
+            "groups": [(str(group.id), group.name) for group in groups],
+            "categories": load_visible_names(page).list_category_choices(),
+        }
+
+    def redirect_to_row(self, page: CompanyPage, row: Account, message: str) -> HttpResponse:
+        return page.redirect_with_message(message, "account", account_id=row.id)
+
+    def redirect_to_undeleted_row(self, page: CompanyPage, row: Account) -> HttpResponse:
+        return page.redirect("account", account_id=row.id)
 
 
-def bind_account_form(page: CompanyPage, *, partial: bool = False) -> BoundForm:
-    """Bind the posted account form. Cash has three choices; an empty one means that it follows the account type."""
-    form = bind_form(AccountSerializer, page.request.POST, texts=list_visible_text_fields(page), partial=partial)
-    cash_choice = page.request.POST.get("includeInCashBalance", "")
-    form.values = {**form.values, "includeInCashBalance": cash_choice}
-    if cash_choice not in CASH_CHOICES:
-        form.errors["includeInCashBalance"] = gettext("Choose one of the options.")
-    form.data["include_in_cash_balance"] = {"true": True, "false": False}.get(cash_choice)
-    form.data["cash_chosen"] = cash_choice != ""
-    return form
+create_account_page, edit_account_page = AccountPages().build_form_views()
+delete_account_page = AccountPages().build_delete_view()
 
 
 def format_cash_choice(account: Account) -> str:
@@ -176,25 +186,6 @@ def list_hidden_account_fields(page: CompanyPage) -> set[str]:
 def list_visible_text_fields(page: CompanyPage) -> list[str]:
     """Return the text fields that the user may see."""
     return [name for name in TEXT_FIELDS if name not in list_hidden_account_fields(page)]
-
-
-def render_account_form(page: CompanyPage, form: BoundForm, *, account: Account | None = None) -> HttpResponse:
-    """Render the account form, with status 400 if it has errors."""
-    groups = AccountGroup.objects.for_company(page.company.id).active().in_display_order()
-    return page.render(
-        "ledger/accounts/account_form.html",
-        status=400 if form.errors else 200,
-        tab="accounts",
-        form=form,
-        account=account,
-        seen=page.get_seen_version(account) if account else "",
-        types=ACCOUNT_TYPE_LABELS,
-        counting=CASH_CHOICES,
-        currencies=Currency.values,
-        hidden=list_hidden_account_fields(page),
-        groups=[(str(group.id), group.name) for group in groups],
-        categories=load_visible_names(page).list_category_choices(),
-    )
 
 
 # ---------------------------------------------------------------------------------------------- one account
@@ -274,15 +265,6 @@ def archive_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
         )
         message = gettext("{name} archived.") if archived else gettext("{name} restored.")
         return page.redirect_with_message(message.format(name=account.name), "account", account_id=account_id)
-    return page.redirect("account", account_id=account_id)
-
-
-@company_page(writes=Permission.ACCOUNTS_WRITE)
-def delete_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
-    """Delete an account without transactions."""
-    with page.handle_errors():
-        account = actions.delete_account(company=page.company, context=page.audit_context, account_id=account_id)
-        return page.redirect_with_message(gettext("{name} deleted.").format(name=account.name), "accounts")
     return page.redirect("account", account_id=account_id)
 
 

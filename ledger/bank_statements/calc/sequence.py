@@ -179,10 +179,10 @@ class StatementMatcher:
             return
         for row, entry in found.booked:
             self.book(row, entry, parts[0].statement.format)
-        self.let_lapse(parts, found.still_pending_ids)
+        self.mark_lapsed(parts, found.still_pending_ids)
         if not is_last:
             for part in parts:
-                self.keep_new(part)
+                self.add_new_entries(part)
 
     def is_closed(self, unit: Entry) -> bool:
         """Whether the unit would be booked in a closed month; pending ones may come."""
@@ -248,7 +248,7 @@ class StatementMatcher:
         self.own[row.id] = booked, group, entry
         self.own_pending.discard(row.id)
 
-    def let_lapse(self, parts: Sequence[Part], seen: set[UUID]) -> None:
+    def mark_lapsed(self, parts: Sequence[Part], seen: set[UUID]) -> None:
         """Leave out what an earlier round has pending and a final statement of that day does not have."""
         for part in parts:
             end, account = part.statement.last_day, part.account
@@ -264,7 +264,7 @@ class StatementMatcher:
                     self.own_pending.discard(row_id)
                     del self.own[row_id]
 
-    def keep_new(self, part: Part) -> None:
+    def add_new_entries(self, part: Part) -> None:
         """The new entries of a statement are rows for those behind it."""
         for group in part.groups:
             for unit in group.new:

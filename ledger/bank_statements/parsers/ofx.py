@@ -25,8 +25,8 @@ from ledger.calc.written_amounts import (
     GarbledAmountError,
     MixedMarksError,
     find_decimal_mark,
+    find_mark_of_amount,
     parse_written_amount,
-    tell_mark,
 )
 from ledger.imports.calc.entries import Entry
 from ledger.money.calc.money import CURRENCIES, round_half_up
@@ -166,7 +166,7 @@ def build_ofx_statement(draft: OfxDraft, mark: str) -> ParsedStatement:
     values = draft.values
     closing_text = values.get("LEDGERBAL.BALAMT")
     closing = (
-        Decimal(parse_signed_amount(closing_text, draft.line, tell_mark(closing_text) or mark))
+        Decimal(parse_signed_amount(closing_text, draft.line, find_mark_of_amount(closing_text) or mark))
         if closing_text
         else None
     )

@@ -94,7 +94,7 @@ def read_file(
 ) -> Read:
     """What a file of a kind says, its statements with their format. Raises what ``read`` raises."""
     try:
-        found = read_by_kind(kind, content, company, account, date_order, settings)
+        found = read_file_by_kind(kind, content, company, account, date_order, settings)
     except UnreadableFileError as error:
         raise StatementUnreadable(format_line_error(error.line, describe_reader_error(error))) from None
     except UnsafeXmlError:
@@ -111,7 +111,7 @@ def format_line_error(line: int, reason: str) -> str:
     return _("Line {line}: {why}").format(line=line, why=reason) if line else reason
 
 
-def read_by_kind(
+def read_file_by_kind(
     kind: str | None,
     content: bytes,
     company: Company,

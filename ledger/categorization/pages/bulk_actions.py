@@ -26,7 +26,7 @@ from ledger.transactions.actions import transactions
 from ledger.transactions.actions.bulk_undo import RunUndoResult, record_undo, undo_run
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name
 from ledger.transactions.pages.edit_conflicts import check_not_changed
-from ledger.transactions.pages.labels import load_visible_names, parse_line_choice
+from ledger.transactions.pages.labels import load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import CATEGORIZED_PARAMETER
 from ledger.transactions.pages.transaction_list import BulkConfirmation, parse_list_query, render_transaction_list
 from ledger.transactions.queries.selections import MAX_SELECTED_IDS, select_transactions
@@ -132,7 +132,7 @@ def has_hidden_transactions(page: CompanyPage, form: BoundForm, totals: Currency
 
 def get_action_category_name(page: CompanyPage, action: BulkAction, form: BoundForm) -> str:
     """Return the name of the category that the action assigns; empty if it assigns none."""
-    category_id = parse_id(parse_line_choice(form.values["category"])[0])
+    category_id = parse_id(parse_category_choice(form.values["category"])[0])
     if action.kind != BulkOperation.CATEGORIZE or category_id is None:
         return ""
     return load_visible_names(page).get_category_name(category_id)
@@ -208,7 +208,7 @@ def prepare_categorize_action(page: CompanyPage, form: BoundForm, selection_body
     """Prepare POST transactions/categorize."""
     if not form.values["category"]:
         raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
-    category_id, pl_type = parse_line_choice(form.values["category"])
+    category_id, pl_type = parse_category_choice(form.values["category"])
     body: dict[str, Any] = {"selection": selection_body, "categoryId": category_id, "plType": pl_type}
     if name := form.values["counterparty"]:
         body["counterparty"] = {"id": str(get_counterparty_by_name(page, name).id)}

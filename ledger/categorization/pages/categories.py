@@ -12,6 +12,7 @@ from companies.errors import ValidationFailed
 from companies.models import parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_body, parse_integer
+from companies.pages.row_pages import RowPages
 from companies.permissions import Permission
 from ledger.categorization.actions import categories
 from ledger.categorization.queries.usage import list_usage_texts
@@ -46,71 +47,39 @@ def show_categories(page: CompanyPage) -> HttpResponse:
     )
 
 
-@company_page(reads=WRITE, writes=WRITE)
-def create_category_page(page: CompanyPage) -> HttpResponse:
-    """Create a category; it is added at the end of the list."""
-    if not page.is_post:
+class CategoryPages(RowPages[Category]):
+    """The form of a category: new ones are last, and the P&L lines of system categories are fixed."""
+
+    model, permission = Category, WRITE
+    place, list_url = {"section": SECTION}, "categories"
+    create_action, update_action = categories.create_category, categories.update_category
+    id_argument = "category_id"
+    template, new_title = "ledger/categorization/category_form.html", gettext_lazy("New category")
+
+    def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
         last = Category.objects.for_company(page.company.id).in_display_order().last()
-        return render_category_form(
-            page,
-            BoundForm(values={"name": "", "emoji": "", "order": last.order + 1 if last else 0, "financing": False}),
-        )
-    form = bind_category_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            row = categories.create_category(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} added.").format(name=row.name), "categories")
-    return render_category_form(page, form)
+        return {"name": "", "emoji": "", "order": last.order + 1 if last else 0, "financing": False}
+
+    def build_row_values(self, row: Category) -> dict[str, Any]:
+        values = {"name": row.name, "emoji": row.emoji or "", "order": row.order}
+        return values | {"plTypes": row.pl_types, "financing": row.financing}
+
+    def bind_form(self, page: CompanyPage, row: Category | None) -> BoundForm:
+        posted = page.request.POST
+        values: dict[str, Any] = {name: posted.get(name, "").strip() for name in TEXT_FIELDS}
+        values["financing"] = "financing" in posted
+        values["plTypes"] = row.pl_types if row and row.system else posted.getlist("plTypes")
+        body = values | {"emoji": values["emoji"] or None, "order": parse_integer(values["order"])}
+        form = bind_body(CategorySerializer, body, values=values, fields={"plTypes": "plTypes"})
+        if not values["plTypes"]:
+            form.errors["plTypes"] = _("Choose at least one P&L line.")
+        return form
+
+    def build_context(self, page: CompanyPage, form: BoundForm, row: Category | None) -> dict[str, Any]:
+        return {"lines": to_choices(LINE_LABELS), "chosen": form.values.get("plTypes", [])}
 
 
-@company_page(reads=WRITE, writes=WRITE)
-def edit_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
-    """Edit name, emoji, P&L lines and position. The P&L lines of system categories are fixed."""
-    row = get_category_or_404(page, category_id)
-    if not page.is_post:
-        values = {
-            "name": row.name,
-            "emoji": row.emoji or "",
-            "order": row.order,
-            "plTypes": row.pl_types,
-            "financing": row.financing,
-        }
-        return render_category_form(page, BoundForm(values=values), row=row)
-    form = bind_category_form(page, row=row)
-    if form.is_valid:
-        with page.handle_errors(form):
-            row = categories.update_category(
-                company=page.company, context=page.audit_context, category_id=category_id, values=form.data
-            )
-            return page.redirect_with_message(_("{name} saved.").format(name=row.name), "categories")
-    return render_category_form(page, form, row=row)
-
-
-def bind_category_form(page: CompanyPage, *, row: Category | None = None) -> BoundForm:
-    """Bind the posted form. The P&L lines of a system category are not read from it."""
-    posted = page.request.POST
-    values: dict[str, Any] = {name: posted.get(name, "").strip() for name in TEXT_FIELDS}
-    values["financing"] = "financing" in posted
-    values["plTypes"] = row.pl_types if row and row.system else posted.getlist("plTypes")
-    body = values | {"emoji": values["emoji"] or None, "order": parse_integer(values["order"])}
-    form = bind_body(CategorySerializer, body, values=values, fields={"plTypes": "plTypes"})
-    if not values["plTypes"]:
-        form.errors["plTypes"] = _("Choose at least one P&L line.")
-    return form
-
-
-def render_category_form(page: CompanyPage, form: BoundForm, *, row: Category | None = None) -> HttpResponse:
-    """Render the form of a category."""
-    return page.render(
-        "ledger/categorization/category_form.html",
-        status=400 if form.errors else 200,
-        section=SECTION,
-        form=form,
-        row=row,
-        seen=page.get_seen_version(row) if row else "",
-        lines=to_choices(LINE_LABELS),
-        chosen=form.values.get("plTypes", []),
-    )
+create_category_page, edit_category_page = CategoryPages().build_form_views()
 
 
 @company_page(writes=WRITE)

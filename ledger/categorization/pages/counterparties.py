@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 
 from companies.errors import ValidationFailed
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.forms import BoundForm, bind_body, parse_integer
+from companies.pages.forms import BoundForm
+from companies.pages.row_pages import RowPages
 from companies.permissions import Permission
 from ledger.categorization.actions import counterparties
 from ledger.categorization.queries.usage import list_usage_texts
@@ -23,7 +24,6 @@ from ledger.transactions.pages.labels import to_choices
 from ledger.transactions.pages.return_urls import build_return_query, get_return_url, redirect_to_list
 
 READ, WRITE = Permission.COUNTERPARTIES_READ, Permission.COUNTERPARTIES_WRITE
-TEXT_FIELDS = ("name", "type", "externalId", "paymentTerms")
 SECTION = "counterparties"
 MAX_SEARCH_LENGTH = 200
 COUNTERPARTY_TYPE_LABELS: dict[CounterpartyType, Any] = {
@@ -65,66 +65,45 @@ def show_counterparties(page: CompanyPage) -> HttpResponse:
     )
 
 
-@company_page(reads=WRITE, writes=WRITE)
-def create_counterparty_page(page: CompanyPage) -> HttpResponse:
-    """Create a counterparty."""
-    if not page.is_post:
-        return render_counterparty_form(
-            page,
-            BoundForm(values={"name": "", "type": CounterpartyType.VENDOR.value, "externalId": "", "paymentTerms": ""}),
-        )
-    form = bind_counterparty_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            row = counterparties.create_counterparty(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} added.").format(name=row.name), "counterparties")
-    return render_counterparty_form(page, form)
+class CounterpartyPages(RowPages[Counterparty]):
+    """The pages of a counterparty, which return to the list as it was filtered."""
 
+    model, permission = Counterparty, WRITE
+    place, list_url = {"section": SECTION}, "counterparties"
+    create_action, update_action = counterparties.create_counterparty, counterparties.update_counterparty
+    delete_action, id_argument = counterparties.delete_counterparty, "counterparty_id"
+    template, new_title = "ledger/categorization/counterparty_form.html", gettext_lazy("New counterparty")
+    serializer, texts = CounterpartySerializer, ("name", "type", "externalId", "paymentTerms")
+    integers = ("paymentTerms",)
 
-@company_page(reads=WRITE, writes=WRITE)
-def edit_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpResponse:
-    """Edit a counterparty."""
-    row = get_counterparty_or_404(page, counterparty_id)
-    if not page.is_post:
+    def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
+        return {"name": "", "type": CounterpartyType.VENDOR.value, "externalId": "", "paymentTerms": ""}
+
+    def build_row_values(self, row: Counterparty) -> dict[str, Any]:
         terms = "" if row.payment_terms is None else str(row.payment_terms)
-        values = {"name": row.name, "type": row.type, "externalId": row.external_id or "", "paymentTerms": terms}
-        return render_counterparty_form(page, BoundForm(values=values), row=row)
-    form = bind_counterparty_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            row = counterparties.update_counterparty(
-                company=page.company, context=page.audit_context, counterparty_id=counterparty_id, values=form.data
-            )
-            return redirect_to_list(page, "counterparties", _("{name} saved.").format(name=row.name))
-    return render_counterparty_form(page, form, row=row)
+        return {"name": row.name, "type": row.type, "externalId": row.external_id or "", "paymentTerms": terms}
+
+    def build_context(self, page: CompanyPage, form: BoundForm, row: Counterparty | None) -> dict[str, Any]:
+        return {
+            "back": get_return_url(page, "counterparties"),
+            "kept": build_return_query(page),
+            "types": to_choices(COUNTERPARTY_TYPE_LABELS),
+            "uses": list_counterparty_usage_texts(page, row) if row else [],
+        }
+
+    def redirect_to_row(self, page: CompanyPage, row: Counterparty, message: str) -> HttpResponse:
+        return redirect_to_list(page, "counterparties", message)
+
+    def redirect_after_deletion(self, page: CompanyPage, message: str) -> HttpResponse:
+        return redirect_to_list(page, "counterparties", message)
+
+    def redirect_to_undeleted_row(self, page: CompanyPage, row: Counterparty) -> HttpResponse:
+        path = reverse("counterparty", kwargs={"company_id": page.company.id, "counterparty_id": row.id})
+        return redirect(path + build_return_query(page))
 
 
-def bind_counterparty_form(page: CompanyPage) -> BoundForm:
-    """Bind the posted form; an empty external id and empty payment terms are none."""
-    values = {name: page.request.POST.get(name, "").strip() for name in TEXT_FIELDS}
-    terms = values["paymentTerms"]
-    body = {
-        **values,
-        "externalId": values["externalId"] or None,
-        "paymentTerms": parse_integer(terms) if terms else None,
-    }
-    return bind_body(CounterpartySerializer, body, values=values)
-
-
-def render_counterparty_form(page: CompanyPage, form: BoundForm, *, row: Counterparty | None = None) -> HttpResponse:
-    """Render the form of a counterparty."""
-    return page.render(
-        "ledger/categorization/counterparty_form.html",
-        status=400 if form.errors else 200,
-        section=SECTION,
-        form=form,
-        row=row,
-        back=get_return_url(page, "counterparties"),
-        kept=build_return_query(page),
-        seen=page.get_seen_version(row) if row else "",
-        types=to_choices(COUNTERPARTY_TYPE_LABELS),
-        uses=list_counterparty_usage_texts(page, row) if row else [],
-    )
+create_counterparty_page, edit_counterparty_page = CounterpartyPages().build_form_views()
+delete_counterparty_page = CounterpartyPages().build_delete_view()
 
 
 @company_page(reads=WRITE, writes=WRITE)
@@ -162,19 +141,6 @@ def submit_counterparty_merge(page: CompanyPage, row: Counterparty, name: str) -
     return counterparties.merge_counterparties(
         company=page.company, context=page.audit_context, counterparty_id=row.id, into=target.id
     )
-
-
-@company_page(writes=WRITE)
-def delete_counterparty_page(page: CompanyPage, counterparty_id: UUID) -> HttpResponse:
-    """Delete a counterparty that nothing refers to."""
-    row = get_counterparty_or_404(page, counterparty_id)
-    with page.handle_errors():
-        counterparties.delete_counterparty(
-            company=page.company, context=page.audit_context, counterparty_id=counterparty_id
-        )
-        return redirect_to_list(page, "counterparties", _("{name} deleted.").format(name=row.name))
-    path = reverse("counterparty", kwargs={"company_id": page.company.id, "counterparty_id": counterparty_id})
-    return redirect(path + build_return_query(page))
 
 
 def list_counterparty_usage_texts(page: CompanyPage, row: Counterparty) -> list[str]:

@@ -38,7 +38,7 @@ from ledger.transactions.pages.labels import (
     LedgerNames,
     format_line_choice,
     load_visible_names,
-    parse_line_choice,
+    parse_category_choice,
     to_choices,
 )
 from ledger.transactions.pages.return_urls import build_return_urls, redirect_to_transaction
@@ -216,7 +216,7 @@ class SplitFormReader:
 
     def add_row(self, row: SplitRow, first_row: SplitRow, parts: dict[str, dict[str, Any]]) -> None:
         """Add a row to the body; rows with the same key and category belong to one categorization."""
-        category_id, pl_type = parse_line_choice(row.values["category"])
+        category_id, pl_type = parse_category_choice(row.values["category"])
         key = row.values["key"] or f"row-{row.number}"
         if key in parts and parts[key]["categoryId"] != category_id:  # moved to another category: a part of its own
             key = f"row-{row.number}"

@@ -26,7 +26,7 @@ Reading = tuple[dict[str, Column], Amounts]  # columns by field, and the amounts
 class AmountSearch(PairSearch):
     """The steps that find the amount columns, their decimal mark and the balance."""
 
-    def choose_marks(self) -> None:
+    def choose_decimal_mark(self) -> None:
         if "decimalMark" in self.given:
             self.mapping = replace(self.mapping, decimal_mark=DecimalMark(self.given["decimalMark"]))
             return
@@ -34,7 +34,7 @@ class AmountSearch(PairSearch):
         self.marks = marks
         self.mapping = replace(self.mapping, decimal_mark=marks[0])
 
-    def ask_mark(self) -> None:
+    def ask_decimal_mark(self) -> None:
         """Ask for the decimal mark if three digits after each mark of the amount columns may be thousands."""
         if "decimalMark" in self.given or len(self.marks) < 2 or "decimal_mark" in self.result.proven:
             return
@@ -66,12 +66,12 @@ class AmountSearch(PairSearch):
             )
 
     def choose_balance_and_amounts(self) -> None:
-        balances, balances_before = self.balance_columns("balance"), self.balance_columns("balanceBefore")
+        balances, balances_before = self.list_balance_columns("balance"), self.list_balance_columns("balanceBefore")
         if self.has_given_amount:
             self.complete_pair()
             if not self.replace_kept_amounts(balances, balances_before):
                 self.check_given_amounts(balances, balances_before)
-            self.ask_mark()
+            self.ask_decimal_mark()
             return
         marks = getattr(self, "marks", [self.mapping.decimal_mark])
         for mark in marks:
@@ -82,34 +82,34 @@ class AmountSearch(PairSearch):
                     self.result.proven.append("decimal_mark")
                 return
         self.mapping = replace(self.mapping, decimal_mark=marks[0])
-        self.put_balances(balances, balances_before)
+        self.set_balance_columns(balances, balances_before)
         self.choose_unproven_amounts()
-        self.ask_mark()
+        self.ask_decimal_mark()
 
     def choose_unproven_amounts(self) -> None:
         """Choose the amount columns by their headings and cells alone."""
-        if pair := self.named_pair():
+        if pair := self.find_named_pair():
             self.put_pair(pair)
         elif open_pair := self.find_open_pair():
             self.choose_pair_sides(open_pair)
         else:
             self.choose_single()
 
-    def put_balances(self, balances: list[Column], balances_before: list[Column]) -> None:
+    def set_balance_columns(self, balances: list[Column], balances_before: list[Column]) -> None:
         for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
             if columns and name not in self.pinned:
-                self.put(name, columns[0].place)
+                self.set_column(name, columns[0].place)
 
-    def balance_columns(self, name: str) -> list[Column]:
+    def list_balance_columns(self, name: str) -> list[Column]:
         """The column that somebody gave for balances, or those that headings name."""
         if name in self.pinned:
             place = self.pinned[name]
             return [] if place is None else [self.columns[place]]
-        return self.role(name)
+        return self.list_role_columns(name)
 
     def check_given_amounts(self, balances: list[Column], balances_before: list[Column]) -> None:
         """Check the balance against the amount columns of the settings; the columns stay."""
-        self.put_balances(balances, balances_before)
+        self.set_balance_columns(balances, balances_before)
         steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
         if steps is None:
             return
@@ -120,12 +120,12 @@ class AmountSearch(PairSearch):
     def prove_fee(self, steps: BalanceProof) -> None:
         """Take the fee column with which given amounts agree with the balance where they alone do not."""
         amounts = self.read_sample(self.mapping)
-        if "fee" in self.pinned or steps.steps.best_share(amounts) == 1:
+        if "fee" in self.pinned or steps.steps.find_best_share(amounts) == 1:
             return
-        for fee in self.role("fee"):
+        for fee in self.list_role_columns("fee"):
             charged = to_decimals(fee, self.mapping.decimal_mark)
-            if any(charged) and steps.steps.best_share(subtract_fees(amounts, charged)) == 1:
-                self.put("fee", fee.place)
+            if any(charged) and steps.steps.find_best_share(subtract_fees(amounts, charged)) == 1:
+                self.set_column("fee", fee.place)
                 return
 
     def replace_kept_amounts(self, balances: list[Column], balances_before: list[Column]) -> bool:
@@ -134,7 +134,7 @@ class AmountSearch(PairSearch):
         steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
         if steps is None or not all(self.is_kept(f"columns.{name}") for name in names):
             return False
-        share = steps.steps.best_share(self.read_sample(self.mapping))
+        share = steps.steps.find_best_share(self.read_sample(self.mapping))
         if share == 1:
             return False
         before = self.mapping, set(self.taken), dict(self.pinned)
@@ -143,7 +143,7 @@ class AmountSearch(PairSearch):
             self.mapping, columns={name: place for name, place in self.mapping.columns.items() if name not in names}
         )
         proven = self.find_amounts_by_balance(balances, balances_before, self.mapping.decimal_mark)
-        if proven and self.steps and self.steps.steps.best_share(self.read_sample(self.mapping)) > share:
+        if proven and self.steps and self.steps.steps.find_best_share(self.read_sample(self.mapping)) > share:
             return True
         self.mapping, self.taken, self.pinned = before
         self.steps, self.is_proven = None, False
@@ -175,27 +175,29 @@ class AmountSearch(PairSearch):
 
     def drop_account_column(self, balances: list[Column], mark: DecimalMark) -> None:
         """Treat a column of account numbers as the other parties' if one balance runs across all its values."""
-        column = next(iter(self.role("account")), None)
+        column = next(iter(self.list_role_columns("account")), None)
         if column is None or "account" in self.pinned or len(column.values) < 2:
             return
-        candidates = [to_decimals(each, mark) for each in self.single_candidates()[:MAX_TRIED] if each not in balances]
-        if pair := self.named_pair():
+        candidates = [
+            to_decimals(each, mark) for each in self.list_single_candidates()[:MAX_TRIED] if each not in balances
+        ]
+        if pair := self.find_named_pair():
             candidates.append(join_debit_and_credit(*pair, mark))
         for balance in balances:
             steps = BalanceProof(balance, [], mark, self.find_days()).steps
-            if len(balance.filled) > MIN_STEPS and any(steps.best_share(each) == 1 for each in candidates):
+            if len(balance.filled) > MIN_STEPS and any(steps.find_best_share(each) == 1 for each in candidates):
                 self.roles["account"].remove(column)
                 self.roles.setdefault("counterpartyAccount", []).append(column)
                 return
 
     def find_amounts_by_balance(self, balances: list[Column], balances_before: list[Column], mark: DecimalMark) -> bool:
         """The amounts that most steps of a balance prove; headings decide where several do."""
-        pair = self.named_pair()
+        pair = self.find_named_pair()
         is_named = bool(balances or balances_before)
         if pair and not is_named:
             return False
         proofs = []
-        for steps in self.list_steps(balances if is_named else self.unnamed_balances(), balances_before, mark):
+        for steps in self.list_steps(balances if is_named else self.list_unnamed_balances(), balances_before, mark):
             found = find_best_reading(steps, self.list_readings(steps, pair, is_named=is_named), is_named=is_named)
             if found:
                 proofs.append((steps, found))
@@ -206,7 +208,7 @@ class AmountSearch(PairSearch):
         steps, (columns, amounts) = proofs[0]
         others = [each["amount"] for _, (each, _) in proofs if "amount" in each and each != columns]
         if "amount" in columns and others:  # each of two columns may be the balance of the other
-            self.put("amount", columns["amount"].place)
+            self.set_column("amount", columns["amount"].place)
             self.ask_column(
                 "amount_column", "amount", list({each.place: each for each in [columns["amount"], *others]}.values())
             )
@@ -224,19 +226,23 @@ class AmountSearch(PairSearch):
         found: list[Reading] = []
         if pair and not any(each in taken for each in pair):
             found.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
-        named = self.named_amounts()
-        singles = named if named and not is_named else self.single_candidates()
+        named = self.list_named_amounts()
+        singles = named if named and not is_named else self.list_single_candidates()
         singles = [each for each in singles if each not in taken][:MAX_TRIED]
         found += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
-        open_pairs = [] if pair else [each for each in self.list_open_pairs() if not set_of(each) & set_of(taken)]
+        open_pairs = (
+            []
+            if pair
+            else [each for each in self.list_open_pairs() if not collect_positions(each) & collect_positions(taken)]
+        )
         if named and not is_named:
-            open_pairs = [each for each in open_pairs if set_of(each) & set_of(named)]
+            open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named)]
         found += [
             ({"debit": one, "credit": other}, join_debit_and_credit(one, other, steps.mark))
             for one, other in open_pairs[:MAX_TRIED]
         ]
         found = [(columns, amounts) for columns, amounts in found if any(amounts)]
-        fees = [(each, to_decimals(each, steps.mark)) for each in self.role("fee") if each not in taken]
+        fees = [(each, to_decimals(each, steps.mark)) for each in self.list_role_columns("fee") if each not in taken]
         return found + [
             ({**columns, "fee": fee}, subtract_fees(amounts, charged))
             for columns, amounts in found
@@ -244,7 +250,7 @@ class AmountSearch(PairSearch):
             if fee not in columns.values() and any(charged)
         ]
 
-    def unnamed_balances(self) -> list[Column]:
+    def list_unnamed_balances(self) -> list[Column]:
         if "balance" in self.pinned:
             return []
         return [each for each in self.numbers() if not each.fields][:MAX_TRIED]
@@ -263,42 +269,45 @@ class AmountSearch(PairSearch):
             found["balanceBefore" if is_before else "balance"] = steps.balance.place
         for name, place in found.items():
             if name not in self.pinned:
-                self.put(name, place)
+                self.set_column(name, place)
         self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
 
     def find_open_pair(self) -> Pair | None:
         """Return two columns that may be money out and money in, unless another one has the amounts by its heading, or
         alone has decimals."""
-        named, numbers = set_of(self.named_amounts()), self.single_candidates()
-        with_decimals = set_of(each for each in numbers if each.has_decimals)
+        named, numbers = collect_positions(self.list_named_amounts()), self.list_single_candidates()
+        with_decimals = collect_positions(each for each in numbers if each.has_decimals)
         for pair in self.list_open_pairs():
-            places = set_of(pair)
+            places = collect_positions(pair)
             if (not named or places & named) and (not with_decimals or places & with_decimals):
                 return pair
         return None
 
-    def named_amounts(self) -> list[Column]:
+    def list_named_amounts(self) -> list[Column]:
         """Return the columns whose headings name amounts, those with the plainest headings first."""
-        columns = self.role("amount") + self.role("net") + self.role("gross")
+        columns = self.list_role_columns("amount") + self.list_role_columns("net") + self.list_role_columns("gross")
         return list({each.place: each for each in columns}.values())
 
-    def single_candidates(self) -> list[Column]:
+    def list_single_candidates(self) -> list[Column]:
         """Return the columns that may have the amounts, those with the plainest headings first."""
-        candidates = self.named_amounts()
+        candidates = self.list_named_amounts()
         unknown = [each for each in self.numbers() if not each.fields and not each.is_count]
         if candidates:
             # Only the balance can decide between a repeated or unknown heading and a known one.
             return candidates + [each for each in unknown if each not in candidates]
         return (
-            unknown or self.role("original") or [each for each in self.numbers() if not each.is_count] or self.numbers()
+            unknown
+            or self.list_role_columns("original")
+            or [each for each in self.numbers() if not each.is_count]
+            or self.numbers()
         )
 
     def choose_single(self) -> None:
-        named_columns = self.named_amounts()
-        candidates = named_columns or [column for column in self.single_candidates() if column.is_number]
+        named_columns = self.list_named_amounts()
+        candidates = named_columns or [column for column in self.list_single_candidates() if column.is_number]
         if not named_columns:
             candidates = [column for column in candidates if column.has_decimals] or candidates
-            one_sided = self.role("debit") + self.role("credit")
+            one_sided = self.list_role_columns("debit") + self.list_role_columns("credit")
             if not candidates and one_sided:
                 candidates = one_sided
         candidates = [
@@ -306,20 +315,20 @@ class AmountSearch(PairSearch):
             for column in candidates
             if any((amount or "0").strip("-0.") for amount in column.amounts(self.mapping.decimal_mark))
         ] or candidates
-        candidates = self.without_equal(candidates)
+        candidates = self.drop_equal_columns(candidates)
         own_currency_columns = [column for column in candidates if self.own.currency in column.heading_currencies]
         if len(own_currency_columns) == 1 and all(column.heading_currencies for column in candidates):
             candidates = own_currency_columns
         if not candidates:
             return
-        self.put("amount", candidates[0].place)
+        self.set_column("amount", candidates[0].place)
         if len(candidates) > 1 and "amount" not in self.pinned:
             has_net = any(column in candidates for column in self.roles.get("net", []))
             self.ask_column("gross_or_net" if has_net else "amount_column", "amount", candidates)
             if has_net and "fee" not in self.pinned:
                 self.pinned["fee"] = None  # of gross and net one has it inside
 
-    def without_equal(self, columns: list[Column]) -> list[Column]:
+    def drop_equal_columns(self, columns: list[Column]) -> list[Column]:
         """Return the columns without those that have the same amounts as one before them."""
         distinct_columns: list[Column] = []
         for column in columns:
@@ -345,6 +354,6 @@ def find_best_reading(steps: BalanceProof, readings: list[Reading], *, is_named:
     return found
 
 
-def set_of(columns: Iterable[Column | None]) -> set[int]:
+def collect_positions(columns: Iterable[Column | None]) -> set[int]:
     """Return the positions of columns."""
     return {each.place for each in columns if each is not None}

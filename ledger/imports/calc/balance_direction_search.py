@@ -22,7 +22,7 @@ class BalanceDirectionSearch(AmountSearch):
         if column is None:
             super().choose_balance_and_amounts()
             return
-        balance = self.role("balance")[0]
+        balance = self.list_role_columns("balance")[0]
         kinds = find_directions(column.values, column.name)
         signed = sign_balance(balance, column, kinds)
         amount_kinds, balance_kinds = self.find_kinds_of_amounts(balance, column, kinds), self.find_steps(signed)
@@ -33,11 +33,11 @@ class BalanceDirectionSearch(AmountSearch):
         is_of_balance = bool(balance_kinds) and (is_signed or not amount_kinds or "direction" in self.pinned)
         if is_of_balance:
             self.replace_column(balance, signed)
-            self.put("balanceDirection", column.place)
+            self.set_column("balanceDirection", column.place)
         super().choose_balance_and_amounts()
         is_of_amount = bool(amount_kinds) and (not balance_kinds or amount_kinds == balance_kinds)
         is_open = not is_of_balance and not is_of_amount and "direction" not in self.pinned
-        if is_open and self.is_behind_balance(column, balance):
+        if is_open and self.follows_balance(column, balance):
             self.ask_direction(column, balance, kinds, is_proven=bool(balance_kinds))
 
     def sign_given_balance(self) -> None:
@@ -50,21 +50,23 @@ class BalanceDirectionSearch(AmountSearch):
 
     def find_only_direction(self) -> Column | None:
         """Return the only direction column of a table with a balance and one column of amounts."""
-        balances = self.role("balance")
-        if not balances or self.named_pair() or self.pinned.get("direction") is not None or self.has_given_amount:
+        balances = self.list_role_columns("balance")
+        if not balances or self.find_named_pair() or self.pinned.get("direction") is not None or self.has_given_amount:
             return None
         directions = [
-            each for each in self.free(self.columns) if each.allows("direction") and may_be_direction_column(each)
+            each
+            for each in self.list_unused(self.columns)
+            if each.allows("direction") and may_be_direction_column(each)
         ]
         return directions[0] if len(directions) == 1 else None
 
-    def is_behind_balance(self, column: Column, balance: Column) -> bool:
+    def follows_balance(self, column: Column, balance: Column) -> bool:
         """Whether a column stands behind the balance, and no amount between them."""
         places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         return balance.place < column.place and not any(balance.place < place < column.place for place in places)
 
     def has_signed_amounts(self, balance: Column) -> bool:
-        columns = [each for each in self.single_candidates() if each.place != balance.place]
+        columns = [each for each in self.list_single_candidates() if each.place != balance.place]
         return bool(columns) and any(map(find_sign, columns[0].distinct))
 
     def has_exact_steps(self, signed: Column) -> bool:
@@ -77,7 +79,7 @@ class BalanceDirectionSearch(AmountSearch):
         return False
 
     def list_amounts(self, balance: Column) -> list[Amounts]:
-        columns = [each for each in self.single_candidates() if each.place != balance.place]
+        columns = [each for each in self.list_single_candidates() if each.place != balance.place]
         return [to_decimals(each, self.mapping.decimal_mark) for each in columns]
 
     def find_kinds_of_amounts(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
@@ -93,7 +95,7 @@ class BalanceDirectionSearch(AmountSearch):
         """Return which way a balance with signs steps at each row; empty where it does not step by the amounts."""
         for amounts in self.list_amounts(signed):
             steps = BalanceProof(signed, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
-            if steps.steps.best_share(amounts) >= AGREED and steps.prove(amounts) and steps.reading:
+            if steps.steps.find_best_share(amounts) >= AGREED and steps.prove(amounts) and steps.reading:
                 return [None if not step else "in" if step > 0 else "out" for step in steps.reading.steps]
         return []
 

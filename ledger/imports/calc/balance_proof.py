@@ -38,7 +38,7 @@ class BalanceProof:
 
     def prove(self, amounts: Amounts) -> bool:
         """Whether the steps are as large as the amounts, whatever their signs; keeps the reading that shows it."""
-        if self.steps.best_share(amounts) < AGREED:
+        if self.steps.find_best_share(amounts) < AGREED:
             return False
         self.reading = self.steps.read(amounts)
         return True

@@ -44,12 +44,12 @@ class BalanceSteps:
         matched = sum(a == b for a, b in pairs)
         return matched, matched / len(pairs) if pairs else 0.0
 
-    def share(self, order: str, amounts: Amounts) -> float:
+    def compute_matching_share(self, order: str, amounts: Amounts) -> float:
         """The share of steps that are as large as the amounts."""
         return self.match(order, amounts)[1]
 
-    def best_share(self, amounts: Amounts) -> float:
-        return max(self.share(order, amounts) for order in self.by_order)
+    def find_best_share(self, amounts: Amounts) -> float:
+        return max(self.compute_matching_share(order, amounts) for order in self.by_order)
 
     def find_best_match(self, amounts: Amounts) -> tuple[int, float]:
         """What ``match`` says of the order in which it says most."""
@@ -61,7 +61,7 @@ class BalanceSteps:
         Rows in the order of time with balances of the other order are read as balances before their rows: nothing is
         read against its dates.
         """
-        shares = {order: self.share(order, amounts) for order in self.by_order}
+        shares = {order: self.compute_matching_share(order, amounts) for order in self.by_order}
         best = max(shares.values())
         orders = [order for order, share in shares.items() if share == best]
         if ROW in self.by_order:

@@ -69,11 +69,11 @@ class Column:
 
     @cached_property
     def is_date(self) -> bool:
-        return self._mostly(is_date_like_cell)
+        return self._is_true_of_most(is_date_like_cell)
 
     @cached_property
     def is_number(self) -> bool:
-        return not self.is_date_only and self._mostly(is_number_text)
+        return not self.is_date_only and self._is_true_of_most(is_number_text)
 
     @cached_property
     def is_date_only(self) -> bool:
@@ -119,9 +119,9 @@ class Column:
 
     @cached_property
     def is_words(self) -> bool:
-        return not self.is_number and not self.is_date and not self.is_currency and self._mostly(has_letters)
+        return not self.is_number and not self.is_date and not self.is_currency and self._is_true_of_most(has_letters)
 
-    def _mostly(self, test: Callable[[str], bool]) -> bool:
+    def _is_true_of_most(self, test: Callable[[str], bool]) -> bool:
         total = sum(self.distinct.values())
         min_share = MIN_SHARE_NAMED if self.is_named else MIN_SHARE
         return total > 0 and sum(count for text, count in self.distinct.items() if test(text)) >= min_share * total
@@ -269,7 +269,7 @@ def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
     for found in (money, numbers):
         texts = [text for column in found for text in column.distinct if has_decimal_mark(text)]
         marks = list(find_decimal_marks(texts))
-        if texts and (len(marks) == 1 or all(map(_agree, texts))):
+        if texts and (len(marks) == 1 or all(map(_is_unambiguous, texts))):
             return marks[:1]
     return marks if texts else marks[:1]
 
@@ -279,7 +279,7 @@ def has_decimal_mark(text: str) -> bool:
     return ("." in text or "," in text) and type(text) is not NumberText
 
 
-def _agree(text: str) -> bool:
+def _is_unambiguous(text: str) -> bool:
     """Whether both marks read the text as the same amount."""
     return not is_amount_text(text, DecimalMark.POINT) or parse_amount_or_none(
         text, DecimalMark.POINT

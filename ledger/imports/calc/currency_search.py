@@ -43,7 +43,7 @@ class CurrencySearch(BalanceDirectionSearch):
         if not self.is_asked("columns.amount"):
             self.choose_currency_of_amount(found, originals)
         elif len(found) == 1 and not originals:
-            self.put("currency", found[0].place)
+            self.set_column("currency", found[0].place)
         elif found or originals:
             self.ask_with_own_currency(found, originals)
 
@@ -51,26 +51,26 @@ class CurrencySearch(BalanceDirectionSearch):
         places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         named_alike = [each for each in [*found, *originals] if places and self.has_same_qualifier(places[0], each)]
         if len(named_alike) == 1:
-            self.put("currency", named_alike[0].place)
+            self.set_column("currency", named_alike[0].place)
         elif found:
             different = [each for each in found if each.cells != found[0].cells]
             near = [each for each in found if places and each.place == places[0] + 1]
-            self.put("currency", (near[0] if different and len(near) == 1 else found[0]).place)
+            self.set_column("currency", (near[0] if different and len(near) == 1 else found[0]).place)
             if different and len(near) != 1:
                 self.ask_column("currency_column", "currency", [found[0], *different])
         elif originals and not self.has_original_amount() and self.has_foreign_currency(originals[0]):
-            self.put("currency", originals[0].place)
+            self.set_column("currency", originals[0].place)
             self.ask_column("currency_column", "currency", originals[:1], none=True)
 
     def find_currency_columns(self) -> list[Column]:
         """Columns of currencies by heading or values, without those of original amounts, and of fees only if alone."""
-        named = self.role("currency")
-        unnamed = [each for each in self.free(self.columns) if each.is_currency and not each.is_number]
+        named = self.list_role_columns("currency")
+        unnamed = [each for each in self.list_unused(self.columns) if each.is_currency and not each.is_number]
         found = named or [each for each in unnamed if not has_field(each, "original")]
         return [each for each in found if not has_field(each, "fee")] or found
 
     def find_original_currencies(self) -> list[Column]:
-        found = [each for each in self.role("original") if each.is_currency and not each.is_number]
+        found = [each for each in self.list_role_columns("original") if each.is_currency and not each.is_number]
         return [each for each in found if not has_field(each, "fee")]
 
     def has_original_amount(self) -> bool:

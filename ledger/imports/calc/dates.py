@@ -61,14 +61,14 @@ def load_month_names() -> dict[str, int]:
         for form in ("format", "stand-alone"):
             for width in ("wide", "abbreviated"):
                 for number, name in months[form][width].items():
-                    plain = _plain(str(name))
+                    plain = _fold_month_name(str(name))
                     if len(plain) >= 3 and names.setdefault(plain, number) != number:
                         disputed.add(plain)
     names |= {"sept": 9, "marz": 3, "mrz": 3, "maerz": 3, "janner": 1, "jaenner": 1}
     return {name: number for name, number in names.items() if name not in disputed}
 
 
-def _plain(name: str) -> str:
+def _fold_month_name(name: str) -> str:
     return strip_accents(name.casefold()).rstrip(".")
 
 
@@ -125,7 +125,7 @@ def _short_year_first(match: re.Match[str]) -> tuple[int, int, int] | None:
 
 
 def _with_name(year: str, name: str, day: str) -> tuple[int, int, int] | None:
-    month = load_month_names().get(_plain(name))
+    month = load_month_names().get(_fold_month_name(name))
     return (expand_year(year), month, int(day)) if month else None
 
 
@@ -180,7 +180,7 @@ def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:
     has_points = any("." in text[:6] for text in distinct_texts)
     if has_points and DateOrder.DAY_FIRST in orders:
         orders = [order for order in orders if order is not DateOrder.MONTH_FIRST]
-    spans = {order: _span(days[order]) for order in orders}
+    spans = {order: _count_spanned_days(days[order]) for order in orders}
     short = _without_long_spans(orders, spans)
     is_day_first_likely = has_points and spans.get(DateOrder.DAY_FIRST, MAX_SPAN_DAYS) < MAX_SPAN_DAYS
     if is_day_first_likely and DateOrder.DAY_FIRST not in short:
@@ -200,7 +200,7 @@ def is_short_date(text: str) -> bool:
     return match is not None and _short_year_first(match) is not None
 
 
-def _span(days: list[date | None]) -> int:
+def _count_spanned_days(days: list[date | None]) -> int:
     known = [day for day in days if day]
     return (max(known) - min(known)).days if known else 0
 

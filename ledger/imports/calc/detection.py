@@ -46,7 +46,7 @@ def find_configured_table(lines: Sequence[Line], normalized_settings: dict[str, 
     table = find_table(lines, skip_above=normalized_settings.get("skipAbove"), skip_below=skip_below)
     if "skipAbove" not in normalized_settings:
         return table
-    names = [name for name in _flat(normalized_settings.get("columns", {})) if isinstance(name, str)]
+    names = [name for name in _flatten_columns(normalized_settings.get("columns", {})) if isinstance(name, str)]
     if all(find_column_position(name, table.names) is not None for name in names) and (names or table.rows):
         return table
     detected_table = find_table(lines, skip_below=skip_below)
@@ -56,7 +56,7 @@ def find_configured_table(lines: Sequence[Line], normalized_settings: dict[str, 
     return detected_table if known_counts[1] > known_counts[0] else table
 
 
-def _flat(columns: dict[str, Any]) -> list[Any]:
+def _flatten_columns(columns: dict[str, Any]) -> list[Any]:
     return [each for value in columns.values() for each in (value if isinstance(value, list) else [value])]
 
 
@@ -99,7 +99,7 @@ class ValueSearch(SignSearch):
         self.read_given_settings()
         self.choose_date()
         self.drop_other_parties()
-        self.choose_marks()
+        self.choose_decimal_mark()
         self.choose_balance_and_amounts()
         self.choose_currency()
         self.choose_direction_and_sign()
@@ -121,7 +121,7 @@ class ValueSearch(SignSearch):
         if "account" in self.pinned or self.table.sections:
             return
         stated = find_stated_numbers(self.table.above)
-        for column in list(self.role("account")):
+        for column in list(self.list_role_columns("account")):
             values = self.table_values(column.place)
             if is_other_party_column(
                 column.name,
@@ -140,9 +140,9 @@ class ValueSearch(SignSearch):
                 return
             column = self.columns[self.pinned["status"]]
         else:
-            candidates = self.role("status") or [
+            candidates = self.list_role_columns("status") or [
                 each
-                for each in self.free(self.columns)
+                for each in self.list_unused(self.columns)
                 if each.is_words
                 and not each.fields
                 and 1 < len(each.values) <= 12
@@ -160,7 +160,7 @@ class ValueSearch(SignSearch):
         unknown = [value for value in values if value not in known_statuses]
         if "status" not in self.pinned and len(values) == 1 and unknown:
             return  # one value says nothing of which rows count
-        self.put("status", column.place)
+        self.set_column("status", column.place)
         self.mapping = replace(self.mapping, statuses=known_statuses)
         if unknown:
             options: list[Answer] = []
@@ -175,8 +175,12 @@ class ValueSearch(SignSearch):
 
     def choose_account(self) -> None:
         if self.mapping.accounts is not None:
-            if "account" not in self.pinned and not self.table.sections and (account_columns := self.role("account")):
-                self.put("account", account_columns[0].place)
+            if (
+                "account" not in self.pinned
+                and not self.table.sections
+                and (account_columns := self.list_role_columns("account"))
+            ):
+                self.set_column("account", account_columns[0].place)
             self.ask_new_accounts(self.mapping.accounts)
             return
         names = self.account_names()
@@ -217,10 +221,10 @@ class ValueSearch(SignSearch):
         place = self.pinned.get("account")
         if "account" in self.pinned and place is None:
             return []
-        account_columns = [self.columns[place]] if place is not None else self.role("account")
+        account_columns = [self.columns[place]] if place is not None else self.list_role_columns("account")
         values = self.table_values(account_columns[0].place) if account_columns else []
         if values:
-            self.put("account", account_columns[0].place)
+            self.set_column("account", account_columns[0].place)
         return values
 
     def choose_texts(self) -> None:
@@ -229,14 +233,14 @@ class ValueSearch(SignSearch):
             return
         self.choose_counterparty()
         for name in ("counterpartyAccount", "reference", "category", *(text.name for text in TRANSACTION_TEXTS)):
-            if name not in self.pinned and (description_columns := self.role(name)):
-                self.put(name, description_columns[0].place)
+            if name not in self.pinned and (description_columns := self.list_role_columns(name)):
+                self.set_column(name, description_columns[0].place)
         if "description" not in self.pinned:
-            description_columns = [column for column in self.role("description") if column.filled]
+            description_columns = [column for column in self.list_role_columns("description") if column.filled]
             if not description_columns:
                 word_columns = [
                     column
-                    for column in self.free(self.columns)
+                    for column in self.list_unused(self.columns)
                     if column.is_words and not set(dict(column.fields)) & {"category", "status", "account"}
                 ]
                 varied = [column for column in word_columns if not is_own_number(column)]
@@ -244,16 +248,16 @@ class ValueSearch(SignSearch):
                     varied or word_columns, key=lambda each: -sum(map(len, each.filled)) / max(len(each.cells), 1)
                 )[:1]
             description_columns.sort(key=lambda each: each.place)
-            description_columns += self.further_notes()
+            description_columns += self.note_columns()
             self.mapping = replace(self.mapping, description=tuple(column.place for column in description_columns))
             self.taken.update(self.mapping.description)
 
-    def further_notes(self) -> list[Column]:
+    def note_columns(self) -> list[Column]:
         """All columns of notes where there are several: they say what the payment was for."""
         columns = self.roles.get("notes", [])
         if len(columns) < 2 or "notes" in self.pinned:
             return []
-        self.put("notes", None)
+        self.set_column("notes", None)
         return columns
 
     def choose_counterparty(self) -> None:
@@ -262,14 +266,14 @@ class ValueSearch(SignSearch):
             return
         pair = find_party_pair(self.table.names)
         if pair and all(self.columns[place].allows("counterparty") and place not in self.taken for place in pair):
-            self.put("counterparty", pair[1])
+            self.set_column("counterparty", pair[1])
             self.taken.add(pair[0])
             return
-        candidates = self.role("counterparty")
+        candidates = self.list_role_columns("counterparty")
         others = [each for each in candidates if fold_heading(each.name) in OTHER_PARTIES]
         varied = [each for each in candidates if len(each.distinct) != 1]
         if found := others or varied or candidates:
-            self.put("counterparty", found[0].place)
+            self.set_column("counterparty", found[0].place)
 
     def ask_lost(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""
@@ -280,7 +284,7 @@ class ValueSearch(SignSearch):
             candidates = (
                 [self.columns[place]]
                 if place is not None
-                else [each for each in self.free(self.columns) if each.allows(name)]
+                else [each for each in self.list_unused(self.columns) if each.allows(name)]
             )
             if (name not in ASKED_WHEN_LOST or name in ("direction", "status")) and place is not None:
                 self.result.assumed.append(name)

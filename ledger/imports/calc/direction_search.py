@@ -54,7 +54,7 @@ class DirectionSearch(CurrencySearch):
         kinds = self.steps.find_kinds(amounts, column) if self.steps and not self.is_order_open else {}
         if any(len(each) > 1 for each in kinds.values()) and "direction" not in self.pinned:
             return False  # the balance goes both ways at rows of one value
-        self.put("direction", column.place)
+        self.set_column("direction", column.place)
         shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
         self.choose_kinds(values, known, shown)
         self.choose_minus_meaning(amounts)
@@ -62,9 +62,11 @@ class DirectionSearch(CurrencySearch):
 
     def find_direction_columns(self, amount: Column) -> list[Column]:
         """The columns that headings name for directions, or whose values are; several only where they differ."""
-        named = self.role("direction")
+        named = self.list_role_columns("direction")
         signed = any(map(find_sign, amount.distinct))
-        free = [each for each in self.free(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}]
+        free = [
+            each for each in self.list_unused(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}
+        ]
         test = is_direction_column if signed else may_be_directions
         unnamed = [each for each in free if each.is_words and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]

@@ -58,13 +58,13 @@ def find_account_currencies(table: Table, mapping: ColumnMapping, own: str) -> t
     place = mapping.columns.get("balance", mapping.columns.get("balanceBefore"))
     if place is not None and (found := find_heading_currencies(table.names[place])):
         return found
-    noted = list(_noted_currencies(table.above[-LOOKED_AT:]))
+    noted = list(_iterate_labelled_currencies(table.above[-LOOKED_AT:]))
     if any(own in each for each in noted):
         return (own,)
     return join_candidates(noted)
 
 
-def _noted_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:
+def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:
     """The currencies of labelled cells, behind their labels or below them, and of titles such as "Postings in USD"."""
     rows = [line.cells for line in lines]
     for number, row in enumerate(rows):

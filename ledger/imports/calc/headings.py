@@ -27,7 +27,7 @@ def fold_heading(heading: str) -> str:
 
 
 @cache
-def _phrases() -> tuple[dict[str, tuple[str, ...]], int]:
+def _load_phrases() -> tuple[dict[str, tuple[str, ...]], int]:
     """Return (fields by phrase, number of words of the longest phrase)."""
     fields_by_phrase: dict[str, list[str]] = {}
     for field, languages in json.loads(WORDS_FILE.read_text("utf-8")).items():
@@ -71,7 +71,7 @@ def find_heading_fields(heading: str) -> tuple[tuple[str, int], ...]:
     >>> find_heading_fields("VWZ9")
     ()
     """
-    phrases, _longest = _phrases()
+    phrases, _longest = _load_phrases()
     folded = _BESIDE_FEES.sub("", fold_heading(heading)).strip()
     named_fields = [(field, 3) for field in phrases.get(folded, ())]
     words = [word for word in folded.split() if word not in _currency_words()]
@@ -87,7 +87,7 @@ def _find_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
     """Return the fields that words of a heading name, longest and last words first. A heading that names the
     original currency among others means that one.
     """
-    phrases, longest = _phrases()
+    phrases, longest = _load_phrases()
     inner_fields: list[tuple[str, int]] = []
     for length in range(min(longest, len(words)), 0, -1):
         for start in range(len(words) - length, -1, -1):

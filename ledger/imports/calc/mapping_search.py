@@ -78,16 +78,16 @@ class MappingSearch:
         is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
         return self.own.is_card or is_card_file
 
-    def put(self, name: str, place: int | None) -> None:
+    def set_column(self, name: str, place: int | None) -> None:
         self.mapping = self.mapping.with_column(name, place)
         if place is not None:
             self.taken.add(place)
 
-    def free(self, columns: Sequence[Column]) -> list[Column]:
+    def list_unused(self, columns: Sequence[Column]) -> list[Column]:
         return [column for column in columns if column.place not in self.taken]
 
-    def role(self, name: str) -> list[Column]:
-        return self.free(self.roles.get(name, []))
+    def list_role_columns(self, name: str) -> list[Column]:
+        return self.list_unused(self.roles.get(name, []))
 
     def get_column_reference(self, place: int) -> str | int:
         name = self.table.names[place]
@@ -130,7 +130,7 @@ class MappingSearch:
             else:
                 self.pinned[name] = place
                 self.result.kept_fields.append(name)
-                self.put(name, place)
+                self.set_column(name, place)
         self.read_values()
 
     def read_description(self, values: list[Any]) -> None:
@@ -170,17 +170,17 @@ class MappingSearch:
 
     def choose_date(self) -> None:
         if "date" not in self.pinned:
-            named_columns = self.role("date") + self.role("valueDate")
-            candidates = named_columns or [each for each in self.free(self.columns) if each.is_date_only]
-            candidates = candidates or [each for each in self.free(self.columns) if each.is_date]
+            named_columns = self.list_role_columns("date") + self.list_role_columns("valueDate")
+            candidates = named_columns or [each for each in self.list_unused(self.columns) if each.is_date_only]
+            candidates = candidates or [each for each in self.list_unused(self.columns) if each.is_date]
             if candidates:
-                self.put("date", choose_booking_date(candidates).place)
+                self.set_column("date", choose_booking_date(candidates).place)
                 if len(candidates) > 1 and not named_columns:
                     self.result.assumed.append("date")
         if "valueDate" not in self.pinned:
-            others = [each for each in self.role("date") if is_named_started(each) or self.has_booked_date]
-            if candidates := self.role("valueDate") or others:
-                self.put("valueDate", candidates[0].place)
+            others = [each for each in self.list_role_columns("date") if is_named_started(each) or self.has_booked_date]
+            if candidates := self.list_role_columns("valueDate") or others:
+                self.set_column("valueDate", candidates[0].place)
         self.choose_order()
 
     @property

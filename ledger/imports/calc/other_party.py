@@ -36,16 +36,16 @@ def find_party_pair(names: Sequence[str]) -> tuple[int, int] | None:
     return None if payer is None or payee is None else (payer, payee)
 
 
-def find_party_places(names: Sequence[str], place: int, *, is_out: bool) -> list[int]:
+def find_party_columns(names: Sequence[str], place: int, *, is_out: bool) -> list[int]:
     """The positions of columns with the other party of a row, the first that is filled counts.
 
     ``place`` is the column of the counterparty. Money out reaches the payee, money in comes from the payer; a payer
     alone is somebody of the company where money goes out.
 
     >>> names = ["Payer", "Payee"]
-    >>> find_party_places(names, 0, is_out=True), find_party_places(names, 0, is_out=False)
+    >>> find_party_columns(names, 0, is_out=True), find_party_columns(names, 0, is_out=False)
     ([1], [0])
-    >>> find_party_places(["Payer"], 0, is_out=True), find_party_places(["Name"], 0, is_out=True)
+    >>> find_party_columns(["Payer"], 0, is_out=True), find_party_columns(["Name"], 0, is_out=True)
     ([], [0])
     """
     pair = find_party_pair(names)
@@ -60,5 +60,5 @@ def find_counterparty(names: Sequence[str], mapping: ColumnMapping, cells: Seque
     place = mapping.columns.get("counterparty")
     if place is None:
         return ""
-    places = find_party_places(names, place, is_out=amount.startswith("-"))
+    places = find_party_columns(names, place, is_out=amount.startswith("-"))
     return next((cells[each] for each in places if each < len(cells) and cells[each]), "")

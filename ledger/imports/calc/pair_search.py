@@ -29,14 +29,14 @@ class PairSearch(MappingSearch):
     """The steps that find a debit and a credit column."""
 
     def numbers(self) -> list[Column]:
-        return [each for each in self.free(self.columns) if each.is_number]
+        return [each for each in self.list_unused(self.columns) if each.is_number]
 
-    def named_pair(self) -> Pair | None:
+    def find_named_pair(self) -> Pair | None:
         """Return the columns of debit and credit; the other one of a pair has amounts where the first has none.
 
         A heading such as Payments means money out beside receipts and money in beside purchases: it names no side.
         """
-        debit, credit = self.role("debit"), self.role("credit")
+        debit, credit = self.list_role_columns("debit"), self.list_role_columns("credit")
         for debit_column in debit:
             for credit_column in credit:
                 if has_complementary_amounts(debit_column, credit_column, min_share=0.5):
@@ -74,12 +74,12 @@ class PairSearch(MappingSearch):
         return (pair[1], pair[0]) if hints == ["in", "out"] else None
 
     def put_pair(self, pair: Pair) -> None:
-        self.put("debit", pair[0].place)
-        self.put("credit", pair[1].place)
+        self.set_column("debit", pair[0].place)
+        self.set_column("credit", pair[1].place)
 
     def choose_pair_sides(self, pair: Pair, steps: BalanceProof | None = None) -> None:
         """Decide which of two columns is money out: by the steps of a balance, by the headings, or ask."""
-        hinted = self.find_hinted_pair(pair)
+        hinted = self.find_hinted_pair(pair) or (None if self.is_card else find_signed_pair(pair))
         proven = None if steps is None or self.is_card else find_proven_pair(pair, steps)
         if (proven or hinted) and (not proven or not hinted or proven == hinted):
             self.put_pair(proven or hinted or pair)
@@ -100,11 +100,11 @@ class PairSearch(MappingSearch):
         given = self.columns[self.pinned[named[0]] or 0]
         candidates = [
             each
-            for each in [*self.role(other), *self.numbers()]
+            for each in [*self.list_role_columns(other), *self.numbers()]
             if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and has_complementary_amounts(given, each)
         ]
         if candidates and other not in self.pinned:
-            self.put(other, candidates[0].place)
+            self.set_column(other, candidates[0].place)
 
 
 def find_proven_pair(pair: Pair, steps: BalanceProof) -> Pair | None:
@@ -126,10 +126,25 @@ def find_heading_hint(column: Column) -> str:
 
 
 def may_be_pair(first: Column, second: Column) -> bool:
-    """Whether two columns may be money out and money in: of one currency, and without signs of their own."""
+    """Whether two columns may be money out and money in: of one currency, and with a minus in all of one or in none."""
     currencies = first.heading_currencies, second.heading_currencies
     is_one_currency = not any(currencies) or bool(set(currencies[0]) & set(currencies[1]))
-    return is_one_currency and not any(find_sign(text) == "-" for text in (*first.distinct, *second.distinct))
+    has_no_minus = not any(find_sign(text) == "-" for text in (*first.distinct, *second.distinct))
+    return is_one_currency and (has_no_minus or find_signed_pair((first, second)) is not None)
+
+
+def find_signed_pair(pair: Pair) -> Pair | None:
+    """Return (debit, credit) of two columns without headings if all amounts of one have a minus and none of the other.
+
+    A number under a heading may be something else.
+    """
+    if any(column.name for column in pair):
+        return None
+    minus = [[find_sign(text) == "-" for text in filter(has_amount, column.distinct)] for column in pair]
+    for debit, credit in ((0, 1), (1, 0)):
+        if minus[debit] and all(minus[debit]) and not any(minus[credit]):
+            return pair[debit], pair[credit]
+    return None
 
 
 def has_amount(text: str) -> bool:

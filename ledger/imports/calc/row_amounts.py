@@ -15,6 +15,7 @@ from ledger.imports.calc.amounts import (
     parse_bank_money,
 )
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_value
+from ledger.imports.calc.dates import is_date_like
 from ledger.imports.calc.signs import find_minus, is_plus_partial
 from ledger.imports.calc.table import Table
 from ledger.imports.calc.vocabulary import find_directions
@@ -53,9 +54,14 @@ class AmountReader:
         rows = () if place is None else (line.cells for line in self.table.rows)
         return (cells[place] for cells in rows if place is not None and place < len(cells) and cells[place])
 
+    def _has_day(self, cells: Sequence[str]) -> bool:
+        return is_date_like(self.cell(cells, "date"))
+
     def _count_signs(self, name: str) -> tuple[int, int]:
-        """(how many amounts of a column have a minus, how many have none)."""
-        amounts = [amount for text in self._cells(name) if (amount := self._parse_or_none(text))]
+        """Return how many amounts of a column (have a minus, have none). Totals at the end have no date."""
+        rows = (line.cells for line in self.table.rows)
+        texts = (self.cell(cells, name) for cells in rows if self._has_day(cells))
+        amounts = [amount for text in texts if text and (amount := self._parse_or_none(text))]
         negative = sum(amount.startswith("-") for amount in amounts)
         return negative, sum(bool(amount.strip("0.")) for amount in amounts) - negative
 
@@ -88,7 +94,7 @@ class AmountReader:
                 raise UnreadableValueError("The amount is missing.")
             amount, currencies = parse_bank_money(text, mark)
             if "direction" in mapping.columns and amount.strip("-0."):
-                amount = self._directed(amount, self.cell(cells, "direction"))
+                amount = self._apply_direction(amount, self.cell(cells, "direction"))
         else:
             amount, currencies = self._from_pair(cells, mark)
         if mapping.flip_sign and not (self.plus_is_partial and find_sign(text) == "+"):
@@ -98,7 +104,7 @@ class AmountReader:
             amount = str(Decimal(amount) + (1 if self.fee_is_negative else -1) * Decimal(fee_amount))
         return amount, currencies
 
-    def _directed(self, amount: str, value: str) -> str:
+    def _apply_direction(self, amount: str, value: str) -> str:
         kind = self.mapping.directions.get(fold_value(value))
         if kind is None:
             raise UnreadableValueError("“{text}” is not a known direction.", text=value[:40])
@@ -108,7 +114,7 @@ class AmountReader:
         amount = amount.lstrip("-") if meaning == "repeats" else amount
         return negate_amount(amount) if kind == "out" else amount
 
-    def _in_column(self, name: str, amount: str) -> str:
+    def _sign_column_amount(self, name: str, amount: str) -> str:
         """An amount of the debit or the credit column, with the sign that it has for the account."""
         repeats = self._read_minus(name) == "repeats"
         return negate_amount(amount) if repeats == (name == "credit") else amount
@@ -128,9 +134,9 @@ class AmountReader:
         if debit_amount and credit_amount and debit_amount.amount.strip("-0.") and credit_amount.amount.strip("-0."):
             raise UnreadableValueError("Both debit and credit have a value.")
         if credit_amount and (credit_amount.amount.strip("-0.") or debit_amount is None):
-            return self._in_column("credit", credit_amount.amount), credit_amount.currencies
+            return self._sign_column_amount("credit", credit_amount.amount), credit_amount.currencies
         debit_amount = debit_amount or BankAmount("0")
-        return self._in_column("debit", debit_amount.amount), debit_amount.currencies
+        return self._sign_column_amount("debit", debit_amount.amount), debit_amount.currencies
 
     def _read_number(self, cells: Sequence[str], name: str) -> Decimal | None:
         text = self.cell(cells, name)

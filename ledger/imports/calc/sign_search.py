@@ -9,6 +9,7 @@ from ledger.imports.calc.amounts import find_sign
 from ledger.imports.calc.balance_proof import to_decimals
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MINUS_KINDS, ColumnMapping
 from ledger.imports.calc.columns import Column
+from ledger.imports.calc.dates import is_date_like
 from ledger.imports.calc.detection_result import Answer, build_mapping_update
 from ledger.imports.calc.direction_search import DirectionSearch
 from ledger.imports.calc.signs import find_minus, is_plus_partial
@@ -32,7 +33,7 @@ class SignSearch(DirectionSearch):
         """What a minus means in columns of debits and credits that have amounts with and without one, and whether the
         balance goes the way that the headings say."""
         pair: list[str] = [name for name in ("debit", "credit") if name in self.mapping.columns]
-        signs = {name: self.count_signs(name) for name in pair}
+        signs = {name: self.count_amounts_by_sign(name) for name in pair}
         given = self.mapping.minus_means
         mixed = [name for name in pair if name not in given and all(signs[name])]
         ways = [
@@ -50,14 +51,15 @@ class SignSearch(DirectionSearch):
         elif not proven and not mixed and not self.is_asked("columns.debit"):
             self.ask_pair_signs(signs)
 
-    def count_signs(self, name: str) -> tuple[int, int]:
-        amounts = [
-            amount
-            for amount in to_decimals(self.columns[self.mapping.columns[name]], self.mapping.decimal_mark)
-            if amount
-        ]
-        negative = sum(amount < 0 for amount in amounts)
-        return negative, len(amounts) - negative
+    def count_amounts_by_sign(self, name: str) -> tuple[int, int]:
+        """Return how many amounts of rows with a date are (negative, positive). Totals at the end have no date."""
+        amounts = to_decimals(self.columns[self.mapping.columns[name]], self.mapping.decimal_mark)
+        if "date" in self.mapping.columns:
+            days = self.columns[self.mapping.columns["date"]].cells
+            amounts = [amount for amount, day in zip(amounts, days, strict=True) if is_date_like(day)]
+        known_amounts = [amount for amount in amounts if amount]
+        negative = sum(amount < 0 for amount in known_amounts)
+        return negative, len(known_amounts) - negative
 
     def ask_minus(self, names: Iterable[str]) -> None:
         for name in names:
@@ -137,7 +139,7 @@ class SignSearch(DirectionSearch):
     def is_one_sided(self, column: Column) -> bool:
         """Whether a heading says that amounts are all in or all out, and their signs say something else."""
         name = column.fields[0][0] if column.fields else ""
-        negative, positive = self.count_signs("amount")
+        negative, positive = self.count_amounts_by_sign("amount")
         return (name == "debit" and positive > 0) or (name == "credit" and negative > 0)
 
     def is_mostly_positive(self, column: Column) -> bool:
@@ -149,7 +151,7 @@ class SignSearch(DirectionSearch):
         """Ask whether fees are inside the amounts, unless the balance shows that they are."""
         fees = [
             column
-            for column in self.role("fee")
+            for column in self.list_role_columns("fee")
             if self.is_in_own_currency(column) and any(to_decimals(column, self.mapping.decimal_mark))
         ]
         places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
@@ -163,16 +165,17 @@ class SignSearch(DirectionSearch):
         self.ask_column("fee", "fee", fees, none=True)
 
     def is_inside(self, fee: Column) -> bool:
-        """Whether the balance changes by the amounts alone in all rows that have a fee."""
+        """Whether the balance changes by the amounts alone in all rows with a fee that it shows; it must show one."""
         if self.steps is None or self.steps.reading is None:
             return False
         amounts = self.read_sample(self.mapping)
         charged = to_decimals(fee, self.mapping.decimal_mark)
-        return all(
-            step is None or amount is None or abs(step) == abs(amount)
+        comparisons = [
+            abs(step) == abs(amount)
             for step, amount, charge in zip(self.steps.reading.steps, amounts, charged, strict=True)
-            if charge
-        )
+            if charge and step is not None and amount is not None
+        ]
+        return bool(comparisons) and all(comparisons)
 
     def is_in_own_currency(self, fee: Column) -> bool:
         """Whether a fee can be taken off the amounts, as far as headings tell."""

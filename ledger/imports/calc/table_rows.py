@@ -17,7 +17,7 @@ from ledger.imports.calc.balances import Amounts, build_steps
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_value
 from ledger.imports.calc.columns import find_possible_amounts
 from ledger.imports.calc.currencies import choose_currency, count_decimals, find_named_currencies, shift_decimals
-from ledger.imports.calc.dates import find_bank_date, is_date_like, parse_bank_date
+from ledger.imports.calc.dates import find_bank_date, parse_bank_date
 from ledger.imports.calc.movements import BadCell, LeftOut, Movement, Read
 from ledger.imports.calc.row_amounts import AmountReader
 from ledger.imports.calc.table import SAMPLE_ROWS
@@ -95,10 +95,6 @@ class RowReader(AmountReader):
             return Decimal(self.read_amount(line.cells)[0])
         except UnreadableValueError:
             return None
-
-    def _has_day(self, cells: Sequence[str]) -> bool:
-        place = self.mapping.columns.get("date")
-        return place is not None and place < len(cells) and is_date_like(cells[place])
 
     def read_all(self, lines: Iterable[Line] | None = None) -> Iterator[Read]:
         """Yield the result for each row. Signs that only the balance shows come from the row before or after."""
@@ -211,19 +207,19 @@ class RowReader(AmountReader):
 
     def find_skip_reason(self, line: Line, cells: Sequence[str]) -> str:
         """Return why a row is no transaction; empty if it is one, or should be."""
-        if reason := self._reason_of_values(line, cells):
+        if reason := self._explain_by_values(line, cells):
             return reason
         day = self.cell(cells, "date")
         amounts = [text for name in AMOUNT_FIELDS if (text := self.cell(cells, name))]
         if not any(sign.isdigit() for sign in day):
-            return self._reason_without_day(line, cells, day, amounts)
+            return self._explain_missing_day(line, cells, day, amounts)
         if len(cells) <= self.needed:
             return ""
         if not amounts and not self._has_other_numbers(cells):
             return "balance" if self.cell(cells, "balance") else "empty"
         return "balance" if self._find_kind(cells) and self.balance_lines.has(line.number) else ""
 
-    def _reason_of_values(self, line: Line, cells: Sequence[str]) -> str:
+    def _explain_by_values(self, line: Line, cells: Sequence[str]) -> str:
         mapping = self.mapping
         if mapping.accounts is not None:
             label = self.table.get_account_label(line, mapping.columns.get("account"))
@@ -239,7 +235,7 @@ class RowReader(AmountReader):
         has_column = self.mapping.accounts is not None and "account" in self.mapping.columns
         return has_column and not self.cell(cells, "account") and self._has_day(cells)
 
-    def _reason_without_day(self, line: Line, cells: Sequence[str], day: str, amounts: Sequence[str]) -> str:
+    def _explain_missing_day(self, line: Line, cells: Sequence[str], day: str, amounts: Sequence[str]) -> str:
         """Return the reason of a row without a date: a footer or a sum, never one with an amount of its own."""
         if not any(map(self._parse_or_none, amounts)):
             return "footer"
@@ -255,13 +251,13 @@ class RowReader(AmountReader):
         return any(
             cell
             and position not in mapped_positions
-            and ("." in cell or "," in cell or position in self._other_amounts)
+            and ("." in cell or "," in cell or position in self._possible_amounts)
             and is_amount_text(cell, self.mapping.decimal_mark)
             for position, cell in enumerate(cells)
         )
 
     @cached_property
-    def _other_amounts(self) -> frozenset[int]:
+    def _possible_amounts(self) -> frozenset[int]:
         return find_possible_amounts(self.table)
 
     def read_currency(self, cells: Sequence[str], currencies: tuple[str, ...]) -> str:

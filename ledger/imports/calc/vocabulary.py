@@ -29,7 +29,7 @@ def _words() -> Any:
 
 
 @cache
-def _kinds(name: str) -> dict[str, str]:
+def _load_meanings(name: str) -> dict[str, str]:
     """Return the meaning of each word."""
     return {fold_heading(word) or word: kind for kind, words in _words()[name].items() for word in words}
 
@@ -40,7 +40,7 @@ def find_direction_meaning(value: str) -> str | None:
     >>> [find_direction_meaning(text) for text in ("Af", "Haben", "收", "S", "Type")]
     ['out', 'in', 'in', None, None]
     """
-    return _kinds("direction").get(fold_heading(value) or value.strip())
+    return _load_meanings("direction").get(fold_heading(value) or value.strip())
 
 
 def find_directions(values: Iterable[str], heading: str = "") -> dict[str, str]:
@@ -70,7 +70,7 @@ def find_direction_hint(value: str) -> str | None:
     >>> find_direction_hint("Purchase"), find_direction_hint("Payment"), find_direction_hint("Debit")
     ('out', 'in', None)
     """
-    return _kinds("directionHint").get(fold_heading(value))
+    return _load_meanings("directionHint").get(fold_heading(value))
 
 
 def is_direction_column(values: Iterable[str]) -> bool:
@@ -103,7 +103,7 @@ def find_status_meaning(value: str) -> str | None:
     >>> find_status_meaning("Vorgemerkt"), find_status_meaning("REVERTED"), find_status_meaning("Refunded")
     ('pending', 'leaveOut', None)
     """
-    return _kinds("status").get(fold_heading(value))
+    return _load_meanings("status").get(fold_heading(value))
 
 
 def names_unbooked_rows(title: str) -> bool:
@@ -128,7 +128,7 @@ def _unbooked_stems() -> tuple[str, ...]:
 
 
 @cache
-def _hint() -> re.Pattern[str]:
+def _compile_balance_phrases() -> re.Pattern[str]:
     """Return a pattern that tells quickly whether a text may begin with a phrase for a balance or a sum."""
     first = {phrase.split()[0] for phrases in _words()["line"].values() for phrase in phrases}
     first |= {fold_heading(word) for word in first}
@@ -142,7 +142,7 @@ def find_line_kind(text: str) -> str | None:
     >>> find_line_kind("Opening balance"), find_line_kind("TOTAL 4711 Paris"), find_line_kind("Rent")
     ('balance', 'name', None)
     """
-    return _find_phrase(text)[0] if _hint().match(text) else None
+    return _find_phrase(text)[0] if _compile_balance_phrases().match(text) else None
 
 
 def find_row_line_kind(cells: Iterable[str]) -> str | None:
@@ -167,7 +167,7 @@ def find_line_name(text: str) -> str | None:
     """
     if _SPACED_LETTERS.fullmatch(text):
         text = text.replace(" ", "")
-    return _find_name(text) if len(text) <= LONGEST_LINE_NAME and _hint().match(text) else None
+    return _find_name(text) if len(text) <= LONGEST_LINE_NAME and _compile_balance_phrases().match(text) else None
 
 
 @lru_cache(maxsize=1024)
@@ -185,7 +185,7 @@ def _find_phrase(text: str) -> tuple[str | None, list[str]]:
     """(the kind of the longest phrase with which a text begins, the words behind it)."""
     words = fold_heading(text).split()
     for length in range(min(4, len(words)), 0, -1):
-        if kind := _kinds("line").get(" ".join(words[:length])):
+        if kind := _load_meanings("line").get(" ".join(words[:length])):
             return kind, words[length:]
     return None, words
 

@@ -1,90 +1,69 @@
 """Pages of customers: create, edit and delete."""
 
+from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from companies.pages.context import CompanyPage, company_page
-from companies.pages.forms import BoundForm, bind_form
+from companies.pages.context import CompanyPage
+from companies.pages.forms import BoundForm
+from companies.pages.row_pages import RowPages
 from companies.permissions import Permission
 from ledger.categorization.actions import counterparties
 from ledger.categorization.serializers.categories import CounterpartySerializer
 from ledger.models import Counterparty, CounterpartyType
 
-TEXT_FIELDS = ("name", "externalId")
+
+class CustomerPages(RowPages[Counterparty]):
+    """The pages of a counterparty of type customer, which return to where the user may see customers."""
+
+    model, permission = Counterparty, Permission.COUNTERPARTIES_WRITE
+    place, list_url = {"tab": "recurring-revenue"}, "customers"
+    create_action, update_action = counterparties.create_counterparty, counterparties.update_counterparty
+    delete_action, id_argument = counterparties.delete_counterparty, "counterparty_id"
+    template, new_title = "ledger/subscriptions/customer_form.html", gettext_lazy("New customer")
+    serializer, texts, partial = CounterpartySerializer, ("name", "externalId"), True
+
+    def list_rows(self, page: CompanyPage) -> QuerySet[Counterparty]:
+        return list_customers(page)
+
+    def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
+        return dict.fromkeys(self.texts, "")
+
+    def build_row_values(self, row: Counterparty) -> dict[str, Any]:
+        return {"name": row.name, "externalId": row.external_id or ""}
+
+    def build_action_values(self, form: BoundForm, row: Counterparty | None) -> dict[str, Any]:
+        return form.data if row else form.data | {"type": CounterpartyType.CUSTOMER.value}
+
+    def build_context(self, page: CompanyPage, form: BoundForm, row: Counterparty | None) -> dict[str, Any]:
+        return {"shown": page.has_permission(Permission.SUBSCRIPTIONS_READ)}
+
+    def redirect_to_row(self, page: CompanyPage, row: Counterparty, message: str) -> HttpResponse:
+        if page.has_permission(Permission.SUBSCRIPTIONS_READ):
+            return page.redirect_with_message(message, "customer", customer_id=row.id)
+        return page.redirect_with_message(message, "company")
+
+    def redirect_after_deletion(self, page: CompanyPage, message: str) -> HttpResponse:
+        sees_customers = page.has_permission(Permission.SUBSCRIPTIONS_READ)
+        return page.redirect_with_message(message, self.list_url if sees_customers else "company")
+
+    def redirect_to_undeleted_row(self, page: CompanyPage, row: Counterparty) -> HttpResponse:
+        return page.redirect("customer", customer_id=row.id)
 
 
-@company_page(reads=Permission.COUNTERPARTIES_WRITE, writes=Permission.COUNTERPARTIES_WRITE)
-def create_customer_page(page: CompanyPage) -> HttpResponse:
-    """Create a counterparty of type customer."""
-    if not page.is_post:
-        return render_customer_form(page, BoundForm(values=dict.fromkeys(TEXT_FIELDS, "")))
-    form = bind_form(CounterpartySerializer, page.request.POST, texts=TEXT_FIELDS, partial=True)
-    if form.is_valid:
-        values = form.data | {"type": CounterpartyType.CUSTOMER.value}
-        with page.handle_errors(form):
-            customer = counterparties.create_counterparty(
-                company=page.company, context=page.audit_context, values=values
-            )
-            return redirect_after_customer_change(page, _("{name} added.").format(name=customer.name), customer.id)
-    return render_customer_form(page, form)
+create_customer_page, edit_customer_page = CustomerPages().build_form_views()
+delete_customer_page = CustomerPages().build_delete_view()
 
 
-@company_page(reads=Permission.COUNTERPARTIES_WRITE, writes=Permission.COUNTERPARTIES_WRITE)
-def edit_customer_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
-    """Edit a customer."""
-    customer = get_customer_or_404(page, customer_id)
-    if not page.is_post:
-        values = {"name": customer.name, "externalId": customer.external_id or ""}
-        return render_customer_form(page, BoundForm(values=values), customer=customer)
-    form = bind_form(CounterpartySerializer, page.request.POST, texts=TEXT_FIELDS, partial=True)
-    if form.is_valid:
-        with page.handle_errors(form):
-            customer = counterparties.update_counterparty(
-                company=page.company, context=page.audit_context, counterparty_id=customer_id, values=form.data
-            )
-            return redirect_after_customer_change(page, _("{name} saved.").format(name=customer.name), customer_id)
-    return render_customer_form(page, form, customer=customer)
-
-
-@company_page(writes=Permission.COUNTERPARTIES_WRITE)
-def delete_customer_page(page: CompanyPage, customer_id: UUID) -> HttpResponse:
-    """Delete a customer that nothing refers to."""
-    customer = get_customer_or_404(page, customer_id)
-    with page.handle_errors():
-        counterparties.delete_counterparty(
-            company=page.company, context=page.audit_context, counterparty_id=customer_id
-        )
-        message = _("{name} deleted.").format(name=customer.name)
-        return page.redirect_with_message(
-            message, "customers" if page.has_permission(Permission.SUBSCRIPTIONS_READ) else "company"
-        )
-    return page.redirect("customer", customer_id=customer_id)
-
-
-def render_customer_form(page: CompanyPage, form: BoundForm, *, customer: Counterparty | None = None) -> HttpResponse:
-    """Render the form of a customer."""
-    return page.render(
-        "ledger/subscriptions/customer_form.html",
-        status=400 if form.errors else 200,
-        tab="recurring-revenue",
-        form=form,
-        customer=customer,
-        seen=page.get_seen_version(customer) if customer else "",
-        shown=page.has_permission(Permission.SUBSCRIPTIONS_READ),
-    )
-
-
-def redirect_after_customer_change(page: CompanyPage, message: str, customer_id: UUID) -> HttpResponse:
-    """Redirect to the customer's page, or to the company if the user may not see subscriptions."""
-    if page.has_permission(Permission.SUBSCRIPTIONS_READ):
-        return page.redirect_with_message(message, "customer", customer_id=customer_id)
-    return page.redirect_with_message(message, "company")
+def list_customers(page: CompanyPage) -> QuerySet[Counterparty]:
+    """Return the company's counterparties of type customer."""
+    return Counterparty.objects.for_company(page.company.id).filter(type=CounterpartyType.CUSTOMER)
 
 
 def get_customer_or_404(page: CompanyPage, customer_id: UUID) -> Counterparty:
     """Return the customer of the URL. Raises Http404."""
-    rows = Counterparty.objects.for_company(page.company.id).filter(type=CounterpartyType.CUSTOMER)
-    return get_object_or_404(rows, id=customer_id)
+    return get_object_or_404(list_customers(page), id=customer_id)

@@ -2,14 +2,14 @@
 
 from itertools import groupby
 from typing import Any
-from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_body, parse_integer
+from companies.pages.row_pages import RowPages
 from companies.permissions import Permission
 from ledger.calc.months import get_last_day_of_month
 from ledger.models import Product, ProductGroup
@@ -18,8 +18,6 @@ from ledger.recognition.actions.postings import MissingRateError
 from ledger.subscriptions.actions import products
 from ledger.subscriptions.queries import committed_revenue
 from ledger.subscriptions.serializers.products import ProductGroupSerializer, ProductSerializer
-
-TEXT_FIELDS = ("name", "productGroupId", "order", "externalIds")
 
 
 @company_page(reads=Permission.PRODUCTS_READ)
@@ -71,141 +69,63 @@ def load_committed_revenue(page: CompanyPage) -> tuple[dict[Any, Any], str]:
     return revenue_by_product, ""
 
 
-@company_page(reads=Permission.PRODUCTS_WRITE, writes=Permission.PRODUCTS_WRITE)
-def create_product_page(page: CompanyPage) -> HttpResponse:
-    """Create a product."""
-    if not page.is_post:
-        return render_product_form(page, BoundForm(values=dict.fromkeys(TEXT_FIELDS, "") | {"order": "0"}))
-    form = bind_product_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            product = products.create_product(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} added.").format(name=product.name), "products")
-    return render_product_form(page, form)
+class ProductPages(RowPages[Product]):
+    model, permission = Product, Permission.PRODUCTS_WRITE
+    place, list_url = {"tab": "recurring-revenue"}, "products"
+    create_action, update_action = products.create_product, products.update_product
+    delete_action, id_argument = products.delete_product, "product_id"
+    template, new_title = "ledger/subscriptions/product_form.html", gettext_lazy("New product")
+    texts = ("name", "productGroupId", "order", "externalIds")
 
+    def list_rows(self, page: CompanyPage) -> QuerySet[Product]:
+        return Product.objects.for_company(page.company.id).with_external_ids(page.company.id)
 
-@company_page(reads=Permission.PRODUCTS_WRITE, writes=Permission.PRODUCTS_WRITE)
-def edit_product_page(page: CompanyPage, product_id: UUID) -> HttpResponse:
-    """Edit a product."""
-    product = get_product_or_404(page, product_id)
-    if not page.is_post:
-        values = {
-            "name": product.name,
-            "productGroupId": str(product.product_group_id or ""),
-            "order": str(product.order),
-            "externalIds": "\n".join(product.external_ids),
+    def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
+        return dict.fromkeys(self.texts, "") | {"order": "0"}
+
+    def build_row_values(self, row: Product) -> dict[str, Any]:
+        return {
+            "name": row.name,
+            "productGroupId": str(row.product_group_id or ""),
+            "order": str(row.order),
+            "externalIds": "\n".join(row.external_ids),
         }
-        return render_product_form(page, BoundForm(values=values), product=product)
-    form = bind_product_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            product = products.update_product(
-                company=page.company, context=page.audit_context, product_id=product_id, values=form.data
-            )
-            return page.redirect_with_message(_("{name} saved.").format(name=product.name), "products")
-    return render_product_form(page, form, product=product)
+
+    def bind_form(self, page: CompanyPage, row: Product | None) -> BoundForm:
+        """Bind the posted form; external ids are one per line."""
+        values = {name: page.request.POST.get(name, "").strip() for name in self.texts}
+        body: dict[str, Any] = {
+            "name": values["name"],
+            "productGroupId": values["productGroupId"] or None,
+            "order": parse_integer(values["order"]),
+            "externalIds": [line.strip() for line in values["externalIds"].splitlines() if line.strip()],
+        }
+        return bind_body(ProductSerializer, body, values=values, fields={"externalIds": "externalIds"})
+
+    def build_context(self, page: CompanyPage, form: BoundForm, row: Product | None) -> dict[str, Any]:
+        groups = ProductGroup.objects.for_company(page.company.id).in_display_order()
+        return {"groups": [(str(group.id), group.name) for group in groups]}
 
 
-@company_page(writes=Permission.PRODUCTS_WRITE)
-def delete_product_page(page: CompanyPage, product_id: UUID) -> HttpResponse:
-    """Delete a product without subscriptions."""
-    product = get_product_or_404(page, product_id)
-    with page.handle_errors():
-        products.delete_product(company=page.company, context=page.audit_context, product_id=product_id)
-        return page.redirect_with_message(_("{name} deleted.").format(name=product.name), "products")
-    return page.redirect("products")
+create_product_page, edit_product_page = ProductPages().build_form_views()
+delete_product_page = ProductPages().build_delete_view()
 
 
-def bind_product_form(page: CompanyPage) -> BoundForm:
-    """Bind the posted form of a product; external ids are one per line."""
-    posted = page.request.POST
-    values = {name: posted.get(name, "").strip() for name in TEXT_FIELDS}
-    body: dict[str, Any] = {
-        "name": values["name"],
-        "productGroupId": values["productGroupId"] or None,
-        "order": parse_integer(values["order"]),
-        "externalIds": [line.strip() for line in values["externalIds"].splitlines() if line.strip()],
-    }
-    return bind_body(ProductSerializer, body, values=values, fields={"externalIds": "externalIds"})
+class ProductGroupPages(RowPages[ProductGroup]):
+    model, permission = ProductGroup, Permission.PRODUCTS_WRITE
+    place, list_url = {"tab": "recurring-revenue"}, "products"
+    create_action, update_action = products.create_product_group, products.update_product_group
+    delete_action, id_argument = products.delete_product_group, "group_id"
+    template, new_title = "ledger/subscriptions/product_group_form.html", gettext_lazy("New group")
+    deleted_message = gettext_lazy("Group deleted.")
+    serializer, texts, integers = ProductGroupSerializer, ("name", "order"), ("order",)
+
+    def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
+        return {"name": "", "order": "0"}
+
+    def build_row_values(self, row: ProductGroup) -> dict[str, Any]:
+        return {"name": row.name, "order": str(row.order)}
 
 
-def render_product_form(page: CompanyPage, form: BoundForm, *, product: Product | None = None) -> HttpResponse:
-    """Render the form of a product."""
-    groups = ProductGroup.objects.for_company(page.company.id).in_display_order()
-    return page.render(
-        "ledger/subscriptions/product_form.html",
-        status=400 if form.errors else 200,
-        tab="recurring-revenue",
-        form=form,
-        product=product,
-        seen=page.get_seen_version(product) if product else "",
-        groups=[(str(group.id), group.name) for group in groups],
-    )
-
-
-def get_product_or_404(page: CompanyPage, product_id: UUID) -> Product:
-    """Return the product of the URL. Raises Http404."""
-    rows = Product.objects.for_company(page.company.id).with_external_ids(page.company.id)
-    return get_object_or_404(rows, id=product_id)
-
-
-# ---------------------------------------------------------------------------------------------- groups
-
-
-@company_page(reads=Permission.PRODUCTS_WRITE, writes=Permission.PRODUCTS_WRITE)
-def create_product_group_page(page: CompanyPage) -> HttpResponse:
-    """Create a product group."""
-    if not page.is_post:
-        return render_product_group_form(page, BoundForm(values={"name": "", "order": "0"}))
-    form = bind_product_group_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            group = products.create_product_group(company=page.company, context=page.audit_context, values=form.data)
-            return page.redirect_with_message(_("{name} added.").format(name=group.name), "products")
-    return render_product_group_form(page, form)
-
-
-@company_page(reads=Permission.PRODUCTS_WRITE, writes=Permission.PRODUCTS_WRITE)
-def edit_product_group_page(page: CompanyPage, product_group_id: UUID) -> HttpResponse:
-    """Edit a product group."""
-    group = get_object_or_404(ProductGroup.objects.for_company(page.company.id), id=product_group_id)
-    if not page.is_post:
-        return render_product_group_form(
-            page, BoundForm(values={"name": group.name, "order": str(group.order)}), group=group
-        )
-    form = bind_product_group_form(page)
-    if form.is_valid:
-        with page.handle_errors(form):
-            group = products.update_product_group(
-                company=page.company, context=page.audit_context, group_id=product_group_id, values=form.data
-            )
-            return page.redirect_with_message(_("{name} saved.").format(name=group.name), "products")
-    return render_product_group_form(page, form, group=group)
-
-
-@company_page(writes=Permission.PRODUCTS_WRITE)
-def delete_product_group_page(page: CompanyPage, product_group_id: UUID) -> HttpResponse:
-    """Delete an empty product group."""
-    with page.handle_errors():
-        products.delete_product_group(company=page.company, context=page.audit_context, group_id=product_group_id)
-        return page.redirect_with_message(_("Group deleted."), "products")
-    return page.redirect("products")
-
-
-def bind_product_group_form(page: CompanyPage) -> BoundForm:
-    """Bind the posted form of a product group."""
-    values = {name: page.request.POST.get(name, "").strip() for name in ("name", "order")}
-    body = {"name": values["name"], "order": parse_integer(values["order"])}
-    return bind_body(ProductGroupSerializer, body, values=values)
-
-
-def render_product_group_form(page: CompanyPage, form: BoundForm, *, group: ProductGroup | None = None) -> HttpResponse:
-    """Render the form of a product group."""
-    return page.render(
-        "ledger/subscriptions/product_group_form.html",
-        status=400 if form.errors else 200,
-        tab="recurring-revenue",
-        form=form,
-        group=group,
-        seen=page.get_seen_version(group) if group else "",
-    )
+create_product_group_page, edit_product_group_page = ProductGroupPages().build_form_views()
+delete_product_group_page = ProductGroupPages().build_delete_view()

@@ -202,7 +202,7 @@ def format_line_choice(category_id: UUID, line: str) -> str:
     return f"{category_id}:{line}"
 
 
-def parse_line_choice(text: str) -> tuple[str, str | None]:
+def parse_category_choice(text: str) -> tuple[str, str | None]:
     """Parse a form value into (category id, line); the line is None if only a category was chosen."""
     category_id, _, line = text.partition(":")
     return category_id, line or None

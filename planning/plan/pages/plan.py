@@ -25,7 +25,7 @@ from ledger.calc.months import MONTHS_PER_YEAR, count_months_between, format_mon
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.calc.money import InvalidAmount, format_amount, parse_amount
 from ledger.money.rates import get_rate_table
-from ledger.transactions.pages.labels import format_line_choice, load_visible_names, parse_line_choice
+from ledger.transactions.pages.labels import format_line_choice, load_visible_names, parse_category_choice
 from planning.models import PlanItem
 from planning.plan.actions import grid_changes, plan_items
 from planning.plan.pages import plan_grid
@@ -259,7 +259,7 @@ def get_plan_item_or_404(page: CompanyPage, plan_item_id: UUID) -> PlanItem:
 def parse_plan_item_form(posted: Mapping[str, str]) -> BoundForm:
     """Parse the posted form of a plan item, validated by the API's serializer."""
     values = {name: posted.get(name, "").strip() for name in TEXT_FIELDS}
-    category_id, line = parse_line_choice(values["row"])
+    category_id, line = parse_category_choice(values["row"])
     amounts, amount_errors = parse_form_amounts(values, ["amount"], currency=values["currency"])
     change = parse_percent_or_text(values["percent"]) if values["growth"] == "relative" else None
     body = {

@@ -33,7 +33,7 @@ from ledger.transactions.pages.labels import (
     LedgerNames,
     format_line_choice,
     load_visible_names,
-    parse_line_choice,
+    parse_category_choice,
 )
 from planning.forecast.queries import ResultKey, sum_planned_results_in_base
 from planning.plan.actions.grid_changes import PlanCell, PlanRow
@@ -275,7 +275,7 @@ def parse_cell_pointer(pointer: str) -> ResultKey | None:
     parts = pointer.removeprefix("#/").split("/")
     if len(parts) != 2:
         return None
-    category_id, line = parse_line_choice(parts[0])
+    category_id, line = parse_category_choice(parts[0])
     return dt.date.fromisoformat(f"{parts[1]}-01"), line or "", UUID(category_id)
 
 
@@ -321,7 +321,7 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency
 
 def parse_plan_row(text: str) -> PlanRow | None:
     """Parse the name of a row; None if it is none."""
-    category_id, line = parse_line_choice(text)
+    category_id, line = parse_category_choice(text)
     try:
         return PlanRow(PlType(line or "").value, UUID(category_id))
     except ValueError:

@@ -1,6 +1,5 @@
 """The months of the audit log: parts of its table, made before they begin and taken out when nobody wants them."""
 
-import importlib
 import re
 from datetime import UTC, date, datetime, timedelta
 
@@ -263,26 +262,3 @@ def test_prune_refuses_to_detach_current_month(now):
 def test_prune_rejects_invalid_log_before_month():
     with pytest.raises(CommandError, match="--log-before"):
         call_command("prune", "--log-before", "May")
-
-
-def test_partition_migration_keeps_every_audit_entry(acme, globex, now):
-    for company in (acme, globex):
-        for days in (0, 1, 40, 41, 400, -1000):
-            write_entry(company, now - timedelta(days=days), action=f"x.{days}")
-    before = list(AuditEntry.objects.order_by("company_id", "number").values())
-    numbers = set(LogMonth.objects.values_list("company_id", "month", "first_number", "last_number"))
-    migration = importlib.import_module("companies.migrations.0019_audit_log_by_month")
-    run_statement("SET CONSTRAINTS ALL IMMEDIATE")
-    with connection.schema_editor() as editor:
-        migration.unite(None, editor)
-        assert fetch_rows("SELECT relkind FROM pg_class WHERE oid = 'companies_auditentry'::regclass") == [("r",)]
-        assert list(AuditEntry.objects.order_by("company_id", "number").values()) == before
-        migration.divide(None, editor)
-    assert list(AuditEntry.objects.order_by("company_id", "number").values()) == before
-    assert set(LogMonth.objects.values_list("company_id", "month", "first_number", "last_number")) == numbers
-    assert get_partition(AuditEntry.objects.get(company=acme, action="x.400")).endswith(
-        f"{now - timedelta(days=400):%Y_%m}"
-    )
-    assert get_partition(AuditEntry.objects.get(company=acme, action="x.-1000")) == partitions.DEFAULT_PARTITION
-    entry = AuditEntry.objects.get(id=write_entry(acme, now).id)
-    assert entry.number == len([each for each in before if each["company_id"] == acme.id]) + 1

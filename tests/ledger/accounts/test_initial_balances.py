@@ -1,12 +1,9 @@
 """Initial balances over HTTP: complete by themselves, whatever door one comes through."""
 
-from importlib import import_module
-
 import pytest
-from django.core.management import call_command
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
-from ledger.models import Categorization, Category, DayMovement, Transaction
+from ledger.models import Categorization, DayMovement, Transaction
 from tests.ledger.conftest import get_page_text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
@@ -206,62 +203,3 @@ def test_bulk_actions_on_page_skip_initial_balance(act, whole, opened, pages, bo
 def test_account_page_deletes_account_with_only_initial_balance(opened, pages, api, bank):
     assert pages.post(f"accounts/{bank}/delete").status_code == 303
     assert api.get(f"accounts/{bank}").status_code == 404
-
-
-# ---------------------------------------------------------------------------------------------- what was stored before
-
-
-def restore_old_row(row_id):
-    """The row as it was stored before initial balances were complete."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"ALTER TABLE ledger_transaction DROP CONSTRAINT {COMPLETE_CONSTRAINT}")
-    Categorization.objects.filter(transaction_id=row_id).delete()
-    Transaction.objects.filter(id=row_id).update(categorized_value=0)
-
-
-def run_migration():
-    with connection.cursor() as cursor:
-        for statement in import_module("ledger.migrations.0009_initial_balances_complete").MENDING:
-            cursor.execute(statement)
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    (complete,) = (each for each in Transaction._meta.constraints if each.name == COMPLETE_CONSTRAINT)
-    with connection.schema_editor() as editor:
-        editor.add_constraint(Transaction, complete)
-
-
-def test_migration_categorizes_open_initial_balance(opened, api, books, acme):
-    restore_old_row(opened["id"])
-    assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [opened["id"]]
-    run_migration()
-    row = books.read(opened["id"])
-    (part,) = row["categorizations"].values()
-    assert (part["categoryId"], part["plSplit"]["neutral"]) == (books.category("initialBalance"), 100)
-    assert api.get("transactions", {"open": "true"}).json() == []
-
-
-def test_migration_unlinks_initial_balance_and_reopens_its_partner(opened, api, books, savings, acme):
-    other = books.book(savings, "-30.00", "2026-03-01")["id"]
-    third = books.book(savings, "30.00", "2026-03-01")["id"]
-    restore_old_row(opened["id"])
-    day = {"company": acme, "computed_start_date": "2026-03-01", "computed_end_date": "2026-03-01"}
-    transfer = Category.objects.for_company(acme.id).for_system_key("transfer").get()
-    leg = Categorization(transaction_id=other, category=transfer, neutral=-30, value=-30, **day)
-    leg.save(force_insert=True)
-    link = {"counter": leg, "link_kind": "transfer"}
-    counter = Categorization(transaction_id=opened["id"], category=transfer, neutral=30, value=30, **day, **link)
-    counter.save(force_insert=True)
-    Categorization.objects.filter(id=leg.id).update(counter_id=counter.id, link_kind="transfer")
-    split = {"category_id": books.category("hosting"), "cogs": 70, "value": 70}
-    Categorization(transaction_id=opened["id"], **split, **day).save(force_insert=True)
-    Transaction.objects.filter(id=other).update(categorized_value=-30, transferred_value=-30)
-    Transaction.objects.filter(id=opened["id"]).update(categorized_value=100, transferred_value=30)
-    tag = api.get(f"transactions/{other}")["ETag"]
-    run_migration()
-    assert books.read(opened["id"])["amountValue"] == "100.00"
-    (part,) = books.read(opened["id"])["categorizations"].values()
-    assert (part["plSplit"]["neutral"], part["transferCounterPosition"]) == (100, None)
-    assert books.read(other)["categorizations"] == {}
-    assert api.get(f"transactions/{other}")["ETag"] != tag
-    assert {each["id"] for each in api.get("transactions", {"open": "true"}).json()} == {other, third}
-    assert books.link(other, third).status_code == 400  # of one account: open, and no longer taken
-    call_command("rebuild_derived", check=True)

@@ -1,9 +1,6 @@
 """Categories and counterparties over HTTP."""
 
-from importlib import import_module
-
 import pytest
-from django.db import connection
 
 from ledger.models import Account, Category, Counterparty, MonthResult
 from ledger.recognition.actions import postings
@@ -55,18 +52,6 @@ def test_only_equity_and_loans_category_is_financing_by_default(api):
     refused = api.post("categories", {"name": "Grants", "plTypes": ["no"], "financing": "yes"})
     assert refused.status_code == 400
     assert refused.json()["errors"][0]["pointer"] == "#/financing"
-
-
-def test_migration_adds_financing_category_to_existing_company(api):
-    (new,) = [row for row in api.get("categories").json() if row["systemKey"] == "financing"]
-    Category.objects.for_company(api.company.id).filter(system_key="financing").delete()
-    with connection.cursor() as cursor:
-        cursor.execute(import_module("ledger.migrations.0026_category_financing").ADD_CATEGORY)
-    (added,) = [row for row in api.get("categories").json() if row["systemKey"] == "financing"]
-    own = {"id", "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"}
-    assert {name: added[name] for name in added if name not in own} == {
-        name: new[name] for name in new if name not in own
-    }
 
 
 def test_category_can_be_created_read_changed_and_deleted(api):

@@ -1,0 +1,412 @@
+-- Closed months: triggers that refuse changes of their figures (constraint closing_period_closed, error period_closed).
+--
+-- Triggers on the derived tables note what a row said before a change first touched it, for months that were ever
+-- closed. At the end of the change a deferred constraint trigger compares: if the row says the same again, the note is
+-- deleted; if it differs in a closed month, the change is refused. So a change may delete and rebuild derived rows, and
+-- only its result counts. Facts without a derived row (subscriptions, the type of an account, settings of the company)
+-- have triggers of their own. `tidebook.change` groups the database transactions of one change; `tidebook.rates` marks
+-- new exchange rates, which may change results of closed months.
+
+CREATE FUNCTION ledger_refuse_closed(closed date) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the books are closed through %; this violates check constraint "closing_period_closed"', closed
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'closing_period_closed';
+END $$;
+
+-- Notes of derived rows: one for the old key and one for the new key where they differ; a new key had zeros before.
+CREATE FUNCTION ledger_note_day() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    reported date;
+    by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
+BEGIN
+    IF TG_OP = 'UPDATE'
+       AND (OLD.company_id, OLD.account_id, OLD.currency, OLD.date, OLD.amount, OLD.inflow, OLD.outflow)
+       IS NOT DISTINCT FROM
+           (NEW.company_id, NEW.account_id, NEW.currency, NEW.date, NEW.amount, NEW.inflow, NEW.outflow) THEN
+        RETURN NULL;
+    END IF;
+    SELECT reported_through INTO reported FROM companies_company WHERE id = coalesce(NEW.company_id, OLD.company_id);
+    IF reported IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP <> 'INSERT' AND OLD.date <= reported THEN
+        INSERT INTO ledger_figurechange
+               (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
+        VALUES (OLD.company_id, gen_random_uuid(),
+                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+                'day', OLD.account_id, OLD.currency, OLD.date, OLD.amount, OLD.inflow, OLD.outflow, by_rates)
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END IF;
+    IF TG_OP <> 'DELETE' AND NEW.date <= reported THEN
+        INSERT INTO ledger_figurechange
+               (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
+        VALUES (NEW.company_id, gen_random_uuid(),
+                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+                'day', NEW.account_id, NEW.currency, NEW.date, 0, 0, 0, by_rates)
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_note_day AFTER INSERT OR UPDATE OR DELETE ON ledger_daymovement
+    FOR EACH ROW EXECUTE FUNCTION ledger_note_day();
+
+CREATE FUNCTION ledger_note_month() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    reported date;
+    by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
+BEGIN
+    IF TG_OP = 'UPDATE' AND (OLD.company_id, OLD.account_id, OLD.currency, OLD.month, OLD.amount)
+       IS NOT DISTINCT FROM (NEW.company_id, NEW.account_id, NEW.currency, NEW.month, NEW.amount) THEN
+        RETURN NULL;
+    END IF;
+    SELECT reported_through INTO reported FROM companies_company WHERE id = coalesce(NEW.company_id, OLD.company_id);
+    IF reported IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP <> 'INSERT' AND OLD.month <= reported THEN
+        INSERT INTO ledger_figurechange
+               (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
+        VALUES (OLD.company_id, gen_random_uuid(),
+                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+                'month', OLD.account_id, OLD.currency, OLD.month, OLD.amount, 0, 0, by_rates)
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END IF;
+    IF TG_OP <> 'DELETE' AND NEW.month <= reported THEN
+        INSERT INTO ledger_figurechange
+               (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
+        VALUES (NEW.company_id, gen_random_uuid(),
+                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+                'month', NEW.account_id, NEW.currency, NEW.month, 0, 0, 0, by_rates)
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_note_month AFTER INSERT OR UPDATE OR DELETE ON ledger_monthmovement
+    FOR EACH ROW EXECUTE FUNCTION ledger_note_month();
+
+CREATE FUNCTION ledger_note_result() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    reported date;
+    by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
+BEGIN
+    IF TG_OP = 'UPDATE' AND (OLD.company_id, OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount)
+       IS NOT DISTINCT FROM (NEW.company_id, NEW.category_id, NEW.pl_type, NEW.month, NEW.base_amount) THEN
+        RETURN NULL;
+    END IF;
+    SELECT reported_through INTO reported FROM companies_company WHERE id = coalesce(NEW.company_id, OLD.company_id);
+    IF reported IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP <> 'INSERT' AND OLD.month <= reported THEN
+        INSERT INTO ledger_figurechange
+               (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
+        VALUES (OLD.company_id, gen_random_uuid(),
+                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+                'result', OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount, 0, 0, by_rates)
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END IF;
+    IF TG_OP <> 'DELETE' AND NEW.month <= reported THEN
+        INSERT INTO ledger_figurechange
+               (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
+        VALUES (NEW.company_id, gen_random_uuid(),
+                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+                'result', NEW.category_id, NEW.pl_type, NEW.month, 0, 0, 0, by_rates)
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_note_result AFTER INSERT OR UPDATE OR DELETE ON ledger_monthresult
+    FOR EACH ROW EXECUTE FUNCTION ledger_note_result();
+
+-- Compares each note with the derived row when the change ends.
+CREATE FUNCTION ledger_check_figure_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    closed date;
+    sums numeric[] := NULL;
+BEGIN
+    CASE NEW.kind
+        WHEN 'day' THEN
+            SELECT ARRAY[amount, inflow, outflow] INTO sums FROM ledger_daymovement
+             WHERE company_id = NEW.company_id AND account_id = NEW.subject_id AND currency = NEW.label
+               AND date = NEW.day;
+        WHEN 'month' THEN
+            SELECT ARRAY[amount, 0, 0] INTO sums FROM ledger_monthmovement
+             WHERE company_id = NEW.company_id AND account_id = NEW.subject_id AND currency = NEW.label
+               AND month = NEW.day;
+        WHEN 'result' THEN
+            SELECT ARRAY[base_amount, 0, 0] INTO sums FROM ledger_monthresult
+             WHERE company_id = NEW.company_id AND category_id = NEW.subject_id AND pl_type = NEW.label
+               AND month = NEW.day;
+        ELSE
+            RETURN NULL;
+    END CASE;
+    IF ARRAY[NEW.amount, NEW.inflow, NEW.outflow] = coalesce(sums, ARRAY[0, 0, 0]) THEN
+        DELETE FROM ledger_figurechange WHERE company_id = NEW.company_id AND id = NEW.id;
+        RETURN NULL;
+    END IF;
+    SELECT closed_through INTO closed FROM companies_company WHERE id = NEW.company_id;
+    IF NEW.day <= closed AND NOT (NEW.rates AND NEW.kind = 'result') THEN
+        PERFORM ledger_refuse_closed(closed);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER ledger_figure_change_allowed AFTER INSERT ON ledger_figurechange
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_check_figure_change();
+
+-- Subscription events: what counts towards recurring revenue. A retracted event counts for nothing.
+CREATE FUNCTION ledger_check_events_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    company record;
+BEGIN
+    FOR company IN
+        SELECT id, closed_through, reported_through FROM companies_company
+         WHERE reported_through IS NOT NULL AND id IN (SELECT company_id FROM new_rows)
+    LOOP
+        IF EXISTS (SELECT 1 FROM (
+                SELECT company_id, subscription_id, least(effective_date, committed_date) AS day
+                  FROM new_rows WHERE retracted_time IS NULL
+            ) AS e WHERE e.company_id = company.id AND e.day <= company.closed_through)
+        THEN
+            PERFORM ledger_refuse_closed(company.closed_through);
+        END IF;
+        INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
+        SELECT company.id, gen_random_uuid(),
+               coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+               'event', e.subscription_id, '', min(e.day), false
+          FROM (
+                SELECT company_id, subscription_id, least(effective_date, committed_date) AS day
+                  FROM new_rows WHERE retracted_time IS NULL
+               ) AS e WHERE e.company_id = company.id AND e.day <= company.reported_through
+         GROUP BY e.subscription_id
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END LOOP;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_check_events_insert AFTER INSERT ON ledger_subscriptionevent
+    REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_insert();
+
+CREATE FUNCTION ledger_check_events_delete() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    company record;
+BEGIN
+    FOR company IN
+        SELECT id, closed_through, reported_through FROM companies_company
+         WHERE reported_through IS NOT NULL AND id IN (SELECT company_id FROM old_rows)
+    LOOP
+        IF EXISTS (SELECT 1 FROM (
+                SELECT company_id, subscription_id, least(effective_date, committed_date) AS day
+                  FROM old_rows WHERE retracted_time IS NULL
+            ) AS e WHERE e.company_id = company.id AND e.day <= company.closed_through)
+        THEN
+            PERFORM ledger_refuse_closed(company.closed_through);
+        END IF;
+        INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
+        SELECT company.id, gen_random_uuid(),
+               coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+               'event', e.subscription_id, '', min(e.day), false
+          FROM (
+                SELECT company_id, subscription_id, least(effective_date, committed_date) AS day
+                  FROM old_rows WHERE retracted_time IS NULL
+               ) AS e WHERE e.company_id = company.id AND e.day <= company.reported_through
+         GROUP BY e.subscription_id
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END LOOP;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_check_events_delete AFTER DELETE ON ledger_subscriptionevent
+    REFERENCING OLD TABLE AS old_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_delete();
+
+CREATE FUNCTION ledger_check_events_update() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    company record;
+BEGIN
+    FOR company IN
+        SELECT id, closed_through, reported_through FROM companies_company
+         WHERE reported_through IS NOT NULL AND id IN (SELECT company_id FROM new_rows)
+    LOOP
+        IF EXISTS (SELECT 1 FROM (
+                SELECT o.company_id, o.subscription_id,
+                       least(o.effective_date, o.committed_date, n.effective_date, n.committed_date) AS day
+                  FROM old_rows AS o JOIN new_rows AS n ON n.company_id = o.company_id AND n.id = o.id
+                 WHERE (o.retracted_time IS NULL OR n.retracted_time IS NULL)
+                   AND (o.subscription_id, o.effective_date, o.committed_date, o.amount_value, o.amount_currency,
+                        o.interval, o.interval_count, o.retracted_time IS NULL)
+                       IS DISTINCT FROM
+                       (n.subscription_id, n.effective_date, n.committed_date, n.amount_value, n.amount_currency,
+                        n.interval, n.interval_count, n.retracted_time IS NULL)
+            ) AS e WHERE e.company_id = company.id AND e.day <= company.closed_through)
+        THEN
+            PERFORM ledger_refuse_closed(company.closed_through);
+        END IF;
+        INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
+        SELECT company.id, gen_random_uuid(),
+               coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+               'event', e.subscription_id, '', min(e.day), false
+          FROM (
+                SELECT o.company_id, o.subscription_id,
+                       least(o.effective_date, o.committed_date, n.effective_date, n.committed_date) AS day
+                  FROM old_rows AS o JOIN new_rows AS n ON n.company_id = o.company_id AND n.id = o.id
+                 WHERE (o.retracted_time IS NULL OR n.retracted_time IS NULL)
+                   AND (o.subscription_id, o.effective_date, o.committed_date, o.amount_value, o.amount_currency,
+                        o.interval, o.interval_count, o.retracted_time IS NULL)
+                       IS DISTINCT FROM
+                       (n.subscription_id, n.effective_date, n.committed_date, n.amount_value, n.amount_currency,
+                        n.interval, n.interval_count, n.retracted_time IS NULL)
+               ) AS e WHERE e.company_id = company.id AND e.day <= company.reported_through
+         GROUP BY e.subscription_id
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END LOOP;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_check_events_update AFTER UPDATE ON ledger_subscriptionevent
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_update();
+
+-- The customer of a subscription, whether an account is for money in transit, and settings of the company.
+CREATE FUNCTION ledger_check_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    closed date;
+    reported date;
+    first date;
+BEGIN
+    SELECT closed_through, reported_through INTO closed, reported FROM companies_company WHERE id = OLD.company_id;
+    IF reported IS NULL THEN
+        RETURN NULL;
+    END IF;
+    SELECT min(least(effective_date, committed_date)) INTO first FROM ledger_subscriptionevent
+     WHERE company_id = OLD.company_id AND subscription_id = OLD.id AND retracted_time IS NULL;
+    IF first <= closed THEN
+        PERFORM ledger_refuse_closed(closed);
+    END IF;
+    IF first <= reported THEN
+        INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
+        VALUES (OLD.company_id, gen_random_uuid(),
+                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+                'event', OLD.id, '', first, false)
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_check_subscription AFTER UPDATE OF customer_id ON ledger_subscription
+    FOR EACH ROW WHEN (OLD.customer_id IS DISTINCT FROM NEW.customer_id) EXECUTE FUNCTION ledger_check_subscription();
+
+CREATE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    closed date;
+    reported date;
+    first date;
+BEGIN
+    SELECT closed_through, reported_through INTO closed, reported FROM companies_company WHERE id = OLD.company_id;
+    IF reported IS NULL THEN
+        RETURN NULL;
+    END IF;
+    SELECT min(date) INTO first FROM ledger_daymovement
+     WHERE company_id = OLD.company_id AND account_id = OLD.id AND (inflow <> 0 OR outflow <> 0);
+    IF first <= closed THEN
+        PERFORM ledger_refuse_closed(closed);
+    END IF;
+    IF first <= reported THEN
+        INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
+        VALUES (OLD.company_id, gen_random_uuid(),
+                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
+                'account', OLD.id, '', first, false)
+        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_check_account AFTER UPDATE OF type ON ledger_account
+    FOR EACH ROW WHEN ((OLD.type = 'transit') <> (NEW.type = 'transit')) EXECUTE FUNCTION ledger_check_account();
+
+CREATE FUNCTION ledger_check_company() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF pg_trigger_depth() = 1 AND (OLD.closed_through, OLD.reported_through)
+                                  IS DISTINCT FROM (NEW.closed_through, NEW.reported_through) THEN
+        PERFORM ledger_refuse_closed(OLD.closed_through);
+    END IF;
+    IF OLD.closed_through IS NOT NULL AND (OLD.base_currency, OLD.data_start_date)
+                                          IS DISTINCT FROM (NEW.base_currency, NEW.data_start_date) THEN
+        PERFORM ledger_refuse_closed(OLD.closed_through);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER ledger_check_company BEFORE UPDATE OF closed_through, reported_through, base_currency, data_start_date
+    ON companies_company FOR EACH ROW EXECUTE FUNCTION ledger_check_company();
+
+-- Categorizations with postings in closed months.
+CREATE FUNCTION ledger_check_categorizations() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    closed date;
+BEGIN
+    SELECT c.closed_through INTO closed
+      FROM old_rows AS o
+      JOIN new_rows AS n ON n.company_id = o.company_id AND n.id = o.id
+      JOIN companies_company AS c ON c.id = o.company_id
+     WHERE c.closed_through IS NOT NULL
+       AND (o.category_id, o.rule, o.computed_start_date, o.computed_end_date, o.recognized_from,
+            o.revenue, o.cogs, o.cac, o.pd, o.ga, o.no, o.neutral)
+           IS DISTINCT FROM
+           (n.category_id, n.rule, n.computed_start_date, n.computed_end_date, n.recognized_from,
+            n.revenue, n.cogs, n.cac, n.pd, n.ga, n.no, n.neutral)
+       AND EXISTS (SELECT 1 FROM ledger_posting AS p
+                    WHERE p.company_id = o.company_id AND p.categorization_id = o.id AND p.month <= c.closed_through)
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM ledger_refuse_closed(closed);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_check_categorizations AFTER UPDATE ON ledger_categorization
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_categorizations();
+
+-- Closings and reopenings are append-only, and companies_company.closed_through follows from them.
+CREATE FUNCTION ledger_closings_are_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF EXISTS (SELECT 1 FROM companies_company
+                    WHERE id = OLD.company_id AND (demonstration IS NOT NULL OR system_status = 'sandbox'
+                                                   OR system_deletion_scheduled_time <= now())) THEN
+            RETURN OLD;
+        END IF;
+    END IF;
+    RAISE EXCEPTION 'closings are append-only' USING ERRCODE = 'restrict_violation';
+END $$;
+
+CREATE FUNCTION ledger_derive_closed_through() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    company uuid;
+BEGIN
+    FOR company IN SELECT DISTINCT company_id FROM changed_rows LOOP
+        UPDATE companies_company
+           SET closed_through = (
+                   SELECT (max(c.month) + interval '1 month')::date - 1 FROM ledger_closing AS c
+                    WHERE c.company_id = company
+                      AND NOT EXISTS (SELECT 1 FROM ledger_reopening AS r
+                                       WHERE r.company_id = company AND r.closing_id = c.id)),
+               reported_through = (
+                   SELECT (max(c.month) + interval '1 month')::date - 1 FROM ledger_closing AS c
+                    WHERE c.company_id = company)
+         WHERE id = company;
+    END LOOP;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER closing_append_only BEFORE UPDATE OR DELETE ON ledger_closing
+    FOR EACH ROW EXECUTE FUNCTION ledger_closings_are_append_only();
+CREATE TRIGGER closing_never_emptied BEFORE TRUNCATE ON ledger_closing
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_closings_are_append_only();
+CREATE TRIGGER closing_derives_insert AFTER INSERT ON ledger_closing REFERENCING NEW TABLE AS changed_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
+CREATE TRIGGER closing_derives_delete AFTER DELETE ON ledger_closing REFERENCING OLD TABLE AS changed_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
+
+CREATE TRIGGER reopening_append_only BEFORE UPDATE OR DELETE ON ledger_reopening
+    FOR EACH ROW EXECUTE FUNCTION ledger_closings_are_append_only();
+CREATE TRIGGER reopening_never_emptied BEFORE TRUNCATE ON ledger_reopening
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_closings_are_append_only();
+CREATE TRIGGER reopening_derives_insert AFTER INSERT ON ledger_reopening REFERENCING NEW TABLE AS changed_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
+CREATE TRIGGER reopening_derives_delete AFTER DELETE ON ledger_reopening REFERENCING OLD TABLE AS changed_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
