@@ -258,7 +258,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_scenarios",
         "Scenarios",
-        "What-if scenarios. id is the scenarioId of other tools.",
+        "What-if scenarios. Use id as scenarioId.",
         "GET",
         build_company_path("scenarios"),
         {},

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from companies.models import AuditEntry
 from companies.pages.amount_formats import format_count
@@ -37,8 +36,7 @@ def list_change_facts(removed: Sequence[Stored], added: Sequence[Stored], names:
     facts += [(label, "", format_change(stored, names)) for stored in added[: MAX_SHOWN_CHANGES - len(facts)]]
     count = len(removed) + len(added) - len(facts)
     if count:
-        more = ngettext("{n} more", "{n} more", count).format(n=format_count(count))
-        facts.append((_("plan changes"), "", more))
+        facts.append((_("plan changes"), "", _("{n} more").format(n=format_count(count))))
     return facts
 
 
