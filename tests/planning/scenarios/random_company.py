@@ -21,6 +21,7 @@ planned_bodies = st.fixed_dictionaries(
         "amountValue": amounts.map(str),
         "category": st.none() | numbers,
         "counterparty": st.none() | numbers,
+        "weekendShift": st.sampled_from(["none", "before", "after"]),
         "recurrence": st.none()
         | st.fixed_dictionaries(
             {
