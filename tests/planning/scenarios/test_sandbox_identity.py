@@ -29,7 +29,7 @@ from tests.test_isolation import digest_all_rows
 
 pytestmark = pytest.mark.django_db
 
-EXAMPLES = 6
+EXAMPLES = 5
 PHASES = [Phase.explicit, Phase.reuse, Phase.generate]  # a failure is shown as it was found: shrinking takes minutes
 random_settings = settings(max_examples=EXAMPLES, deadline=None, phases=PHASES, suppress_health_check=list(HealthCheck))
 
