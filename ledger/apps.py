@@ -59,11 +59,11 @@ def register_ledger_hooks() -> None:
     """Functions of upper packages that lower packages of this app run."""
     from ledger import hooks
     from ledger.bank_statements.actions import pending_transactions, reconciliation, statement_undo
-    from ledger.rules.actions import auto_assign
+    from ledger.rules.actions import edited_transactions
     from ledger.subscriptions.actions import subscriptions
 
-    hooks.transaction_created.register(auto_assign.categorize_created_transaction)
-    hooks.transaction_updated.register(auto_assign.categorize_edited_transaction)
+    hooks.transaction_created.register(edited_transactions.categorize_created_transaction)
+    hooks.transaction_updated.register(edited_transactions.categorize_edited_transaction)
     hooks.balances_changed.register(reconciliation.reconcile_changed_accounts)
     hooks.pending_transactions_matched.register(pending_transactions.book_pending_transactions)
     hooks.import_undo_started.register(statement_undo.restore_pending_transactions)

@@ -8,7 +8,7 @@ from planning.invoices import pages as invoice_pages
 from planning.invoices.views import InvoiceViewSet
 from planning.plan.pages import plan
 from planning.plan.views import PlanItemViewSet
-from planning.planned_transactions.pages import occurrences, planned_transactions
+from planning.planned_transactions.pages import occurrences, planned_transactions, proposals
 from planning.planned_transactions.views import PlannedTransactionViewSet
 from planning.scenarios.pages import scenarios
 from planning.scenarios.views import ScenarioViewSet
@@ -24,6 +24,7 @@ urlpatterns = [
     path(f"{COMPANY}/planned_transactions", PlannedTransactionViewSet.as_view({"get": "list", "post": "create"})),
     path(f"{COMPANY}/planned_transactions/due", PlannedTransactionViewSet.as_view({"get": "due"})),
     path(f"{COMPANY}/planned_transactions/matches", PlannedTransactionViewSet.as_view({"post": "matches"})),
+    path(f"{COMPANY}/planned_transactions/proposals", PlannedTransactionViewSet.as_view({"post": "proposals"})),
     path(PLANNED_TRANSACTION, PlannedTransactionViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path(f"{PLANNED_TRANSACTION}/occurrences", PlannedTransactionViewSet.as_view({"get": "occurrences"})),
     path(f"{PLANNED_TRANSACTION}/settle", PlannedTransactionViewSet.as_view({"post": "settle"})),
@@ -51,6 +52,8 @@ urlpatterns = [
         f"{COMPANY}/scenarios/<str:scenario_id>/adopt",
         ScenarioViewSet.as_view({"post": "adopt", "delete": "undo_adoption"}),
     ),
+    path(f"{PAGE}/proposals", proposals.show_payment_proposals, name="planned-proposals"),
+    path(f"{PAGE}/proposals/<uuid:transaction_id>/plan", proposals.plan_payment_page, name="planned-proposal-plan"),
     path(f"{PAGE}/scenarios", scenarios.show_scenarios, name="scenarios"),
     path(f"{PAGE}/scenarios/new", scenarios.create_scenario_page, name="scenario-new"),
     path(f"{SCENARIO_PAGE}", scenarios.show_scenario, name="scenario"),

@@ -97,7 +97,10 @@ EXTRA_OPERATION_FIELDS: dict[tuple[str, str], dict[str, Any]] = {
     ("POST transactions/import", ""): {"onError": "abort", "duplicates": "keep"},
     ("POST subscription_events/import", ""): {"onError": "abort"},
     ("POST categorization_rules/preview", ""): {
-        "rule": {"conditions": {"direction": "in"}, "action": {"categoryId": "categories"}}
+        "rule": {
+            "conditions": {"direction": "in"},
+            "action": {"categoryId": "categories", "splits": [{"categoryId": "categories", "percent": 1}]},
+        }
     },
     ("POST transactions/link_transfer", ""): {"sourceTransactionId": "outgoing", "targetTransactionId": "incoming"},
     ("POST transactions/link_transfer", "sourceCategorizationId"): {"sourceTransactionId": "categorized"},

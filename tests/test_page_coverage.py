@@ -76,6 +76,7 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "planned_transactions/{}": {"GET": "planned-one", "PUT": "planned-edit", "DELETE": "planned-delete"},
     "planned_transactions/due": {"GET": "planned"},
     "planned_transactions/matches": {"POST": "inbox"},
+    "planned_transactions/proposals": {"POST": "planned-proposals"},
     "planned_transactions/{}/occurrences": {"GET": "planned-one"},
     "planned_transactions/{}/settle": {"POST": "occurrence-settle"},
     "planned_transactions/{}/unsettle": {"POST": "occurrence-unsettle"},
@@ -137,6 +138,7 @@ OTHER_OPERATIONS = {("/companies", "GET"): "home", ("/companies", "POST"): "comp
 SHOWN_ON_PAGE = {
     ("accounts/{}/reconciliation", "GET"): "account",
     ("planned_transactions/matches", "POST"): "inbox",
+    ("planned_transactions/proposals", "POST"): "planned-proposals",
     ("categorization_rules/from_transaction", "POST"): "rule-new",
 }
 

@@ -103,6 +103,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "planned_transactions/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
     "planned_transactions/due": {"GET": "planning:read"},
     "planned_transactions/matches": {"POST": "planning:read"},
+    "planned_transactions/proposals": {"POST": "planning:read"},
     "planned_transactions/{}/occurrences": {"GET": "planning:read"},
     "planned_transactions/{}/settle": {"POST": "planning:write"},
     "planned_transactions/{}/unsettle": {"POST": "planning:write"},

@@ -1,6 +1,6 @@
 """Revenue and expense recognition: the service period of an amount and its share of each month."""
 
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
@@ -20,6 +20,13 @@ class DateRule(StrEnum):
     YEAR = "year"
     PREVIOUS_MONTH = "previousMonth"
     NEXT_MONTH = "nextMonth"
+
+
+class PeriodStart(StrEnum):
+    """From when a service period of a number of months runs."""
+
+    PAYMENT = "payment"  # the day of the transaction
+    NEXT_MONTH = "nextMonth"  # the first day of the month after it
 
 
 # Rule -> (offset in months from the period that contains the date, length of the period in months).
@@ -66,6 +73,24 @@ def compute_service_period(
         raise ValueError(f"The rule {rule_type} needs a start and an end.")
     _check_period_order(start, end)
     return start, end
+
+
+def compute_period_of_months(day: date, *, months: int, start: str) -> tuple[date, date]:
+    """Return (first day, last day) of a service period of whole months that begins with or after a payment.
+
+    Args:
+        start: `payment` or `nextMonth`.
+
+    Raises:
+        ValueError: `start` is unknown, or the period is outside the years 1 to 9999.
+
+    >>> [str(each) for each in compute_period_of_months(date(2026, 3, 15), months=12, start="payment")]
+    ['2026-03-15', '2027-03-14']
+    >>> [str(each) for each in compute_period_of_months(date(2026, 3, 15), months=3, start="nextMonth")]
+    ['2026-04-01', '2026-06-30']
+    """
+    first = day if PeriodStart(start) is PeriodStart.PAYMENT else add_months(get_first_day_of_month(day), 1)
+    return first, add_months(first, months) - timedelta(days=1)
 
 
 def spread_amount(amount: Decimal, *, currency: str, start: date, end: date) -> dict[date, Decimal]:

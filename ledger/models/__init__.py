@@ -34,15 +34,19 @@ from ledger.models.rates import Rate, RateLoad
 from ledger.models.recurring_revenue import RecurringBook, RecurringMonth
 from ledger.models.reports import MAX_COMMENTARY_LENGTH, ReportCommentary, ReportLink
 from ledger.models.rules import (
+    MAX_PERCENT,
+    MAX_SERVICE_MONTHS,
     RULE_NOTE_PREFIX,
     TEXT_CONDITIONS,
     BulkOperation,
     CategorizationRule,
     CategorizationRun,
+    CounterpartyFrom,
     Direction,
     DisabledReason,
     Operator,
     RuleAccount,
+    RuleSplit,
     TransactionBefore,
 )
 from ledger.models.saved_views import SavedView
@@ -67,7 +71,9 @@ __all__ = [
     "IMPORTED_FIELDS",
     "MAX_COMMENTARY_LENGTH",
     "MAX_PAYMENT_TERMS",
+    "MAX_PERCENT",
     "MAX_REASON_LENGTH",
+    "MAX_SERVICE_MONTHS",
     "RULE_NOTE_PREFIX",
     "TEXT_CONDITIONS",
     "Account",
@@ -85,6 +91,7 @@ __all__ = [
     "ChangeEntry",
     "Closing",
     "Counterparty",
+    "CounterpartyFrom",
     "CounterpartyInUse",
     "CounterpartyType",
     "DayMovement",
@@ -121,6 +128,7 @@ __all__ = [
     "ReportCommentary",
     "ReportLink",
     "RuleAccount",
+    "RuleSplit",
     "SavedView",
     "Source",
     "SplitExceedsAmount",

@@ -5,19 +5,22 @@ from decimal import Decimal
 from typing import Any, Self
 from uuid import UUID
 
-from django.contrib.postgres.aggregates import ArrayAgg
+from django.contrib.postgres.aggregates import ArrayAgg, JSONBAgg
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models.functions import Cast, JSONObject
 
-from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
-from ledger.calc.recognition import DateRule
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency, parse_id
+from ledger.calc.recognition import DateRule, PeriodStart
 from ledger.models.accounts import Account
 from ledger.models.categories import Category, Counterparty, PlType
 
 DATE_RULE_CHOICES = [(rule.value, rule.value) for rule in DateRule]
 TEXT_CONDITIONS = ("from_to", "description", "text")  # `text` matches either of the others
 MAX_PERCENT = Decimal(100)
+MAX_SERVICE_MONTHS = 360  # 30 years, as for categorizations
+SPLIT_COLUMNS = ("category_id", "pl_type", "percent", "amount")
 
 
 class Operator(models.TextChoices):
@@ -38,6 +41,10 @@ class DisabledReason(models.TextChoices):
     PL_TYPE_LOST = "plTypeLost"  # the category no longer posts to the rule's line
 
 
+class CounterpartyFrom(models.TextChoices):
+    FROM_TO = "fromTo"  # the counterparty that fromTo names
+
+
 def build_text_condition_check(name: str) -> Q:
     """Return the check that a text condition has both an operator and a value, or neither."""
     is_unset = {f"{name}_operator__isnull": True, f"{name}_value__isnull": True}
@@ -53,11 +60,16 @@ class CategorizationRuleQuerySet(CompanyOwnedQuerySet["CategorizationRule"]):
     def enabled(self) -> Self:
         return self.filter(enabled=True)
 
-    def with_account_ids(self, company_id: UUID) -> Self:
-        """Annotate account_ids (None if the rule applies to all accounts) and join the counterparties."""
+    def with_details(self, company_id: UUID) -> Self:
+        """Annotate account_ids (None if the rule applies to all accounts) and split_rows, and join counterparties."""
         own_accounts = RuleAccount.objects.for_company(company_id).filter(rule=OuterRef("id")).order_by().values("rule")
         ids = Subquery(own_accounts.annotate(ids=ArrayAgg("account_id", order_by="account_id")).values("ids"))
-        return self.annotate(account_ids=ids).select_related("counterparty", "given_counterparty")
+        own_splits = RuleSplit.objects.for_company(company_id).filter(rule=OuterRef("id")).order_by().values("rule")
+        columns = {name: Cast(name, models.TextField()) for name in SPLIT_COLUMNS}  # text keeps every decimal
+        splits = own_splits.annotate(rows=JSONBAgg(JSONObject(**columns), order_by="position")).values("rows")
+        return self.annotate(account_ids=ids, split_rows=Subquery(splits)).select_related(
+            "counterparty", "given_counterparty"
+        )
 
 
 class CategorizationRule(CompanyOwned, Audited):
@@ -86,6 +98,11 @@ class CategorizationRule(CompanyOwned, Audited):
     rule_end_date = models.DateField(null=True)
     rule_invoice_date = models.DateField(null=True)
     pass_through_tax_percent = models.DecimalField(max_digits=7, decimal_places=4, null=True)
+    counterparty_from = models.CharField(max_length=10, choices=CounterpartyFrom, null=True)  # noqa: DJ001
+    service_period_months = models.SmallIntegerField(null=True)
+    service_period_start = models.CharField(  # noqa: DJ001
+        max_length=10, choices=[(start.value, start.value) for start in PeriodStart], null=True
+    )
     # Statistics.
     matched_count = models.IntegerField(default=0)
     last_matched_time = models.DateTimeField(null=True)
@@ -129,6 +146,22 @@ class CategorizationRule(CompanyOwned, Audited):
             ),
             models.CheckConstraint(
                 condition=Q(disabled_reason__in=DisabledReason.values), name="rule_disabled_reason_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(counterparty_from__isnull=True)
+                | Q(counterparty_from__in=CounterpartyFrom.values, given_counterparty__isnull=True),
+                name="rule_counterparty_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(service_period_months__isnull=True, service_period_start__isnull=True)
+                | Q(
+                    service_period_months__gte=1,
+                    service_period_months__lte=MAX_SERVICE_MONTHS,
+                    service_period_start__isnull=False,
+                    service_period_start__in=[start.value for start in PeriodStart],
+                    date_rule=DateRule.TRANSACTION_DATE.value,
+                ),
+                name="rule_service_period_whole",
             ),
             models.CheckConstraint(
                 condition=Q(enabled=False) | Q(category__isnull=False, disabled_reason__isnull=True),
@@ -175,14 +208,36 @@ class CategorizationRule(CompanyOwned, Audited):
         }
 
     @property
+    def service_period(self) -> dict[str, Any] | None:
+        if self.service_period_months is None:
+            return None
+        return {"months": self.service_period_months, "start": self.service_period_start}
+
+    @property
+    def splits(self) -> list[dict[str, Any]]:
+        """Its splits in order, as ``with_details`` annotates them."""
+        return [
+            {
+                "category_id": parse_id(row["category_id"] or ""),
+                "pl_type": row["pl_type"],
+                "percent": Decimal(row["percent"]) if row["percent"] else None,
+                "amount_value": Decimal(row["amount"]) if row["amount"] else None,
+            }
+            for row in getattr(self, "split_rows", None) or []
+        ]
+
+    @property
     def action(self) -> dict[str, Any]:
         counterparty = self.given_counterparty
         return {
             "category_id": self.category_id,
             "pl_type": self.pl_type,
             "counterparty": {"type": counterparty.type, "id": counterparty.id} if counterparty else None,
+            "counterparty_from": self.counterparty_from,
             "using_date_rule": self.using_date_rule,
+            "service_period": self.service_period,
             "pass_through_tax_percent": self.pass_through_tax_percent,
+            "splits": self.splits,
         }
 
 
@@ -203,6 +258,38 @@ class RuleAccount(CompanyOwned):
 
     def __str__(self) -> str:
         return f"{self.rule_id} on {self.account_id}"
+
+
+class RuleSplit(CompanyOwned):
+    """A share of the amount that a rule assigns to another category than its own."""
+
+    rule = CompanyForeignKey(CategorizationRule, when_deleted="cascade")
+    position = models.SmallIntegerField()
+    category = CompanyForeignKey(Category, null=True)  # null if it was deleted
+    pl_type = models.CharField(max_length=10, choices=PlType)
+    percent = models.DecimalField(max_digits=7, decimal_places=4, null=True)
+    amount = models.DecimalField(max_digits=19, decimal_places=4, null=True)  # without sign
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["company", "rule", "position"], name="rule_split_once"),
+            models.CheckConstraint(condition=Q(pl_type__in=PlType.values), name="rule_split_pl_type_known"),
+            models.CheckConstraint(
+                condition=Q(percent__isnull=True, amount__isnull=False, amount__gt=0)
+                | Q(amount__isnull=True, percent__isnull=False, percent__gt=0, percent__lte=MAX_PERCENT),
+                name="rule_split_one_share",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["company", "category"], condition=Q(category__isnull=False), name="rule_split_by_category"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.percent or self.amount} of {self.rule_id}"
 
 
 class BulkOperation(models.TextChoices):

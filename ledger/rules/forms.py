@@ -1,28 +1,34 @@
 """The form of a rule: typed values as a request body, and a stored rule as form values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from companies.errors import ValidationFailed
 from companies.pages.amount_formats import format_amount_for_input
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
-from ledger.calc.recognition import DateRule
-from ledger.models import CategorizationRule, DisabledReason, Operator, Transaction
+from ledger.calc.recognition import DateRule, PeriodStart
+from ledger.categorization.pages.split_rows import parse_percentage
+from ledger.models import CategorizationRule, CounterpartyFrom, DisabledReason, Operator, Transaction
 from ledger.money.amounts import normalize_typed_amount
 from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.suggestions import NothingToLearn, build_text_condition
+from ledger.rules.serializers import MAX_SPLITS
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, parse_category_choice
 
 TEXT_CONDITION_FIELDS = {"fromTo": "from_to", "description": "description", "text": "text"}
 FACT_FIELDS = ("direction", "minAmount", "maxAmount", "currency")
 AMOUNT_FIELDS = {"minAmount", "maxAmount"}
-OTHER_FIELDS = ("name", "counterparty", "category", "given", "dateRule", "ruleStart", "ruleEnd", "tax")
+OTHER_FIELDS = (
+    *("name", "counterparty", "category", "given", "dateRule", "ruleStart", "ruleEnd"),
+    *("serviceMonths", "serviceStart", "tax"),
+)
+SPARE_SPLIT_ROWS = 2  # empty rows of the form
 FORM_FIELDS = (
     *OTHER_FIELDS,
     *FACT_FIELDS,
@@ -41,6 +47,18 @@ RULE_FORM_FIELDS = {  # where the form shows what is wrong with a field of the b
     "action/usingDateRule/startDate": "ruleStart",
     "action/usingDateRule/endDate": "ruleEnd",
     "action/passThroughTaxPercent": "tax",
+    "action/counterpartyFrom": "counterpartyFrom",
+    "action/servicePeriod": "serviceMonths",
+    "action/servicePeriod/start": "serviceStart",
+    **{
+        f"action/splits/{position}{part}": name.format(position + 1)
+        for position in range(MAX_SPLITS)
+        for part, name in (("", "splitShare-{}"), ("/categoryId", "splitCategory-{}"), ("/plType", "splitCategory-{}"))
+    },
+}
+PERIOD_START_LABELS: dict[PeriodStart, Any] = {
+    PeriodStart.PAYMENT: gettext_lazy("From payment"),
+    PeriodStart.NEXT_MONTH: gettext_lazy("From the month after payment"),
 }
 DISABLED_REASON_LABELS: dict[DisabledReason, Any] = {
     DisabledReason.CATEGORY_DELETED: gettext_lazy("Its category was deleted."),
@@ -63,6 +81,8 @@ def build_rule_body(page: CompanyPage, values: Mapping[str, Any], rule: Categori
     """
     if rule:
         values = {**values, **get_hidden_values(page, rule)}
+    elif not page.has_permission(Permission.COUNTERPARTIES_WRITE):
+        values = {**values, "counterpartyFrom": False}
     conditions: dict[str, Any] = {
         name: {"operator": values[f"{name}Operator"] or Operator.CONTAINS.value, "value": values[f"{name}Value"]}
         for name in TEXT_CONDITION_FIELDS
@@ -88,6 +108,9 @@ def build_rule_body(page: CompanyPage, values: Mapping[str, Any], rule: Categori
             **{name: day for name, day in days.items() if day},
         },
         "passThroughTaxPercent": parse_tax_percentage(values["tax"]),
+        "counterpartyFrom": CounterpartyFrom.FROM_TO.value if values["counterpartyFrom"] else None,
+        "servicePeriod": build_service_period_body(values),
+        "splits": build_splits_body(values),
     }
     if name := values["given"]:
         action["counterparty"] = {"id": resolve_rule_counterparty(page, name, rule, pointer="#/action/counterparty")}
@@ -99,6 +122,8 @@ def get_hidden_values(page: CompanyPage, rule: CategorizationRule) -> dict[str, 
     stored_values, hidden_values = build_rule_form_values(rule), {}
     if not page.has_permission(Permission.COUNTERPARTIES_READ):
         hidden_values = {"counterparty": stored_values["counterparty"], "given": stored_values["given"]}
+    if not page.has_permission(Permission.COUNTERPARTIES_WRITE):
+        hidden_values["counterpartyFrom"] = stored_values["counterpartyFrom"]
     return (
         hidden_values
         if page.has_permission(Permission.ACCOUNTS_READ)
@@ -121,9 +146,85 @@ def parse_tax_percentage(text: str) -> float | None:
         raise ValidationFailed([("#/action/passThroughTaxPercent", "invalid_value", _("Must be a number."))]) from None
 
 
+def build_service_period_body(values: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the service period of the body; None without a number of months."""
+    months = values["serviceMonths"]
+    if not months:
+        return None
+    return {
+        "months": int(months) if months.isascii() and months.isdigit() else months,
+        "start": values["serviceStart"] or PeriodStart.PAYMENT.value,
+    }
+
+
+def build_splits_body(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the splits of the body: a share such as 40 % is a percentage, another one an amount.
+
+    Raises ValidationFailed.
+    """
+    splits: list[dict[str, Any]] = []
+    for row in list_split_rows(values):
+        if not (row["category"] or row["share"]):
+            continue
+        category_id, pl_type = parse_category_choice(row["category"])
+        pointer = f"#/action/splits/{len(splits)}"
+        if not category_id:
+            raise ValidationFailed([(f"{pointer}/categoryId", "required", _("Choose a category."))])
+        percent = parse_percentage(row["share"], pointer=f"{pointer}/percent")
+        amount = None
+        if percent is None and row["share"]:
+            amount = normalize_typed_amount(row["share"], currency=values["currency"], pointer=f"{pointer}/amountValue")
+        splits.append(
+            {
+                "categoryId": category_id,
+                "plType": pl_type,
+                "percent": None if percent is None else float(percent),
+                "amountValue": amount,
+            }
+        )
+    return splits
+
+
+def read_split_rows(posted: Mapping[str, str]) -> dict[str, str]:
+    """Return the posted split rows, the empty ones left out, numbered from 1 as the body's splits are."""
+    rows = [
+        (posted.get(f"splitCategory-{number}", "").strip(), posted.get(f"splitShare-{number}", "").strip())
+        for number in range(1, MAX_SPLITS + 1)
+    ]
+    return build_split_values([row for row in rows if any(row)])
+
+
+def build_split_values(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return form values of pairs (category, share)."""
+    values: dict[str, str] = {}
+    for number, (category, share) in enumerate(rows, 1):
+        values |= {f"splitCategory-{number}": category, f"splitShare-{number}": share}
+    return values
+
+
+def list_split_rows(values: Mapping[str, Any], *, spare: int = 0) -> list[dict[str, str]]:
+    """Return the split rows of form values with the names of their fields, and some empty ones."""
+    filled_count = sum(name.startswith("splitCategory-") for name in values)
+    return [
+        {
+            "category_field": f"splitCategory-{number}",
+            "share_field": f"splitShare-{number}",
+            "category": values.get(f"splitCategory-{number}", ""),
+            "share": values.get(f"splitShare-{number}", ""),
+        }
+        for number in range(1, min(filled_count + spare, MAX_SPLITS) + 1)
+    ]
+
+
 def build_rule_form_values(rule: CategorizationRule | None) -> dict[str, Any]:
     """Return the form values of a rule; a new one is enabled."""
-    empty: dict[str, Any] = {**dict.fromkeys(FORM_FIELDS, ""), "accounts": [], "enabled": True}
+    empty: dict[str, Any] = {
+        **dict.fromkeys(FORM_FIELDS, ""),
+        "accounts": [],
+        "enabled": True,
+        "counterpartyFrom": False,
+        "serviceStart": PeriodStart.PAYMENT.value,
+    }
     if rule is None:
         return empty
     texts = {
@@ -149,8 +250,25 @@ def build_rule_form_values(rule: CategorizationRule | None) -> dict[str, Any]:
             "ruleStart": rule.rule_start_date.isoformat() if rule.rule_start_date else "",
             "ruleEnd": rule.rule_end_date.isoformat() if rule.rule_end_date else "",
             "tax": format_decimal(rule.pass_through_tax_percent),
+            "counterpartyFrom": rule.counterparty_from is not None,
+            "serviceMonths": str(rule.service_period_months or ""),
+            "serviceStart": rule.service_period_start or PeriodStart.PAYMENT.value,
+            **build_split_values(
+                (
+                    format_line_choice(split["category_id"], split["pl_type"]) if split["category_id"] else "",
+                    format_share(split),
+                )
+                for split in rule.splits
+            ),
         }
     )
+
+
+def format_share(split: Mapping[str, Any]) -> str:
+    """Return the share of a split as it is typed: 40 % or 12.50."""
+    if split["percent"] is not None:
+        return _("{percent} %").format(percent=format_amount_for_input(format_decimal(split["percent"])))
+    return format_amount_for_input(format_decimal(split["amount_value"]))
 
 
 def format_decimal(value: Any) -> str:
@@ -217,5 +335,28 @@ def describe_rule(rule: CategorizationRule, names: LedgerNames) -> dict[str, str
         )
         if rule.pass_through_tax_percent
         else "",
+        "splits": ", ".join(describe_split(split, names) for split in rule.splits),
+        "period": describe_service_period(rule),
+        "counterparty": _("counterparty from From / to") if rule.counterparty_from else "",
         "reason": str(DISABLED_REASON_LABELS[DisabledReason(rule.disabled_reason)]) if rule.disabled_reason else "",
     }
+
+
+def describe_split(split: Mapping[str, Any], names: LedgerNames) -> str:
+    """Describe a split: 40 % Hosting."""
+    category = names.get_category_name(split["category_id"]) if split["category_id"] else _("no category")
+    return _("{share} to {category}").format(share=format_share(split), category=category)
+
+
+def describe_service_period(rule: CategorizationRule) -> str:
+    """Describe the service period: 12 months from payment; empty if there is none."""
+    months = rule.service_period_months
+    if months is None:
+        return ""
+    if rule.service_period_start == PeriodStart.NEXT_MONTH:
+        text = ngettext(
+            "{count} month from the month after payment", "{count} months from the month after payment", months
+        )
+    else:
+        text = ngettext("{count} month from payment", "{count} months from payment", months)
+    return text.format(count=months)

@@ -12,8 +12,9 @@ from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, MapSerializer, StrictModelSerializer, StrictSerializer
 from companies.models import Currency
 from companies.names import BLANK_NAME_CODE
+from ledger.calc.recognition import DateRule, PeriodStart
 from ledger.categorization.serializers.categorizations import to_recognition_rule
-from ledger.models import CategorizationRule, Direction, Operator, PlType
+from ledger.models import MAX_SERVICE_MONTHS, CategorizationRule, CounterpartyFrom, Direction, Operator, PlType
 from ledger.money.amounts import parse_amount_bound
 from ledger.money.calc.money import InvalidAmount
 from ledger.money.fields import AMOUNT, AmountField, CurrencyField
@@ -26,6 +27,7 @@ MAX_VALUE_LENGTH = 200
 MAX_ACCOUNTS = 200
 MAX_SAMPLE = 100
 MAX_PROPOSAL_TRANSACTIONS = 1000
+MAX_SPLITS = 20
 
 
 class Condition(StrictSerializer):
@@ -95,15 +97,75 @@ class Conditions(StrictSerializer):
     )
 
 
+class RuleServicePeriod(StrictSerializer):
+    """A service period of whole months, counted from each transaction."""
+
+    months = fields.IntegerField(min_value=1, max_value=MAX_SERVICE_MONTHS, help_text="Number of months.")
+    start = fields.ChoiceField(
+        choices=[(start.value, start.value) for start in PeriodStart],
+        help_text="First day: `payment` is the transaction's date, `nextMonth` the first day of the month after it.",
+    )
+
+
+class RuleSplitSerializer(StrictSerializer):
+    """A share of the amount for another category. Send either `percent` or `amountValue`."""
+
+    category_id = fields.IdField(allow_null=True, help_text="Category; null if deleted, which disables the rule.")
+    pl_type = fields.ChoiceField(
+        choices=PlType.choices, required=False, allow_null=True, help_text="Required if the category has several."
+    )
+    percent = fields.NumberField(
+        minimum=Decimal(0),
+        maximum=Decimal(100),
+        required=False,
+        allow_null=True,
+        help_text="Share of the whole amount in percent, more than 0; null for a fixed amount.",
+    )
+    amount_value = BoundField(
+        required=False,
+        allow_null=True,
+        help_text="Fixed amount without sign, in the transaction's currency; null for a percentage.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        percent, amount = attrs.get("percent"), attrs.get("amount_value")
+        if percent is None and amount is None:
+            raise serializers.ValidationError({"percent": _("Enter a percentage or an amount.")}, code="required")
+        if percent is not None and amount is not None:
+            raise serializers.ValidationError(
+                {"amountValue": _("Enter either a percentage or an amount.")}, code="contradicting_fields"
+            )
+        return attrs
+
+
+class Splits(fields.ListField):
+    child = RuleSplitSerializer()
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MAX_SPLITS, **kwargs)
+
+
 class Action(StrictSerializer):
-    """The categorization that the rule assigns to the whole amount."""
+    """The categorization that the rule assigns to the amount, or to what `splits` leave of it."""
 
     category_id = fields.IdField(allow_null=True, help_text="Category; null if deleted, which disables the rule.")
     pl_type = fields.ChoiceField(
         choices=PlType.choices, required=False, allow_null=True, help_text="Required if the category has several."
     )
     counterparty = CounterpartyRef(required=False, allow_null=True)
+    counterparty_from = fields.ChoiceField(
+        choices=CounterpartyFrom.choices,
+        required=False,
+        allow_null=True,
+        help_text="`fromTo` assigns the counterparty that the transaction's fromTo names, and creates it if it is new; "
+        "null for none. Setting it needs `counterparties:write`.",
+    )
     using_date_rule = DateRuleSerializer(required=False, allow_null=True)
+    service_period = RuleServicePeriod(
+        required=False,
+        allow_null=True,
+        help_text="Service period in which the amount is recognized, instead of usingDateRule; null for none.",
+    )
     pass_through_tax_percent = fields.NumberField(
         minimum=Decimal(0),
         maximum=Decimal(100),
@@ -111,10 +173,26 @@ class Action(StrictSerializer):
         allow_null=True,
         help_text="Pass-through tax rate in percent, such as 19.",
     )
+    splits = Splits(
+        required=False,
+        allow_null=True,
+        help_text="Shares of the amount for other categories; categoryId gets the remainder. Percentages add up to "
+        "100 at most. A transaction with less than the fixed amounts is not categorized.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """In the words of the acts."""
         counterparty = attrs.get("counterparty")
+        if counterparty and attrs.get("counterparty_from"):
+            raise serializers.ValidationError(
+                {"counterpartyFrom": _("Choose a counterparty, or take it from the transaction.")},
+                code="contradicting_fields",
+            )
+        date_rule = attrs.get("using_date_rule")
+        if attrs.get("service_period") and date_rule and date_rule["type"] != DateRule.TRANSACTION_DATE:
+            raise serializers.ValidationError(
+                {"servicePeriod": _("Choose a period, or a number of months.")}, code="contradicting_fields"
+            )
         return attrs | {
             "rule": to_recognition_rule(attrs.get("using_date_rule")),
             "counterparty": (counterparty["id"], counterparty.get("type")) if counterparty else None,
@@ -178,7 +256,7 @@ class RuleCount(StrictSerializer):
 class Sampled(StrictSerializer):
     transaction_id = fields.IdField()
     rule_id = fields.IdField(allow_null=True)
-    category_id = fields.IdField()
+    category_id = fields.IdField(help_text="Category of its first categorization.")
 
 
 class Preview(StrictSerializer):

@@ -51,17 +51,17 @@ class RuleViewSet(CompanyViewSet):
     def list(self, request: Request, company_id: str) -> Response:
         """List all rules in the order they are tried. The first match wins."""
         self.allow_parameters()
-        rows = (
-            CategorizationRule.objects.for_company(self.company.id).with_account_ids(self.company.id).in_display_order()
-        )
+        rows = CategorizationRule.objects.for_company(self.company.id).with_details(self.company.id).in_display_order()
         return Response(serializers.RuleSerializer(rows, many=True).data)
 
     @extend_schema(request=serializers.RuleSerializer, responses={201: serializers.RuleSerializer})
     def create(self, request: Request, company_id: str) -> Response:
         """Create a rule, last in order unless `order` is set. It categorizes new transactions; use `apply` for existing
         ones."""
+        values = self.parse_body(serializers.RuleSerializer)
+        self.check_counterparty_permission(values)
         rule = categorization_rules.create_categorization_rule(
-            company=self.company, context=self.audit_context, values=self.parse_body(serializers.RuleSerializer)
+            company=self.company, context=self.audit_context, values=values
         )
         location = f"/companies/{self.company.id}/categorization_rules/{rule.id}"
         return self.respond_with_one(rule, serializers.RuleSerializer, status=201, location=location)
@@ -69,7 +69,7 @@ class RuleViewSet(CompanyViewSet):
     @extend_schema(responses=serializers.RuleSerializer)
     def retrieve(self, request: Request, company_id: str, rule_id: str) -> Response:
         """Get a rule. A rule is disabled if its category, P&L line or account was deleted; see `disabledReason`."""
-        rows = CategorizationRule.objects.with_account_ids(self.company.id)
+        rows = CategorizationRule.objects.with_details(self.company.id)
         return self.respond_with_one(self.get_row(rows, rule_id), serializers.RuleSerializer)
 
     @extend_schema(request=serializers.RuleSerializer(partial=True), responses=serializers.RuleSerializer)
@@ -110,6 +110,7 @@ class RuleViewSet(CompanyViewSet):
         compiled_rules = load_compiled_rules(self.company)
         if rule_values is not None:
             compiled_rules = build_compiled_rules(
+                self.company,
                 [
                     categorization_rules.build_unsaved_rule(
                         company=self.company, context=self.audit_context, values=rule_values, pointer="#/rule"
@@ -155,7 +156,15 @@ class RuleViewSet(CompanyViewSet):
         """Return the complete body of an update: the stored rule with the fields that were sent."""
         body = self.request.data
         data = {**serializers.RuleSerializer(rule).data, **body} if isinstance(body, Mapping) else body
-        return self.parse_body(serializers.RuleSerializer, data=data)
+        values = self.parse_body(serializers.RuleSerializer, data=data)
+        if rule.counterparty_from is None:
+            self.check_counterparty_permission(values)
+        return values
+
+    def check_counterparty_permission(self, values: dict[str, Any]) -> None:
+        """Raise PermissionMissing if a rule shall create counterparties and the caller must not."""
+        if values["action"].get("counterparty_from"):
+            self.require_permission(Permission.COUNTERPARTIES_WRITE)
 
 
 class ProposalViewSet(CompanyViewSet):

@@ -15,12 +15,17 @@ from typing import Literal, TypedDict
 from ledger.calc.months import MONTHS_PER_YEAR, count_days_in_month, get_first_day_of_month
 
 Frequency = Literal["day", "week", "month", "year"]
+WeekendShift = Literal["none", "before", "after"]
 
 OVERDUE_PERIOD = dt.timedelta(days=60)  # how long an unpaid occurrence stays expected
 
 _DAYS = {"day": 1, "week": 7}
 _MONTHS = {"month": 1, "year": MONTHS_PER_YEAR}
 _LONGEST_MONTH = 31
+# Days by which an occurrence moves, from Saturday and from Sunday.
+_WEEKEND_DAYS = {"before": (-1, -2), "after": (2, 1)}
+_SATURDAY = 5
+MAX_WEEKEND_DAYS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,8 @@ class RecurrenceRule:
 
     In months and years, a day that the month lacks becomes its last day (31 January, 28 February, 31 March; 29
     February, 28 February). With `last_day_of_month` each occurrence is on the last day of its month, the first
-    one too. `end_date` is included. `count` counts occurrences, skipped ones included.
+    one too. `end_date` is included. `count` counts occurrences, skipped ones included. `weekend_shift` moves the day
+    on which an occurrence of a weekend is expected, but not its original date.
 
     Raises:
         ValueError: the values do not fit together.
@@ -41,6 +47,7 @@ class RecurrenceRule:
     last_day_of_month: bool = False
     end_date: dt.date | None = None
     count: int | None = None
+    weekend_shift: WeekendShift = "none"
 
     def __post_init__(self) -> None:
         """Check frequency, interval, count and last day of month."""
@@ -50,6 +57,10 @@ class RecurrenceRule:
             raise ValueError("An interval and a count start at 1.")
         if self.last_day_of_month and self.frequency not in _MONTHS:
             raise ValueError("Only months and years have a last day of the month.")
+
+    def get_expected_day(self, original_date: dt.date) -> dt.date:
+        """Return the day on which the occurrence of an original date is expected."""
+        return shift_weekend(original_date, self.weekend_shift)
 
 
 class OccurrencePatch(TypedDict, total=False):
@@ -129,6 +140,47 @@ def occurrences(rule: RecurrenceRule, *, window_start: dt.date, window_end: dt.d
     return _by_months(rule, _MONTHS[rule.frequency] * rule.interval, window_start, window_end)
 
 
+def shift_weekend(day: dt.date, weekend_shift: WeekendShift) -> dt.date:
+    """Return Friday before or Monday after a weekend; other days as they are.
+
+    >>> [shift_weekend(dt.date(2026, 8, 1), shift).isoformat() for shift in ("none", "before", "after")]
+    ['2026-08-01', '2026-07-31', '2026-08-03']
+    """
+    weekday = day.weekday()
+    if weekend_shift == "none" or weekday < _SATURDAY:
+        return day
+    return day + dt.timedelta(days=_WEEKEND_DAYS[weekend_shift][weekday - _SATURDAY])
+
+
+def widen_by_weekend(start: dt.date, end: dt.date) -> tuple[dt.date, dt.date]:
+    """Return the first and the last original date that can be expected in [start, end]."""
+    first, last = start.toordinal() - MAX_WEEKEND_DAYS, end.toordinal() + MAX_WEEKEND_DAYS
+    return (
+        dt.date.fromordinal(max(first, dt.date.min.toordinal())),
+        dt.date.fromordinal(min(last, dt.date.max.toordinal())),
+    )
+
+
+def list_expected_days(
+    rule: RecurrenceRule, *, window_start: dt.date, window_end: dt.date
+) -> list[tuple[dt.date, dt.date]]:
+    """Return (expected day, original date) of what a rule expects in [window_start, window_end], in order.
+
+    >>> rule = RecurrenceRule(start=dt.date(2026, 8, 1), frequency="month", weekend_shift="after")
+    >>> found = list_expected_days(rule, window_start=dt.date(2026, 8, 1), window_end=dt.date(2026, 9, 1))
+    >>> [(day.isoformat(), original.isoformat()) for day, original in found]
+    [('2026-08-03', '2026-08-01'), ('2026-09-01', '2026-09-01')]
+    """
+    if rule.weekend_shift == "none":
+        return [(day, day) for day in occurrences(rule, window_start=window_start, window_end=window_end)]
+    first, last = widen_by_weekend(window_start, window_end)
+    return [
+        (day, original)
+        for original in occurrences(rule, window_start=first, window_end=last)
+        if window_start <= (day := rule.get_expected_day(original)) <= window_end
+    ]
+
+
 def is_occurrence(rule: RecurrenceRule, day: dt.date) -> bool:
     """Return whether a rule generates a day.
 
@@ -152,12 +204,14 @@ def expand_occurrences(
     >>> [(occurrence.original_date.isoformat(), occurrence.date.isoformat()) for occurrence in found]
     [('2024-01-31', '2024-02-01'), ('2024-02-29', '2024-02-29')]
     """
-    dates = occurrences(rule, window_start=window_start, window_end=window_end)
+    expected_days = list_expected_days(rule, window_start=window_start, window_end=window_end)
     if not overrides:
-        return [Occurrence(day, day, _UNCHANGED) for day in dates]
-    occurrences_in_window = [Occurrence(day, day, _UNCHANGED) for day in dates if day not in overrides]
+        return [Occurrence(original, day, _UNCHANGED) for day, original in expected_days]
+    occurrences_in_window = [
+        Occurrence(original, day, _UNCHANGED) for day, original in expected_days if original not in overrides
+    ]
     for original, patch in overrides.items():
-        day = patch.get("date") or original
+        day = patch.get("date") or rule.get_expected_day(original)
         if window_start <= day <= window_end and is_occurrence(rule, original):
             occurrences_in_window.append(Occurrence(original, day, patch))
     occurrences_in_window.sort(key=attrgetter("date", "original_date"))

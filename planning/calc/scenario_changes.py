@@ -168,9 +168,11 @@ def shift_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
     overrides = dict(state.overrides)
     for day, patch in iter_occurring(state):
         if change.includes(day) and day not in state.settled_days:
-            overrides[day] = {**patch, "date": shift_day(patch.get("date") or state.expected_date or day, change.days)}
+            expected_day = patch.get("date") or state.expected_date or state.rule.get_expected_day(day)
+            overrides[day] = {**patch, "date": shift_day(expected_day, change.days)}
     for day in list_plain_days(state, limit_to_reach(window, change, state.rule)):
-        overrides[day] = {"date": shift_day(state.expected_date or day, change.days)}
+        expected_day = state.expected_date or state.rule.get_expected_day(day)
+        overrides[day] = {"date": shift_day(expected_day, change.days)}
     return replace(state, overrides=overrides)
 
 

@@ -17,7 +17,7 @@ from uuid import UUID
 from companies.models import Company
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT
-from planning.calc.recurrence import OVERDUE_PERIOD, RecurrenceRule, is_overdue, occurrences
+from planning.calc.recurrence import OVERDUE_PERIOD, RecurrenceRule, is_overdue, list_expected_days
 from planning.forecast.queries import Expectations, find_expectations_in_window, find_transit_account_ids
 from planning.scenarios.queries import LoadedScenario
 
@@ -153,7 +153,7 @@ def sum_expected_cash(
             amount, count = schedules.get(key, (ZERO, 0))
             schedules[key] = (amount + planned.amount, count + 1)
     for (rule, currency, _), (amount, count) in schedules.items():
-        for day in occurrences(rule, window_start=start, window_end=end):
+        for day, _ in list_expected_days(rule, window_start=start, window_end=end):
             expected_cash.add_occurrences(day, currency, amount, count=count)
     for flow in flows:
         if accounts is not None and flow.account_id not in accounts:

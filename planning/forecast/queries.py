@@ -22,7 +22,7 @@ from planning.calc.planned_totals import (
     compute_amounts_by_account,
     compute_settled_amounts,
 )
-from planning.calc.recurrence import expand_occurrences, occurrences
+from planning.calc.recurrence import expand_occurrences, list_expected_days
 from planning.calc.scenario_plan import PlanItemState
 from planning.models import SettledBy
 from planning.plan.item_states import build_plan_amount
@@ -82,8 +82,9 @@ def iter_open_flows(
     """
     unchanged_rules, flows = find_expectations_in_window(company, window_start, window_end, today=today, rates=rates)
     for planned in unchanged_rules:
-        for day in occurrences(planned.recurrence_rule(), window_start=window_start, window_end=window_end):
-            yield PlannedFlow(day, planned.amount, planned.currency, planned.account_id, planned.id, day)
+        rule = planned.recurrence_rule()
+        for day, original_date in list_expected_days(rule, window_start=window_start, window_end=window_end):
+            yield PlannedFlow(day, planned.amount, planned.currency, planned.account_id, planned.id, original_date)
     yield from flows
 
 

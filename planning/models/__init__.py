@@ -12,6 +12,7 @@ from planning.models.planned_transactions import (
     PlannedSource,
     PlannedTransaction,
     SettledBy,
+    WeekendShift,
     attach_overrides,
     build_patch,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Scenario",
     "SettledBy",
     "Settlement",
+    "WeekendShift",
     "attach_overrides",
     "build_patch",
 ]

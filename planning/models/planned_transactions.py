@@ -21,7 +21,7 @@ from companies.models import (
 from ledger.calc.recognition import DateRule
 from ledger.models import MAX_PAYMENT_TERMS, Account, Category, Counterparty, CounterpartyType
 from planning.calc.expected_dates import ExpectedDate, InvoiceDates
-from planning.calc.recurrence import OccurrencePatch, RecurrenceRule
+from planning.calc.recurrence import OccurrencePatch, RecurrenceRule, widen_by_weekend
 
 MAX_INTERVAL = 1000  # the API's limit
 DATE_RULE_CHOICES = [(rule.value, rule.value) for rule in DateRule]
@@ -45,6 +45,14 @@ MONTHLY_FREQUENCIES = (Frequency.MONTH, Frequency.YEAR)
 class SettledBy(models.TextChoices):
     TRANSACTION = "transaction"  # one transaction settles one occurrence
     CATEGORY = "category"  # an occurrence is a month's total, settled by all bookings in its category
+
+
+class WeekendShift(models.TextChoices):
+    """On which day an occurrence of a weekend is expected."""
+
+    NONE = "none"
+    BEFORE = "before"  # the Friday before
+    AFTER = "after"  # the Monday after
 
 
 # A receivable or payable, paid or not.
@@ -76,6 +84,7 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
     def overlapping(self, company_id: UUID, start: dt.date, end: dt.date) -> Self:
         """Those that can have an occurrence in [start, end], moved ones included."""
         # The company is a value: in an OR, the planner does not pass the outer query's condition to the subquery.
+        start, end = widen_by_weekend(start, end)
         moved_in = PlannedOverride.objects.for_company(company_id).filter(date__range=(start, end)).values("planned_id")
         goes_on = Q(frequency__isnull=False) & (Q(end_date=None) | Q(end_date__gte=start))
         # lastDayOfMonth moves an occurrence up to 30 days after startDate, never before it: the start is a safe bound.
@@ -103,6 +112,7 @@ class PlannedTransaction(CompanyOwned, Audited):
     frequency = models.CharField(max_length=5, choices=Frequency, null=True)  # noqa: DJ001 - null is once
     interval = models.SmallIntegerField(default=1)
     last_day_of_month = models.BooleanField(default=False)
+    weekend_shift = models.CharField(max_length=6, choices=WeekendShift, default=WeekendShift.NONE.value)
     end_date = models.DateField(null=True)  # included; no end date and no count: no end
     end_count = models.IntegerField(null=True)
     source = models.CharField(max_length=10, choices=PlannedSource)
@@ -158,6 +168,9 @@ class PlannedTransaction(CompanyOwned, Audited):
                 condition=Q(interval__gte=1, interval__lte=MAX_INTERVAL), name="planned_interval_in_range"
             ),
             models.CheckConstraint(condition=Q(end_count__gte=1), name="planned_count_positive"),
+            models.CheckConstraint(
+                condition=Q(weekend_shift__in=WeekendShift.values), name="planned_weekend_shift_known"
+            ),
             models.CheckConstraint(
                 condition=Q(payment_terms__gte=0, payment_terms__lte=MAX_PAYMENT_TERMS), name="planned_terms_in_range"
             ),
@@ -257,7 +270,7 @@ class PlannedTransaction(CompanyOwned, Audited):
         }
 
     def recurrence_rule(self) -> RecurrenceRule:
-        """Return its recurrence for calculations."""
+        """Return its recurrence for calculations. A planned total stands for a month, which a weekend does not move."""
         return RecurrenceRule(
             start=self.start_date,
             frequency=self.frequency,  # type: ignore[arg-type]
@@ -265,6 +278,7 @@ class PlannedTransaction(CompanyOwned, Audited):
             last_day_of_month=self.last_day_of_month,
             end_date=self.end_date,
             count=self.end_count,
+            weekend_shift="none" if self.is_total else self.weekend_shift,  # type: ignore[arg-type]
         )
 
 

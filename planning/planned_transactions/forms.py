@@ -39,6 +39,7 @@ ADVANCED_FIELDS = (
     "paymentTerms",
 )  # initially collapsed
 DEFAULT_VALUES = {
+    "weekendShift": "none",
     "direction": "out",
     "interval": "1",
     "endType": "never",
@@ -83,6 +84,7 @@ def build_planned_form(planned: PlannedTransaction) -> BoundForm:
             **split_signed_amount(body["amountValue"]),
             "autoSettle": body["autoSettle"],
             "settledBy": body["settledBy"],
+            "weekendShift": body["weekendShift"],
             "paymentTerms": "" if body["paymentTerms"] is None else body["paymentTerms"],
             "frequency": recurrence.get("frequency", ""),
             "interval": recurrence.get("interval", 1),
@@ -106,7 +108,8 @@ def parse_planned_form(page: CompanyPage, *, planned: PlannedTransaction | None,
     values |= {name: posted[name].strip() for name in ADVANCED_FIELDS if name in posted}
     values |= {name: name in posted for name in ("lastDayOfMonth", "autoSettle")}
     stored = PlannedTransactionSerializer(planned).data if planned else {"accountId": None}
-    values["settledBy"] = posted.get("settledBy") or stored.get("settledBy", DEFAULT_VALUES["settledBy"])
+    for name in ("settledBy", "weekendShift"):
+        values[name] = posted.get(name) or stored.get(name, DEFAULT_VALUES[name])
     sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
     if values["amountCurrency"]:
         sent["amountCurrency"] = values["amountCurrency"]
@@ -123,6 +126,7 @@ def parse_planned_form(page: CompanyPage, *, planned: PlannedTransaction | None,
         "recurrence": build_recurrence_body(values),
         "autoSettle": values["autoSettle"],
         "settledBy": values["settledBy"],
+        "weekendShift": values["weekendShift"],
         **build_advanced_values(values, stored),
     }
     if tax:

@@ -27,8 +27,10 @@ from planning.models import (
     PlannedOverride,
     PlannedTransaction,
     SettledBy,
+    WeekendShift,
 )
 from planning.planned_transactions.queries.occurrences import DueOccurrence, PlannedOccurrence
+from planning.planned_transactions.queries.recurring_payments import MAX_HISTORY
 
 WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_INT32 = 2_147_483_647  # service.md, part 8
@@ -148,6 +150,13 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     counterparty = CounterpartyRef(allow_null=True, required=False)
     using_date_rule = DateRuleSerializer(required=False)
     recurrence = Recurrence(allow_null=True, required=False, help_text="Null for a single occurrence on startDate.")
+    weekend_shift = fields.ChoiceField(
+        choices=WeekendShift.choices,
+        required=False,
+        help_text="Day on which an occurrence of a Saturday or Sunday is expected: that day (`none`, default), the "
+        "Friday `before` or the Monday `after`. Its original date stays. Without effect on invoices and with "
+        "settledBy `category`.",
+    )
     overrides = OverrideMap(required=False, help_text="Changes to single occurrences by original date, YYYY-MM-DD.")
     payment_terms = fields.IntegerField(
         allow_null=True,
@@ -184,6 +193,7 @@ class PlannedTransactionSerializer(StrictModelSerializer):
             "counterparty",
             "using_date_rule",
             "recurrence",
+            "weekend_shift",
             "overrides",
             "source",
             "external_id",
@@ -268,6 +278,29 @@ class DueSerializer(OccurrenceSerializer):
     def to_representation(self, due: DueOccurrence) -> dict[str, Any]:  # type: ignore[override]
         representation = OccurrenceSerializer(due.expected).data
         return {**representation, "plannedTransactionId": str(due.planned.id)}
+
+
+class PaymentProposalSerializer(StrictSerializer):
+    """Payments in the history that recur and are not planned, as a planned transaction could be."""
+
+    counterparty = CounterpartyRef(allow_null=True, help_text="Counterparty of the payments; null if they have none.")
+    from_to = fields.TextField(
+        allow_null=True, max_length=10_000, help_text="Other party of the latest payment; null if it names none."
+    )
+    account_id = fields.IdField(help_text="Account of the payments.")
+    category_id = fields.IdField(allow_null=True, help_text="Category of the latest categorized payment; null if none.")
+    amount_value = AmountField(help_text="Amount of the latest payment; negative is money out.")
+    amount_currency = CurrencyField(help_text="Currency of the payments.")
+    interval = fields.ChoiceField(choices=Frequency.choices, help_text="`frequency` of the recurrence.")
+    interval_count = fields.IntegerField(
+        min_value=1, max_value=MAX_INTERVAL, help_text="Number of intervals between payments: 3 months are a quarter."
+    )
+    next_date = fields.DateField(help_text="Day of the next payment, today or later.")
+    seen = fields.CountField(help_text="Number of payments.")
+    last_date = fields.DateField(help_text="Day of the latest payment.")
+    transaction_ids = fields.ListField(
+        child=fields.IdField(), max_length=MAX_HISTORY, help_text="Transactions of the payments, oldest first."
+    )
 
 
 class SettleRequest(StrictSerializer):

@@ -9,8 +9,9 @@ from django.db.models.functions import Coalesce
 
 from companies.change import CompanyChange
 from companies.models import IdIn
-from ledger.categorization.actions.bulk_categorization import CategorizationChoice, apply_choices
+from ledger.categorization.actions.bulk_categorization import apply_choices
 from ledger.categorization.actions.uncategorization import UncategorizationResult, uncategorize_chunk
+from ledger.categorization.choices import CategorizationChoice
 from ledger.models import Categorization, Category, Transaction
 from ledger.rules.actions.auto_assign import filter_unassigned_transactions, iterate_unassigned_chunks
 from ledger.rules.queries.assignability import build_assignability_check

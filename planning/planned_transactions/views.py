@@ -30,6 +30,7 @@ from planning.planned_transactions.actions.settlement_checks import (
 )
 from planning.planned_transactions.queries import transaction_matches
 from planning.planned_transactions.queries.occurrences import MAX_OCCURRENCES, list_due_occurrences, list_occurrences
+from planning.planned_transactions.queries.recurring_payments import MAX_PROPOSALS, list_payment_proposals
 
 SETTLEMENT_ERRORS = (*PERIOD_ERRORS, MissingRateError)  # a settlement can move the service periods of its transaction
 WINDOW_PARAMETERS = [
@@ -59,7 +60,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
     }
     permission_for = {
         **CRUD_PERMISSIONS,
-        **dict.fromkeys(("occurrences", "due", "matches"), READ),
+        **dict.fromkeys(("occurrences", "due", "matches", "proposals"), READ),
         **dict.fromkeys(("put_override", "delete_override", "settle", "unsettle", "write_off"), WRITE),
     }
 
@@ -211,6 +212,23 @@ class PlannedTransactionViewSet(PlanningViewSet):
             company=self.company, window_start=window["start_date"], window_end=window["end_date"]
         )
         return Response(serializers.MatchSerializer(proposals, many=True).data)
+
+    @extend_schema(
+        request=None,
+        responses=ListSerializer(child=serializers.PaymentProposalSerializer(), max_length=MAX_PROPOSALS),
+        operation_id="proposePlannedTransactions",
+    )
+    def proposals(self, request: Request, company_id: str) -> Response:
+        """Suggest planned transactions from payments that recur in the history, the next one first.
+
+        Payments of one counterparty, or of one name in `fromTo`, recur if they have the same account and direction,
+        amounts within 10% of the latest one, and a steady interval: weekly, monthly or quarterly at least three times,
+        yearly at least twice. Payments that are planned, transfers, and payments that ended are omitted. The last three
+        years count, at most 20,000 transactions. Also needs `transactions:read`.
+        """
+        self.require_permission(Permission.TRANSACTIONS_READ)
+        proposals = list_payment_proposals(self.company, today=self.today)
+        return Response(serializers.PaymentProposalSerializer(proposals, many=True).data)
 
     @extend_schema(request=serializers.SettleRequest, responses=serializers.PlannedTransactionSerializer)
     def settle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:

@@ -15,7 +15,7 @@ from django.db.models import Q
 from companies.errors import build_unknown_id_error
 from companies.models import Company, parse_id
 from ledger.models import Category
-from planning.calc.recurrence import OccurrencePatch, Overrides
+from planning.calc.recurrence import MAX_WEEKEND_DAYS, OccurrencePatch, Overrides
 from planning.calc.scenario_changes import Change, DayWindow, PlannedState, apply_change, get_horizon
 from planning.calc.scenario_plan import PlanItemState, apply_change_to_items
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction, Scenario
@@ -59,7 +59,7 @@ class LoadedScenario:
 
     def build_window(self, start: dt.date, end: dt.date) -> DayWindow:
         """Return the original dates whose occurrences can reach [start, end]."""
-        return DayWindow(start, end).widen(self.reach_days)
+        return DayWindow(start, end).widen(self.reach_days + MAX_WEEKEND_DAYS)
 
     def change_state(self, state: PlannedState, *, window: DayWindow, after: int = -1) -> PlannedState:
         """Apply the changes behind a position to a planned transaction."""
@@ -371,6 +371,7 @@ def build_planned_rule(planned: PlannedTransaction) -> PlannedRule:
         planned.last_day_of_month,
         planned.end_date,
         planned.end_count,
+        planned.recurrence_rule().weekend_shift,
         planned.category_id if planned.is_total else None,
         planned.counterparty_id if planned.is_total else None,
     )

@@ -365,6 +365,10 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     hosting = story.post("planned_transactions", rent | once | {"categoryId": ids["hosting"]})["id"]
     window = {"startDate": "2025-12-01", "endDate": "2026-01-31"}
     (match,) = story.post("planned_transactions/matches", window)
+    insurance = {"accountId": ids["bank"], "fromTo": "Aegis Insurance", "amountValue": "-75.00"}
+    for day in ("2025-10-15", "2025-11-15", "2025-12-15"):
+        story.post("transactions", insurance | {"date": day})
+    story.post("planned_transactions/proposals")
     settled = {"date": match["date"], "transactionId": match["transactionId"]}
     story.post(f"planned_transactions/{hosting}/settle", settled)
     story.get("planned_transactions/due", window)

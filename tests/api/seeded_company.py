@@ -77,9 +77,10 @@ def make_rows(api: Api) -> dict[str, str]:
     party = {"name": "Nordwind GmbH"}
     for parsed in (PARSED | {"seller": party, "buyer": party}, {"type": "invoice"}):
         update_row(api, f"files/{upload_file(api)}", {"parseData": parsed})
-    create_row(
-        api, "categorization_rules", {"name": "y", "conditions": TEXTS, "action": {"categoryId": rows["categories"]}}
-    )
+    shared = {"splits": [{"categoryId": rows["categories"], "plType": "ga", "amountValue": "900000.00"}]}
+    more = {"servicePeriod": {"months": 3, "start": "nextMonth"}, "counterpartyFrom": "fromTo", **shared}
+    action = {"categoryId": rows["categories"], **more}
+    create_row(api, "categorization_rules", {"name": "y", "conditions": TEXTS, "action": action})
     once = {"accountId": till, "name": "Once", "startDate": "2024-02-01", "amountValue": "-7.00"}
     party = {"type": "customer", "id": rows["counterparties"]}
     planned = create_row(api, "planned_transactions", {**once, "counterparty": party, "autoSettle": False})

@@ -17,6 +17,7 @@ from companies.api.errors import (
 FIELD_CODES = {
     "address_not_public": "The URL is not public.",
     "blank": "The name is empty.",
+    "contradicting_fields": "Two fields exclude each other.",
     "contradicting_changes": "Two changes of a scenario contradict each other on one occurrence.",
     "contradicts_end_type": "The fields of the recurrence end do not match its type.",
     "contradicts_kind": "The field does not belong to this kind of change.",

@@ -1,28 +1,31 @@
 """Categorize transactions: one category for the whole amount of many, and what rules or history choose for each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import F, Q
-from django.utils.translation import gettext as _
 from psycopg.types.json import Jsonb
 
 from companies.change import CompanyChange, change_company
 from companies.closed_periods import PeriodClosed, is_closed
-from companies.errors import ValidationFailed
 from companies.models import AuditContext, Company, IdIn, generate_id
 from ledger.bulk.copy import copy_rows
-from ledger.bulk.planner_statistics import analyze_after_commit
-from ledger.bulk.request_bodies import describe_too_many_decimals
+from ledger.bulk.planner_statistics import analyze_after_commit, analyze_grown_table
 from ledger.calc.recognition import DateRule
+from ledger.categorization.choices import (
+    CategorizableTransaction,
+    CategorizationChoice,
+    ChosenPart,
+    compute_pass_through_tax,
+    get_revenue_options,
+    list_chosen_parts,
+    list_recognition_periods,
+)
 from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
-from ledger.models import Categorization, PlType, SplitExceedsAmount, counts_in_results
-from ledger.money.calc.money import compute_included_tax, has_too_many_decimals
+from ledger.models import Categorization, PlType, counts_in_results
 from ledger.recognition.actions.postings import PL_TYPES, PostingInput, write_plain_postings, write_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
 from ledger.recognition.closed_categorizations import (
@@ -31,13 +34,7 @@ from ledger.recognition.closed_categorizations import (
     has_closed_days,
     list_selection_pointers,
 )
-from ledger.recognition.service_periods import (
-    RecognitionRule,
-    find_invoice_dates,
-    get_effective_rule_type,
-    needs_invoice_date,
-    resolve_service_period,
-)
+from ledger.recognition.service_periods import RecognitionRule, get_effective_rule_type
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.queries.selections import select_transactions
 
@@ -70,35 +67,6 @@ RUN_CATEGORIZATION_COLUMN_TYPES = {
 
 
 # ---------------------------------------------------------------------------------------------- bulk categorization
-
-
-@dataclass(frozen=True, slots=True)
-class CategorizationChoice:
-    """The category for a transaction. The tax is an amount, or a percentage of the amount it is added to."""
-
-    category_id: UUID
-    pl_type: str
-    counterparty_id: UUID | None = None
-    rule: RecognitionRule = field(default_factory=RecognitionRule)
-    pass_through_tax: Decimal | None = None
-    tax_percent: Decimal | None = None
-    source_note: str | None = None
-
-
-class CategorizableTransaction(NamedTuple):
-    """The columns of a transaction that categorization needs."""
-
-    id: UUID
-    day: date
-    amount: Decimal
-    currency: str
-    transferred_amount: Decimal
-    counts_in_results: bool
-
-    @property
-    def remaining_amount(self) -> Decimal:
-        """The amount that is not a leg of a transfer."""
-        return self.amount - self.transferred_amount
 
 
 def categorize_transactions(
@@ -201,6 +169,7 @@ def apply_plain_choice(change: CompanyChange, transaction_ids: list[UUID], choic
                 "source_note": choice.source_note,
             },
         )
+    analyze_grown_table("ledger_categorization", rows=len(categorization_ids))
     write_plain_postings(
         company=company,
         categorization_ids=categorization_ids,
@@ -232,17 +201,19 @@ def apply_choices(
     Args:
         automatic: no person made the choices.
         run_id: the categorization run that can be undone.
-        replaced: by transaction id, the categorization that was replaced; undoing the run restores it.
+        replaced: by transaction id, the categorizations that were replaced; undoing the run restores them.
         selection: of the request, whose pointers errors name.
 
-    Raises: SplitExceedsAmount, ValidationFailed, MissingRateError, PeriodTooLong, PeriodOutOfRange, PeriodClosed.
+    Raises: SplitExceedsAmount, ValidationFailed, MissingRateError, PeriodTooLong, PeriodOutOfRange, PeriodClosed,
+        SharesExceedAmount.
     """
     company = change.company
-    transaction_ids = [transaction.id for transaction, _ in choices]
+    parts = [part for transaction, choice in choices for part in list_chosen_parts(transaction, choice)]
     posting_inputs, rows, closed_ids = [], [], set()
-    for (transaction, choice), (start, end) in zip(choices, list_recognition_periods(company, choices), strict=True):
-        tax = compute_pass_through_tax(transaction, choice)
-        lines = ((choice.pl_type, transaction.remaining_amount - (tax or 0)),)
+    for part, (start, end) in zip(parts, list_recognition_periods(company, parts), strict=True):
+        transaction, choice = part.transaction, part.choice
+        tax = compute_pass_through_tax(part)
+        lines = ((choice.pl_type, part.amount - (tax or 0)),)
         recognized_from = None
         if transaction.counts_in_results and is_closed(company, start):
             recognized_from = get_first_open_day(company)
@@ -252,10 +223,10 @@ def apply_choices(
             *(generate_id(), choice.category_id, choice.rule.type, start, end),
             *(transaction.day, transaction.currency, lines, recognized_from),
         )
-        replaced_values = (replaced or {}).get(transaction.id)
+        replaced_values = (replaced or {}).get(transaction.id) if part.position == 0 else None
         rows.append(
             (
-                *build_categorization_row(company, transaction, posting_input, choice, tax),
+                *build_categorization_row(company, part, posting_input, tax),
                 run_id,
                 Jsonb(replaced_values) if replaced_values else None,
             )
@@ -264,71 +235,22 @@ def apply_choices(
             posting_inputs.append(posting_input)
     if closed_ids:
         raise PeriodClosed.for_company(company, *list_selection_pointers(closed_ids, selection), names_open_month=True)
+    transaction_ids = [transaction.id for transaction, _ in choices]
     delete_unlinked_categorizations(company, transaction_ids)
     copy_rows("ledger_categorization", RUN_CATEGORIZATION_COLUMN_TYPES, rows)
+    analyze_grown_table("ledger_categorization", rows=len(rows))
     write_postings(posting_inputs, company=company)
     recompute_totals(change, transaction_ids, automatic=automatic)
 
 
-def list_recognition_periods(
-    company: Company, choices: Sequence[tuple[CategorizableTransaction, CategorizationChoice]]
-) -> list[tuple[date, date]]:
-    """Return the recognition period of each choice. Two statements at most. Raises PeriodTooLong, PeriodOutOfRange."""
-    invoice_dated_ids = [
-        transaction.id
-        for transaction, choice in choices
-        if needs_invoice_date(choice.rule, **get_revenue_options(company, choice))
-    ]
-    known_invoice_dates = (
-        find_invoice_dates(company_id=company.id, transaction_ids=invoice_dated_ids) if invoice_dated_ids else {}
-    )
-    return [
-        resolve_service_period(
-            choice.rule,
-            day=transaction.day,
-            known_invoice_date=known_invoice_dates.get(transaction.id),
-            **get_revenue_options(company, choice),
-        )
-        for transaction, choice in choices
-    ]
-
-
-def get_revenue_options(company: Company, choice: CategorizationChoice) -> dict[str, bool]:
-    """Return the revenue options of ``resolve_service_period`` for a choice."""
-    return {
-        "moves_revenue": company.pl_recognize_revenue_on_invoice,
-        "has_revenue": choice.pl_type == PlType.REVENUE,
-    }
-
-
-def compute_pass_through_tax(transaction: CategorizableTransaction, choice: CategorizationChoice) -> Decimal | None:
-    """Return the pass-through tax of one transaction. Raises ValidationFailed and SplitExceedsAmount."""
-    if choice.tax_percent:
-        return compute_included_tax(transaction.remaining_amount, choice.tax_percent, transaction.currency)
-    tax = choice.pass_through_tax
-    if not tax:
-        return tax
-    if tax * transaction.amount < 0:
-        raise ValidationFailed([("#/passThroughTax", "wrong_sign", _("Must have the same sign as the transactions."))])
-    if has_too_many_decimals(tax, transaction.currency):
-        detail = describe_too_many_decimals(f"{tax.normalize():f}", transaction.currency)
-        raise ValidationFailed([("#/passThroughTax", "too_many_decimals", detail)])
-    if abs(tax) > abs(transaction.remaining_amount):
-        raise SplitExceedsAmount
-    return tax
-
-
 def build_categorization_row(
-    company: Company,
-    transaction: CategorizableTransaction,
-    posting_input: PostingInput,
-    choice: CategorizationChoice,
-    tax: Decimal | None,
+    company: Company, part: ChosenPart, posting_input: PostingInput, tax: Decimal | None
 ) -> tuple[Any, ...]:
     """Return the column values of a categorization, without the run's columns."""
-    amounts = dict(posting_input.lines)
+    amounts, choice = dict(posting_input.lines), part.choice
     return (
-        *(company.id, posting_input.id, transaction.id, 0, posting_input.category_id, choice.counterparty_id),
+        *(company.id, posting_input.id, part.transaction.id, part.position),
+        *(posting_input.category_id, choice.counterparty_id),
         *(
             choice.rule.type,
             choice.rule.start,
@@ -338,7 +260,7 @@ def build_categorization_row(
             posting_input.end,
         ),
         *(amounts.get(pl_type) for pl_type in PL_TYPES),
-        *(tax, transaction.remaining_amount, choice.source_note, posting_input.recognized_from),
+        *(tax, part.amount, choice.source_note, posting_input.recognized_from),
     )
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from companies.models import Company, generate_id
 from ledger.bulk.copy import copy_rows
+from ledger.bulk.planner_statistics import analyze_grown_table
 from ledger.categorization.actions.bulk_categorization import CATEGORIZATION_COLUMN_TYPES
 from ledger.recognition.actions.postings import PL_TYPES, PostingInput, write_postings
 from ledger.recognition.service_periods import RecognitionRule
@@ -42,6 +43,7 @@ def categorize_new_transactions(*, company: Company, rows: Iterable[FullCategori
         CATEGORIZATION_COLUMN_TYPES,
         (build_full_categorization_row(company, *each) for each in zip(ids, categorizations, strict=True)),
     )
+    analyze_grown_table("ledger_categorization", rows=len(ids))
     write_postings(
         (build_full_posting_input(*each) for each in zip(ids, categorizations, strict=True) if not each[1].pending),
         company=company,

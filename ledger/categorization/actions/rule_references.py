@@ -3,10 +3,12 @@
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from companies.change import CompanyChange, change_company
 from companies.models import AuditContext, Company
 from ledger.categorization.queries.references import get_category_pl_types
-from ledger.models import Account, CategorizationRule, Category, Counterparty, DisabledReason, RuleAccount
+from ledger.models import Account, CategorizationRule, Category, Counterparty, DisabledReason, RuleAccount, RuleSplit
 
 
 def disable_rules(change: CompanyChange, rules: Any, *, reason: DisabledReason, **values: Any) -> None:
@@ -17,23 +19,37 @@ def disable_rules(change: CompanyChange, rules: Any, *, reason: DisabledReason, 
 
 
 def disable_rules_of_category(*, company: Company, category_id: UUID, context: AuditContext) -> None:
-    """Disable the rules of a category that is about to be deleted."""
+    """Disable the rules that assign a category that is about to be deleted."""
     with change_company(company, context=context) as change:
-        rules = CategorizationRule.objects.for_company(company.id).filter(category=category_id)
-        disable_rules(change, rules, reason=DisabledReason.CATEGORY_DELETED, category_id=None)
+        rules = CategorizationRule.objects.for_company(company.id)
+        splits = RuleSplit.objects.for_company(company.id).filter(category=category_id)
+        sharing_rules = rules.filter(id__in=splits.values("rule_id")).exclude(category=category_id)
+        disable_rules(change, list(sharing_rules), reason=DisabledReason.CATEGORY_DELETED)
+        disable_rules(
+            change, rules.filter(category=category_id), reason=DisabledReason.CATEGORY_DELETED, category_id=None
+        )
+        splits.update(category=None)
 
 
 def disable_rules_of_lost_lines(*, company: Company, category: Category, context: AuditContext) -> None:
     """Disable the rules whose P&L line the category lost."""
     with change_company(company, context=context) as change:
-        rules = CategorizationRule.objects.for_company(company.id).enabled().filter(category=category)
-        disable_rules(change, rules.exclude(pl_type__in=category.pl_types), reason=DisabledReason.PL_TYPE_LOST)
+        rules = CategorizationRule.objects.for_company(company.id).enabled()
+        lost_splits = RuleSplit.objects.for_company(company.id).filter(category=category)
+        lost_splits = lost_splits.exclude(pl_type__in=category.pl_types)
+        lost_rules = Q(category=category) & ~Q(pl_type__in=category.pl_types)
+        disable_rules(
+            change,
+            rules.filter(lost_rules | Q(id__in=lost_splits.values("rule_id"))),
+            reason=DisabledReason.PL_TYPE_LOST,
+        )
 
 
 def move_rules_to_category(*, company: Company, category_id: UUID, replacement_id: UUID, context: AuditContext) -> None:
     """Make rules assign the replacement: on their line, or on its only one; else they are disabled."""
     with change_company(company, context=context) as change:
         lines = get_category_pl_types(company, replacement_id)
+        move_splits_to_category(change, category_id, replacement_id, lines)
         for rule in CategorizationRule.objects.for_company(company.id).filter(category=category_id):
             rule.company = company
             if rule.pl_type in lines or len(lines) == 1:
@@ -41,6 +57,25 @@ def move_rules_to_category(*, company: Company, category_id: UUID, replacement_i
                 change.update(rule, "categorizationRule.updated", category_id=replacement_id, pl_type=line)
             else:
                 disable_rules(change, [rule], reason=DisabledReason.PL_TYPE_LOST, category_id=replacement_id)
+
+
+def move_splits_to_category(change: CompanyChange, category_id: UUID, replacement_id: UUID, lines: list[str]) -> None:
+    """Make splits of rules assign the replacement, as rules do themselves."""
+    splits = RuleSplit.objects.for_company(change.company.id).filter(category=category_id)
+    rule_ids = set(splits.values_list("rule_id", flat=True))
+    lost = splits.exclude(pl_type__in=lines) if len(lines) > 1 else splits.none()
+    lost_rule_ids = set(lost.values_list("rule_id", flat=True))
+    if len(lines) == 1:
+        splits.update(category=replacement_id, pl_type=lines[0])
+    else:
+        splits.update(category=replacement_id)
+    for rule in CategorizationRule.objects.for_company(change.company.id).filter(id__in=rule_ids):
+        rule.company = change.company
+        if rule.id in lost_rule_ids:
+            disable_rules(change, [rule], reason=DisabledReason.PL_TYPE_LOST)
+        else:
+            rule.mark_updated(change.context)
+            change.record(rule, "categorizationRule.updated", after={"split_category_id": str(replacement_id)})
 
 
 def disable_rules_of_account(*, account: Account, context: AuditContext) -> None:

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from companies.hooks import Hook
 from companies.pages.amount_formats import format_count
 from ledger import hooks
-from ledger.models import Account, Categorization, CategorizationRule, Subscription
+from ledger.models import Account, Categorization, CategorizationRule, RuleSplit, Subscription
 
 UsageCount = tuple[int, str]  # (how many, in words: 3 rules)
 
@@ -29,7 +29,9 @@ def count_category_usage(company_id: UUID, category_id: UUID) -> Iterator[UsageC
     """Yield (count, text) of transactions, rules and accounts with the category."""
     categorizations = Categorization.objects.for_company(company_id).filter(category=category_id)
     yield count_transaction_usage(categorizations)
-    yield count_rule_usage(CategorizationRule.objects.for_company(company_id).filter(category=category_id))
+    shared_by = RuleSplit.objects.for_company(company_id).filter(category=category_id).values("rule_id")
+    assigns_category = Q(category=category_id) | Q(id__in=shared_by)
+    yield count_rule_usage(CategorizationRule.objects.for_company(company_id).filter(assigns_category))
     count = Account.objects.for_company(company_id).filter(default_category=category_id).count()
     yield count, ngettext("{count} account", "{count} accounts", count).format(count=format_count(count))
 

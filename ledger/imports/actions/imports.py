@@ -19,7 +19,7 @@ from companies.errors import ValidationFailed, build_unknown_id_entry
 from companies.models import AuditContext, Company
 from ledger import hooks
 from ledger.bulk.copy import copy_lines
-from ledger.bulk.planner_statistics import analyze_after_commit
+from ledger.bulk.planner_statistics import analyze_after_commit, analyze_grown_table
 from ledger.bulk.request_bodies import Fault, find_amount_fault, normalize_id, sort_faults
 from ledger.categorization.actions.full_categorization import FullCategorization, categorize_new_transactions
 from ledger.imports.actions.copy_rows import TRANSACTION_COPY_COLUMNS, to_copy_lines
@@ -132,6 +132,7 @@ def store_batch(
     copy_lines("ledger_transaction", TRANSACTION_COPY_COLUMNS, lines)
     analyze_after_commit("ledger_transaction", rows=len(rows), company_id=company.id)
     if categorizations:
+        analyze_grown_table("ledger_transaction", rows=len(rows))
         categorize_new_transactions(company=company, rows=categorizations)
         analyze_after_commit(
             "ledger_categorization", "ledger_posting", rows=len(categorizations), company_id=company.id

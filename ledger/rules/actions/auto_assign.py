@@ -2,7 +2,7 @@
 where it is certain and enabled, else by the default category of the account.
 
 ``assign_categories`` is called by whatever creates transactions: imports, statements, manual entry, and
-edits of fields that rules look at.
+edits of fields that rules look at (``edited_transactions``).
 """
 
 from collections import Counter
@@ -14,33 +14,21 @@ from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
 
-from companies.change import CompanyChange, change_company
-from companies.models import AuditContext, Company
+from companies.change import CompanyChange
+from companies.models import Company
 from ledger.bulk.planner_statistics import analyze_after_commit
-from ledger.categorization.actions.bulk_categorization import (
-    CategorizableTransaction,
-    CategorizationChoice,
-    apply_choices,
-)
-from ledger.models import Account, Categorization, CategorizationRule, Transaction
-from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
-from ledger.recognition.service_periods import RecognitionRule
+from ledger.categorization.actions.bulk_categorization import apply_choices
+from ledger.categorization.choices import CategorizableTransaction, CategorizationChoice
+from ledger.models import Account, Categorization, CategorizationRule
+from ledger.rules.actions.chosen_counterparties import create_chosen_counterparties
 from ledger.rules.calc.rule_matcher import MatchInput
 from ledger.rules.queries.assignability import build_assignability_check
 from ledger.rules.queries.closed_choices import find_closed_choices
-from ledger.rules.queries.compiled_rules import CompiledRules, load_compiled_rules, parse_rule_note
+from ledger.rules.queries.compiled_rules import CompiledRules, load_compiled_rules
+from ledger.rules.queries.counterparty_names import CounterpartyNames
 from ledger.rules.queries.history_proposals import ACCOUNT_NOTE, HISTORY_NOTE, find_certain_categories
 
 ASSIGNMENT_CHUNK_ROWS = 20_000
-MATCHED_FIELDS = {
-    "from_to",
-    "description",
-    "amount_value",
-    "amount_currency",
-    "pending",
-    "exclude_from_auto_categorization",
-}
-AMOUNT_FIELDS = {"amount_value", "amount_currency"}  # by a part that no person gave
 
 
 class UnassignedTransaction(NamedTuple):
@@ -107,7 +95,13 @@ def assign_categories(change: CompanyChange, rows: Any) -> AssignmentResult:
         return result
     can_assign = build_assignability_check(company)
     for chunk in iterate_unassigned_chunks(filter_unassigned_transactions(rows)):
-        assign_matched_categories(change, match_rules(company, chunk, rules, defaults), result, can_assign=can_assign)
+        assign_matched_categories(
+            change,
+            match_rules(company, chunk, rules, defaults),
+            result,
+            can_assign=can_assign,
+            counterparty_names=rules.counterparty_names,
+        )
     if result.count:
         record_rule_matches(
             change, {rule_id: n for rule_id, n in result.by_source.items() if isinstance(rule_id, UUID)}
@@ -125,7 +119,7 @@ def match_rules(
     """Yield (source, transaction, choice) for each transaction that a rule, the history or its account categorizes."""
     unmatched = []
     for candidate in chunk:
-        verdict = rules.matcher.find_first(candidate.match_input)
+        verdict = rules.find_first(candidate.match_input, candidate.transaction.day)
         if verdict:
             yield verdict.rule_id, candidate.transaction, verdict.choice
         else:
@@ -163,13 +157,15 @@ def assign_matched_categories(
     result: AssignmentResult,
     *,
     can_assign: Callable[[CategorizableTransaction, CategorizationChoice], bool],
+    counterparty_names: CounterpartyNames,
 ) -> None:
     """Store the choices that can be assigned, and count them by source."""
     assignable = [match for match in choices if can_assign(match[1], match[2])]
     closed_ids = find_closed_choices(change.company, [(transaction, choice) for _, transaction, choice in assignable])
     assignable = [match for match in assignable if match[1].id not in closed_ids]
     if assignable:
-        apply_choices(change, [(transaction, choice) for _, transaction, choice in assignable], automatic=True)
+        pairs = [(transaction, choice) for _, transaction, choice in assignable]
+        apply_choices(change, create_chosen_counterparties(change, pairs, counterparty_names), automatic=True)
         result.by_source.update(source for source, _, _ in assignable)
 
 
@@ -178,72 +174,3 @@ def record_rule_matches(change: CompanyChange, counts: Mapping[UUID, int]) -> No
     rules = CategorizationRule.objects.for_company(change.company.id)
     for rule_id, count in counts.items():
         rules.filter(id=rule_id).update(matched_count=F("matched_count") + count, last_matched_time=change.context.time)
-
-
-# ---------------------------------------------------------------------------------------------- manual entry
-
-
-def categorize_created_transaction(*, company: Company, transaction: Transaction, context: AuditContext) -> None:
-    """Categorize a transaction that was entered by hand."""
-    with change_company(company, context=context) as change:
-        assign_transaction_category(change, transaction)
-
-
-def categorize_edited_transaction(
-    *, company: Company, transaction: Transaction, changed: set[str], context: AuditContext
-) -> None:
-    """Update the automatic categorization of an edited transaction, or categorize it if it has none."""
-    with change_company(company, context=context) as change:
-        if transaction.categorizations_auto_assigned:
-            if changed & AMOUNT_FIELDS:
-                update_categorization_amount(change, transaction)
-        elif changed & MATCHED_FIELDS:
-            assign_transaction_category(change, transaction)
-
-
-def assign_transaction_category(change: CompanyChange, transaction: Transaction) -> None:
-    """Categorize one transaction and update the instance."""
-    if assign_categories(change, Transaction.objects.for_company(change.company.id).filter(id=transaction.id)).count:
-        transaction.categorized_value, transaction.categorizations_auto_assigned = transaction.amount_value, True
-
-
-def update_categorization_amount(change: CompanyChange, transaction: Transaction) -> None:
-    """Assign the new amount of the transaction to the same category. Raises MissingRateError."""
-    company = change.company
-    categorization = Categorization.objects.for_company(company.id).filter(transaction=transaction).get()
-    rule_id = parse_rule_note(categorization.source_note)
-    rule = CategorizationRule.objects.for_company(company.id).filter(id=rule_id).first() if rule_id else None
-    percent = rule.pass_through_tax_percent if rule else compute_tax_percentage(categorization)
-    categorizable = CategorizableTransaction(
-        transaction.id,
-        transaction.date,
-        transaction.amount_value,
-        transaction.amount_currency,
-        Decimal(0),
-        counts_in_results=not transaction.pending,
-    )
-    apply_choices(change, [(categorizable, to_categorization_choice(categorization, percent))], automatic=True)
-
-
-def to_categorization_choice(categorization: Categorization, percent: Decimal | None) -> CategorizationChoice:
-    """Return the choice that an automatic categorization was made from."""
-    ((pl_type, _),) = to_pl_type_amounts(getattr(categorization, pl_type) for pl_type in PL_TYPES)
-    return CategorizationChoice(
-        category_id=categorization.category_id,
-        pl_type=pl_type,
-        counterparty_id=categorization.counterparty_id,
-        rule=RecognitionRule(
-            categorization.rule,
-            categorization.rule_start_date,
-            categorization.rule_end_date,
-            categorization.invoice_date,
-        ),
-        tax_percent=percent,
-        source_note=categorization.source_note,
-    )
-
-
-def compute_tax_percentage(categorization: Categorization) -> Decimal | None:
-    """Return the tax as a percentage, where the rule that set it was deleted."""
-    tax = categorization.pass_through_tax
-    return 100 * tax / (categorization.value - tax) if tax and categorization.value != tax else None

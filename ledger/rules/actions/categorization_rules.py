@@ -1,7 +1,7 @@
 """Making, changing, ordering and deleting rules."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Max
@@ -12,12 +12,26 @@ from companies.errors import ConflictError, ValidationFailed, build_unknown_id_e
 from companies.models import AuditContext, Company, snapshot_row
 from companies.time_zones import get_today
 from companies.versions import check_version
-from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
+from ledger.categorization.queries.references import resolve_counterparty_id
 from ledger.models import TEXT_CONDITIONS, Account, CategorizationRule, Counterparty, RuleAccount
 from ledger.recognition.service_periods import resolve_service_period
+from ledger.rules.actions.rule_splits import (
+    Split,
+    build_splits_snapshot,
+    has_too_many_percent_decimals,
+    set_rule_splits,
+    validate_action_category,
+    validate_splits,
+)
 
 MAX_RULES = 500  # each import tries all of them on every row
-MIN_PERCENT_EXPONENT = -4  # exponent
+
+
+class RuleDetails(NamedTuple):
+    """What a rule has besides its columns: the accounts it is limited to, and its splits in order."""
+
+    account_ids: list[UUID]
+    splits: list[Split]
 
 
 class TooManyRules(ConflictError):
@@ -38,16 +52,17 @@ def create_categorization_rule(
         if rules.count() >= MAX_RULES:
             raise TooManyRules
         rule = CategorizationRule(company=company)
-        columns, account_ids = validate_rule(rule, values, context=context)
+        columns, details = validate_rule(rule, values, context=context)
         last_order = rules.aggregate(last=Max("order"))["last"]
         order = values.get("order")
         columns["order"] = (0 if last_order is None else last_order + 1) if order is None else order
         for name, value in columns.items():
             setattr(rule, name, value)
         change.insert(rule)
-        set_rule_accounts(rule, account_ids)
-        change.record(rule, "categorizationRule.created", after=build_rule_snapshot(rule, account_ids))
-    return get_rule_with_accounts(company, rule.id)
+        set_rule_accounts(rule, details.account_ids)
+        set_rule_splits(rule, details.splits)
+        change.record(rule, "categorizationRule.created", after=build_rule_snapshot(rule, details))
+    return get_rule_with_details(company, rule.id)
 
 
 def update_categorization_rule(
@@ -66,23 +81,29 @@ def update_categorization_rule(
     """
     with change_company(company, context=context) as change:
         change.lock(CategorizationRule, rule_id)
-        rule = get_rule_with_accounts(company, rule_id)
+        rule = get_rule_with_details(company, rule_id)
         body = values(rule)
-        columns, account_ids = validate_rule(rule, body, context=context)
+        columns, details = validate_rule(rule, body, context=context)
         columns["order"] = body.get("order", rule.order)
-        previous_account_ids = list_rule_account_ids(rule)
-        before = build_rule_snapshot(rule, previous_account_ids)
+        previous_details = get_rule_details(rule)
+        before = build_rule_snapshot(rule, previous_details)
         has_changed = rule.apply_changes(context, **columns)
-        if account_ids != previous_account_ids:
-            RuleAccount.objects.for_company(company.id).filter(rule=rule).delete()
-            set_rule_accounts(rule, account_ids)
+        if details != previous_details:
+            store_changed_details(rule, details, previous_details)
             if not has_changed:
                 rule.mark_updated(context)
-        if has_changed or account_ids != previous_account_ids:
-            change.record(
-                rule, "categorizationRule.updated", before=before, after=build_rule_snapshot(rule, account_ids)
-            )
-    return get_rule_with_accounts(company, rule.id)
+        if has_changed or details != previous_details:
+            change.record(rule, "categorizationRule.updated", before=before, after=build_rule_snapshot(rule, details))
+    return get_rule_with_details(company, rule.id)
+
+
+def store_changed_details(rule: CategorizationRule, details: RuleDetails, previous_details: RuleDetails) -> None:
+    """Store the accounts and splits that differ."""
+    if details.account_ids != previous_details.account_ids:
+        RuleAccount.objects.for_company(rule.company_id).filter(rule=rule).delete()
+        set_rule_accounts(rule, details.account_ids)
+    if details.splits != previous_details.splits:
+        set_rule_splits(rule, details.splits)
 
 
 def delete_categorization_rule(*, company: Company, context: AuditContext, rule_id: UUID | str) -> None:
@@ -122,18 +143,30 @@ def build_unsaved_rule(
 ) -> CategorizationRule:
     """Return an unsaved rule. Raises what ``create_categorization_rule`` raises, but not TooManyRules."""
     rule = CategorizationRule(company=company)
-    columns, account_ids = validate_rule(
-        rule, {"name": "", **values, "enabled": True}, context=context, pointer=pointer
-    )
+    columns, details = validate_rule(rule, {"name": "", **values, "enabled": True}, context=context, pointer=pointer)
     for name, value in columns.items():
         setattr(rule, name, value)
-    rule.account_ids = account_ids  # type: ignore[attr-defined] # as with_accounts does
+    rule.account_ids = details.account_ids  # type: ignore[attr-defined] # as with_details does
+    rule.split_rows = build_split_rows(details.splits)  # type: ignore[attr-defined]
     return rule
 
 
-def get_rule_with_accounts(company: Company, rule_id: UUID | str) -> CategorizationRule:
-    """Return the rule with its accounts and counterparties."""
-    rule = CategorizationRule.objects.for_company(company.id).with_account_ids(company.id).get(id=rule_id)
+def build_split_rows(splits: Sequence[Split]) -> list[dict[str, str | None]]:
+    """Return splits as ``with_details`` annotates those that are stored."""
+    return [
+        {
+            "category_id": str(split["category_id"]),
+            "pl_type": split["pl_type"],
+            "percent": None if split["percent"] is None else str(split["percent"]),
+            "amount": None if split["amount_value"] is None else str(split["amount_value"]),
+        }
+        for split in splits
+    ]
+
+
+def get_rule_with_details(company: Company, rule_id: UUID | str) -> CategorizationRule:
+    """Return the rule with its accounts, splits and counterparties."""
+    rule = CategorizationRule.objects.for_company(company.id).with_details(company.id).get(id=rule_id)
     rule.company = company
     return rule
 
@@ -145,14 +178,18 @@ def set_rule_accounts(rule: CategorizationRule, account_ids: Sequence[UUID]) -> 
     )
 
 
-def list_rule_account_ids(rule: CategorizationRule) -> list[UUID]:
-    """Return the ids of the accounts that the rule is limited to."""
-    return sorted(getattr(rule, "account_ids", None) or [])
+def get_rule_details(rule: CategorizationRule) -> RuleDetails:
+    """Return the accounts and splits that are stored."""
+    return RuleDetails(sorted(getattr(rule, "account_ids", None) or []), rule.splits)
 
 
-def build_rule_snapshot(rule: CategorizationRule, account_ids: Sequence[UUID]) -> dict[str, Any]:
-    """Return columns and accounts for the audit log."""
-    return {**snapshot_row(rule), "account_ids": [str(each) for each in account_ids]}
+def build_rule_snapshot(rule: CategorizationRule, details: RuleDetails) -> dict[str, Any]:
+    """Return columns, accounts and splits for the audit log."""
+    return {
+        **snapshot_row(rule),
+        "account_ids": [str(each) for each in details.account_ids],
+        "splits": build_splits_snapshot(details.splits),
+    }
 
 
 # ---------------------------------------------------------------------------------------------- validation
@@ -160,8 +197,8 @@ def build_rule_snapshot(rule: CategorizationRule, account_ids: Sequence[UUID]) -
 
 def validate_rule(
     rule: CategorizationRule, values: dict[str, Any], *, context: AuditContext, pointer: str = "#"
-) -> tuple[dict[str, Any], list[UUID]]:
-    """Return (columns, account ids) of a complete body, validated like a categorization.
+) -> tuple[dict[str, Any], RuleDetails]:
+    """Return (columns, details) of a complete body, validated like a categorization.
 
     Args:
         pointer: of the body in the request.
@@ -176,7 +213,14 @@ def validate_rule(
     columns = {"name": values["name"], "enabled": enabled, **conditions, **action}
     if enabled:
         columns["disabled_reason"] = None
-    return columns, account_ids
+    splits = validate_splits(
+        rule,
+        values["action"].get("splits") or [],
+        currency=conditions["currency"],
+        enabled=enabled,
+        pointer=f"{pointer}/action/splits",
+    )
+    return columns, RuleDetails(account_ids, splits)
 
 
 def validate_rule_conditions(
@@ -225,12 +269,13 @@ def validate_rule_action(
     resolve_service_period(
         date_rule, day=get_today(company, context.time), known_invoice_date=None, moves_revenue=False, has_revenue=False
     )
+    service_period = action.get("service_period") or {}
     percent = action.get("pass_through_tax_percent")
-    if percent is not None and percent.normalize().as_tuple().exponent < MIN_PERCENT_EXPONENT:
+    if percent is not None and has_too_many_percent_decimals(percent):
         detail = _("At most 4 decimals are allowed.")
         raise ValidationFailed([(f"{pointer}/action/passThroughTaxPercent", "too_many_decimals", detail)])
     return {
-        **validate_rule_category(rule, action, enabled=enabled, pointer=pointer),
+        **validate_action_category(rule, action, enabled=enabled, pointer=f"{pointer}/action"),
         "given_counterparty_id": resolve_counterparty_id(
             company, action.get("counterparty"), pointer=f"{pointer}/action/counterparty"
         ),
@@ -239,22 +284,7 @@ def validate_rule_action(
         "rule_end_date": date_rule.end,
         "rule_invoice_date": date_rule.invoice_date,
         "pass_through_tax_percent": percent,
-    }
-
-
-def validate_rule_category(
-    rule: CategorizationRule, action: dict[str, Any], *, enabled: bool, pointer: str
-) -> dict[str, Any]:
-    """Return category and P&L line; only a disabled rule may have no category."""
-    category_id = action["category_id"]
-    if category_id is None:
-        if enabled or rule.disabled_reason is None:
-            raise ValidationFailed(
-                [(f"{pointer}/action/categoryId", "required", _("An enabled rule needs a category."))]
-            )
-        return {"category_id": None}
-    pl_types = get_category_pl_types(rule.company, category_id, pointer=f"{pointer}/action/categoryId")
-    return {
-        "category_id": category_id,
-        "pl_type": resolve_pl_type(pl_types, action.get("pl_type"), pointer=f"{pointer}/action/plType"),
+        "counterparty_from": action.get("counterparty_from"),
+        "service_period_months": service_period.get("months"),
+        "service_period_start": service_period.get("start"),
     }

@@ -11,6 +11,7 @@ from ledger.bulk.planner_statistics import analyze_after_commit
 from ledger.categorization.actions.bulk_categorization import apply_choices
 from ledger.models import CategorizationRun
 from ledger.rules.actions.auto_assign import record_rule_matches
+from ledger.rules.actions.chosen_counterparties import create_chosen_counterparties
 from ledger.rules.queries.compiled_rules import load_compiled_rules
 from ledger.rules.queries.rule_matches import AssignedCategory, iterate_rule_matches, list_counts_by_rule
 from ledger.transactions.actions.audit_links import link_audit_entry
@@ -54,7 +55,9 @@ def apply_rules(*, company: Company, context: AuditContext, selection: dict[str,
                     for match in changing_matches
                     if match.assigned
                 }
-                pairs = [(match.transaction, match.choice) for match in changing_matches]
+                pairs = create_chosen_counterparties(
+                    change, [(match.transaction, match.choice) for match in changing_matches], rules.counterparty_names
+                )
                 apply_choices(change, pairs, automatic=True, run_id=run.id, replaced=replaced)
                 result.counts.update(match.rule_id for match in changing_matches)
                 transaction_ids += [transaction.id for transaction, _ in pairs]
@@ -69,7 +72,7 @@ def apply_rules(*, company: Company, context: AuditContext, selection: dict[str,
 
 
 def to_replaced_json(assigned: AssignedCategory) -> dict[str, Any]:
-    """Return the replaced categorization as the new one stores it, so that the run can be undone."""
+    """Return the replaced categorizations as the first new one stores them, so that the run can be undone."""
     choice = assigned.choice
     rule = choice.rule
     return {
@@ -81,6 +84,15 @@ def to_replaced_json(assigned: AssignedCategory) -> dict[str, Any]:
         "rule": [rule.type, *(day.isoformat() if day else None for day in (rule.start, rule.end, rule.invoice_date))],
         "pass_through_tax": None if choice.pass_through_tax is None else str(choice.pass_through_tax),
         "source_note": choice.source_note,
+        "splits": [
+            {
+                "category_id": str(split.category_id),
+                "pl_type": split.pl_type,
+                "amount": str(split.share.amount),
+                "pass_through_tax": None if split.pass_through_tax is None else str(split.pass_through_tax),
+            }
+            for split in choice.splits
+        ],
     }
 
 

@@ -8,11 +8,9 @@ from uuid import UUID
 
 from companies.change import CompanyChange, change_company
 from companies.models import AuditContext, Company, IdIn, parse_id
-from ledger.categorization.actions.bulk_categorization import (
-    CategorizableTransaction,
-    CategorizationChoice,
-    apply_choices,
-)
+from ledger.calc.allocation import Share, SharesExceedAmount
+from ledger.categorization.actions.bulk_categorization import apply_choices
+from ledger.categorization.choices import CategorizableTransaction, CategorizationChoice, ChoiceSplit, list_chosen_parts
 from ledger.models import Categorization, CategorizationRun, Category, Counterparty
 from ledger.recognition.actions.postings import delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
@@ -52,7 +50,7 @@ def undo_categorization_run(*, company: Company, context: AuditContext, run_id: 
 
 
 class UntouchedCategorization(NamedTuple):
-    """A categorization of a run that nobody has changed since."""
+    """What a run assigned to a transaction that nobody has changed since."""
 
     transaction: CategorizableTransaction
     note: str | None
@@ -60,10 +58,11 @@ class UntouchedCategorization(NamedTuple):
 
 
 def list_untouched_categorizations(categorizations: Any) -> list[UntouchedCategorization]:
-    """Return some thousand categorizations of a run that nobody has changed since."""
+    """Return what a run assigned to some thousand transactions, each once, that nobody has changed since."""
     rows = (
         categorizations.filter(transaction__categorizations_auto_assigned=True)
-        .order_by("id")
+        .order_by("transaction_id", "position")
+        .distinct("transaction_id")
         .values_list(
             *(
                 f"transaction__{name}"
@@ -97,8 +96,9 @@ def undo_run_chunk(change: CompanyChange, untouched_chunk: list[UntouchedCategor
         .values_list("id", flat=True)
     )
     previous_choices = [
-        (categorization, build_previous_choice(categorization.replaced, categories, known_counterparty_ids))
+        (categorization, choice if choice and fits_amount(categorization.transaction, choice) else None)
         for categorization in untouched_chunk
+        for choice in (build_previous_choice(categorization.replaced, categories, known_counterparty_ids),)
     ]
     by_run: dict[UUID | None, list[tuple[CategorizableTransaction, CategorizationChoice]]] = {}
     replaced_by_transaction: dict[UUID, dict[str, Any]] = {}  # by runs that can be taken back still
@@ -128,18 +128,40 @@ def build_previous_choice(
     if replaced is None:
         return None
     category_id, counterparty_id = UUID(replaced["category_id"]), parse_id(replaced["counterparty_id"] or "")
-    if replaced["pl_type"] not in categories.get(category_id, ()) or (
-        counterparty_id and counterparty_id not in counterparty_ids
-    ):
+    splits = replaced.get("splits", ())  # older runs have none
+    if any(part["pl_type"] not in categories.get(UUID(part["category_id"]), ()) for part in (replaced, *splits)):
+        return None
+    if counterparty_id and counterparty_id not in counterparty_ids:
         return None
     rule_type, *texts = replaced["rule"]
     start, end, invoice_date = (date.fromisoformat(text) if text else None for text in texts)
-    tax = replaced["pass_through_tax"]
     return CategorizationChoice(
         category_id,
         replaced["pl_type"],
         counterparty_id,
         RecognitionRule(rule_type, start, end, invoice_date),
-        None if tax is None else Decimal(tax),
+        parse_stored_amount(replaced["pass_through_tax"]),
         source_note=replaced["source_note"],
+        splits=tuple(
+            ChoiceSplit(
+                UUID(split["category_id"]),
+                split["pl_type"],
+                Share(None, Decimal(split["amount"])),
+                parse_stored_amount(split["pass_through_tax"]),
+            )
+            for split in splits
+        ),
     )
+
+
+def fits_amount(transaction: CategorizableTransaction, choice: CategorizationChoice) -> bool:
+    """Whether the splits of a previous choice fit into the amount, which a bank statement may have corrected."""
+    try:
+        return bool(list_chosen_parts(transaction, choice))
+    except SharesExceedAmount:
+        return False
+
+
+def parse_stored_amount(text: str | None) -> Decimal | None:
+    """Parse an amount that a categorization stores of what it replaced."""
+    return None if text is None else Decimal(text)

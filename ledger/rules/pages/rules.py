@@ -23,11 +23,15 @@ from ledger.rules.actions import categorization_rules, categorization_runs, run_
 from ledger.rules.forms import (
     FORM_FIELDS,
     OPERATOR_LABELS,
+    PERIOD_START_LABELS,
     RULE_FORM_FIELDS,
+    SPARE_SPLIT_ROWS,
     build_form_values_like,
     build_rule_body,
     build_rule_form_values,
     describe_rule,
+    list_split_rows,
+    read_split_rows,
 )
 from ledger.rules.queries import rule_matches, suggestions
 from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
@@ -46,7 +50,7 @@ def show_rules(page: CompanyPage) -> HttpResponse:
     """Show all rules in order, and what applying them to uncategorized transactions would change."""
     names = load_visible_names(page)
     rows = list(
-        CategorizationRule.objects.for_company(page.company.id).with_account_ids(page.company.id).in_display_order()
+        CategorizationRule.objects.for_company(page.company.id).with_details(page.company.id).in_display_order()
     )
     compiled_rules = load_compiled_rules(page.company)
     run_id = parse_id(page.request.GET.get("run", ""))
@@ -55,8 +59,15 @@ def show_rules(page: CompanyPage) -> HttpResponse:
         "ledger/rules/rules.html",
         tab="inbox",
         rules=[
-            {"row": row, "words": describe_rule(row, names), "first": place == 0, "last": place == len(rows) - 1}
+            {
+                "row": row,
+                "words": words,
+                "more": [words[name] for name in ("splits", "tax", "period", "counterparty") if words[name]],
+                "first": place == 0,
+                "last": place == len(rows) - 1,
+            }
             for place, row in enumerate(rows)
+            for words in (describe_rule(row, names),)
         ],
         waiting=rule_matches.preview_rules(
             company=page.company, rules=compiled_rules, selection=OPEN_TRANSACTIONS_SELECTION
@@ -126,7 +137,7 @@ def edit_rule_page(page: CompanyPage, rule_id: UUID) -> HttpResponse:
 
 def get_rule_or_404(page: CompanyPage, rule_id: UUID) -> CategorizationRule:
     """Return the rule of the URL with its accounts. Raises Http404."""
-    rows = CategorizationRule.objects.for_company(page.company.id).with_account_ids(page.company.id)
+    rows = CategorizationRule.objects.for_company(page.company.id).with_details(page.company.id)
     rule = rows.filter(id=rule_id).first()
     if rule is None:
         raise Http404
@@ -145,7 +156,7 @@ def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> Http
                 company=page.company, context=page.audit_context, values=values
             )
             preview = rule_matches.preview_rules(
-                company=page.company, rules=build_compiled_rules([draft_rule], is_stored=False)
+                company=page.company, rules=build_compiled_rules(page.company, [draft_rule], is_stored=False)
             )
             return render_rule_form(page, form, rule=rule, preview=preview)
         if rule is None and "transaction" in page.request.GET and "anyway" not in posted:
@@ -196,7 +207,12 @@ def describe_rule_change(page: CompanyPage, rule: CategorizationRule) -> str:
 def read_rule_form(posted: Any) -> dict[str, Any]:
     """Return the posted form values."""
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in FORM_FIELDS}
-    return values | {"accounts": posted.getlist("accounts"), "enabled": "enabled" in posted}
+    return values | {
+        "accounts": posted.getlist("accounts"),
+        "enabled": "enabled" in posted,
+        "counterpartyFrom": "counterpartyFrom" in posted,
+        **read_split_rows(posted),
+    }
 
 
 @company_page(writes=WRITE)
@@ -286,6 +302,8 @@ def render_rule_form(
         category_lines=names.list_line_choices(),
         currencies=Currency.values,
         date_rules=to_choices(DATE_RULE_LABELS),
+        period_starts=to_choices(PERIOD_START_LABELS),
+        split_rows=list_split_rows(form.values, spare=SPARE_SPLIT_ROWS),
         counterparties=list_counterparty_suggestions(page),
         preview=preview,
         sample=build_sample_lines(page, preview) if preview and page.has_permission(READ) else [],

@@ -5,9 +5,10 @@ from uuid import UUID
 
 from companies.closed_periods import is_closed
 from companies.models import Company
-from ledger.categorization.actions.bulk_categorization import (
+from ledger.categorization.choices import (
     CategorizableTransaction,
     CategorizationChoice,
+    list_chosen_parts,
     list_recognition_periods,
 )
 from ledger.recognition.closed_categorizations import find_recognized_in_closed_months
@@ -19,6 +20,7 @@ def find_closed_choices(
     """Return the transactions whose choice would be recognized in a closed month, or replace what is."""
     if company.closed_through is None:
         return set()
-    periods = zip(choices, list_recognition_periods(company, choices), strict=True)
-    starting_ids = {transaction.id for (transaction, _), (start, _) in periods if is_closed(company, start)}
+    parts = [part for transaction, choice in choices for part in list_chosen_parts(transaction, choice)]
+    periods = zip(parts, list_recognition_periods(company, parts), strict=True)
+    starting_ids = {part.transaction.id for part, (start, _) in periods if is_closed(company, start)}
     return starting_ids | find_recognized_in_closed_months(company, [transaction.id for transaction, _ in choices])

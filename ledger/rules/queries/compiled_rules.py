@@ -1,15 +1,19 @@
 """A company's rules, prepared to match many transactions."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from companies.models import Company, parse_id
-from ledger.categorization.actions.bulk_categorization import CategorizationChoice
+from ledger.calc.allocation import Share
+from ledger.calc.recognition import DateRule, compute_period_of_months
+from ledger.categorization.choices import CategorizationChoice, ChoiceSplit
 from ledger.models import RULE_NOTE_PREFIX, TEXT_CONDITIONS, CategorizationRule
 from ledger.recognition.service_periods import RecognitionRule
-from ledger.rules.calc.rule_matcher import RuleConditions, RuleMatcher, TextCondition
+from ledger.rules.calc.rule_matcher import MatchInput, RuleConditions, RuleMatcher, TextCondition
+from ledger.rules.queries.counterparty_names import CounterpartyNames, build_counterparty
 
 
 class RuleVerdict(NamedTuple):
@@ -17,6 +21,8 @@ class RuleVerdict(NamedTuple):
 
     rule_id: UUID | None
     choice: CategorizationChoice
+    service_period: dict[str, Any] | None = None  # months and start, from the day of each transaction
+    takes_counterparty: bool = False  # from each transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +31,62 @@ class CompiledRules:
 
     matcher: RuleMatcher[RuleVerdict]
     needs_counterparties: bool  # whether a rule asks for a counterparty
+    counterparty_names: CounterpartyNames
 
     def __bool__(self) -> bool:
         return bool(self.matcher.rules)
 
+    def find_first(self, match_input: MatchInput, day: date) -> RuleVerdict | None:
+        """Return the first rule that matches, with the choice for this transaction."""
+        verdict = self.matcher.find_first(match_input)
+        if verdict is None or not (verdict.service_period or verdict.takes_counterparty):
+            return verdict
+        return RuleVerdict(verdict.rule_id, self.complete_choice(verdict, match_input, day))
+
+    def complete_choice(self, verdict: RuleVerdict, match_input: MatchInput, day: date) -> CategorizationChoice:
+        """Return the choice with the period and counterparty that follow from a transaction."""
+        choice = verdict.choice
+        if verdict.service_period:
+            choice = replace(choice, rule=build_service_period_rule(choice.rule, verdict.service_period, day))
+        if verdict.takes_counterparty and (named := build_counterparty(match_input)):
+            known_id = self.counterparty_names.find_id(named)
+            choice = replace(choice, counterparty_id=known_id, new_counterparty=None if known_id else named)
+        return choice
+
+
+def build_service_period_rule(rule: RecognitionRule, service_period: dict[str, Any], day: date) -> RecognitionRule:
+    """Return the date rule of a transaction on `day` with a service period of some months."""
+    try:
+        start, end = compute_period_of_months(day, **service_period)
+    except (ValueError, OverflowError):
+        return replace(rule, type=DateRule.SERVICE_PERIOD.value)  # without an end it cannot be assigned
+    return replace(rule, type=DateRule.SERVICE_PERIOD.value, start=start, end=end)
+
 
 def load_compiled_rules(company: Company) -> CompiledRules:
     """Return the enabled rules in order; one query."""
-    rules = CategorizationRule.objects.for_company(company.id).enabled().with_account_ids(company.id).in_display_order()
-    return build_compiled_rules(rules)
+    rules = CategorizationRule.objects.for_company(company.id).enabled().with_details(company.id).in_display_order()
+    return build_compiled_rules(company, rules)
 
 
-def build_compiled_rules(rules: Iterable[CategorizationRule], *, is_stored: bool = True) -> CompiledRules:
+def build_compiled_rules(
+    company: Company, rules: Iterable[CategorizationRule], *, is_stored: bool = True
+) -> CompiledRules:
     """Prepare rules for matching; `is_stored` is False for unsaved ones."""
     rows = list(rules)
-    verdicts = (RuleVerdict(row.id if is_stored else None, to_rule_choice(row)) for row in rows)
-    matcher = RuleMatcher((verdict, to_rule_conditions(row)) for verdict, row in zip(verdicts, rows, strict=True))
-    return CompiledRules(matcher, needs_counterparties=any(row.counterparty_id for row in rows))
+    matcher = RuleMatcher((build_verdict(row, is_stored=is_stored), to_rule_conditions(row)) for row in rows)
+    return CompiledRules(
+        matcher,
+        needs_counterparties=any(row.counterparty_id for row in rows),
+        counterparty_names=CounterpartyNames(company),
+    )
+
+
+def build_verdict(rule: CategorizationRule, *, is_stored: bool = True) -> RuleVerdict:
+    """Return what an enabled rule assigns, and what it takes from each transaction."""
+    return RuleVerdict(
+        rule.id if is_stored else None, to_rule_choice(rule), rule.service_period, rule.counterparty_from is not None
+    )
 
 
 def to_rule_choice(rule: CategorizationRule) -> CategorizationChoice:
@@ -54,6 +99,10 @@ def to_rule_choice(rule: CategorizationRule) -> CategorizationChoice:
         rule=RecognitionRule(rule.date_rule, rule.rule_start_date, rule.rule_end_date, rule.rule_invoice_date),
         tax_percent=rule.pass_through_tax_percent,
         source_note=rule.source_note,
+        splits=tuple(
+            ChoiceSplit(split["category_id"], split["pl_type"], Share(split["percent"], split["amount_value"]))
+            for split in rule.splits
+        ),
     )
 
 

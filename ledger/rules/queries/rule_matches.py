@@ -2,17 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
 from companies.models import Company
-from ledger.categorization.actions.bulk_categorization import (
+from ledger.calc.allocation import Share
+from ledger.categorization.choices import (
     CategorizableTransaction,
     CategorizationChoice,
+    ChoiceSplit,
     compute_pass_through_tax,
+    list_chosen_parts,
 )
 from ledger.models import RULE_NOTE_PREFIX, Categorization
 from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
@@ -96,8 +100,8 @@ def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) 
         counterparty_ids = (
             frozenset() if is_auto_assigned else counterparty_ids_by_transaction.get(row_id, frozenset())
         )  # of what rules gave, they are no reason
-        verdict = rules.matcher.find_first(
-            MatchInput(from_to, description, amount, currency, account_id, counterparty_ids)
+        verdict = rules.find_first(
+            MatchInput(from_to, description, amount, currency, account_id, counterparty_ids), day
         )
         if verdict is None:
             continue
@@ -105,10 +109,12 @@ def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) 
             row_id, day, amount, currency, transferred, counts_in_results=not pending
         )
         is_uncategorized = categorized == transferred == 0 != amount and row_id not in zero_value_ids
-        would_change = is_uncategorized or (
-            assigned is not None and is_different_choice(transaction, assigned.choice, verdict.choice)
+        would_change = (
+            (is_uncategorized or assigned is not None)
+            and not (pending or is_excluded)
+            and can_assign(transaction, verdict.choice)
+            and (assigned is None or is_different_choice(transaction, assigned.choice, verdict.choice))
         )
-        would_change = would_change and not (pending or is_excluded) and can_assign(transaction, verdict.choice)
         yield RuleMatch(transaction, verdict.rule_id, verdict.choice, would_change, assigned)
 
 
@@ -122,12 +128,23 @@ def skip_closed_matches(company: Company, matches: list[RuleMatch]) -> list[Rule
     ]
 
 
+class AssignedPart(NamedTuple):
+    """A categorization that a rule assigned."""
+
+    position: int
+    value: Decimal
+    run_id: UUID | None
+    replaced: dict[str, Any] | None
+    choice: CategorizationChoice
+
+
 def load_assigned_categories(categorizations: Any) -> tuple[dict[UUID, AssignedCategory], set[UUID]]:
     """Return (what rules assigned, by transaction; transactions whose categorizations have the value 0)."""
     automatic_or_empty = categorizations.filter(Q(source_note__startswith=RULE_NOTE_PREFIX) | Q(value=0))
-    assigned_by_transaction, zero_value_ids = {}, set()
-    columns = ("transaction_id", "value", "run_id", "replaced", *ASSIGNED_COLUMNS, *PL_TYPES)
-    for row_id, value, run_id, replaced, *rest in automatic_or_empty.values_list(*columns):
+    parts_by_transaction: dict[UUID, list[AssignedPart]] = {}
+    zero_value_ids = set()
+    columns = ("transaction_id", "position", "value", "run_id", "replaced", *ASSIGNED_COLUMNS, *PL_TYPES)
+    for row_id, position, value, run_id, replaced, *rest in automatic_or_empty.values_list(*columns):
         *columns_of_choice, tax, note = rest[: len(ASSIGNED_COLUMNS)]
         amounts = to_pl_type_amounts(rest[len(ASSIGNED_COLUMNS) :])
         if note and note.startswith(RULE_NOTE_PREFIX) and len(amounts) == 1:
@@ -135,10 +152,28 @@ def load_assigned_categories(categorizations: Any) -> tuple[dict[UUID, AssignedC
             choice = CategorizationChoice(
                 category_id, amounts[0][0], counterparty_id, RecognitionRule(*dates), tax, source_note=note
             )
-            assigned_by_transaction[row_id] = AssignedCategory(choice, run_id, replaced)
+            part = AssignedPart(position, value, run_id, replaced, choice)
+            parts_by_transaction.setdefault(row_id, []).append(part)
         if not value:
             zero_value_ids.add(row_id)
-    return assigned_by_transaction, zero_value_ids
+    return {row_id: build_assigned_category(parts) for row_id, parts in parts_by_transaction.items()}, zero_value_ids
+
+
+def build_assigned_category(parts: list[AssignedPart]) -> AssignedCategory:
+    """Return what a rule assigned in one or several categorizations of a transaction, with fixed amounts."""
+    if len(parts) == 1:
+        return AssignedCategory(parts[0].choice, parts[0].run_id, parts[0].replaced)
+    first, *others = sorted(parts, key=lambda part: part.position)
+    splits = tuple(
+        ChoiceSplit(
+            part.choice.category_id,
+            part.choice.pl_type,
+            Share(None, abs(part.value)),
+            part.choice.pass_through_tax,
+        )
+        for part in others
+    )
+    return AssignedCategory(replace(first.choice, splits=splits), first.run_id, first.replaced)
 
 
 def load_counterparty_ids(categorizations: Any) -> dict[UUID, frozenset[object]]:
@@ -156,14 +191,19 @@ def is_different_choice(
 ) -> bool:
     """Whether the rule would assign something else than what is assigned now."""
     outcomes = [
-        (
-            choice.category_id,
-            choice.pl_type,
-            choice.counterparty_id,
-            choice.rule,
-            choice.source_note,
-            compute_pass_through_tax(transaction, choice) or 0,
-        )
+        [
+            (
+                part.choice.category_id,
+                part.choice.pl_type,
+                part.choice.counterparty_id,
+                part.choice.new_counterparty,
+                part.choice.rule,
+                part.choice.source_note,
+                compute_pass_through_tax(part) or 0,
+                part.amount,
+            )
+            for part in list_chosen_parts(transaction, choice)
+        ]
         for choice in (current_choice, new_choice)
     ]
     return outcomes[0] != outcomes[1]
@@ -200,8 +240,15 @@ def preview_rules(*, company: Company, rules: CompiledRules, selection: dict[str
         result.counts.update(match.rule_id for match in chunk)
         changing_matches = [match for match in chunk if match.would_change]
         result.changed += len(changing_matches)
-        result.sample += [
-            {"transaction_id": match.transaction.id, "rule_id": match.rule_id, "category_id": match.choice.category_id}
-            for match in changing_matches[: MAX_SAMPLE - len(result.sample)]
-        ]
+        result.sample += [build_sample(match) for match in changing_matches[: MAX_SAMPLE - len(result.sample)]]
     return result
+
+
+def build_sample(match: RuleMatch) -> dict[str, Any]:
+    """Return an example of what would change, with the category of its first categorization."""
+    first_part = list_chosen_parts(match.transaction, match.choice)[0]
+    return {
+        "transaction_id": match.transaction.id,
+        "rule_id": match.rule_id,
+        "category_id": first_part.choice.category_id,
+    }

@@ -39,7 +39,7 @@ def find_rule_offer(company: Company, transaction_id: UUID) -> CategorizationRul
         rule.pl_type,
     ):
         return None
-    matcher = build_compiled_rules([rule], is_stored=False).matcher
+    matcher = build_compiled_rules(company, [rule], is_stored=False).matcher
     transaction_ids = [
         row_id
         for row_id, *values in list_similar_transactions(company, transaction)

@@ -73,7 +73,7 @@ def find_rule_suggestion(company: Company, transaction: Transaction) -> RuleSugg
 
 def build_rule_suggestion(company: Company, rule: CategorizationRule) -> RuleSuggestion:
     """Return what an unsaved rule would do, with its counter-examples."""
-    rules = build_compiled_rules([rule], is_stored=False)
+    rules = build_compiled_rules(company, [rule], is_stored=False)
     rows = Transaction.objects.for_company(company.id).without_initial_balances()
     transaction_ids = [
         match.transaction.id for chunk in rule_matches.iterate_rule_matches(company, rows, rules) for match in chunk

@@ -15,7 +15,7 @@ from ledger.models import Account, Category, Counterparty
 from ledger.transactions.actions.transactions import OccurrenceSettled
 from planning.body_checks import BodyChecks
 from planning.calc.recurrence import RecurrenceRule, is_occurrence
-from planning.models import MONTHLY_FREQUENCIES, PlannedSource, PlannedTransaction, SettledBy, Settlement
+from planning.models import MONTHLY_FREQUENCIES, PlannedSource, PlannedTransaction, SettledBy, Settlement, WeekendShift
 from planning.planned_transactions.actions.overrides import (
     build_patch_columns,
     lock_planned_transaction,
@@ -170,6 +170,7 @@ def validate_planned_transaction_values(
         **{name: values.get(name) for name in COPIED_FIELDS},
         "auto_settle": values.get("auto_settle", True),
         "settled_by": settled_by,
+        "weekend_shift": values.get("weekend_shift", WeekendShift.NONE),
         "account_id": values["account_id"],
         "amount_currency": currency,
         "amount_value": amount,

@@ -93,7 +93,11 @@ def build_occurrence_form(planned: PlannedTransaction, original: dt.date) -> Bou
     amount = format_amount(patch.get("amount_value", planned.amount_value), planned.amount_currency)
     other_values = {at: str(patch.get(column) or getattr(planned, column) or "") for at, column in OTHER_FIELDS.items()}
     return BoundForm(
-        values={"date": patch.get("date", original).isoformat(), **split_signed_amount(amount), **other_values}
+        values={
+            "date": patch.get("date", planned.recurrence_rule().get_expected_day(original)).isoformat(),
+            **split_signed_amount(amount),
+            **other_values,
+        }
     )
 
 
@@ -120,7 +124,7 @@ def find_changed_values(planned: PlannedTransaction, original: dt.date, data: Ma
         ValidationFailed: the amount is wrong.
     """
     values = dict(data)
-    if values.get("date") == original:
+    if values.get("date") == planned.recurrence_rule().get_expected_day(original):
         values["date"] = None
     text = values.get("amount_value")
     if text and parse_api_amount(text, planned.amount_currency, pointer="#/amountValue") == planned.amount_value:

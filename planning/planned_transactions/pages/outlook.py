@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from heapq import merge
 from itertools import islice
+from operator import itemgetter
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -20,10 +21,10 @@ from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.calc.months import add_months, get_last_day_of_month
 from ledger.models import Account, Transaction
-from planning.calc.recurrence import OVERDUE_PERIOD, Occurrence, occurrences
+from planning.calc.recurrence import OVERDUE_PERIOD, Occurrence, list_expected_days
 from planning.calc.settlement_matching import OpenOccurrence, SettlementMatch
 from planning.calc.settlements import SettlementState
-from planning.models import PlannedTransaction
+from planning.models import PlannedTransaction, WeekendShift
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.queries.occurrences import (
     OCCURRENCE_ORDER,
@@ -140,8 +141,8 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
     ahead: list[Iterable[DueOccurrence]] = [due_ahead]
     late_count, ahead_count = len(overdue), len(due_ahead)
     for planned in unchanged_rules:
-        days = occurrences(planned.recurrence_rule(), window_start=start, window_end=end)
-        today_at = bisect_left(days, page.today)
+        days = list_expected_days(planned.recurrence_rule(), window_start=start, window_end=end)
+        today_at = bisect_left(days, page.today, key=itemgetter(0))
         late.append(iter_unchanged_dues(planned, days[:today_at], today=page.today))
         ahead.append(iter_unchanged_dues(planned, days[today_at:], today=page.today))
         late_count += today_at
@@ -170,11 +171,15 @@ def list_outlook_rules(page: CompanyPage, *, end: dt.date) -> list[PlannedTransa
 
 
 def iter_unchanged_dues(
-    planned: PlannedTransaction, days: Iterable[dt.date], *, today: dt.date
+    planned: PlannedTransaction, days: Iterable[tuple[dt.date, dt.date]], *, today: dt.date
 ) -> Iterator[DueOccurrence]:
-    """Yield the occurrences of a planned transaction without overrides and settlements."""
-    for day in days:
-        yield DueOccurrence(planned, build_planned_occurrence(planned, Occurrence(day, day), today=today))
+    """Yield the occurrences of a planned transaction without overrides and settlements.
+
+    Args:
+        days: pairs of the expected day and the original date.
+    """
+    for day, original_date in days:
+        yield DueOccurrence(planned, build_planned_occurrence(planned, Occurrence(original_date, day), today=today))
 
 
 def to_upcoming_occurrence(
@@ -241,8 +246,8 @@ def iter_open_occurrences(
         if not is_unchanged_rule(planned, settled_ids):
             continue
         amount, currency, account_id = planned.amount_value, planned.amount_currency, planned.account_id
-        for day in occurrences(planned.recurrence_rule(), window_start=start, window_end=end):
-            yield OpenOccurrence(planned.id, day, day, amount, currency, account_id)
+        for day, original_date in list_expected_days(planned.recurrence_rule(), window_start=start, window_end=end):
+            yield OpenOccurrence(planned.id, original_date, day, amount, currency, account_id)
 
 
 def to_open_occurrence(due: DueOccurrence) -> OpenOccurrence:
@@ -259,6 +264,16 @@ def list_account_names(company: Company) -> dict[UUID, str]:
 
 def describe_recurrence(planned: PlannedTransaction) -> str:
     """Describe how often a planned transaction recurs: "every 3 months on the last day, 12 times"."""
+    text = describe_frequency(planned)
+    weekend_text = {
+        WeekendShift.BEFORE: _("{often}, on weekends the Friday before"),
+        WeekendShift.AFTER: _("{often}, on weekends the Monday after"),
+    }.get(WeekendShift(planned.weekend_shift))
+    return weekend_text.format(often=text) if weekend_text else text
+
+
+def describe_frequency(planned: PlannedTransaction) -> str:
+    """Describe the frequency and the end of a planned transaction."""
     if planned.frequency is None:
         return _("once")
     interval_text = format_recurrence_interval(planned.frequency, planned.interval, last_day=planned.last_day_of_month)

@@ -19,7 +19,7 @@ from ledger.transactions.pages.counterparty_lookup import list_counterparty_sugg
 from ledger.transactions.pages.labels import DATE_RULE_LABELS, load_visible_names, to_choices
 from planning.calc.expected_dates import compute_due_date
 from planning.calc.settlements import SettlementPart
-from planning.models import Frequency, PlannedSource, PlannedTransaction, SettledBy, attach_overrides
+from planning.models import Frequency, PlannedSource, PlannedTransaction, SettledBy, WeekendShift, attach_overrides
 from planning.planned_transactions import forms
 from planning.planned_transactions.actions import planned_transactions
 from planning.planned_transactions.pages import outlook
@@ -36,6 +36,11 @@ FREQUENCY_LABELS = {
     Frequency.YEAR: gettext_lazy("Every year"),
 }
 
+WEEKEND_SHIFT_LABELS = {
+    WeekendShift.NONE: gettext_lazy("Pay on that day"),
+    WeekendShift.BEFORE: gettext_lazy("Pay on the Friday before"),
+    WeekendShift.AFTER: gettext_lazy("Pay on the Monday after"),
+}
 SETTLED_BY_LABELS = {
     SettledBy.TRANSACTION: (
         gettext_lazy("One transaction"),
@@ -201,6 +206,7 @@ def render_planned_transaction_form(
         categories=names.list_category_choices(),
         currencies=Currency.values,
         frequencies=FREQUENCY_LABELS,
+        weekend_shifts=to_choices(WEEKEND_SHIFT_LABELS),
         settled_by=[(value, label, hint) for value, (label, hint) in SETTLED_BY_LABELS.items()],
         date_rules=to_choices(DATE_RULE_LABELS),
         attempts=[("true", _("Yes")), ("false", _("No"))],

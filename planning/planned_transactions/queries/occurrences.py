@@ -237,7 +237,8 @@ def get_planned_occurrence(
     """Return the occurrence of a date that the recurrence generates; `planned` has its overrides attached."""
     override = planned.overrides.get(original_date)
     patch = override.to_patch() if override else OccurrencePatch()
-    occurrence = Occurrence(original_date, patch.get("date") or original_date, patch)
+    expected_day = patch.get("date") or planned.recurrence_rule().get_expected_day(original_date)
+    occurrence = Occurrence(original_date, expected_day, patch)
     if planned.expected is not None:
         occurrence = build_invoice_occurrence(planned)
     return build_planned_occurrence(planned, occurrence, settled, today=today)

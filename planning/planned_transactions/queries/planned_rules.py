@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from planning.calc.recurrence import Overrides, RecurrenceRule
+from planning.calc.recurrence import Overrides, RecurrenceRule, WeekendShift, widen_by_weekend
 from planning.models import build_patch
 from planning.planned_transactions.queries.settlements import sum_settled_by_occurrence
 
@@ -31,6 +31,7 @@ class PlannedRule(NamedTuple):
     last_day_of_month: bool
     end_date: dt.date | None
     end_count: int | None
+    weekend_shift: WeekendShift = "none"
     category_id: UUID | None = None
     counterparty_id: UUID | None = None
 
@@ -44,14 +45,15 @@ class PlannedRule(NamedTuple):
         return self._replace(amount=amount, end_date=rule.end_date, end_count=rule.count)
 
     def recurrence_rule(self) -> RecurrenceRule:
-        """Return its recurrence; the columns from `start` to `end_count` are in the order of the rule's fields."""
-        return RecurrenceRule(*self[4:10])  # type: ignore[arg-type]
+        """Return its recurrence; the columns from `start` to `weekend_shift` are in the order of the rule's fields."""
+        return RecurrenceRule(*self[4:11])  # type: ignore[arg-type]
 
 
 # Planned transactions but invoices that can have an occurrence in the window, with all their overrides.
 _RULES_IN_WINDOW = """
     SELECT p.id, p.account_id, p.amount_value, p.amount_currency, p.start_date, p.frequency, p.interval,
            p.last_day_of_month, p.end_date, p.end_count,
+           CASE WHEN p.settled_by = 'category' THEN 'none' ELSE p.weekend_shift END,
            CASE WHEN p.settled_by = 'category' THEN p.category_id END,
            CASE WHEN p.settled_by = 'category' THEN p.counterparty_id END,
            o.original_date, o.skipped, o.date, o.amount_value, o.account_id, o.category_id, o.name
@@ -94,10 +96,11 @@ def read_planned_rules(
         rules: ids to read; None: all.
         settled_by: `transaction` or `category` to read those only.
     """
+    first, last = widen_by_weekend(start, end)
     parameters: dict[str, Any] = {
         "company": company_id,
-        "start": start,
-        "end": end,
+        "start": first,
+        "end": last,
         "rules": None if rules is None else list(rules),
         "settled_by": settled_by,
     }

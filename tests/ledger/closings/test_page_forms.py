@@ -55,6 +55,7 @@ SENT_DIRECTLY = {
         "occurrence-unsettle",
         "occurrence-write-off",
         "plan-undo",
+        "planned-proposal-plan",
     ),
     *("sandbox-delete", "scenario", "scenario-adopt", "scenario-change-delete", "scenario-change-new"),
     *("scenario-delete", "scenario-duplicate", "scenario-undo"),

@@ -457,8 +457,11 @@ def test_rule_is_offered_from_categorized_transaction(api, books, bank, hosting)
         "categoryId": hosting,
         "plType": "cogs",
         "counterparty": {"type": "vendor", "id": vendor},
+        "counterpartyFrom": None,
         "usingDateRule": {"type": "month", "startDate": None, "endDate": None, "invoiceDate": None},
+        "servicePeriod": None,
         "passThroughTaxPercent": 19,
+        "splits": [],
     }
     assert (preview["matched"], preview["changed"]) == (2, 1)
     assert api.get("categorization_rules").json() == []

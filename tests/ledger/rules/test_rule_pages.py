@@ -66,3 +66,48 @@ def test_initial_balance_is_not_listed_as_assigned_by_person(api, books, bank, h
     books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -12}})
     api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "90.00"})
     assert [each["id"] for each in api.get("transactions", {"assignedBy": "person"}).json()] == [row]
+
+
+def test_rule_form_saves_splits_service_period_and_counterparty(api, books, hosting, site, typed):
+    office = books.category("officeAndAdmin")
+    more = {
+        "splitCategory-2": f"{office}:ga", "splitShare-2": "30 %", "splitCategory-3": f"{hosting}:cogs",
+        "splitShare-3": "12.50", "serviceMonths": "12", "serviceStart": "nextMonth", "counterpartyFrom": "on",
+    }  # fmt: skip
+    assert site.client.post(f"{site.base}/rules/new", typed | more).status_code == 303
+    (rule,) = api.get("categorization_rules").json()
+    assert rule["action"] == {
+        "categoryId": hosting, "plType": "cogs", "counterparty": None, "counterpartyFrom": "fromTo",
+        "usingDateRule": {"type": "transactionDate", "startDate": None, "endDate": None, "invoiceDate": None},
+        "servicePeriod": {"months": 12, "start": "nextMonth"}, "passThroughTaxPercent": None,
+        "splits": [
+            {"categoryId": office, "plType": "ga", "percent": 30, "amountValue": None},
+            {"categoryId": hosting, "plType": "cogs", "percent": None, "amountValue": "12.50"},
+        ],
+    }  # fmt: skip
+    listed = get_page_text(site.get("rules"))
+    assert "30 % to Office and administration, 12.5 to Hosting" in listed
+    assert "12 months from the month after payment" in listed
+    assert "counterparty from From / to" in listed
+    form = site.get(f"rules/{rule['id']}").content.decode()
+    assert 'name="splitShare-1" class="number" value="30 %"' in form
+    assert 'name="splitShare-2" class="number" value="12.5"' in form
+    assert 'name="splitCategory-4"' in form
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        pytest.param({"splitShare-1": "30 %"}, "Choose a category.", id="without category"),
+        pytest.param({"splitShare-1": "130 %"}, "Must be more than 0% and at most 100%.", id="more than all"),
+        pytest.param({"splitShare-1": "much"}, "Enter an amount such as", id="no share"),
+        pytest.param({}, "Enter a percentage or an amount.", id="nothing"),
+        pytest.param({"serviceMonths": "many"}, "Must be an integer.", id="months"),
+    ],
+)
+def test_rule_form_shows_what_is_wrong_with_a_split(books, hosting, site, typed, values, message):
+    category = {} if message == "Choose a category." else {"splitCategory-1": f"{hosting}:cogs"}
+    if "serviceMonths" in values:
+        category["splitShare-1"] = "1 %"
+    answer = site.client.post(f"{site.base}/rules/new", typed | category | values)
+    assert (answer.status_code, message in get_page_text(answer)) == (400, True)

@@ -47,8 +47,11 @@ def test_rule_is_returned_with_all_fields_and_can_be_sent_back(api, hosting, acm
             "categoryId": hosting,
             "plType": "cogs",
             "counterparty": None,
+            "counterpartyFrom": None,
             "usingDateRule": {"type": "transactionDate", "startDate": None, "endDate": None, "invoiceDate": None},
+            "servicePeriod": None,
             "passThroughTaxPercent": None,
+            "splits": [],
         },
         "matchedCount": 0,
         "lastMatchedTime": None,
@@ -78,8 +81,11 @@ def test_rule_stores_all_conditions_and_action_fields(api, books, bank, savings,
         "categoryId": books.category("hosting"),
         "plType": "cogs",
         "counterparty": {"type": "vendor", "id": vendor},
+        "counterpartyFrom": None,
         "usingDateRule": {"type": "month", "startDate": None, "endDate": None, "invoiceDate": None},
+        "servicePeriod": None,
         "passThroughTaxPercent": 19,
+        "splits": [],
     }
     made = rule(conditions, action)
     assert (made["conditions"], made["action"]) == (conditions, action)

@@ -1,5 +1,6 @@
 """Which days a rule names, and what overrides make of them."""
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -9,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.months import add_months, get_last_day_of_month
-from planning.calc.recurrence import Occurrence, RecurrenceRule, expand_occurrences, is_occurrence, occurrences
+from planning.calc.recurrence import (
+    Occurrence,
+    RecurrenceRule,
+    expand_occurrences,
+    is_occurrence,
+    list_expected_days,
+    occurrences,
+    shift_weekend,
+)
 
 LONG_WINDOW = {"window_start": date(1990, 1, 1), "window_end": date(2060, 12, 31)}
 FREQUENCIES = {"day": rrule.DAILY, "week": rrule.WEEKLY, "month": rrule.MONTHLY, "year": rrule.YEARLY}
@@ -260,3 +269,46 @@ def test_windows_go_by_the_moved_date(rule, window, moves):
     expected = [pair for pair in effective if window["window_start"] <= pair[0] <= window["window_end"]]
     found = expand_occurrences(rule, overrides, **window)
     assert [(occurrence.date, occurrence.original_date) for occurrence in found] == expected
+
+
+# ---------------------------------------------------------------------------------------------- weekends
+
+
+@pytest.mark.parametrize(
+    ("day", "shift", "expected"),
+    [
+        ("2026-08-01", "none", "2026-08-01"),
+        ("2026-08-01", "before", "2026-07-31"),
+        ("2026-08-01", "after", "2026-08-03"),
+        ("2026-08-02", "before", "2026-07-31"),
+        ("2026-08-02", "after", "2026-08-03"),
+        ("2026-07-31", "after", "2026-07-31"),
+        ("2026-08-03", "before", "2026-08-03"),
+        ("9999-12-25", "after", "9999-12-27"),
+    ],
+)
+def test_weekend_is_shifted_to_a_weekday(day, shift, expected):
+    assert shift_weekend(date.fromisoformat(day), shift) == date.fromisoformat(expected)
+
+
+@given(draw_rule(), st.sampled_from(["before", "after"]), WINDOWS, st.data())
+def test_weekend_shift_moves_days_and_keeps_original_dates(rule, shift, window, data):
+    shifted = replace(rule, weekend_shift=shift)
+    wide = {"window_start": date(2013, 1, 1), "window_end": date(2040, 1, 1)}
+    originals = occurrences(rule, **wide)
+    assert occurrences(shifted, **wide) == originals
+    expected = [(shift_weekend(day, shift), day) for day in originals]
+    inside = [pair for pair in expected if window["window_start"] <= pair[0] <= window["window_end"]]
+    found = list_expected_days(shifted, **window)
+    assert found == inside == sorted(found)
+    for day, original in found:
+        assert day.weekday() < 5
+        moved_days = {"before": {-1, -2}, "after": {1, 2}}[shift] if original.weekday() >= 5 else {0}
+        assert (day - original).days in moved_days
+    if originals:
+        moved = data.draw(st.sampled_from(originals))
+        overrides = {moved: {"date": window["window_start"]}}
+        dates = {each.original_date: each.date for each in expand_occurrences(shifted, overrides, **window)}
+        if window["window_start"] <= window["window_end"]:
+            assert dates.pop(moved) == window["window_start"], "a person's date is not shifted"
+        assert dates == {original: day for day, original in inside if original != moved}

@@ -34,6 +34,7 @@ planned_bodies = st.fixed_dictionaries(
         "amountValue": amounts.map(str),
         "category": st.none() | numbers,
         "counterparty": st.none() | numbers,
+        "weekendShift": st.sampled_from(["none", "before", "after"]),
         "recurrence": st.none()
         | st.fixed_dictionaries(
             {
@@ -103,7 +104,7 @@ class RandomCompany:
         self.counterparties = [str(counterparty.id) for counterparty in counterparties]
 
     def build_planned(self, drawn: dict[str, Any]) -> dict[str, Any]:
-        body = {name: drawn[name] for name in ("startDate", "amountValue", "recurrence")}
+        body = {name: drawn[name] for name in ("startDate", "amountValue", "recurrence", "weekendShift")}
         body |= {"accountId": str(self.account.id), "name": "Planned", "categoryId": None, "counterparty": None}
         if drawn["category"] is not None:
             body["categoryId"] = self.categories[drawn["category"]]
