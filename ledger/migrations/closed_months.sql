@@ -89,8 +89,9 @@ DECLARE
     reported date;
     by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
 BEGIN
-    IF TG_OP = 'UPDATE' AND (OLD.company_id, OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount)
-       IS NOT DISTINCT FROM (NEW.company_id, NEW.category_id, NEW.pl_type, NEW.month, NEW.base_amount) THEN
+    IF TG_OP = 'UPDATE' AND (OLD.company_id, OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount, OLD.count > 0)
+       IS NOT DISTINCT FROM (NEW.company_id, NEW.category_id, NEW.pl_type, NEW.month, NEW.base_amount, NEW.count > 0)
+    THEN
         RETURN NULL;
     END IF;
     SELECT reported_through INTO reported FROM companies_company WHERE id = coalesce(NEW.company_id, OLD.company_id);
@@ -102,7 +103,8 @@ BEGIN
                (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
         VALUES (OLD.company_id, gen_random_uuid(),
                 coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'result', OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount, 0, 0, by_rates)
+                'result', OLD.category_id, OLD.pl_type, OLD.month,
+                CASE WHEN OLD.count > 0 THEN OLD.base_amount ELSE 0 END, 0, 0, by_rates)
         ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
     END IF;
     IF TG_OP <> 'DELETE' AND NEW.month <= reported THEN
@@ -136,7 +138,7 @@ BEGIN
         WHEN 'result' THEN
             SELECT ARRAY[base_amount, 0, 0] INTO sums FROM ledger_monthresult
              WHERE company_id = NEW.company_id AND category_id = NEW.subject_id AND pl_type = NEW.label
-               AND month = NEW.day;
+               AND month = NEW.day AND count > 0;
         ELSE
             RETURN NULL;
     END CASE;
@@ -344,10 +346,16 @@ BEGIN
       JOIN new_rows AS n ON n.company_id = o.company_id AND n.id = o.id
       JOIN companies_company AS c ON c.id = o.company_id
      WHERE c.closed_through IS NOT NULL
-       AND (o.category_id, o.rule, o.computed_start_date, o.computed_end_date, o.recognized_from,
+       AND (o.category_id, o.rule, o.recognized_from, o.computed_end_date > o.computed_start_date,
+            CASE WHEN o.computed_end_date > o.computed_start_date THEN o.computed_start_date
+                 ELSE date_trunc('month', o.computed_start_date)::date END,
+            CASE WHEN o.computed_end_date > o.computed_start_date THEN o.computed_end_date END,
             o.revenue, o.cogs, o.cac, o.pd, o.ga, o.no, o.neutral)
            IS DISTINCT FROM
-           (n.category_id, n.rule, n.computed_start_date, n.computed_end_date, n.recognized_from,
+           (n.category_id, n.rule, n.recognized_from, n.computed_end_date > n.computed_start_date,
+            CASE WHEN n.computed_end_date > n.computed_start_date THEN n.computed_start_date
+                 ELSE date_trunc('month', n.computed_start_date)::date END,
+            CASE WHEN n.computed_end_date > n.computed_start_date THEN n.computed_end_date END,
             n.revenue, n.cogs, n.cac, n.pd, n.ga, n.no, n.neutral)
        AND EXISTS (SELECT 1 FROM ledger_posting AS p
                     WHERE p.company_id = o.company_id AND p.categorization_id = o.id AND p.month <= c.closed_through)
@@ -360,6 +368,32 @@ END $$;
 CREATE TRIGGER ledger_check_categorizations AFTER UPDATE ON ledger_categorization
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_categorizations();
+
+-- TRUNCATE fires no row triggers: it is refused while a company is closed.
+CREATE FUNCTION ledger_check_truncate() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    closed date;
+BEGIN
+    SELECT max(closed_through) INTO closed FROM companies_company;
+    IF closed IS NOT NULL THEN
+        PERFORM ledger_refuse_closed(closed);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER closed_daymovement_never_emptied BEFORE TRUNCATE ON ledger_daymovement
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE TRIGGER closed_monthmovement_never_emptied BEFORE TRUNCATE ON ledger_monthmovement
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE TRIGGER closed_monthresult_never_emptied BEFORE TRUNCATE ON ledger_monthresult
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE TRIGGER closed_posting_never_emptied BEFORE TRUNCATE ON ledger_posting
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE TRIGGER closed_categorization_never_emptied BEFORE TRUNCATE ON ledger_categorization
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE TRIGGER closed_transaction_never_emptied BEFORE TRUNCATE ON ledger_transaction
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE TRIGGER closed_subscriptionevent_never_emptied BEFORE TRUNCATE ON ledger_subscriptionevent
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
 
 -- Closings and reopenings are append-only, and companies_company.closed_through follows from them.
 CREATE FUNCTION ledger_closings_are_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
