@@ -2,7 +2,7 @@
 here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -15,6 +15,7 @@ class DomainError(Exception):
 
     code = "refused"
     more: Mapping[str, Any] = {}  # additional fields of the response, by their API names
+    pointers: Sequence[str] = ()  # places in the request that all have this error
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -13,6 +13,7 @@ from companies.models import AuditContext, Company, SystemStatus
 from companies.permissions import ALL_PERMISSIONS
 from companies.time_zones import get_today
 from demo import accounts, bank_statements, files, members, rules, subscriptions
+from demo.invoices import InvoiceWriter
 from demo.plans import PlanWriter
 from demo.scenario.scenario import build_scenario
 from demo.transactions import TransactionWriter
@@ -110,6 +111,13 @@ def fill_demo_company(
     plan_writer.plan_payments()
     plan_writer.create_plan_items()
     files.create_demo_files(company=company, context=context)
+    InvoiceWriter(
+        company=company,
+        context=context,
+        account=demo_accounts["main"],
+        categories=writer.categories,
+        monthly_revenue=scenario.recurring[-1],
+    ).create_invoices()
     bank_statements.import_demo_statements(company=company, context=context, accounts=demo_accounts)
     recurring_revenue.refresh_recurring_revenue(company)
     company_metrics.store_company_metrics(company=company, context=context)

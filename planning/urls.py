@@ -4,11 +4,12 @@ from django.urls import path
 
 from planning.invoice_files import pages as invoice_file_pages
 from planning.invoice_files.views import InvoiceFileViewSet
-from planning.invoices import pages as invoice_pages
-from planning.invoices.views import InvoiceViewSet
-from planning.plan.pages import plan
+from planning.invoices.pages import invoice_import
+from planning.invoices.pages import invoices as invoice_pages
+from planning.invoices.views import InvoiceExportViewSet, InvoiceImportViewSet, InvoiceViewSet
+from planning.plan.pages import plan, planned_payments
 from planning.plan.views import PlanItemViewSet
-from planning.planned_transactions.pages import occurrences, planned_transactions, proposals
+from planning.planned_transactions.pages import occurrences, planned_transactions, proposals, sums
 from planning.planned_transactions.views import PlannedTransactionViewSet
 from planning.scenarios.pages import scenarios
 from planning.scenarios.views import ScenarioViewSet
@@ -36,9 +37,14 @@ urlpatterns = [
     ),
     path(f"{COMPANY}/receivables", InvoiceViewSet.as_view({"get": "receivables"})),
     path(f"{COMPANY}/payables", InvoiceViewSet.as_view({"get": "payables"})),
+    path(f"{COMPANY}/receivables/import", InvoiceImportViewSet.as_view({"post": "import_receivables"})),
+    path(f"{COMPANY}/payables/import", InvoiceImportViewSet.as_view({"post": "import_payables"})),
+    path(f"{COMPANY}/exports/receivables.csv", InvoiceExportViewSet.as_view({"get": "receivables_csv"})),
+    path(f"{COMPANY}/exports/payables.csv", InvoiceExportViewSet.as_view({"get": "payables_csv"})),
     path(f"{COMPANY}/data/aging", InvoiceViewSet.as_view({"post": "aging"})),
     path(f"{COMPANY}/files/<str:file_id>/plan", InvoiceFileViewSet.as_view({"post": "plan"})),
     path(f"{COMPANY}/plan_items", PlanItemViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{COMPANY}/plan_items/proposals", PlanItemViewSet.as_view({"post": "proposals"})),
     path(
         f"{COMPANY}/plan_items/<str:plan_item_id>",
         PlanItemViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
@@ -74,11 +80,20 @@ urlpatterns = [
     path(f"{OCCURRENCE}/settle", occurrences.settle_occurrence_page, name="occurrence-settle"),
     path(f"{OCCURRENCE}/write-off", occurrences.write_off_occurrence_page, name="occurrence-write-off"),
     path(f"{OCCURRENCE}/unsettle", occurrences.unsettle_occurrence_page, name="occurrence-unsettle"),
+    path(f"{PAGE}/transactions/<uuid:transaction_id>/settle", sums.settle_sum_page, name="transaction-settle-sum"),
+    path(f"{PAGE}/transactions/<uuid:transaction_id>/unsettle", sums.unsettle_transaction_page, name="transaction-unsettle"),
     path(f"{OCCURRENCE}/restore", occurrences.restore_occurrence_page, name="occurrence-restore"),
     path("app/companies/<str:company_id>/receivables", invoice_pages.show_receivables, name="receivables"),
     path("app/companies/<str:company_id>/payables", invoice_pages.show_payables, name="payables"),
+    path("app/companies/<str:company_id>/receivables.csv", invoice_pages.download_invoices_page, {"kind": "receivables"}, name="receivables-csv"),
+    path("app/companies/<str:company_id>/receivables/import", invoice_import.upload_invoices_page, {"kind": "receivables"}, name="receivables-import"),
+    path("app/companies/<str:company_id>/receivables/import/<uuid:upload_id>", invoice_import.review_invoices_page, {"kind": "receivables"}, name="receivables-import-check"),
+    path("app/companies/<str:company_id>/payables.csv", invoice_pages.download_invoices_page, {"kind": "payables"}, name="payables-csv"),
+    path("app/companies/<str:company_id>/payables/import", invoice_import.upload_invoices_page, {"kind": "payables"}, name="payables-import"),
+    path("app/companies/<str:company_id>/payables/import/<uuid:upload_id>", invoice_import.review_invoices_page, {"kind": "payables"}, name="payables-import-check"),
     path(PLAN, plan.show_plan, name="plan"),
     path(f"{PLAN}.csv", plan.download_plan, name="plan-csv"),
+    path(f"{PLAN}/payments", planned_payments.show_planned_payments, name="plan-payments"),
     path(f"{PLAN}/undo", plan.undo_plan_change_page, name="plan-undo"),
     path(f"{PLAN}/fill", plan.fill_plan_row_page, name="plan-fill"),
     path(f"{PLAN}/items/<uuid:plan_item_id>", plan.edit_plan_item_page, name="plan-item"),

@@ -110,6 +110,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "planned_transactions/{}/write_off": {"POST": "planning:write"},
     "planned_transactions/{}/overrides/{}": {"PUT": "planning:write", "DELETE": "planning:write"},
     "plan_items": {"GET": "planning:read", "POST": "planning:write"},
+    "plan_items/proposals": {"POST": "planning:read"},
     "plan_items/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
     "scenarios": {"GET": "planning:read", "POST": "planning:write"},
     "scenarios/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
@@ -141,12 +142,16 @@ NEEDS: dict[str, dict[str, str]] = {
     "data/aging": {"POST": "planning:read"},
     "receivables": {"GET": "planning:read"},
     "payables": {"GET": "planning:read"},
+    "receivables/import": {"POST": "planning:write"},
+    "payables/import": {"POST": "planning:write"},
     "data/revenueExpensesBar": {"POST": "financials:read"},
     "data/profitAndLoss": {"POST": "financials:read"},
     "exports/transactions.csv": {"GET": "transactions:read"},
     "exports/transactions.xlsx": {"GET": "transactions:read"},
     "exports/journal.beancount": {"GET": "transactions:read"},
     "exports/journal.hledger": {"GET": "transactions:read"},
+    "exports/receivables.csv": {"GET": "planning:read"},
+    "exports/payables.csv": {"GET": "planning:read"},
     "exports/profitAndLoss.xlsx": {"GET": "financials:read"},
     "webhook_endpoints": {"GET": "company:manage", "POST": "company:manage"},
     "webhook_endpoints/{}": {"GET": "company:manage", "PUT": "company:manage", "DELETE": "company:manage"},
@@ -164,9 +169,10 @@ NEEDS: dict[str, dict[str, str]] = {
 # an id, 200 to a read, 400 to a write; but these take an empty body, or a form.
 SUCCESS_STATUS = {
     ("", "PUT"): 200, ("", "DELETE"): 409, ("logo", "DELETE"): 200, ("notifications/read_all", "POST"): 200,
-    ("files", "POST"): 415, ("statements", "POST"): 415, ("data/runway", "POST"): 200,
+    ("files", "POST"): 415, ("statements", "POST"): 415, ("receivables/import", "POST"): 415,
+    ("payables/import", "POST"): 415, ("data/runway", "POST"): 200,
     ("data/recurringRevenueSummary", "POST"): 200, ("planned_transactions/due", "GET"): 400,
-    ("categorization_rules/preview", "POST"): 200,
+    ("categorization_rules/preview", "POST"): 200, ("planned_transactions/proposals", "POST"): 200,
 }  # fmt: skip
 
 READS = {p.value for p in Permission if p.value.endswith(":read")} - {"audit:read"}

@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from analytics.queries.monthly_report import ReportMonth
 from analytics.reports.monthly_report_tables import CellFormat, ReportRow, ReportTable
-from planning.invoices.pages import list_bucket_labels
+from planning.invoices.pages.invoices import list_bucket_labels
 from planning.invoices.queries import DEFAULT_INTERVAL, compute_aging
 
 

@@ -223,7 +223,7 @@ def translate_system_error(error: Exception) -> tuple[int, str, str] | None:
 def translate_domain_error(error: errors.DomainError) -> tuple[int, str, str, list[dict[str, str]] | None]:
     """Return (status, code, detail, field errors) of a domain error."""
     status = next(status for kind, status in ERROR_STATUSES.items() if isinstance(error, kind))
-    if isinstance(error, PeriodClosed) and error.pointers:
+    if error.pointers:
         return (
             status,
             error.code,

@@ -108,6 +108,7 @@ ACTION_PHRASES = {
     "invoice.settled": _("settled a part of the invoice{name}"),
     "invoice.unsettled": _("unsettled the invoice{name}"),
     "invoice.writtenOff": _("wrote off the invoice{name}"),
+    "invoices.imported": ngettext_lazy("imported {n} invoice", "imported {n} invoices", "count"),
     "member.declined": _("declined the invitation{name}"),
     "member.invited": _("invited{name}"),
     "member.invitedAgain": _("resent the invitation to{name}"),

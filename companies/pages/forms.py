@@ -28,7 +28,7 @@ class BoundForm:
         field_errors = (
             error.errors if isinstance(error, ValidationFailed) else [(error.pointer or "#/", "", error.detail)]
         )
-        if isinstance(error, PeriodClosed) and error.pointers:
+        if error.pointers:
             field_errors = [(pointer, "", error.detail) for pointer in error.pointers]
         for pointer, _, detail in field_errors:
             name = self.find_field(pointer.removeprefix("#/"))

@@ -108,8 +108,9 @@ def show_files(page: CompanyPage) -> HttpResponse:
 
 
 def redirect_after_upload(page: CompanyPage, files: Sequence[File], message: str) -> HttpResponse:
-    """Redirect to the page of a single electronic invoice, otherwise to the list of files."""
-    if len(files) == 1 and files[0].parse_status != ParseStatus.OPEN:
+    """Redirect to the page of a single electronic invoice or dropped file, otherwise to the list of files."""
+    is_dropped = page.request.POST.get("from") == "drop"
+    if len(files) == 1 and (is_dropped or files[0].parse_status != ParseStatus.OPEN):
         return page.redirect_with_message(message, "document", file_id=files[0].id)
     return page.redirect_with_message(message, "documents")
 

@@ -1,6 +1,7 @@
 """Make the receivable or payable of the invoice in a file."""
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -49,11 +50,12 @@ class PlannedInvoiceError(ConflictError):
 
     code = "invoice_planned"
 
-    def __init__(self, planned: PlannedTransaction):
+    def __init__(self, planned_id: UUID | None, *, company_id: UUID, pointers: Iterable[str] = ()):
         super().__init__()
+        self.pointers = list(pointers)
         self.more = {
-            "plannedTransactionId": str(planned.id),
-            "url": f"/app/companies/{planned.company_id}/planned/{planned.id}",
+            "plannedTransactionId": planned_id and str(planned_id),
+            "url": planned_id and f"/app/companies/{company_id}/planned/{planned_id}",
         }
 
 
@@ -107,9 +109,9 @@ def plan_invoice_file(
     """
     with change_company(company, context=context) as change:
         file = change.lock(File, file_id)
-        link = InvoiceFile.objects.for_company(company.id).filter(file=file).select_related("planned").first()
+        link = InvoiceFile.objects.for_company(company.id).filter(file=file).first()
         if link is not None:
-            raise AlreadyPlanned(link.planned)
+            raise AlreadyPlanned(link.planned_id, company_id=company.id)
         invoice = read_file_invoice(file)
         if direction is None:
             direction = find_own_direction(company, invoice)
@@ -120,7 +122,7 @@ def plan_invoice_file(
                 company, number=invoice.number, direction=direction, counterparty=counterparty
             )
             if planned is not None:
-                raise DuplicateInvoice(planned)
+                raise DuplicateInvoice(planned.id, company_id=company.id)
         if counterparty is None and party.name:
             values = {"name": party.name, "type": get_counterparty_type(direction)}
             counterparty = create_counterparty(company=company, context=context, values=values)
@@ -208,8 +210,12 @@ def build_planned_name(invoice: FileInvoice, counterparty: Counterparty | None, 
     """Return the counterparty's name with the invoice's number, or the name of the file."""
     if counterparty is None:
         return invoice.number or file.filename
-    room = MAX_NAME_LENGTH - len(invoice.number) - 1
-    return f"{counterparty.name[:room]} {invoice.number}".strip()
+    return join_invoice_name(counterparty.name, invoice.number)
+
+
+def join_invoice_name(counterparty_name: str, number: str) -> str:
+    """Return the name of a planned invoice: its counterparty, shortened where needed, and its number."""
+    return f"{counterparty_name[: MAX_NAME_LENGTH - len(number) - 1]} {number}".strip()
 
 
 def build_external_data(invoice: FileInvoice) -> dict[str, Any]:

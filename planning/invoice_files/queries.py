@@ -1,9 +1,12 @@
 """Reads for invoices in files: whose they are, and whether they are planned already."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Lower
 
 from companies.models import Company
 from ledger.calc.text_normalization import fold_words
@@ -83,13 +86,37 @@ def find_planned_invoice(
 
     The seller is the company itself for money in, otherwise the counterparty.
     """
-    invoices = PlannedTransaction.objects.for_company(company.id).filter(
-        frequency=None, invoice_date__isnull=False, external_data__invoice_number__iexact=number
+    if direction == Direction.OUT and counterparty is None:
+        return None
+    invoices = filter_sold_invoices(company, direction).filter(external_data__invoice_number__iexact=number)
+    return (invoices.filter(counterparty=counterparty) if direction == Direction.OUT else invoices).first()
+
+
+def find_planned_numbers(
+    company: Company, *, numbers: Collection[str], direction: Direction
+) -> dict[tuple[str, UUID | None], UUID]:
+    """Return what is planned with these numbers: (number in lower case, seller) -> planned transaction id.
+
+    The seller is a counterparty, or None for the company itself. One statement.
+    """
+    invoices = filter_sold_invoices(company, direction).annotate(
+        number=Lower(KeyTextTransform("invoice_number", "external_data"))
     )
+    rows = invoices.filter(number__in={number.lower() for number in numbers}).order_by("-id")
+    columns = ("id", "number", "counterparty_id")
+    return {
+        (number, counterparty_id if direction == Direction.OUT else None): planned_id
+        for planned_id, number, counterparty_id in rows.values_list(*columns)
+    }
+
+
+def filter_sold_invoices(company: Company, direction: Direction) -> QuerySet[PlannedTransaction]:
+    """Return the planned invoices; for money in those that the company itself sold."""
+    invoices = PlannedTransaction.objects.for_company(company.id).filter(frequency=None, invoice_date__isnull=False)
     if direction == Direction.OUT:
-        return invoices.filter(counterparty=counterparty).first() if counterparty else None
+        return invoices
     links = InvoiceFile.objects.for_company(company.id)
     own = Q(id__in=links.filter(direction=Direction.IN).values("planned_id"))
     unlinked = ~Q(id__in=links.values("planned_id"))
     by_customer = Q(counterparty__type=CounterpartyType.CUSTOMER) | Q(counterparty=None, amount_value__gt=0)
-    return invoices.filter(own | unlinked & by_customer).first()
+    return invoices.filter(own | unlinked & by_customer)

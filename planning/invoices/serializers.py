@@ -2,14 +2,21 @@
 
 from typing import Any
 
+from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.fields import to_json_number
 from companies.api.serializers import StrictSerializer
+from companies.errors import ValidationFailed, build_unknown_id_error
+from companies.models import parse_id
+from ledger.imports.calc.amounts import DecimalMark
+from ledger.imports.calc.dates import DateOrder
 from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.serializers import CounterpartyRef
 from planning.calc.aging import AgedAmounts
+from planning.invoices.actions import InvoiceImportOptions, InvoiceImportOutcome
 from planning.invoices.queries import Aging, InvoiceStanding
 from planning.planned_transactions.serializers import BASES
 
@@ -137,4 +144,91 @@ def aging_to_dict(aging: Aging) -> dict[str, Any]:
             for each in aging.counterparties
         ],
         **aged_amounts_to_dict(aging.total),
+    }
+
+
+FILE_SCHEMA = {"type": "string", "format": "binary", "maxLength": settings.MAX_UPLOAD_MB * 1024 * 1024}
+DATE_ORDERS = [order.value for order in DateOrder]
+DECIMAL_MARKS = [mark.value for mark in DecimalMark]
+NEGATIVE_AMOUNTS = ["invoices", "creditNotes"]
+DUPLICATE_MODES = ["refuse", "skip"]
+OPTION_CHOICES = {
+    "dateOrder": DATE_ORDERS,
+    "decimalMark": DECIMAL_MARKS,
+    "negativeAmounts": NEGATIVE_AMOUNTS,
+    "duplicates": DUPLICATE_MODES,
+    "dryRun": ["true", "false"],
+}
+FORM_FIELDS = {"file", "accountId", *OPTION_CHOICES}
+
+
+@extend_schema_field(FILE_SCHEMA)
+class InvoiceTableField(serializers.FileField):
+    """A table of open invoices."""
+
+
+class InvoiceUpload(StrictSerializer):
+    """A table of open invoices, and how to read it where the file itself does not tell."""
+
+    file = InvoiceTableField(help_text="CSV file or `.xlsx` workbook with headings in its first row.")
+    account_id = fields.IdField(required=False, help_text="Account that is paid to or from.")
+    date_order = fields.ChoiceField(
+        choices=DATE_ORDERS, required=False, help_text="Order of day and month in the dates."
+    )
+    decimal_mark = fields.ChoiceField(choices=DECIMAL_MARKS, required=False, help_text="Decimal mark of the amounts.")
+    negative_amounts = fields.ChoiceField(
+        choices=NEGATIVE_AMOUNTS, required=False, help_text="What negative amounts of payables are."
+    )
+    duplicates = fields.ChoiceField(
+        choices=DUPLICATE_MODES,
+        required=False,
+        help_text="`skip` leaves out invoices that are planned already; `refuse` (default) stores nothing if there "
+        "are any.",
+    )
+    dry_run = fields.BooleanField(required=False, help_text="`true` returns the result without storing it.")
+
+
+class InvoiceImportResult(StrictSerializer):
+    """What an import of invoices stored."""
+
+    count = fields.CountField(help_text="Number of invoices stored, or with `dryRun` that would be.")
+    duplicates = fields.CountField(help_text="Number of invoices left out because they are planned already.")
+    left_out = fields.CountField(help_text="Number of rows left out because nothing is open.")
+    created_counterparties = fields.CountField(help_text="Number of customers or vendors created.")
+    dry_run = fields.BooleanField()
+
+
+def parse_import_options(form: Any) -> InvoiceImportOptions:
+    """Return the options of an upload. Raises ValidationFailed."""
+    values = {name: form.get(name) for name in FORM_FIELDS - {"file"} if form.get(name) not in (None, "")}
+    if isinstance(values.get("dryRun"), str):
+        values["dryRun"] = values["dryRun"].lower()  # clients that are made from the document send Python's True
+    errors = [
+        (f"#/{name}", "invalid_choice", f"Must be {' or '.join(choices)}.")
+        for name, choices in OPTION_CHOICES.items()
+        if values.get(name, choices[0]) not in choices
+    ]
+    if errors:
+        raise ValidationFailed(errors)
+    account_id = parse_id(values["accountId"]) if "accountId" in values else None
+    if "accountId" in values and account_id is None:
+        raise build_unknown_id_error("#/accountId")
+    return InvoiceImportOptions(
+        account_id=account_id,
+        date_order=DateOrder(values["dateOrder"]) if "dateOrder" in values else None,
+        decimal_mark=DecimalMark(values["decimalMark"]) if "decimalMark" in values else None,
+        negative_amounts=values.get("negativeAmounts"),
+        skip_duplicates=values.get("duplicates") == "skip",
+        dry_run=values.get("dryRun") == "true",
+    )
+
+
+def import_outcome_to_dict(outcome: InvoiceImportOutcome) -> dict[str, Any]:
+    """Return the result of an import as an API object."""
+    return {
+        "count": outcome.count,
+        "duplicates": outcome.duplicates,
+        "leftOut": outcome.settled,
+        "createdCounterparties": outcome.counterparties,
+        "dryRun": outcome.dry_run,
     }

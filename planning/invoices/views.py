@@ -2,21 +2,34 @@
 
 import datetime as dt
 from itertools import pairwise
+from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
 
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
+from companies.api.rendering import UploadParser
 from companies.errors import ValidationFailed
+from ledger.bank_statements.errors import ColumnsUnknown
+from ledger.exports.file_responses import CSV_CONTENT_TYPE
+from ledger.files.actions import clean_filename
+from ledger.files.content_type import UnsafeXml
+from ledger.imports.file_errors import SeveralSheets, TableTooLarge, TooManyRows, UnreadableTable
 from ledger.models import Counterparty
 from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import MissingRateError
-from planning.base_views import READ, PlanningViewSet
+from planning.base_views import READ, WRITE, PlanningViewSet
 from planning.body_checks import BodyChecks
+from planning.invoice_files.actions import DuplicateInvoice
 from planning.invoices import serializers
+from planning.invoices.actions import import_invoices
+from planning.invoices.csv_export import build_invoice_csv_response
 from planning.invoices.queries import (
     DEFAULT_INTERVAL,
     InvoiceKind,
@@ -24,10 +37,10 @@ from planning.invoices.queries import (
     compute_aging,
     filter_invoices,
 )
+from planning.models import PlannedSource
 
 ORDER = ("invoice_date", "id")
-INVOICE_PARAMETERS = [
-    *PAGING_PARAMETERS,
+FILTER_PARAMETERS = [
     OpenApiParameter("counterpartyId", UUID, description="Only invoices of this counterparty."),
     OpenApiParameter(
         "state",
@@ -37,6 +50,8 @@ INVOICE_PARAMETERS = [
     ),
     OpenApiParameter("asOf", dt.date, description="Day, YYYY-MM-DD; today if left out."),
 ]
+INVOICE_PARAMETERS = [*PAGING_PARAMETERS, *FILTER_PARAMETERS]
+FILE_RESPONSE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
 
 
 class InvoiceViewSet(PlanningViewSet):
@@ -71,8 +86,19 @@ class InvoiceViewSet(PlanningViewSet):
         return self.list_invoices("payables")
 
     def list_invoices(self, kind: InvoiceKind) -> Response:
+        rows, as_of = self.filter_invoices(kind, "limit", "cursor")
+        rows_of_page, headers = paginate_by_keyset(self.request, rows, order=ORDER)
+        standings = build_invoice_standings(rows_of_page, as_of=as_of)
+        return Response(serializers.InvoiceSerializer(standings, many=True).data, headers=headers)
+
+    def filter_invoices(self, kind: InvoiceKind, *other_parameters: str) -> tuple[Any, dt.date]:
+        """Return the invoices that the query asks for, and their day.
+
+        Raises:
+            ValidationFailed: a parameter is wrong.
+        """
         query = self.request.query_params
-        self.allow_parameters("counterpartyId", "state", "asOf", "limit", "cursor")
+        self.allow_parameters("counterpartyId", "state", "asOf", *other_parameters)
         filters = {name: query[name] for name in ("counterpartyId", "state", "asOf") if name in query}
         values = self.parse_body(serializers.InvoiceQuery, data=filters)
         self.check_counterparty(values.get("counterparty_id"))
@@ -84,9 +110,7 @@ class InvoiceViewSet(PlanningViewSet):
             state=values.get("state"),
             counterparty_id=values.get("counterparty_id"),
         )
-        rows_of_page, headers = paginate_by_keyset(self.request, rows, order=ORDER)
-        standings = build_invoice_standings(rows_of_page, as_of=as_of)
-        return Response(serializers.InvoiceSerializer(standings, many=True).data, headers=headers)
+        return rows, as_of
 
     def check_counterparty(self, counterparty_id: UUID | None) -> None:
         """Check that the company has the counterparty of a filter.
@@ -121,3 +145,99 @@ class InvoiceViewSet(PlanningViewSet):
             counterparty_id=values.get("counterparty_id"),
         )
         return Response(serializers.aging_to_dict(aging))
+
+
+class InvoiceExportViewSet(InvoiceViewSet):
+    schema_tags = ["Exports"]
+    refuses = {}
+    permission_for = dict.fromkeys(("receivables_csv", "payables_csv"), READ)
+
+    def perform_content_negotiation(self, request: Request, force: Any = False) -> Any:
+        """Return the file in its own type, whatever the request accepts."""
+        return self.get_renderers()[0], "*/*"
+
+    @extend_schema(
+        operation_id="exportReceivablesCsv",
+        parameters=FILTER_PARAMETERS,
+        responses={(200, CSV_CONTENT_TYPE.partition(";")[0]): FILE_RESPONSE},
+    )
+    def receivables_csv(self, request: Request, company_id: str) -> Any:
+        """Export receivables as a CSV file in UTF-8, with the filters of the list.
+
+        Text that a spreadsheet would calculate starts with an apostrophe."""
+        return self.export_invoices("receivables")
+
+    @extend_schema(
+        operation_id="exportPayablesCsv",
+        parameters=FILTER_PARAMETERS,
+        responses={(200, CSV_CONTENT_TYPE.partition(";")[0]): FILE_RESPONSE},
+    )
+    def payables_csv(self, request: Request, company_id: str) -> Any:
+        """Export payables as a CSV file in UTF-8, with the filters of the list. Amounts are negative."""
+        return self.export_invoices("payables")
+
+    def export_invoices(self, kind: InvoiceKind) -> Any:
+        rows, as_of = self.filter_invoices(kind)
+        return build_invoice_csv_response(rows, kind=kind, as_of=as_of, permissions=self.access.permissions)
+
+
+class InvoiceImportViewSet(PlanningViewSet):
+    schema_tags = ["Imports"]
+    uploads = frozenset({"import_receivables", "import_payables"})
+    refuses = dict.fromkeys(
+        ("import_receivables", "import_payables"),
+        (DuplicateInvoice, ColumnsUnknown, UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml),
+    )
+    permission_for = dict.fromkeys(("import_receivables", "import_payables"), WRITE)
+
+    def get_parsers(self) -> list[BaseParser]:
+        return [UploadParser()]
+
+    @extend_schema(
+        operation_id="importReceivables",
+        request={"multipart/form-data": serializers.InvoiceUpload},
+        responses=serializers.InvoiceImportResult,
+    )
+    def import_receivables(self, request: Request, company_id: str) -> Response:
+        """Import up to 5,000 open invoices to customers from a CSV file or workbook, all or none.
+
+        Columns are found by their headings: invoice number, customer, invoice date and amount; also due date, payment
+        terms, open amount, currency, description, reference and status. Customers are found by name, or created. With a
+        column of open amounts, these are imported; rows without an open amount are left out. Negative amounts are
+        credit notes. Errors have pointers such as `#/invoices/0/dueDate`, counted from the first row below the
+        headings. The same number twice is 409 `duplicate_invoice`. If dates or amounts can be read in two ways, the
+        answer is 400 with a pointer to the option that tells, and code `ambiguous`.
+        """
+        return self.import_invoices("receivables")
+
+    @extend_schema(
+        operation_id="importPayables",
+        request={"multipart/form-data": serializers.InvoiceUpload},
+        responses=serializers.InvoiceImportResult,
+    )
+    def import_payables(self, request: Request, company_id: str) -> Response:
+        """Import up to 5,000 open invoices of vendors from a CSV file or workbook, all or none.
+
+        As for receivables, with the vendor in place of the customer; the same number of one vendor twice is
+        `duplicate_invoice`. Positive amounts are what you owe. If there are negative ones, send `negativeAmounts`.
+        """
+        return self.import_invoices("payables")
+
+    def import_invoices(self, kind: InvoiceKind) -> Response:
+        form = self.request.data
+        if not hasattr(form, "getlist"):
+            raise UnsupportedMediaType(self.request.content_type or "")
+        self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
+        file: Any = form.get("file")
+        if file is None or not hasattr(file, "read"):
+            raise ValidationError({"file": "Send a file in this field."}, code="required")
+        outcome = import_invoices(
+            company=self.company,
+            context=self.audit_context,
+            kind=kind,
+            content=file.read(),
+            filename=clean_filename(file.name),
+            source=PlannedSource.MANUAL if self.caller.kind == "session" else PlannedSource.API,
+            options=serializers.parse_import_options(form),
+        )
+        return Response(serializers.import_outcome_to_dict(outcome))

@@ -6,9 +6,9 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast, Coalesce, Least
 
 from companies.models import (
     Audited,
@@ -60,7 +60,7 @@ INVOICE = Q(invoice_date__isnull=False, frequency__isnull=True, settled_by=Settl
 
 
 class AddDays(models.Func):
-    """A date and a number of days after it."""
+    """A date and a number of days after it; PostgreSQL's calendar goes beyond Python's."""
 
     template = "(%(expressions)s)"
     arg_joiner = " + "
@@ -75,11 +75,16 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
         """Receivables and payables, paid ones included: planned once, with an invoice date."""
         return self.filter(INVOICE)
 
+    def exclude_invoices(self) -> Self:
+        """What is neither receivable nor payable."""
+        return self.exclude(INVOICE)
+
     def with_due_dates(self) -> Self:
         """Annotate `due_date` of invoices: the one stated, else invoice date and terms, else the start date."""
         stated = Cast(KeyTextTransform("due_date", "external_data"), models.DateField())
         terms = Coalesce("payment_terms", "counterparty__payment_terms")
-        return self.annotate(due_date=Coalesce(stated, AddDays(F("invoice_date"), terms), "start_date"))
+        due_date = Coalesce(stated, AddDays(F("invoice_date"), terms), "start_date")
+        return self.annotate(due_date=Least(due_date, Value(dt.date.max, models.DateField())))
 
     def overlapping(self, company_id: UUID, start: dt.date, end: dt.date) -> Self:
         """Those that can have an occurrence in [start, end], moved ones included."""

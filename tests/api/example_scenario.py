@@ -27,6 +27,7 @@ START_TIME = datetime(2026, 1, 15, 9, 30, tzinfo=UTC)
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 KEY = re.compile(r"svc_[0-9a-f-]{36}[0-9A-Za-z]{36}")
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # one pixel
+OPEN_INVOICES = "Invoice number,Counterparty,Invoice date,Amount\n2025-119,Globex,2025-12-16,595.00\n"
 RECEIPT = "date,description,amount\n2025-12-31,December hosting,-119.00\n"
 STATEMENT = """:20:2026-01
 :25:DE89370400440532013000
@@ -380,12 +381,17 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     story.get("receivables", {"asOf": "2026-01-31"})
     story.get("payables", {"asOf": "2026-01-31"})
     story.post("data/aging", {"kind": "receivables", "asOf": "2026-01-31"})
+    story.get("exports/receivables.csv", {"asOf": "2026-01-31"})
+    story.get("exports/payables.csv", {"asOf": "2026-01-31"})
+    story.upload("receivables/import", name="receivables.csv", content=OPEN_INVOICES)
+    story.upload("payables/import", name="payables.csv", content=OPEN_INVOICES)
     story.delete(f"planned_transactions/{owed['id']}")
     story.delete(f"planned_transactions/{hosting}")
     growing = {"type": "relative", "amount": {"value": 120, "currency": "EUR"}, "relativeChange": 0.05}
     line = {"month": "2025-12", "plType": "cogs", "categoryId": ids["hosting"], "amount": growing}
     item = story.post("plan_items", line | {"frequency": 3, "duration": 24})["id"]
     story.get("plan_items")
+    story.post("plan_items/proposals", {"startDate": "2026-01-01", "endDate": "2026-01-31"})
     story.get(f"plan_items/{item}")
     story.put(f"plan_items/{item}", {"duration": 36})
     ids |= {"planned": planned, "item": item}

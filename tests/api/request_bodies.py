@@ -70,6 +70,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "files": {},
     "files/{}/plan": {"accountId": "accounts", "direction": "out"},
     "statements": {"accountId": "accounts"},
+    "receivables/import": {"accountId": "accounts"},
+    "payables/import": {"accountId": "accounts"},
     "planned_transactions": {**PLANNED, "recurrence": RULE, "categoryId": "categories", "invoiceDate": "2024-01-01",
                              "weekendShift": "after",
                              "usingDateRule": {"type": "month"}, "passThroughTaxAmount": "-0.10",
@@ -80,6 +82,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "data/aging": {"kind": "receivables", "interval": [30, 60]},
     "planned_transactions/{}/write_off": {"date": "2024-02-29", "reason": "Uncollectible"},
     "planned_transactions/{}/overrides/{}": {"skipped": True, "date": "2024-02-02", "amountValue": "1.00"},
+    "plan_items/proposals": DAYS,
     "plan_items": {"month": "2024-01", "plType": "ga", "categoryId": "categories", "duration": 3, "frequency": 1,
                    "amount": {"type": "relative", "amount": PRICE, "relativeChange": 0.1}},
     "scenarios": {"name": "x", "changes": [{"kind": "scale", "categoryId": "categories", "percent": 12.5,
@@ -105,7 +108,13 @@ BODIES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 # What is sent as a file to those that take one.
 STATEMENT = b":20:X\n:28C:1\n:60F:C240501EUR0,00\n:61:240501D1,00NTRFNONREF\n:86:x\n:62F:C240531EUR0,00\n-\n"
-FILES = {"files": b"a,b\n3,4\n", "statements": STATEMENT}
+INVOICES = b"Invoice number,Counterparty,Invoice date,Amount\nX-1,X Ltd,2024-05-01,1.00\n"
+FILES = {
+    "files": b"a,b\n3,4\n",
+    "statements": STATEMENT,
+    "receivables/import": INVOICES,
+    "payables/import": INVOICES,
+}
 # What may be there once only: not as in the rows that are there already.
 SECOND_ROW_VALUES = {"externalId": "another", "externalIds": ["another"], "email": "another@acme.example"}
 # Rows to work on, in the order in which they can be made.

@@ -26,6 +26,7 @@ from ledger.models import Account, Categorization, Category, Counterparty, File,
 from ledger.money.rates import get_rate_table
 from ledger.transactions.queries.cash_parts import CashPart
 from notifications.models import Notification
+from planning.invoices.serializers import INVOICE_STATES
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction, Settlement
 from tests.conftest import Api
 from tests.response_validation import list_operations
@@ -74,7 +75,7 @@ def test_demo_company_answers_match_openapi_document(company, make_api):
         rows = answer.json() if answer["Content-Type"] == "application/json" and answer.status_code == 200 else []
         if f"/companies/{{}}/{path}/{{}}" in paths:
             assert all(caller.get(f"{path}/{row['id']}").status_code == 200 for row in rows[:5])
-    (rent,) = (file for file in answered["files"].json() if file["parseData"])
+    (rent,) = (file for file in answered["files"].json() if file["parseStatus"] == "matched")
     assert rent["parseData"]["amount"]["currency"] == "EUR"
     assert any(account["bankConnection"] for account in answered["accounts"].json())
 
@@ -300,6 +301,7 @@ def test_demo_has_files_counterparties_and_notifications(company):
         "matched",
         "open",
         "open",
+        "parsed",
     ]
     kinds = dict(Counterparty.objects.for_company(company.id).values_list("type").annotate(Count("id")))
     assert kinds["customer"] > 20
@@ -307,6 +309,20 @@ def test_demo_has_files_counterparties_and_notifications(company):
     assert kinds["authority"] >= 2
     told = set(Notification.objects.for_company(company.id).values_list("type", flat=True))
     assert {"import.finished", "apiKey.created", "member.joined", "balance.mismatch"} <= told
+
+
+def test_demo_has_invoices_in_all_states_and_an_electronic_one(company, make_api):
+    api = make_api(company)
+    states = {
+        kind: {state for state in INVOICE_STATES if api.get(kind, {"state": state, "asOf": str(TODAY)}).json()}
+        for kind in ("receivables", "payables")
+    }
+    assert states["receivables"] == set(INVOICE_STATES)
+    assert states["payables"] >= {"open", "overdue", "partlyPaid", "paid"}
+    aging = api.post("data/aging", {"kind": "receivables", "asOf": str(TODAY)}).json()
+    assert all(aging["buckets"])
+    assert aging["current"] > 0
+    assert any(row["name"] == "Paperwise GmbH PW-4711" for row in api.get("payables").json())
 
 
 def test_demo_has_one_balance_mismatch_and_a_sample_statement_to_import():

@@ -16,9 +16,11 @@ from companies.api.errors import (
 
 FIELD_CODES = {
     "address_not_public": "The URL is not public.",
+    "ambiguous": "The file can be read in several ways; this field tells which is right.",
     "blank": "The name is empty.",
     "contradicting_fields": "Two fields exclude each other.",
     "contradicting_changes": "Two changes of a scenario contradict each other on one occurrence.",
+    "contradicts_amount": "The amount states another currency.",
     "contradicts_end_type": "The fields of the recurrence end do not match its type.",
     "contradicts_kind": "The field does not belong to this kind of change.",
     "credentials_in_address": "The URL contains a user name or password.",

@@ -1,6 +1,7 @@
 """Matches of open occurrences in the inbox, and the undo link after settling one."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import islice
 
 from django.urls import reverse
@@ -8,14 +9,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from companies.models import parse_id
-from companies.pages.amount_formats import format_money
+from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.inbox.pages import InboxOffer, UndoForm
 from ledger.models import Transaction
 from ledger.transactions.pages.labels import LedgerNames, load_visible_names
+from planning.planned_transactions.actions.transaction_settlements import RequestedSettlement
 from planning.planned_transactions.pages.occurrences import format_local_day
 from planning.planned_transactions.pages.outlook import UpcomingOccurrence, list_matched_occurrences
+from planning.planned_transactions.pages.sums import format_settlements
 from planning.planned_transactions.serializers import parse_date_or_none
 
 MAX_OFFERS = 20
@@ -23,6 +26,7 @@ EVIDENCE_LABELS = {  # of what is more than a near date
     "number": gettext_lazy("invoice number in the text"),
     "reference": gettext_lazy("reference in the text"),
     "amount": gettext_lazy("same amount"),
+    "sum": gettext_lazy("sum of the invoices"),
     "counterparty": gettext_lazy("same counterparty"),
 }
 
@@ -36,7 +40,9 @@ def list_inbox_offers(page: CompanyPage) -> list[InboxOffer]:
 
 def get_settlement_undo(page: CompanyPage) -> UndoForm | None:
     """Return the undo action of the occurrence that was just settled in the inbox; None without one."""
-    planned_id, _dot, day = page.request.GET.get("settled", "").partition(".")
+    planned_id, dot, day = page.request.GET.get("settled", "").partition(".")
+    if not dot and (transaction_id := parse_id(planned_id)) and page.has_permission(Permission.PLANNING_WRITE):
+        return UndoForm(reverse("transaction-unsettle", args=[page.company.id, transaction_id]), {"from": "inbox"})
     if not (parse_id(planned_id) and parse_date_or_none(day) and page.has_permission(Permission.PLANNING_WRITE)):
         return None
     return UndoForm(reverse("occurrence-unsettle", args=[page.company.id, planned_id, day]), {"from": "inbox"})
@@ -47,7 +53,8 @@ def iter_settlement_offers(page: CompanyPage) -> Iterator[InboxOffer]:
     names = load_visible_names(page)
     for upcoming in list_matched_occurrences(page):
         if upcoming.match:
-            yield build_settlement_offer(page, upcoming, upcoming.match, names)
+            build = build_sum_offer if upcoming.paid_together else build_settlement_offer
+            yield build(page, upcoming, upcoming.match, names)
 
 
 def build_settlement_offer(
@@ -55,16 +62,14 @@ def build_settlement_offer(
 ) -> InboxOffer:
     """Build the inbox offer to settle an occurrence with a transaction."""
     expected = upcoming.expected
-    counterparty_name = (transaction.from_to or transaction.description or _("Transaction"))[:60]
+    counterparty_name = get_payer_name(transaction)
     expected_text = _("expected {day}, {amount}").format(
         day=format_local_day(expected.date), amount=format_money(upcoming.amount, expected.amount_currency)
     )
-    labels = [str(EVIDENCE_LABELS[name]) for name in upcoming.evidence if name in EVIDENCE_LABELS]
-    evidence_text = f" · {', '.join(labels)}" if labels else ""
     return InboxOffer(
         what=expected.name,
         detail=f"{format_local_day(transaction.date)} {counterparty_name} · "
-        f"{names.get_account_name(transaction.account_id)} · {expected_text}{evidence_text}",
+        f"{names.get_account_name(transaction.account_id)} · {expected_text}{describe_evidence(upcoming)}",
         amount=transaction.amount_value,
         currency=transaction.amount_currency,
         address=reverse("occurrence-settle", args=[page.company.id, upcoming.planned.id, expected.original_date]),
@@ -80,5 +85,51 @@ def build_settlement_offer(
             "id": str(transaction.id),
             "other": str(upcoming.planned.id),
             "day": expected.original_date.isoformat(),
+        },
+    )
+
+
+def get_payer_name(transaction: Transaction) -> str:
+    """Return the bank's name of the other party of a transaction, or its text."""
+    return (transaction.from_to or transaction.description or _("Transaction"))[:60]
+
+
+def describe_evidence(upcoming: UpcomingOccurrence) -> str:
+    """Return the evidence of a match, to be put behind other facts; empty without any."""
+    labels = [str(EVIDENCE_LABELS[name]) for name in upcoming.evidence if name in EVIDENCE_LABELS]
+    return f" · {', '.join(labels)}" if labels else ""
+
+
+def build_sum_offer(
+    page: CompanyPage, upcoming: UpcomingOccurrence, transaction: Transaction, names: LedgerNames
+) -> InboxOffer:
+    """Build the inbox offer to settle several invoices with a transaction."""
+    parts = [each.expected for each in upcoming.paid_together]
+    invoices = [f"{each.name} {format_money(Decimal(each.open_amount_value), each.amount_currency)}" for each in parts]
+    settlements = [
+        RequestedSettlement(each.planned.id, each.expected.original_date, Decimal(each.expected.open_amount_value))
+        for each in upcoming.paid_together
+    ]
+    what = _("{count} invoices: {names}").format(
+        count=format_count(len(parts)), names=", ".join(each.name for each in parts)
+    )
+    return InboxOffer(
+        what=what,
+        detail=f"{format_local_day(transaction.date)} {get_payer_name(transaction)} · "
+        f"{names.get_account_name(transaction.account_id)} · {' + '.join(invoices)}{describe_evidence(upcoming)}",
+        amount=transaction.amount_value,
+        currency=transaction.amount_currency,
+        address=reverse("transaction-settle-sum", args=[page.company.id, transaction.id]),
+        fields={"settlements": format_settlements(settlements)},
+        button=_("Settle all"),
+        label=_("Settle {names} with {who} on {booked}").format(
+            names=", ".join(each.name for each in parts),
+            who=get_payer_name(transaction),
+            booked=format_local_day(transaction.date),
+        ),
+        refusal={
+            "id": str(transaction.id),
+            "other": str(upcoming.planned.id),
+            "day": upcoming.expected.original_date.isoformat(),
         },
     )

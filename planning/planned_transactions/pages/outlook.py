@@ -5,7 +5,7 @@ them.
 import datetime as dt
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from heapq import merge
 from itertools import islice
@@ -38,7 +38,11 @@ from planning.planned_transactions.queries.occurrences import (
 )
 from planning.planned_transactions.queries.settled_totals import SettledAmounts
 from planning.planned_transactions.queries.settlements import find_settled_amounts
-from planning.planned_transactions.queries.transaction_matches import MAX_MATCH_DAYS, match_open_occurrences
+from planning.planned_transactions.queries.transaction_matches import (
+    MAX_MATCH_DAYS,
+    drop_contradictions,
+    match_open_occurrences,
+)
 
 MONTHS_AHEAD = 3
 MAX_OCCURRENCES_SHOWN = 50  # occurrences of one section; rendering them takes most of the page's time
@@ -53,6 +57,7 @@ class UpcomingOccurrence:
     account: str
     match: Transaction | None
     evidence: tuple[str, ...] = ()  # of the match
+    paid_together: tuple["UpcomingOccurrence", ...] = ()  # what the matching transaction pays, if several; itself first
 
     @property
     def state(self) -> SettlementState:
@@ -195,11 +200,20 @@ def list_matched_occurrences(page: CompanyPage) -> list[UpcomingOccurrence]:
     rows = list_outlook_rules(page, end=page.today + dt.timedelta(days=MAX_MATCH_DAYS))
     by_id = {planned.id: planned for planned in rows}
     settled = find_settled_amounts(rows)
-    upcoming = []
-    for match, transaction in list_matching_transactions(page, rows, settled=settled):
-        planned, original_date = by_id[match.occurrence.planned_id], match.occurrence.original_date
-        occurrence = get_planned_occurrence(planned, original_date, today=page.today, settled=settled)
-        upcoming.append(UpcomingOccurrence(planned, occurrence, "", transaction, match.evidence))
+
+    def build_upcoming(occurrence: OpenOccurrence, transaction: Transaction) -> UpcomingOccurrence:
+        planned = by_id[occurrence.planned_id]
+        expected = get_planned_occurrence(planned, occurrence.original_date, today=page.today, settled=settled)
+        return UpcomingOccurrence(planned, expected, "", transaction)
+
+    upcoming = [
+        replace(
+            build_upcoming(match.occurrence, transaction),
+            evidence=match.evidence,
+            paid_together=tuple(build_upcoming(occurrence, transaction) for occurrence, _ in match.settlements),
+        )
+        for match, transaction in list_matching_transactions(page, rows, settled=settled, with_sums=True)
+    ]
     return sorted(upcoming, key=lambda each: (each.expected.date, each.expected.original_date, each.planned.id))
 
 
@@ -218,17 +232,24 @@ def find_matching_transactions(
 
 
 def list_matching_transactions(
-    page: CompanyPage, rows: Iterable[PlannedTransaction], *, settled: SettledAmounts
+    page: CompanyPage, rows: Iterable[PlannedTransaction], *, settled: SettledAmounts, with_sums: bool = False
 ) -> list[tuple[SettlementMatch, Transaction]]:
     """Return the matches of open occurrences up to ten days ahead, each with its transaction.
 
-    Empty without the permissions. The rows have their overrides attached. At most seven statements.
+    Those whose category or counterparty contradicts the transaction's are left out: nobody should settle them with one
+    press. Empty without the permissions. The rows have their overrides attached. At most twelve statements.
+
+    Args:
+        with_sums: whether one transaction may pay several invoices.
     """
     if not (page.has_permission(Permission.TRANSACTIONS_READ) and page.has_permission(Permission.PLANNING_WRITE)):
         return []
     start, last = get_outlook_window(page.today)[0], page.today + dt.timedelta(days=MAX_MATCH_DAYS)
     open_occurrences = iter_open_occurrences(rows, start=start, end=last, today=page.today, settled=settled)
-    pairs = match_open_occurrences(company=page.company, open_occurrences=open_occurrences, days=(start, last))
+    pairs = match_open_occurrences(
+        company=page.company, open_occurrences=open_occurrences, days=(start, last), with_sums=with_sums
+    )
+    pairs = drop_contradictions(page.company, pairs)
     transactions = Transaction.objects.for_company(page.company.id).in_bulk([pair.transaction.id for pair in pairs])
     return [(pair, transactions[pair.transaction.id]) for pair in pairs]
 
@@ -236,12 +257,15 @@ def list_matching_transactions(
 def iter_open_occurrences(
     rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date, settled: SettledAmounts
 ) -> Iterator[OpenOccurrence]:
-    """Yield the open occurrences of [start, end] that one transaction could settle."""
+    """Yield the open occurrences of [start, end] that one transaction could settle, and all open invoices."""
     rows = [planned for planned in rows if not planned.is_total]
     settled_ids = {planned_id for planned_id, _ in settled}
     changed_rows = [planned for planned in rows if not is_unchanged_rule(planned, settled_ids)]
-    dues = iter_due_occurrences(changed_rows, start=start, end=end, today=today, settled_amounts=settled)
-    yield from (to_open_occurrence(due) for due in dues if due.is_matchable)
+    invoices = [planned for planned in changed_rows if planned.is_invoice and not planned.is_closed]
+    others = [planned for planned in changed_rows if not planned.is_invoice]
+    for some, first, last in ((others, start, end), (invoices, dt.date.min, dt.date.max)):
+        dues = iter_due_occurrences(some, start=first, end=last, today=today, settled_amounts=settled)
+        yield from (to_open_occurrence(due) for due in dues if due.is_matchable)
     for planned in rows:
         if not is_unchanged_rule(planned, settled_ids):
             continue

@@ -23,6 +23,7 @@ from planning.models import Frequency, PlannedSource, PlannedTransaction, Settle
 from planning.planned_transactions import forms
 from planning.planned_transactions.actions import planned_transactions
 from planning.planned_transactions.pages import outlook
+from planning.planned_transactions.pages.planned_history import list_invoice_files, list_planned_history
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.queries.occurrences import MAX_WINDOW_YEARS, find_next_occurrence
 from planning.planned_transactions.queries.settled_totals import NOTHING_SETTLED, load_settled_amounts
@@ -118,6 +119,8 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         differing=list(planned.overrides.values()),
         settlements=list_settlement_rows(planned),
         due_date=compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else None,
+        files=list_invoice_files(page, planned),
+        history=list_planned_history(page, planned),
         missing=missing_currency,
         writes=page.has_permission(Permission.PLANNING_WRITE),
     )

@@ -21,6 +21,7 @@ from planning.calc.invoice_matching import BankTransaction
 from planning.calc.settlement_matching import BookedTransaction, OpenOccurrence, SettlementMatch, match_occurrences
 from planning.forecast.queries import PlannedFlow, build_invoice_flow, iter_planned_flows
 from planning.models import PlannedOverride, PlannedTransaction, SettledBy, Settlement
+from planning.planned_transactions.queries.contradictions import find_contradictions
 from planning.planned_transactions.queries.invoice_evidence import (
     InvoiceFacts,
     filter_named_rows,
@@ -178,9 +179,9 @@ def extend_window(first: dt.date, last: dt.date, days: int) -> tuple[dt.date, dt
 def settle_booked_transactions(*, change: CompanyChange, rows: Any) -> None:
     """Settle open occurrences by new transactions of equal amount and currency.
 
-    An invoice with a number or a reference is settled by a transaction whose text has it, whenever it was booked;
-    others by transactions at most five days apart. One statement where nothing planned has such an amount, else a
-    constant number.
+    Invoices are settled by transactions whose text has their number or reference, whenever they were booked, and
+    several by one of their sum; others by transactions at most five days apart. A transaction with another category or
+    counterparty settles nothing. Two statements where nothing planned has such an amount, else a constant number.
 
     Args:
         rows: a queryset of the new transactions.
@@ -189,41 +190,68 @@ def settle_booked_transactions(*, change: CompanyChange, rows: Any) -> None:
     rules_to_settle = PlannedTransaction.objects.for_company(company.id).filter(
         auto_settle=True, settled_by=SettledBy.TRANSACTION
     )
-    patched = PlannedOverride.objects.for_company(company.id).filter(amount_value__isnull=False)
-    amounts = set(rules_to_settle.values_list("amount_value").union(patched.values_list("amount_value")))
-    if not amounts:
-        return
-    suitable_rows = exclude_unsuitable_transactions(rows.filter(amount_value__in=[amount for (amount,) in amounts]))
-    bank_transactions = [*iter_bank_transactions(suitable_rows)]
-    if not bank_transactions:
-        return
-    transactions = list(map(to_booked_transaction, bank_transactions))
-    rules = filter_rules_by_amount(rules_to_settle, transactions, company_id=company.id)
-    facts = {key: fact for key, fact in load_invoice_facts(company, plans=rules).items() if fact.is_named}
-    pairs = match_named_invoices(company, bank_transactions, facts) if facts else []
-    settled_ids = {pair.transaction.id for pair in pairs}
-    days = [each.date for each in transactions]
-    window = extend_window(min(days), max(days), AUTO_SETTLE_DAYS)
-    rule_ids = rules.exclude(id__in=facts).values_list("id", flat=True)
-    pairs += match_occurrences(
-        map(build_open_occurrence, iter_planned_flows(company, *window, rules=rule_ids)),
-        (each for each in transactions if each.id not in settled_ids),
-        max_days=AUTO_SETTLE_DAYS,
-    )
-    pairs = drop_closed_invoice_matches(company, pairs)
+    open_invoices = rules_to_settle.invoices().filter(is_closed=False)
+    facts = {key: fact for key, fact in load_invoice_facts(company, plans=open_invoices).items() if fact.is_named}
+    pairs: list[SettlementMatch] = []
+    if facts:
+        named_rows = list(iter_bank_transactions(exclude_unsuitable_transactions(rows)))
+        pairs = match_named_invoices(company, named_rows, facts)
+    pairs += match_other_rules(company, rules_to_settle, rows, settled_ids={pair.transaction.id for pair in pairs})
+    pairs = drop_closed_invoice_matches(company, drop_contradictions(company, pairs))
     if pairs:
         settle_pairs(change, pairs)
+
+
+def match_other_rules(company: Company, rules: Any, rows: Any, *, settled_ids: set[UUID]) -> list[SettlementMatch]:
+    """Match new transactions to occurrences that are no invoices, by equal amounts within five days."""
+    rules = rules.exclude_invoices()
+    patched = PlannedOverride.objects.for_company(company.id).filter(amount_value__isnull=False)
+    amounts = set(rules.values_list("amount_value").union(patched.values_list("amount_value")))
+    if not amounts:
+        return []
+    suitable_rows = exclude_unsuitable_transactions(rows.filter(amount_value__in=[amount for (amount,) in amounts]))
+    transactions = [
+        to_booked_transaction(row) for row in iter_bank_transactions(suitable_rows) if row.id not in settled_ids
+    ]
+    if not transactions:
+        return []
+    days = [each.date for each in transactions]
+    window = extend_window(min(days), max(days), AUTO_SETTLE_DAYS)
+    rule_ids = filter_rules_by_amount(rules, transactions, company_id=company.id).values_list("id", flat=True)
+    flows = iter_planned_flows(company, *window, rules=rule_ids)
+    return match_occurrences(map(build_open_occurrence, flows), transactions, max_days=AUTO_SETTLE_DAYS)
+
+
+def drop_contradictions(company: Company, matches: list[SettlementMatch]) -> list[SettlementMatch]:
+    """Return the matches without those whose category or counterparty contradicts the transaction's."""
+    wrong = find_contradictions(
+        company,
+        {
+            (occurrence.planned_id, match.transaction.id)
+            for match in matches
+            for occurrence, _ in list_settled_parts(match)
+        },
+    )
+    return [
+        match
+        for match in matches
+        if not any(
+            (occurrence.planned_id, match.transaction.id) in wrong for occurrence, _ in list_settled_parts(match)
+        )
+    ]
 
 
 def match_named_invoices(
     company: Company, transactions: list[BankTransaction], facts: dict[UUID, InvoiceFacts]
 ) -> list[SettlementMatch]:
-    """Return the pairs that a number or reference and the exact amount prove, without an equal candidate."""
+    """Return the matches that a number or reference and the exact amount or sum prove, without an equal candidate."""
+    if not transactions:
+        return []
     flows = map(build_invoice_flow, list_open_invoices(company.id, end=dt.date.max, planned_ids=list(facts)))
     matches = find_invoice_matches(
         map(build_open_occurrence, flows), transactions, facts=facts, max_days=AUTO_SETTLE_DAYS
     )
-    return [to_settlement_match(match) for match in matches if match.can_be_applied and len(match.settlements) == 1]
+    return [to_settlement_match(match) for match in matches if match.can_be_applied]
 
 
 def drop_closed_invoice_matches(company: Company, matches: list[SettlementMatch]) -> list[SettlementMatch]:

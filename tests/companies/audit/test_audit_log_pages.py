@@ -96,7 +96,7 @@ def test_audit_log_hides_names_without_permission(browser_of, api, acme, books):
 
 def test_every_audit_action_has_a_phrase():
     """Of the acts that the code writes: each is a verb of a thing that people know, or has a sentence of its own."""
-    kinds = "|".join([*ENTITY_LABELS, "transactions", "plannedTransactions", "subscriptionEvents"])
+    kinds = "|".join([*ENTITY_LABELS, "transactions", "plannedTransactions", "invoices", "subscriptionEvents"])
     acts = re.compile(rf'"((?:{kinds})\.[a-zA-Z]+)"')
     product = [path for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
     written = {act for path in product for act in acts.findall(path.read_text())}

@@ -57,6 +57,7 @@ SENT_DIRECTLY = {
         "plan-undo",
         "planned-proposal-plan",
     ),
+    *("payables-import-check", "receivables-import-check", "transaction-settle-sum", "transaction-unsettle"),
     *("sandbox-delete", "scenario", "scenario-adopt", "scenario-change-delete", "scenario-change-new"),
     *("scenario-delete", "scenario-duplicate", "scenario-undo"),
     *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver", "report-link-revoke", "closing-link-revoke"),

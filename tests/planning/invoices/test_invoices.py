@@ -206,8 +206,8 @@ def test_forecast_expects_open_invoices_on_their_expected_day(api, ledger):
 
 
 def test_undone_import_takes_its_settlements_along(api, ledger):
-    owed = ledger.invoice("100.00", days=-3, autoSettle=True)
-    row = {"accountId": ledger.account, "date": format_day(-2), "amountValue": "100.00"}
+    owed = ledger.invoice("100.00", days=-3, autoSettle=True, externalData={"invoiceNumber": "R-2024-1"})
+    row = {"accountId": ledger.account, "date": format_day(-2), "amountValue": "100.00", "description": "R-2024-1"}
     done = api.post("transactions/import", {"transactions": [row]}).json()
     assert ledger.list() == []
     assert api.delete(f"imports/{done['importId']}").status_code == 200
@@ -253,9 +253,20 @@ def test_invoices_have_events_of_their_own(api, acme, ledger):
 
 
 def test_automatic_settlement_records_each_paid_invoice(api, acme, ledger):
-    for _ in range(2):
-        ledger.invoice("100.00", days=-3, autoSettle=True)
-    rows = [{"accountId": ledger.account, "date": format_day(-2), "amountValue": "100.00"}] * 2
+    numbers = ["R-2024-1", "R-2024-2"]
+    for number in numbers:
+        ledger.invoice("100.00", days=-3, autoSettle=True, externalData={"invoiceNumber": number})
+    row = {"accountId": ledger.account, "date": format_day(-2), "amountValue": "100.00"}
+    rows = [row | {"description": number} for number in numbers]
     assert api.post("transactions/import", {"transactions": rows, "duplicates": "keep"}).status_code == 200
     assert AuditEntry.objects.filter(action="invoice.paid").count() == 2
     assert ledger.list() == []
+
+
+def test_invoice_at_the_end_of_the_calendar_breaks_no_list(api, ledger):
+    ledger.invoice("1.00", invoiceDate="9999-12-31", startDate="9999-12-31", paymentTerms=999)
+    (row,) = ledger.list(asOf="9999-12-31")
+    assert (row["dueDate"], row["expectedDate"]) == ("9999-12-31", "9999-12-31")
+    window = {"startDate": format_day(-10), "endDate": format_day(10)}
+    assert api.get("planned_transactions/due", window).status_code == 200
+    assert ledger.age(asOf="9999-12-31")["total"] == 1

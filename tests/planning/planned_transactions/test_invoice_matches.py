@@ -15,33 +15,6 @@ WINDOW = {"startDate": "2026-01-01", "endDate": "2026-12-31"}
 
 
 @pytest.fixture
-def account_id(api):
-    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
-
-
-@pytest.fixture
-def vendor(api):
-    return api.post("counterparties", {"type": "vendor", "name": "Nordwind GmbH"}).json()["id"]
-
-
-@pytest.fixture
-def plan_invoice(api, vendor):
-    """Plan an invoice of Nordwind over 119.00, due on 1 April 2026; return its id."""
-
-    def plan(number, **values):
-        body = {
-            "accountId": None, "name": f"Nordwind {number}", "startDate": "2026-04-01", "amountValue": "-119.00",
-            "amountCurrency": "EUR", "invoiceDate": "2026-03-02", "counterparty": {"id": vendor, "type": "vendor"},
-            "externalData": {"invoiceNumber": number},
-        } | values  # fmt: skip
-        answer = api.post("planned_transactions", body)
-        assert answer.status_code == 201, answer.content
-        return answer.json()["id"]
-
-    return plan
-
-
-@pytest.fixture
 def book(api, account_id):
     """Book a payment of 119.00 on 1 September 2026, without automatic settlement by imports."""
 

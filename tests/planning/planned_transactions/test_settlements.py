@@ -475,8 +475,9 @@ def test_import_does_not_settle_plans_of_other_companies(globex_api, api, accoun
 
 
 def test_imported_categorized_transaction_settles_plan_with_invoice_date(api, account, category, plan):
-    plan(-20, autoSettle=True, invoiceDate="2024-02-15")
-    import_transactions(api, account, (-20, "-100.00"), categoryId=str(category.id))
+    plan(-20, autoSettle=True, invoiceDate="2024-02-15", externalData={"invoiceNumber": "R-2024"})
+    texts = {"categoryId": str(category.id), "description": "R-2024"}
+    import_transactions(api, account, (-20, "-100.00"), **texts)
     (row,) = api.get("transactions").json()
     assert [each["date"] for each in row["settlements"]] == [format_day(-20)]
 

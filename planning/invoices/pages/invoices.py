@@ -4,13 +4,16 @@ from datetime import timedelta
 from typing import Any
 
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.rates import get_rate_table
+from planning.calc.settlements import SettlementState
+from planning.invoices.csv_columns import STATE_LABELS
+from planning.invoices.csv_export import build_invoice_csv_response
 from planning.invoices.queries import (
     DEFAULT_INTERVAL,
     Aging,
@@ -23,13 +26,6 @@ from planning.invoices.queries import (
 ORDER = ("invoice_date", "id")
 DUE_SOON_DAYS, MAX_DUE_SOON = 7, 20
 MAX_COUNTERPARTIES = 20
-STATE_LABELS = {
-    "open": gettext_lazy("open"),
-    "partlyPaid": gettext_lazy("partly paid"),
-    "overdue": gettext_lazy("overdue"),
-    "paid": gettext_lazy("paid"),
-    "writtenOff": gettext_lazy("written off"),
-}
 
 
 @company_page(reads=Permission.PLANNING_READ)
@@ -45,8 +41,7 @@ def show_payables(page: CompanyPage) -> HttpResponse:
 
 
 def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str) -> HttpResponse:
-    state: Any = page.request.GET.get("state", "")
-    state = state if state in STATE_LABELS else None
+    state = get_chosen_state(page)
     today, missing_currency, aging = page.today, "", None
     try:
         aging = compute_aging(page.company, kind=kind, as_of=today, interval=DEFAULT_INTERVAL, rates=get_rate_table())
@@ -60,6 +55,8 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
         "planning/invoices/invoices.html",
         tab=kind,
         kind=kind,
+        import_url=reverse(f"{kind}-import", args=[page.company.id]),
+        csv_url=reverse(f"{kind}-csv", args=[page.company.id]),
         title=title,
         lead=lead,
         buckets=build_bucket_rows(aging) if aging else [],
@@ -73,6 +70,7 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
         states=STATE_LABELS.items(),
         missing=missing_currency,
         writes=page.has_permission(Permission.PLANNING_WRITE),
+        uploads=page.has_permission(Permission.FILES_READ) and page.has_permission(Permission.FILES_WRITE),
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         sees_counterparties=sees_counterparties,
     )
@@ -96,3 +94,16 @@ def build_bucket_rows(aging: Aging) -> list[dict[str, Any]]:
         {"label": label, "amount": amount, "share": round(abs(amount) * 100 / largest) if largest else 0}
         for label, amount in zip(list_bucket_labels(), amounts, strict=True)
     ]
+
+
+@company_page(reads=Permission.PLANNING_READ)
+def download_invoices_page(page: CompanyPage, kind: InvoiceKind) -> Any:
+    """Download the receivables or payables of today as CSV, with the status of the page."""
+    rows = filter_invoices(page.company, kind=kind, as_of=page.today, state=get_chosen_state(page))
+    return build_invoice_csv_response(rows, kind=kind, as_of=page.today, permissions=page.access.permissions)
+
+
+def get_chosen_state(page: CompanyPage) -> SettlementState | None:
+    """Return the state of the query; None for one that does not exist."""
+    state: Any = page.request.GET.get("state", "")
+    return state if state in STATE_LABELS else None

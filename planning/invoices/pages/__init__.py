@@ -1,0 +1,1 @@
+"""Pages of receivables and payables."""

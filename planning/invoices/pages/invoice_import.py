@@ -1,0 +1,199 @@
+"""Pages of the import of open invoices: upload a file, review what it would store, and import it."""
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from companies.errors import DomainError, InvalidInputError, TooLargeError, ValidationFailed
+from companies.models import parse_id
+from companies.pages.amount_formats import format_count
+from companies.pages.context import CompanyPage, company_page, get_error_message
+from companies.permissions import Permission
+from ledger.files.actions import clean_filename
+from ledger.imports.actions import uploads
+from ledger.imports.calc.amounts import DecimalMark
+from ledger.imports.calc.dates import DateOrder
+from planning.invoice_files.actions import DuplicateInvoice
+from planning.invoices.actions import (
+    MAX_INVOICES,
+    InvoiceImportOptions,
+    InvoiceImportOutcome,
+    import_invoices,
+    read_invoice_table,
+)
+from planning.invoices.csv_columns import HEADINGS
+from planning.invoices.queries import InvoiceKind
+from planning.invoices.serializers import OPTION_CHOICES, parse_import_options
+from planning.models import PlannedSource
+from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
+
+ROWS_SHOWN, ERRORS_SHOWN = 20, 100
+MAX_NAME_LENGTH = 100  # of the file, as it stands in an address
+OPTION_FIELDS = ("accountId", *(name for name in OPTION_CHOICES if name != "dryRun"))
+QUESTIONS = {
+    "dateOrder": (
+        gettext_lazy("Order of the dates"),
+        {
+            DateOrder.DAY_FIRST.value: gettext_lazy("Day first: 31/01/2026"),
+            DateOrder.MONTH_FIRST.value: gettext_lazy("Month first: 01/31/2026"),
+            DateOrder.ISO.value: gettext_lazy("Year first: 2026-01-31"),
+        },
+    ),
+    "decimalMark": (
+        gettext_lazy("Decimal mark"),
+        {
+            DecimalMark.POINT.value: gettext_lazy("Point: 1,234.50"),
+            DecimalMark.COMMA.value: gettext_lazy("Comma: 1.234,50"),
+        },
+    ),
+    "negativeAmounts": (
+        gettext_lazy("Negative amounts are"),
+        {"invoices": gettext_lazy("invoices that you owe"), "creditNotes": gettext_lazy("credit notes of vendors")},
+    ),
+}
+TITLES = {"receivables": gettext_lazy("Import receivables"), "payables": gettext_lazy("Import payables")}
+
+
+class NoInvoiceFile(InvalidInputError):
+    """Select a file."""
+
+    code = "no_invoice_file"
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE, uploads=True)
+def upload_invoices_page(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
+    """Show the upload form; a POST stores the file and leads to its review."""
+    error, status = "", 200
+    if page.is_post:
+        try:
+            return redirect_to_review(page, kind)
+        except DomainError as problem:
+            error, status = get_error_message(problem), 413 if isinstance(problem, TooLargeError) else 400
+    return page.render(
+        "planning/invoices/import.html",
+        status=status,
+        tab=kind,
+        kind=kind,
+        list_url=reverse(kind, args=[page.company.id]),
+        title=TITLES[kind],
+        error=error,
+        accounts=[(str(key), name) for key, name in list_visible_account_names(page).items()],
+        columns=[HEADINGS[name] for name in ("invoiceNumber", "counterparty", "invoiceDate", "amount")],
+        other_columns=[HEADINGS[name] for name in ("dueDate", "openAmount", "currency", "name", "reference")],
+        most=settings.MAX_UPLOAD_MB,
+        most_rows=MAX_INVOICES,
+    )
+
+
+def redirect_to_review(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
+    """Store the uploaded file and redirect to its review. Raises DomainError if it is no table of invoices."""
+    file: Any = page.request.FILES.get("file")
+    if file is None:
+        raise NoInvoiceFile
+    read_invoice_table(file.read())
+    file.seek(0)
+    upload_id = uploads.store_upload(company_id=page.company.id, user_id=page.request.user.pk, file=file)
+    query = {"name": clean_filename(file.name or "file")[-MAX_NAME_LENGTH:]}
+    if account_id := parse_id(page.request.POST.get("accountId", "")):
+        query["accountId"] = str(account_id)
+    return redirect(f"{reverse(f'{kind}-import-check', args=[page.company.id, upload_id])}?{urlencode(query)}")
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
+def review_invoices_page(page: CompanyPage, kind: InvoiceKind, upload_id: UUID) -> HttpResponse:
+    """Show what the file would store and what is wrong with it; a POST imports it."""
+    sent = page.request.POST if page.is_post else page.request.GET
+    owner: dict[str, Any] = {"company_id": page.company.id, "user_id": page.request.user.pk}
+    outcome, error = None, None
+    try:
+        content = uploads.read_upload(**owner, upload_id=upload_id)
+        options = parse_import_options(sent)
+        outcome = run_import(page, kind, content, replace(options, dry_run=not page.is_post))
+    except uploads.UploadExpired as expired:
+        return page.redirect_with_message(expired.detail, f"{kind}-import")
+    except DomainError as problem:
+        error = problem
+    if outcome and page.is_post:
+        uploads.delete_upload(**owner, upload_id=upload_id)
+        return page.redirect_with_message(format_import_message(outcome), kind)
+    return render_review(page, kind, outcome=outcome, error=error)
+
+
+def run_import(
+    page: CompanyPage, kind: InvoiceKind, content: bytes, options: InvoiceImportOptions
+) -> InvoiceImportOutcome:
+    """Import the file of the page, or try it."""
+    sent = page.request.POST if page.is_post else page.request.GET
+    return import_invoices(
+        company=page.company,
+        context=page.audit_context,
+        kind=kind,
+        content=content,
+        filename=clean_filename(sent.get("name") or "file"),
+        source=PlannedSource.MANUAL,
+        options=options,
+    )
+
+
+def format_import_message(outcome: InvoiceImportOutcome) -> str:
+    """Return what an import did: "12 invoices imported. 1 left out because nothing is open." """
+    texts = [
+        ngettext("{count} invoice imported.", "{count} invoices imported.", outcome.count).format(
+            count=format_count(outcome.count)
+        )
+    ]
+    if outcome.duplicates:
+        texts.append(_("Already planned: {count}.").format(count=format_count(outcome.duplicates)))
+    if outcome.settled:
+        texts.append(_("Nothing open: {count}.").format(count=format_count(outcome.settled)))
+    return " ".join(texts)
+
+
+def render_review(
+    page: CompanyPage, kind: InvoiceKind, *, outcome: InvoiceImportOutcome | None, error: DomainError | None
+) -> HttpResponse:
+    sent = page.request.POST if page.is_post else page.request.GET
+    chosen = {name: sent.get(name, "") for name in OPTION_FIELDS}
+    row_errors, questions = [], [name for name in QUESTIONS if chosen[name]]
+    if isinstance(error, ValidationFailed):
+        questions += [name for name in QUESTIONS if f"#/{name}" in [pointer for pointer, *_ in error.errors]]
+        row_errors = [detail for pointer, _code, detail in error.errors if pointer.startswith("#/invoices/")]
+    return page.render(
+        "planning/invoices/import_check.html",
+        status=400 if error else 200,
+        tab=kind,
+        kind=kind,
+        list_url=reverse(kind, args=[page.company.id]),
+        upload_url=reverse(f"{kind}-import", args=[page.company.id]),
+        title=TITLES[kind],
+        name=sent.get("name", ""),
+        outcome=outcome,
+        summary=describe_outcome(outcome) if outcome else "",
+        rows=outcome.invoices[:ROWS_SHOWN] if outcome else [],
+        more=max(outcome.count - ROWS_SHOWN, 0) if outcome else 0,
+        error="" if error is None or row_errors else get_error_message(error),
+        has_duplicates=isinstance(error, DuplicateInvoice) or chosen["duplicates"] == "skip",
+        row_errors=row_errors[:ERRORS_SHOWN],
+        chosen=chosen,
+        questions=[(name, *QUESTIONS[name]) for name in dict.fromkeys(questions)],
+        accounts=[(str(key), name) for key, name in list_visible_account_names(page).items()],
+    )
+
+
+def describe_outcome(outcome: InvoiceImportOutcome) -> list[tuple[Any, int]]:
+    """Return (what, how many) of a trial."""
+    facts = [
+        (_("New invoices"), outcome.count),
+        (_("Already planned, left out"), outcome.duplicates),
+        (_("Nothing open, left out"), outcome.settled),
+        (_("New counterparties"), outcome.counterparties),
+    ]
+    return [fact for place, fact in enumerate(facts) if fact[1] or place == 0]

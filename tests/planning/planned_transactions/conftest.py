@@ -1,0 +1,30 @@
+"""Invoices of a vendor."""
+
+import pytest
+
+
+@pytest.fixture
+def account_id(api):
+    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+
+
+@pytest.fixture
+def vendor(api):
+    return api.post("counterparties", {"type": "vendor", "name": "Nordwind GmbH"}).json()["id"]
+
+
+@pytest.fixture
+def plan_invoice(api, vendor):
+    """Plan an invoice of Nordwind over 119.00, due on 1 April 2026; return its id."""
+
+    def plan(number, **values):
+        body = {
+            "accountId": None, "name": f"Nordwind {number}", "startDate": "2026-04-01", "amountValue": "-119.00",
+            "amountCurrency": "EUR", "invoiceDate": "2026-03-02", "counterparty": {"id": vendor, "type": "vendor"},
+            "externalData": {"invoiceNumber": number},
+        } | values  # fmt: skip
+        answer = api.post("planned_transactions", body)
+        assert answer.status_code == 201, answer.content
+        return answer.json()["id"]
+
+    return plan

@@ -1,0 +1,72 @@
+"""The page of an invoice: its file, its history, and where a dropped document leads."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.ledger.files.einvoice_documents import build_blank_pdf, build_ubl
+from tests.planning.invoices.conftest import Ledger, format_day
+from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def ledger(api, account_id):
+    return Ledger(api, account_id)
+
+
+def drop(owner, acme, name, content):
+    body = {"file": SimpleUploadedFile(name, content), "from": "drop"}
+    return owner.post(f"/app/companies/{acme.id}/documents", body)
+
+
+@pytest.mark.parametrize(("name", "build"), [("a.xml", build_ubl), ("a.pdf", build_blank_pdf)])
+def test_dropped_document_leads_to_its_page(owner, acme, name, build):
+    answer = drop(owner, acme, name, build())
+    assert answer.status_code == 303
+    assert f"/app/companies/{acme.id}/documents/" in answer["Location"]
+    page = owner.get(answer["Location"])
+    assert page.status_code == 200
+    assert ("<iframe" in page.content.decode()) == name.endswith("pdf")
+
+
+def test_dropped_file_that_is_no_document_is_explained(owner, acme):
+    answer = drop(owner, acme, "a.exe", b"MZ\x00\x01")
+    assert answer.status_code in (400, 415)
+    assert 'role="alert"' in answer.content.decode()
+
+
+def test_file_and_invoice_lead_to_each_other(owner, acme, api, account_id):
+    file_path = drop(owner, acme, "invoice.xml", build_ubl())["Location"]
+    planned = api.post(f"files/{file_path.rsplit('/', 1)[1]}/plan", {"accountId": account_id}).json()["id"]
+    planned_path = f"/app/companies/{acme.id}/planned/{planned}"
+    assert f'href="{file_path}"' in owner.get(planned_path).content.decode()
+    assert f'href="{planned_path}"' in owner.get(file_path).content.decode()
+
+
+def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of, carol):
+    owed = ledger.invoice("100.00", days=-3)
+    paid = ledger.pay(owed, "40.00", -2)
+    api.post(f"planned_transactions/{owed['id']}/unsettle", {"date": owed["startDate"], "transactionId": paid})
+    ledger.write_off(owed, 0)
+    text = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}"))
+    history = text[text.index("History") :]
+    places = [
+        history.index(each)
+        for each in ("wrote off the invoice: €100.00", "unsettled", "settled a part of the invoice: €40.00", "created")
+    ]
+    assert places == sorted(places)
+
+
+def test_history_of_an_imported_invoice_names_the_file(owner, acme, api):
+    content = f"Invoice number,Customer,Invoice date,Amount\nR-1,Globex,{format_day(-1)},10.00\n"
+    file = SimpleUploadedFile("open.csv", content.encode())
+    assert api.client.post(api.path("receivables/import"), {"file": file}, headers=api.headers).status_code == 200
+    (row,) = api.get("receivables").json()
+    text = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{row['id']}"))
+    assert "imported it from open.csv." in text
