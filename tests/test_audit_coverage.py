@@ -232,6 +232,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]] | None] = {
     "prune": None,  # what has expired already
     "wait_ready": None,
     "distribute": None,
+    "migrate": None,  # the schema
     "postgres": None,
     "restore_access": (["alice@acme.example"], {"member.secondFactorRemoved"}),
     "up": None,  # calls demo
