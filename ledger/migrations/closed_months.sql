@@ -7,14 +7,14 @@
 -- have triggers of their own. `tidebook.change` groups the database transactions of one change; `tidebook.rates` marks
 -- new exchange rates, which may change results of closed months.
 
-CREATE FUNCTION ledger_refuse_closed(closed date) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_refuse_closed(closed date) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'the books are closed through %; this violates check constraint "closing_period_closed"', closed
         USING ERRCODE = 'check_violation', CONSTRAINT = 'closing_period_closed';
 END $$;
 
 -- Notes of derived rows: one for the old key and one for the new key where they differ; a new key had zeros before.
-CREATE FUNCTION ledger_note_day() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_note_day() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
     by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
@@ -47,10 +47,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_note_day AFTER INSERT OR UPDATE OR DELETE ON ledger_daymovement
+CREATE OR REPLACE TRIGGER ledger_note_day AFTER INSERT OR UPDATE OR DELETE ON ledger_daymovement
     FOR EACH ROW EXECUTE FUNCTION ledger_note_day();
 
-CREATE FUNCTION ledger_note_month() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_note_month() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
     by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
@@ -81,10 +81,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_note_month AFTER INSERT OR UPDATE OR DELETE ON ledger_monthmovement
+CREATE OR REPLACE TRIGGER ledger_note_month AFTER INSERT OR UPDATE OR DELETE ON ledger_monthmovement
     FOR EACH ROW EXECUTE FUNCTION ledger_note_month();
 
-CREATE FUNCTION ledger_note_result() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_note_result() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
     by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
@@ -117,11 +117,11 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_note_result AFTER INSERT OR UPDATE OR DELETE ON ledger_monthresult
+CREATE OR REPLACE TRIGGER ledger_note_result AFTER INSERT OR UPDATE OR DELETE ON ledger_monthresult
     FOR EACH ROW EXECUTE FUNCTION ledger_note_result();
 
 -- Compares each note with the derived row when the change ends.
-CREATE FUNCTION ledger_check_figure_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_figure_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
     sums numeric[] := NULL;
@@ -152,11 +152,12 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
+DROP TRIGGER IF EXISTS ledger_figure_change_allowed ON ledger_figurechange;
 CREATE CONSTRAINT TRIGGER ledger_figure_change_allowed AFTER INSERT ON ledger_figurechange
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_check_figure_change();
 
 -- Subscription events: what counts towards recurring revenue. A retracted event counts for nothing.
-CREATE FUNCTION ledger_check_events_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_events_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     company record;
 BEGIN
@@ -184,11 +185,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_events_insert AFTER INSERT ON ledger_subscriptionevent
+CREATE OR REPLACE TRIGGER ledger_check_events_insert AFTER INSERT ON ledger_subscriptionevent
     REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_insert();
 
-CREATE FUNCTION ledger_check_events_delete() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_events_delete() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     company record;
 BEGIN
@@ -216,11 +217,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_events_delete AFTER DELETE ON ledger_subscriptionevent
+CREATE OR REPLACE TRIGGER ledger_check_events_delete AFTER DELETE ON ledger_subscriptionevent
     REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_delete();
 
-CREATE FUNCTION ledger_check_events_update() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_events_update() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     company record;
 BEGIN
@@ -262,12 +263,12 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_events_update AFTER UPDATE ON ledger_subscriptionevent
+CREATE OR REPLACE TRIGGER ledger_check_events_update AFTER UPDATE ON ledger_subscriptionevent
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_update();
 
 -- The customer of a subscription, whether an account is for money in transit, and settings of the company.
-CREATE FUNCTION ledger_check_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
     reported date;
@@ -291,10 +292,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_subscription AFTER UPDATE OF customer_id ON ledger_subscription
+CREATE OR REPLACE TRIGGER ledger_check_subscription AFTER UPDATE OF customer_id ON ledger_subscription
     FOR EACH ROW WHEN (OLD.customer_id IS DISTINCT FROM NEW.customer_id) EXECUTE FUNCTION ledger_check_subscription();
 
-CREATE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
     reported date;
@@ -318,10 +319,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_account AFTER UPDATE OF type ON ledger_account
+CREATE OR REPLACE TRIGGER ledger_check_account AFTER UPDATE OF type ON ledger_account
     FOR EACH ROW WHEN ((OLD.type = 'transit') <> (NEW.type = 'transit')) EXECUTE FUNCTION ledger_check_account();
 
-CREATE FUNCTION ledger_check_company() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_company() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF pg_trigger_depth() = 1 AND (OLD.closed_through, OLD.reported_through)
                                   IS DISTINCT FROM (NEW.closed_through, NEW.reported_through) THEN
@@ -333,11 +334,11 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER ledger_check_company BEFORE UPDATE OF closed_through, reported_through, base_currency, data_start_date
+CREATE OR REPLACE TRIGGER ledger_check_company BEFORE UPDATE OF closed_through, reported_through, base_currency, data_start_date
     ON companies_company FOR EACH ROW EXECUTE FUNCTION ledger_check_company();
 
 -- Categorizations with postings in closed months.
-CREATE FUNCTION ledger_check_categorizations() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_categorizations() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
 BEGIN
@@ -365,12 +366,12 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_categorizations AFTER UPDATE ON ledger_categorization
+CREATE OR REPLACE TRIGGER ledger_check_categorizations AFTER UPDATE ON ledger_categorization
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_categorizations();
 
 -- TRUNCATE fires no row triggers: it is refused while a company is closed.
-CREATE FUNCTION ledger_check_truncate() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_truncate() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
 BEGIN
@@ -380,23 +381,23 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER closed_daymovement_never_emptied BEFORE TRUNCATE ON ledger_daymovement
+CREATE OR REPLACE TRIGGER closed_daymovement_never_emptied BEFORE TRUNCATE ON ledger_daymovement
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
-CREATE TRIGGER closed_monthmovement_never_emptied BEFORE TRUNCATE ON ledger_monthmovement
+CREATE OR REPLACE TRIGGER closed_monthmovement_never_emptied BEFORE TRUNCATE ON ledger_monthmovement
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
-CREATE TRIGGER closed_monthresult_never_emptied BEFORE TRUNCATE ON ledger_monthresult
+CREATE OR REPLACE TRIGGER closed_monthresult_never_emptied BEFORE TRUNCATE ON ledger_monthresult
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
-CREATE TRIGGER closed_posting_never_emptied BEFORE TRUNCATE ON ledger_posting
+CREATE OR REPLACE TRIGGER closed_posting_never_emptied BEFORE TRUNCATE ON ledger_posting
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
-CREATE TRIGGER closed_categorization_never_emptied BEFORE TRUNCATE ON ledger_categorization
+CREATE OR REPLACE TRIGGER closed_categorization_never_emptied BEFORE TRUNCATE ON ledger_categorization
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
-CREATE TRIGGER closed_transaction_never_emptied BEFORE TRUNCATE ON ledger_transaction
+CREATE OR REPLACE TRIGGER closed_transaction_never_emptied BEFORE TRUNCATE ON ledger_transaction
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
-CREATE TRIGGER closed_subscriptionevent_never_emptied BEFORE TRUNCATE ON ledger_subscriptionevent
+CREATE OR REPLACE TRIGGER closed_subscriptionevent_never_emptied BEFORE TRUNCATE ON ledger_subscriptionevent
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
 
 -- Closings and reopenings are append-only, and companies_company.closed_through follows from them.
-CREATE FUNCTION ledger_closings_are_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_closings_are_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN
         IF EXISTS (SELECT 1 FROM companies_company
@@ -408,7 +409,7 @@ BEGIN
     RAISE EXCEPTION 'closings are append-only' USING ERRCODE = 'restrict_violation';
 END $$;
 
-CREATE FUNCTION ledger_derive_closed_through() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_derive_closed_through() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     company uuid;
 BEGIN
@@ -427,20 +428,20 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER closing_append_only BEFORE UPDATE OR DELETE ON ledger_closing
+CREATE OR REPLACE TRIGGER closing_append_only BEFORE UPDATE OR DELETE ON ledger_closing
     FOR EACH ROW EXECUTE FUNCTION ledger_closings_are_append_only();
-CREATE TRIGGER closing_never_emptied BEFORE TRUNCATE ON ledger_closing
+CREATE OR REPLACE TRIGGER closing_never_emptied BEFORE TRUNCATE ON ledger_closing
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_closings_are_append_only();
-CREATE TRIGGER closing_derives_insert AFTER INSERT ON ledger_closing REFERENCING NEW TABLE AS changed_rows
+CREATE OR REPLACE TRIGGER closing_derives_insert AFTER INSERT ON ledger_closing REFERENCING NEW TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
-CREATE TRIGGER closing_derives_delete AFTER DELETE ON ledger_closing REFERENCING OLD TABLE AS changed_rows
+CREATE OR REPLACE TRIGGER closing_derives_delete AFTER DELETE ON ledger_closing REFERENCING OLD TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
 
-CREATE TRIGGER reopening_append_only BEFORE UPDATE OR DELETE ON ledger_reopening
+CREATE OR REPLACE TRIGGER reopening_append_only BEFORE UPDATE OR DELETE ON ledger_reopening
     FOR EACH ROW EXECUTE FUNCTION ledger_closings_are_append_only();
-CREATE TRIGGER reopening_never_emptied BEFORE TRUNCATE ON ledger_reopening
+CREATE OR REPLACE TRIGGER reopening_never_emptied BEFORE TRUNCATE ON ledger_reopening
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_closings_are_append_only();
-CREATE TRIGGER reopening_derives_insert AFTER INSERT ON ledger_reopening REFERENCING NEW TABLE AS changed_rows
+CREATE OR REPLACE TRIGGER reopening_derives_insert AFTER INSERT ON ledger_reopening REFERENCING NEW TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
-CREATE TRIGGER reopening_derives_delete AFTER DELETE ON ledger_reopening REFERENCING OLD TABLE AS changed_rows
+CREATE OR REPLACE TRIGGER reopening_derives_delete AFTER DELETE ON ledger_reopening REFERENCING OLD TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
