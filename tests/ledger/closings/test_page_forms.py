@@ -54,6 +54,7 @@ SENT_DIRECTLY = {
         "occurrence-skip",
         "occurrence-unsettle",
         "occurrence-write-off",
+        "plan-payments",
         "plan-undo",
         "planned-proposal-plan",
     ),
