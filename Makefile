@@ -30,7 +30,7 @@ endef
 .PHONY: run test check clients font chromium hledger fuzz mutants bench load faults audit screenshots openapi rules clean
 
 run: $(RUNS)
-	@$(BIN)/python manage.py up
+	@SIGN_UP=$${SIGN_UP:-open} $(BIN)/python manage.py up
 
 # As many at once as there are processors; tests of one file stay together, for their servers are made once.
 test: $(TESTS) chromium hledger check

@@ -1,4 +1,4 @@
-"""The tools for assistants, seventeen at most: each is an API endpoint under another name.
+"""The tools for assistants, eighteen at most: each is an API endpoint under another name.
 
 A tool takes what its endpoint takes and answers what it answers; a list becomes an object with `items`. The
 list of tools is the same for every caller.
@@ -254,6 +254,15 @@ TOOLS: tuple[Tool, ...] = (
         INVOICE_FIELDS,
         build_page_schema(INVOICE),
         defaults={"limit": DEFAULT_ROWS},
+    ),
+    Tool(
+        "list_scenarios",
+        "Scenarios",
+        "What-if scenarios. Use id as scenarioId.",
+        "GET",
+        build_company_path("scenarios"),
+        {},
+        build_list_schema(build_object("id name", id=TEXT, name=TEXT, changes=build_array(OBJECT), adoptedTime=TEXT)),
     ),
     Tool(
         "categorize",

@@ -8,7 +8,7 @@ Views, pages, admin and commands call an action; the action runs in this context
 run one after the other, so actions need no lock ordering. Database errors become domain errors.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -164,9 +164,12 @@ class CompanyChange:
 
 @dataclass(slots=True)
 class RunningChange:
-    """The outermost change that is running: its token, and the audit entries it has written so far."""
+    """The outermost change that is running: its token, the fields it names for closed periods, and the audit entries it
+    has written so far.
+    """
 
     token: str
+    closed_pointers: Collection[str] = ()
     entries: list[AuditEntry] = field(default_factory=list)
 
 
@@ -174,17 +177,22 @@ _running_change: ContextVar[RunningChange | None] = ContextVar("running_change",
 
 
 @contextmanager
-def change_company(company: Company, *, context: AuditContext) -> Iterator[CompanyChange]:
+def change_company(
+    company: Company, *, context: AuditContext, closed_pointers: Collection[str] = ()
+) -> Iterator[CompanyChange]:
     """Run one change of a company's data in a transaction.
 
     Form checks in ``claims`` run in it too. Changes can be nested; the inner one is part of the outer one.
     Refreshes the company's settings that results depend on.
 
+    Args:
+        closed_pointers: the fields that PeriodClosed names where only the database sees that a closed figure changes.
+
     Raises:
         ConcurrentChangeRace, and the error declared beside a violated constraint
     """
     outer = _running_change.get()
-    running = outer or RunningChange(token=uuid4().hex)
+    running = outer or RunningChange(token=uuid4().hex, closed_pointers=closed_pointers)
     reset = _running_change.set(running)
     try:
         with transaction.atomic():
@@ -197,7 +205,7 @@ def change_company(company: Company, *, context: AuditContext) -> Iterator[Compa
             if company.id in context.touched_company_ids:
                 Company.objects.touch(company.id, context.time)  # last, so that the row is locked for the shortest time
     except (DatabaseError, psycopg.DatabaseError) as error:
-        domain_error = translate_database_error(error, company)
+        domain_error = translate_database_error(error, company, closed_pointers or running.closed_pointers)
         if domain_error is None:
             raise  # unchanged: error handlers look at the driver's error, its cause
         raise domain_error from error
@@ -233,7 +241,9 @@ def lock_company(company: Company) -> None:
         ) = cursor.fetchone()
 
 
-def translate_database_error(error: Exception, company: Company) -> DomainError | None:
+def translate_database_error(
+    error: Exception, company: Company, closed_pointers: Collection[str] = ()
+) -> DomainError | None:
     """Return the domain error for a database error: a lost race, or the error of a violated constraint; None
     for any other.
 
@@ -246,7 +256,7 @@ def translate_database_error(error: Exception, company: Company) -> DomainError 
         return ConcurrentChangeRace()
     name = db_errors.get_constraint_name(driver_error)
     if name is not None and db_errors.is_constraint_named(name, closed_periods.TRIGGER_NAME):
-        return closed_periods.PeriodClosed.for_company(company)
+        return closed_periods.PeriodClosed.for_company(company, *closed_pointers)
     return None if name is None else build_constraint_error(name)
 
 

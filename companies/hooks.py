@@ -7,7 +7,7 @@ transaction of the caller, in the order of INSTALLED_APPS; an error in one of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from companies.auth.access import Access
     from companies.models import ApiKey, AuditContext, AuditEntry, Company, Membership, User
+    from companies.pages.context import CompanyPage
     from companies.permissions import Permission
 
 P = ParamSpec("P")
@@ -146,5 +147,8 @@ AUDITED_MODELS: dict[str, AuditedModel] = {}
 # Models whose rows are not simply copied with a company, and why; apps add theirs in AppConfig.ready. All other tables
 # are copied.
 UNCOPIED_MODELS: dict[type[Model], str] = {}
+# By entity type: describes columns of entries that the audit log page does not show by themselves. Returns facts by id
+# of the entry: label, before, after.
+AUDIT_FACTS: dict[str, Callable[[CompanyPage, Sequence[AuditEntry]], Mapping[UUID, list[tuple[str, str, str]]]]] = {}
 # By column: the label of each code that the audit log stores, such as {"cac": "Sales and marketing"}.
 AUDIT_LABELS: dict[str, Mapping[Any, Any]] = {}

@@ -7,7 +7,7 @@ from companies import views
 from companies.audit import pages
 from companies.pages import company_switcher, resubmit_form
 from companies.pages.settings import api_keys, company, member_permissions, members, sandboxes
-from companies.pages.user import home, invitations, profile, security, sign_in
+from companies.pages.user import home, invitations, profile, security, sign_in, sign_up
 from companies.pages.user import mfa_settings as factors
 from companies.pages.user import second_step as second
 
@@ -47,6 +47,8 @@ urlpatterns = [
     path("app/security/factors/passkeys/<uuid:passkey_id>/remove", factors.remove_passkey_page, name="passkey-remove"),
     path("app/security/factors/codes", factors.replace_recovery_codes_page, name="recovery-codes"),
     path("app/send-again", resubmit_form.resubmit_form_page, name="send-again"),
+    path("app/sign-up", sign_up.sign_up_page, name="sign-up"),
+    path("app/sign-up/<str:token>", sign_up.create_account_page, name="sign-up-account"),
     path("app/sign-out", sign_in.sign_out_page, name="sign-out"),
     path("app/security", security.show_security, name="security"),
     path("app/security/end", security.revoke_sessions_page, name="security-end"),

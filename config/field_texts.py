@@ -180,6 +180,7 @@ FIELD_DESCRIPTIONS = {
     "plTypes": "Lines of the P&L that the category can post to.",
     "planned": "Planned amount of the period, in the company's base currency; expenses are positive.",
     "plannedInflow": "Planned money in, in the company's base currency, by bucket.",
+    "plannedPayments": "Sum of planned transactions, in the company's base currency; expenses are positive.",
     "plannedTransactionId": "Planned transaction.",
     "pointer": "JSON pointer to the invalid part of the request.",
     "preview": "What applying the rule would change.",

@@ -42,6 +42,8 @@ QUERY_TIMEOUT_SECONDS = environment.read_integer("QUERY_TIMEOUT_SECONDS", defaul
 SIGN_IN_LIMIT = environment.read_integer(
     "SIGN_IN_LIMIT", default=30, minimum=1, maximum=10_000_000
 )  # tries in five minutes
+# open: everybody; invite: invited people; closed: nobody new.
+SIGN_UP = environment.read_choice("SIGN_UP", "invite", "open", "closed")
 MAX_UPLOAD_MB = environment.read_integer("MAX_UPLOAD_MB", default=64, minimum=1, maximum=1024)
 STORAGE_QUOTA_MB = environment.read_integer(
     "STORAGE_QUOTA_MB", default=2048, minimum=1, maximum=100_000_000

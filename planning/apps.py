@@ -5,17 +5,18 @@ class PlanningConfig(AppConfig):
     name = "planning"
 
     def ready(self) -> None:
-        from companies.hooks import AUDITED_MODELS, AuditedModel
+        from companies.hooks import AUDIT_FACTS, AUDITED_MODELS, AuditedModel
         from companies.permissions import Permission
         from ledger import hooks
         from planning import category_usage
         from planning.invoice_files.pages import render_invoice_of_file
         from planning.invoice_files.queries import build_planned_file_lookup
-        from planning.models import PlannedTransaction
+        from planning.models import PlannedTransaction, Scenario
         from planning.planned_transactions import settlements
         from planning.planned_transactions.actions import settlement_checks
         from planning.planned_transactions.pages import inbox_matches, overdue_notice
         from planning.planned_transactions.queries import occurrences, transaction_matches
+        from planning.scenarios.pages.audit_facts import describe_scenario_entries
 
         hooks.transactions_booked.register(transaction_matches.settle_booked_transactions)
         hooks.transaction_updated.register(settlement_checks.check_settling_transaction)
@@ -39,3 +40,5 @@ class PlanningConfig(AppConfig):
         hooks.find_inbox_undo.register(inbox_matches.get_settlement_undo)
         for kind in ("plannedTransaction", "invoice"):
             AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)
+        AUDITED_MODELS["scenario"] = AuditedModel(Scenario, Permission.PLANNING_READ)
+        AUDIT_FACTS["scenario"] = describe_scenario_entries

@@ -7,7 +7,7 @@ from planning.invoice_files.views import InvoiceFileViewSet
 from planning.invoices.pages import invoice_import
 from planning.invoices.pages import invoices as invoice_pages
 from planning.invoices.views import InvoiceExportViewSet, InvoiceImportViewSet, InvoiceViewSet
-from planning.plan.pages import plan
+from planning.plan.pages import plan, planned_payments
 from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions, proposals, sums
 from planning.planned_transactions.views import PlannedTransactionViewSet
@@ -44,6 +44,7 @@ urlpatterns = [
     path(f"{COMPANY}/data/aging", InvoiceViewSet.as_view({"post": "aging"})),
     path(f"{COMPANY}/files/<str:file_id>/plan", InvoiceFileViewSet.as_view({"post": "plan"})),
     path(f"{COMPANY}/plan_items", PlanItemViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{COMPANY}/plan_items/proposals", PlanItemViewSet.as_view({"post": "proposals"})),
     path(
         f"{COMPANY}/plan_items/<str:plan_item_id>",
         PlanItemViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
@@ -92,6 +93,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/payables/import/<uuid:upload_id>", invoice_import.review_invoices_page, {"kind": "payables"}, name="payables-import-check"),
     path(PLAN, plan.show_plan, name="plan"),
     path(f"{PLAN}.csv", plan.download_plan, name="plan-csv"),
+    path(f"{PLAN}/payments", planned_payments.show_planned_payments, name="plan-payments"),
     path(f"{PLAN}/undo", plan.undo_plan_change_page, name="plan-undo"),
     path(f"{PLAN}/fill", plan.fill_plan_row_page, name="plan-fill"),
     path(f"{PLAN}/items/<uuid:plan_item_id>", plan.edit_plan_item_page, name="plan-item"),

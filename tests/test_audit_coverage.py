@@ -59,7 +59,7 @@ DIFFERENT: dict[str, dict[str, Any]] = {
 # They change nothing.
 READING_POSTS = {f"POST {path}" for path, method in OPERATIONS if path.startswith("data/") and method == "POST"}
 READING_POSTS |= {"POST transactions/categorization_status", "POST planned_transactions/matches"}
-READING_POSTS.add("POST planned_transactions/proposals")
+READING_POSTS |= {"POST planned_transactions/proposals", "POST plan_items/proposals"}
 READING_POSTS |= {"POST transactions/proposals", "POST transactions/transfer_proposals"}
 READING_POSTS |= {f"POST categorization_rules/{name}" for name in ("preview", "from_transaction")}
 READING_POSTS |= {"POST notifications/read_all"}  # a key has none of its own
@@ -232,6 +232,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]] | None] = {
     "prune": None,  # what has expired already
     "wait_ready": None,
     "distribute": None,
+    "migrate": None,  # the schema
     "postgres": None,
     "restore_access": (["alice@acme.example"], {"member.secondFactorRemoved"}),
     "up": None,  # calls demo

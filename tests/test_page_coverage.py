@@ -83,6 +83,7 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "planned_transactions/{}/write_off": {"POST": "occurrence-write-off"},
     "planned_transactions/{}/overrides/{}": {"PUT": "occurrence", "DELETE": "occurrence-restore"},
     "plan_items": {"GET": "plan", "POST": "plan-fill"},
+    "plan_items/proposals": {"POST": "plan"},
     "plan_items/{}": {"GET": "plan", "PUT": "plan-item", "DELETE": "plan-item-delete"},
     "scenarios": {"GET": "scenarios", "POST": "scenario-new"},
     "scenarios/{}": {"GET": "scenario", "PUT": "scenario", "DELETE": "scenario-delete"},

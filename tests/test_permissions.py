@@ -110,6 +110,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "planned_transactions/{}/write_off": {"POST": "planning:write"},
     "planned_transactions/{}/overrides/{}": {"PUT": "planning:write", "DELETE": "planning:write"},
     "plan_items": {"GET": "planning:read", "POST": "planning:write"},
+    "plan_items/proposals": {"POST": "planning:read"},
     "plan_items/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
     "scenarios": {"GET": "planning:read", "POST": "planning:write"},
     "scenarios/{}": {"GET": "planning:read", "PUT": "planning:write", "DELETE": "planning:write"},
@@ -171,7 +172,7 @@ SUCCESS_STATUS = {
     ("files", "POST"): 415, ("statements", "POST"): 415, ("receivables/import", "POST"): 415,
     ("payables/import", "POST"): 415, ("data/runway", "POST"): 200,
     ("data/recurringRevenueSummary", "POST"): 200, ("planned_transactions/due", "GET"): 400,
-    ("categorization_rules/preview", "POST"): 200,
+    ("categorization_rules/preview", "POST"): 200, ("planned_transactions/proposals", "POST"): 200,
 }  # fmt: skip
 
 READS = {p.value for p in Permission if p.value.endswith(":read")} - {"audit:read"}

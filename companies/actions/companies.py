@@ -115,7 +115,7 @@ def update_company(
         PreconditionFailed, CompanyManageRequired, SecondFactorMissing, IllegalStatusMove, NotASandbox
         CompanyExpired: other settings of a read-only company.
     """
-    with change_company(company, context=context) as change:
+    with change_company(company, context=context, closed_pointers=("#/plRecognizeRevenueOnInvoice",)) as change:
         stored_company = change.lock_company_row()
         changed_fields = {name for name, value in values.items() if getattr(stored_company, name) != value}
         if stored_company.read_only and changed_fields - MANAGED_FIELDS - STAFF_FIELDS:

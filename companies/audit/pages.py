@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
@@ -11,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from companies.audit.action_labels import ACTION_PHRASES, COUNT_FIELDS, ENTITY_LABELS, format_action, get_object_name
 from companies.audit.field_labels import get_code_label, get_field_label, to_plain_words
-from companies.hooks import AUDIT_LABELS, AUDITED_MODELS
+from companies.hooks import AUDIT_FACTS, AUDIT_LABELS, AUDITED_MODELS
 from companies.models import ApiKey, AuditEntry, Membership, User, build_recent_condition, parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
@@ -21,7 +22,7 @@ ENTRIES_PER_PAGE = 36  # entries take several lines on a small screen
 MAX_SHOWN_FIELDS = 5  # changed fields per entry
 MAX_VALUE_LENGTH = 40  # characters of a value
 HIDDEN_FIELDS = {
-    "adoption",  # of a scenario, as are its changes: long, and shown on its page
+    "adoption",  # of a scenario, as are its changes: described by AUDIT_FACTS
     "changes",
     "id", "owner", "storage_path", "content_type", "file_extension",
     "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
@@ -45,13 +46,23 @@ def show_audit_log(page: CompanyPage) -> HttpResponse:
     )
     people = find_actor_names(page, {row.actor for row in rows if row.actor})
     things = find_entity_names(page, rows)
+    described_facts = describe_facts(page, rows)
     filter_query = page.request.GET.copy()
     filter_query.pop("cursor", None)
     return page.render(
         "companies/settings/audit_log.html",
         status=400 if form.errors else 200,
         section="activity",
-        entries=[build_entry_line(row, people, things, hides=is_entity_hidden(page, row.entity_type)) for row in rows],
+        entries=[
+            build_entry_line(
+                row,
+                people,
+                things,
+                hides=is_entity_hidden(page, row.entity_type),
+                described_facts=described_facts.get(row.id, ()),
+            )
+            for row in rows
+        ],
         cursor=cursor,
         form=form,
         narrowed=any(form.values.values()),
@@ -117,7 +128,12 @@ def is_entity_hidden(page: CompanyPage, kind: str) -> bool:
 
 
 def build_entry_line(
-    row: AuditEntry, people: dict[str, str], things: dict[tuple[str, str], str], *, hides: bool = False
+    row: AuditEntry,
+    people: dict[str, str],
+    things: dict[tuple[str, str], str],
+    *,
+    hides: bool = False,
+    described_facts: Iterable[tuple[str, str, str]] = (),
 ) -> dict[str, Any]:
     """Build one line: actor, action and changed fields."""
     before, after = row.before or {}, row.after or {}
@@ -127,10 +143,23 @@ def build_entry_line(
         "actor": people.get(row.actor or "", _("System")),
         "did": format_action(row.action, name=name, before=before, after=after),
         "facts": [
-            fact for fact in list_changed_fields(row) if fact[1:] != ("", name)
-        ],  # the sentence already has the name
+            *(fact for fact in list_changed_fields(row) if {*fact[1:]} != {"", name}),  # the sentence has the name
+            *described_facts,
+        ],
         "new": not before,
     }
+
+
+def describe_facts(page: CompanyPage, rows: Iterable[AuditEntry]) -> dict[UUID, list[tuple[str, str, str]]]:
+    """Return what apps describe of entries that the user may see, by id of the entry."""
+    entries_by_type: dict[str, list[AuditEntry]] = {}
+    for row in rows:
+        if row.entity_type in AUDIT_FACTS and not is_entity_hidden(page, row.entity_type):
+            entries_by_type.setdefault(row.entity_type, []).append(row)
+    facts_by_entry: dict[UUID, list[tuple[str, str, str]]] = {}
+    for kind, entries in entries_by_type.items():
+        facts_by_entry |= AUDIT_FACTS[kind](page, entries)
+    return facts_by_entry
 
 
 def find_entity_names(page: CompanyPage, rows: Iterable[AuditEntry]) -> dict[tuple[str, str], str]:

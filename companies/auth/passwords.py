@@ -37,6 +37,19 @@ class SignInThrottled(Exception):
         super().__init__(wait)
 
 
+def count_sign_in_attempt(request: HttpRequest) -> None:
+    """Count an attempt to sign in or sign up. Raises SignInThrottled beyond the limit of the client's network."""
+    budget = throttling.consume_budget(
+        f"sign-in:{get_client_network(request)}",
+        now=datetime.now(tz=UTC).timestamp(),
+        limit=settings.SIGN_IN_LIMIT,
+        seconds=SIGN_IN_WINDOW_SECONDS,
+        exact=True,
+    )
+    if budget.exceeded:
+        raise SignInThrottled(wait=budget.resets_in)
+
+
 class SignInLimitBackend(BaseBackend):
     """First authentication backend: authenticates nobody and counts every attempt, from any page."""
 
@@ -44,17 +57,8 @@ class SignInLimitBackend(BaseBackend):
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **_: Any
     ) -> None:
         """Raise SignInThrottled if the client's network has used up its attempts."""
-        if request is None:
-            return
-        budget = throttling.consume_budget(
-            f"sign-in:{get_client_network(request)}",
-            now=datetime.now(tz=UTC).timestamp(),
-            limit=settings.SIGN_IN_LIMIT,
-            seconds=SIGN_IN_WINDOW_SECONDS,
-            exact=True,
-        )
-        if budget.exceeded:
-            raise SignInThrottled(wait=budget.resets_in)
+        if request is not None:
+            count_sign_in_attempt(request)
 
 
 class FailedSignInBackend(BaseBackend):

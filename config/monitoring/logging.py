@@ -14,11 +14,11 @@ from django.utils.functional import SimpleLazyObject
 access_log = logging.getLogger("access")
 CURRENT_REQUEST: ContextVar[Any] = ContextVar("request", default=None)  # request handled by this thread
 
-# Secrets in a path: tokens of password resets, invitations, e-mail changes and shared reports, and keys or tokens
-# pasted into the wrong place. A path can contain line breaks (%0A).
+# Secrets in a path: tokens of password resets, invitations, sign-ups, e-mail changes and shared reports, and keys
+# or tokens pasted into the wrong place. A path can contain line breaks (%0A).
 SECRET_IN_PATH_PATTERN = re.compile(
-    r"(?<=/password-reset/).+|(?<=/app/invitations/).+|(?<=/app/profile/email/).+|(?<=/app/shared/).+"
-    r"|(?:svc|svcrt|whsec)_[^/]+|eyJ[\w.-]+",
+    r"(?<=/password-reset/).+|(?<=/app/invitations/).+|(?<=/app/sign-up/).+|(?<=/app/profile/email/).+"
+    r"|(?<=/app/shared/).+|(?:svc|svcrt|whsec)_[^/]+|eyJ[\w.-]+",
     re.DOTALL,
 )
 UUID_PATTERN = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")

@@ -164,11 +164,13 @@ def find_initial_balance(*, account: Account) -> Transaction | None:
     return Transaction.objects.for_company(account.company_id).filter(account=account).initial_balances().first()
 
 
-def check_initial_balance_is_open(company: Company, stored: Transaction | None, *, day: date, value: Decimal) -> None:
+def check_initial_balance_is_open(
+    company: Company, stored: Transaction | None, *, day: date, value: Decimal, currency: str
+) -> None:
     """Raise PeriodClosed where the initial balance changes, and it was or will be dated in a closed month."""
     if stored is None or stored.date != day:
         check_open(company, [("#/date", day if is_closed(company, day) or stored is None else stored.date)])
-    elif stored.amount_value != value:
+    elif (stored.amount_value, stored.amount_currency) != (value, currency):
         check_open(company, [("#/amountValue", day)])
 
 
@@ -190,7 +192,7 @@ def set_initial_balance(
         check_version(transaction, context.expected_versions)
         value = parse_api_amount(amount, account.default_currency, pointer="#/amountValue")
         transaction_values = {"date": day, "amount_value": value, "amount_currency": account.default_currency}
-        check_initial_balance_is_open(company, transaction, day=day, value=value)
+        check_initial_balance_is_open(company, transaction, day=day, value=value, currency=account.default_currency)
         transaction_values |= {"provider_data": None}  # an opening balance from a statement becomes a manual one
         categorization_values = {"computed_start_date": day, "computed_end_date": day, "neutral": value, "value": value}
         if transaction is None:

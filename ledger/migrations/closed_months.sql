@@ -7,14 +7,14 @@
 -- have triggers of their own. `tidebook.change` groups the database transactions of one change; `tidebook.rates` marks
 -- new exchange rates, which may change results of closed months.
 
-CREATE FUNCTION ledger_refuse_closed(closed date) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_refuse_closed(closed date) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'the books are closed through %; this violates check constraint "closing_period_closed"', closed
         USING ERRCODE = 'check_violation', CONSTRAINT = 'closing_period_closed';
 END $$;
 
 -- Notes of derived rows: one for the old key and one for the new key where they differ; a new key had zeros before.
-CREATE FUNCTION ledger_note_day() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_note_day() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
     by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
@@ -47,10 +47,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_note_day AFTER INSERT OR UPDATE OR DELETE ON ledger_daymovement
+CREATE OR REPLACE TRIGGER ledger_note_day AFTER INSERT OR UPDATE OR DELETE ON ledger_daymovement
     FOR EACH ROW EXECUTE FUNCTION ledger_note_day();
 
-CREATE FUNCTION ledger_note_month() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_note_month() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
     by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
@@ -81,16 +81,17 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_note_month AFTER INSERT OR UPDATE OR DELETE ON ledger_monthmovement
+CREATE OR REPLACE TRIGGER ledger_note_month AFTER INSERT OR UPDATE OR DELETE ON ledger_monthmovement
     FOR EACH ROW EXECUTE FUNCTION ledger_note_month();
 
-CREATE FUNCTION ledger_note_result() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_note_result() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
     by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
 BEGIN
-    IF TG_OP = 'UPDATE' AND (OLD.company_id, OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount)
-       IS NOT DISTINCT FROM (NEW.company_id, NEW.category_id, NEW.pl_type, NEW.month, NEW.base_amount) THEN
+    IF TG_OP = 'UPDATE' AND (OLD.company_id, OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount, OLD.count > 0)
+       IS NOT DISTINCT FROM (NEW.company_id, NEW.category_id, NEW.pl_type, NEW.month, NEW.base_amount, NEW.count > 0)
+    THEN
         RETURN NULL;
     END IF;
     SELECT reported_through INTO reported FROM companies_company WHERE id = coalesce(NEW.company_id, OLD.company_id);
@@ -102,7 +103,8 @@ BEGIN
                (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
         VALUES (OLD.company_id, gen_random_uuid(),
                 coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'result', OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount, 0, 0, by_rates)
+                'result', OLD.category_id, OLD.pl_type, OLD.month,
+                CASE WHEN OLD.count > 0 THEN OLD.base_amount ELSE 0 END, 0, 0, by_rates)
         ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
     END IF;
     IF TG_OP <> 'DELETE' AND NEW.month <= reported THEN
@@ -115,11 +117,11 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_note_result AFTER INSERT OR UPDATE OR DELETE ON ledger_monthresult
+CREATE OR REPLACE TRIGGER ledger_note_result AFTER INSERT OR UPDATE OR DELETE ON ledger_monthresult
     FOR EACH ROW EXECUTE FUNCTION ledger_note_result();
 
 -- Compares each note with the derived row when the change ends.
-CREATE FUNCTION ledger_check_figure_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_figure_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
     sums numeric[] := NULL;
@@ -136,7 +138,7 @@ BEGIN
         WHEN 'result' THEN
             SELECT ARRAY[base_amount, 0, 0] INTO sums FROM ledger_monthresult
              WHERE company_id = NEW.company_id AND category_id = NEW.subject_id AND pl_type = NEW.label
-               AND month = NEW.day;
+               AND month = NEW.day AND count > 0;
         ELSE
             RETURN NULL;
     END CASE;
@@ -150,11 +152,12 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
+DROP TRIGGER IF EXISTS ledger_figure_change_allowed ON ledger_figurechange;
 CREATE CONSTRAINT TRIGGER ledger_figure_change_allowed AFTER INSERT ON ledger_figurechange
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_check_figure_change();
 
 -- Subscription events: what counts towards recurring revenue. A retracted event counts for nothing.
-CREATE FUNCTION ledger_check_events_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_events_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     company record;
 BEGIN
@@ -182,11 +185,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_events_insert AFTER INSERT ON ledger_subscriptionevent
+CREATE OR REPLACE TRIGGER ledger_check_events_insert AFTER INSERT ON ledger_subscriptionevent
     REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_insert();
 
-CREATE FUNCTION ledger_check_events_delete() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_events_delete() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     company record;
 BEGIN
@@ -214,11 +217,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_events_delete AFTER DELETE ON ledger_subscriptionevent
+CREATE OR REPLACE TRIGGER ledger_check_events_delete AFTER DELETE ON ledger_subscriptionevent
     REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_delete();
 
-CREATE FUNCTION ledger_check_events_update() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_events_update() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     company record;
 BEGIN
@@ -260,12 +263,12 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_events_update AFTER UPDATE ON ledger_subscriptionevent
+CREATE OR REPLACE TRIGGER ledger_check_events_update AFTER UPDATE ON ledger_subscriptionevent
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_events_update();
 
 -- The customer of a subscription, whether an account is for money in transit, and settings of the company.
-CREATE FUNCTION ledger_check_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
     reported date;
@@ -289,10 +292,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_subscription AFTER UPDATE OF customer_id ON ledger_subscription
+CREATE OR REPLACE TRIGGER ledger_check_subscription AFTER UPDATE OF customer_id ON ledger_subscription
     FOR EACH ROW WHEN (OLD.customer_id IS DISTINCT FROM NEW.customer_id) EXECUTE FUNCTION ledger_check_subscription();
 
-CREATE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
     reported date;
@@ -316,10 +319,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_account AFTER UPDATE OF type ON ledger_account
+CREATE OR REPLACE TRIGGER ledger_check_account AFTER UPDATE OF type ON ledger_account
     FOR EACH ROW WHEN ((OLD.type = 'transit') <> (NEW.type = 'transit')) EXECUTE FUNCTION ledger_check_account();
 
-CREATE FUNCTION ledger_check_company() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_company() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF pg_trigger_depth() = 1 AND (OLD.closed_through, OLD.reported_through)
                                   IS DISTINCT FROM (NEW.closed_through, NEW.reported_through) THEN
@@ -331,11 +334,11 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER ledger_check_company BEFORE UPDATE OF closed_through, reported_through, base_currency, data_start_date
+CREATE OR REPLACE TRIGGER ledger_check_company BEFORE UPDATE OF closed_through, reported_through, base_currency, data_start_date
     ON companies_company FOR EACH ROW EXECUTE FUNCTION ledger_check_company();
 
 -- Categorizations with postings in closed months.
-CREATE FUNCTION ledger_check_categorizations() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_categorizations() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     closed date;
 BEGIN
@@ -344,10 +347,16 @@ BEGIN
       JOIN new_rows AS n ON n.company_id = o.company_id AND n.id = o.id
       JOIN companies_company AS c ON c.id = o.company_id
      WHERE c.closed_through IS NOT NULL
-       AND (o.category_id, o.rule, o.computed_start_date, o.computed_end_date, o.recognized_from,
+       AND (o.category_id, o.rule, o.recognized_from, o.computed_end_date > o.computed_start_date,
+            CASE WHEN o.computed_end_date > o.computed_start_date THEN o.computed_start_date
+                 ELSE date_trunc('month', o.computed_start_date)::date END,
+            CASE WHEN o.computed_end_date > o.computed_start_date THEN o.computed_end_date END,
             o.revenue, o.cogs, o.cac, o.pd, o.ga, o.no, o.neutral)
            IS DISTINCT FROM
-           (n.category_id, n.rule, n.computed_start_date, n.computed_end_date, n.recognized_from,
+           (n.category_id, n.rule, n.recognized_from, n.computed_end_date > n.computed_start_date,
+            CASE WHEN n.computed_end_date > n.computed_start_date THEN n.computed_start_date
+                 ELSE date_trunc('month', n.computed_start_date)::date END,
+            CASE WHEN n.computed_end_date > n.computed_start_date THEN n.computed_end_date END,
             n.revenue, n.cogs, n.cac, n.pd, n.ga, n.no, n.neutral)
        AND EXISTS (SELECT 1 FROM ledger_posting AS p
                     WHERE p.company_id = o.company_id AND p.categorization_id = o.id AND p.month <= c.closed_through)
@@ -357,12 +366,38 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_categorizations AFTER UPDATE ON ledger_categorization
+CREATE OR REPLACE TRIGGER ledger_check_categorizations AFTER UPDATE ON ledger_categorization
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_categorizations();
 
+-- TRUNCATE fires no row triggers: it is refused while a company is closed.
+CREATE OR REPLACE FUNCTION ledger_check_truncate() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    closed date;
+BEGIN
+    SELECT max(closed_through) INTO closed FROM companies_company;
+    IF closed IS NOT NULL THEN
+        PERFORM ledger_refuse_closed(closed);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER closed_daymovement_never_emptied BEFORE TRUNCATE ON ledger_daymovement
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE OR REPLACE TRIGGER closed_monthmovement_never_emptied BEFORE TRUNCATE ON ledger_monthmovement
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE OR REPLACE TRIGGER closed_monthresult_never_emptied BEFORE TRUNCATE ON ledger_monthresult
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE OR REPLACE TRIGGER closed_posting_never_emptied BEFORE TRUNCATE ON ledger_posting
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE OR REPLACE TRIGGER closed_categorization_never_emptied BEFORE TRUNCATE ON ledger_categorization
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE OR REPLACE TRIGGER closed_transaction_never_emptied BEFORE TRUNCATE ON ledger_transaction
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+CREATE OR REPLACE TRIGGER closed_subscriptionevent_never_emptied BEFORE TRUNCATE ON ledger_subscriptionevent
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_truncate();
+
 -- Closings and reopenings are append-only, and companies_company.closed_through follows from them.
-CREATE FUNCTION ledger_closings_are_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_closings_are_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN
         IF EXISTS (SELECT 1 FROM companies_company
@@ -374,7 +409,7 @@ BEGIN
     RAISE EXCEPTION 'closings are append-only' USING ERRCODE = 'restrict_violation';
 END $$;
 
-CREATE FUNCTION ledger_derive_closed_through() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_derive_closed_through() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     company uuid;
 BEGIN
@@ -393,20 +428,20 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER closing_append_only BEFORE UPDATE OR DELETE ON ledger_closing
+CREATE OR REPLACE TRIGGER closing_append_only BEFORE UPDATE OR DELETE ON ledger_closing
     FOR EACH ROW EXECUTE FUNCTION ledger_closings_are_append_only();
-CREATE TRIGGER closing_never_emptied BEFORE TRUNCATE ON ledger_closing
+CREATE OR REPLACE TRIGGER closing_never_emptied BEFORE TRUNCATE ON ledger_closing
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_closings_are_append_only();
-CREATE TRIGGER closing_derives_insert AFTER INSERT ON ledger_closing REFERENCING NEW TABLE AS changed_rows
+CREATE OR REPLACE TRIGGER closing_derives_insert AFTER INSERT ON ledger_closing REFERENCING NEW TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
-CREATE TRIGGER closing_derives_delete AFTER DELETE ON ledger_closing REFERENCING OLD TABLE AS changed_rows
+CREATE OR REPLACE TRIGGER closing_derives_delete AFTER DELETE ON ledger_closing REFERENCING OLD TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
 
-CREATE TRIGGER reopening_append_only BEFORE UPDATE OR DELETE ON ledger_reopening
+CREATE OR REPLACE TRIGGER reopening_append_only BEFORE UPDATE OR DELETE ON ledger_reopening
     FOR EACH ROW EXECUTE FUNCTION ledger_closings_are_append_only();
-CREATE TRIGGER reopening_never_emptied BEFORE TRUNCATE ON ledger_reopening
+CREATE OR REPLACE TRIGGER reopening_never_emptied BEFORE TRUNCATE ON ledger_reopening
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_closings_are_append_only();
-CREATE TRIGGER reopening_derives_insert AFTER INSERT ON ledger_reopening REFERENCING NEW TABLE AS changed_rows
+CREATE OR REPLACE TRIGGER reopening_derives_insert AFTER INSERT ON ledger_reopening REFERENCING NEW TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
-CREATE TRIGGER reopening_derives_delete AFTER DELETE ON ledger_reopening REFERENCING OLD TABLE AS changed_rows
+CREATE OR REPLACE TRIGGER reopening_derives_delete AFTER DELETE ON ledger_reopening REFERENCING OLD TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();

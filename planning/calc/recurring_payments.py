@@ -12,6 +12,7 @@ from ledger.calc.months import MONTHS_PER_YEAR, add_months
 
 AMOUNT_TOLERANCE = Decimal("0.10")  # between the latest amount and an earlier one
 STEADY_SHARE = Decimal("0.8")  # of all gaps between similar payments of a party
+FEWEST_PAYMENTS = 2  # a year apart; beside other payments of the party they are chance
 MISSED_PAYMENTS = 1  # after which a payment counts as ended
 
 
@@ -19,15 +20,15 @@ class Interval(NamedTuple):
     """How often something is paid, and how far its days may be from the schedule."""
 
     unit: str  # week, month, year
-    count: int
+    unit_count: int
     tolerance_days: int
     min_payments: int
 
     def add_to(self, day: dt.date, times: int = 1) -> dt.date:
         """Return the day so many intervals later. Raises ValueError, OverflowError outside the years 1 to 9999."""
         if self.unit == "week":
-            return day + dt.timedelta(weeks=self.count * times)
-        months = self.count * (MONTHS_PER_YEAR if self.unit == "year" else 1)
+            return day + dt.timedelta(weeks=self.unit_count * times)
+        months = self.unit_count * (MONTHS_PER_YEAR if self.unit == "year" else 1)
         return add_months(day, months * times)
 
     def fits(self, earlier: dt.date, later: dt.date) -> bool:
@@ -70,7 +71,8 @@ def find_recurring_payments(payments: Iterable[PastPayment], *, today: dt.date) 
     """Return what recurs and is still paid, the next one first.
 
     Payments are compared by party, account, currency and direction. Amounts are within 10 % of the latest one. At least
-    four of five gaps between them are one interval, and the latest three payments are without a gap, two if yearly.
+    four of five gaps between them are one interval, and the latest three payments are without a gap, two if yearly and
+    without other payments of the party.
 
     Args:
         today: what should have been paid more than an interval ago has ended.
@@ -92,6 +94,7 @@ def find_recurring_payments(payments: Iterable[PastPayment], *, today: dt.date) 
         for group in groups.values()
         for similar in group_similar_amounts(sorted(group))
         if (recurring := find_interval(similar, today=today))
+        and (len(recurring.payments) > FEWEST_PAYMENTS or len(similar) == len(group))
     ]
     return sorted(found, key=lambda each: (each.next_date, each.latest.amount, each.latest.id))
 

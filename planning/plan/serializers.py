@@ -1,14 +1,18 @@
 """Serializers of plan items."""
 
 from decimal import Decimal
+from typing import Any
 
 from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer, StrictSerializer
+from ledger.calc.months import format_month
+from ledger.models import PlType
 from ledger.money.fields import CurrencyField
 from planning.calc.plan_postings import AMOUNT_TYPES, MAX_AMOUNT
 from planning.models import PlanItem
+from planning.plan.queries.planned_payments import PlanProposal
 from planning.planned_transactions.serializers import MAX_INT32
 
 
@@ -62,3 +66,30 @@ class PlanItemSerializer(StrictModelSerializer):
             *AUDIT_FIELDS,
         )
         read_only_fields = ("id", "company_id", *AUDIT_FIELDS)
+
+
+class PlanProposalSerializer(StrictSerializer):
+    """What is planned as payments in a month and category, beside the plan. Amounts are in the base currency."""
+
+    category_id = fields.IdField()
+    pl_type = fields.ChoiceField(choices=PlType.choices)
+    month = fields.MonthField()
+    planned_payments = fields.NumberField(
+        help_text="Sum of the planned transactions of the month, without pass-through tax, in the company's base "
+        "currency; expenses are positive."
+    )
+    planned = fields.NumberField()
+    difference = fields.NumberField(
+        help_text="Planned payments less planned amount: what a plan item of the month adds to accept the proposal."
+    )
+
+    def to_representation(self, proposal: PlanProposal) -> dict[str, Any]:
+        month, pl_type, category_id = proposal.key
+        return {
+            "categoryId": str(category_id),
+            "plType": pl_type,
+            "month": format_month(month),
+            "plannedPayments": fields.to_json_number(proposal.planned_payments),
+            "planned": fields.to_json_number(proposal.planned),
+            "difference": fields.to_json_number(proposal.difference),
+        }

@@ -355,6 +355,11 @@ def build_matched_invoice(occurrence: OpenOccurrence, amount: Decimal) -> dict[s
     }
 
 
+class OccurrenceWindow(StrictSerializer):
+    start_date = fields.DateField()
+    end_date = fields.DateField()
+
+
 class MatchSerializer(StrictSerializer):
     """A transaction that could settle an occurrence."""
 

@@ -391,6 +391,7 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     line = {"month": "2025-12", "plType": "cogs", "categoryId": ids["hosting"], "amount": growing}
     item = story.post("plan_items", line | {"frequency": 3, "duration": 24})["id"]
     story.get("plan_items")
+    story.post("plan_items/proposals", {"startDate": "2026-01-01", "endDate": "2026-01-31"})
     story.get(f"plan_items/{item}")
     story.put(f"plan_items/{item}", {"duration": 36})
     ids |= {"planned": planned, "item": item}

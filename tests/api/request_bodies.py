@@ -82,6 +82,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "data/aging": {"kind": "receivables", "interval": [30, 60]},
     "planned_transactions/{}/write_off": {"date": "2024-02-29", "reason": "Uncollectible"},
     "planned_transactions/{}/overrides/{}": {"skipped": True, "date": "2024-02-02", "amountValue": "1.00"},
+    "plan_items/proposals": DAYS,
     "plan_items": {"month": "2024-01", "plType": "ga", "categoryId": "categories", "duration": 3, "frequency": 1,
                    "amount": {"type": "relative", "amount": PRICE, "relativeChange": 0.1}},
     "scenarios": {"name": "x", "changes": [{"kind": "scale", "categoryId": "categories", "percent": 12.5,

@@ -127,6 +127,7 @@ QUERIES = [
     ("transactions/proposals", {"transactionIds": []}),
     ("transactions/transfer_proposals", {"startDate": "2026-01-01", "endDate": "2026-01-31"}),
     ("planned_transactions/matches", {"startDate": "2026-01-01", "endDate": "2026-01-31"}),
+    ("plan_items/proposals", {"startDate": "2026-01-01", "endDate": "2026-01-31"}),
     ("planned_transactions/proposals", {}),
 ]
 

@@ -31,6 +31,9 @@ class SampleCompany:
         invoice = {"accountId": self.bank, "name": "Invoice 7", "startDate": format_day(100), "amountValue": "70.00"}
         self.invoice = self.made("planned_transactions", invoice | {"invoiceDate": format_day(-10)})
 
+        change = {"kind": "stop", "plannedTransactionId": self.plan, "from": format_day(0)}
+        self.scenario = self.made("scenarios", {"name": "No office", "changes": [change]})
+
     def made(self, path: str, body: dict[str, Any]) -> str:
         answer = self.api.post(path, body)
         assert answer.status_code == 201, answer.content

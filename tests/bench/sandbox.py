@@ -30,18 +30,25 @@ def main() -> None:
         bench.call("POST", f"{bench.path}/transactions/categorize", everything)
         bench.database.execute("VACUUM ANALYZE")
         session = start_session(bench)
-        copies, deletions = [], []
+        copies, copies_processor, deletions = [], [], []
         for number in range(ROUNDS):
             made: list[Any] = []
 
             def copy(number: int = number, made: list[Any] = made) -> None:
                 made.append(call(bench, session, "POST", f"{bench.path}/copy", {"name": f"Sandbox {number}"}))
 
+            before = bench.read_processor_seconds()
             copies.append(measure_seconds(copy))
+            copies_processor.append(bench.read_processor_seconds() - before)
             path = f"/companies/{made[0]['id']}"
             deletions.append(measure_seconds(lambda path=path: call(bench, session, "DELETE", path)))
         print_figure(
-            f"copy of {ROWS:,} categorized transactions", min(copies), "s", goal=GOAL_COPY_SECONDS, way=AT_MOST
+            f"copy of {ROWS:,} categorized transactions",
+            min(copies),
+            "s",
+            goal=GOAL_COPY_SECONDS,
+            way=AT_MOST,
+            behind=f"{min(copies_processor):.1f} s of processor time",
         )
         print_figure("deletion of the copy", min(deletions), "s")
 

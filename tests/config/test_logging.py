@@ -243,6 +243,7 @@ def test_text_log_has_no_line_for_successful_request(as_text):
     [
         ("/companies/svc_0b52-abc/accounts", "/companies/…/accounts"),
         ("/app/password-reset/MQ/c0ffee", "/app/password-reset/…"),
+        ("/app/sign-up/ImEi:1abc:c0-ffee", "/app/sign-up/…"),
         ("/app/invitations/01a1/01a2/c0ffee", "/app/invitations/…"),
         ("/x/eyJhbGciOi.eyJpc3Mi.c2ln/y", "/x/…/y"),
         ("/companies/01a1f9c5-2325-763d-9500-6c20e25045b4", "/companies/01a1f9c5-2325-763d-9500-6c20e25045b4"),

@@ -92,6 +92,7 @@ INVALID_SETTINGS = [
     {"CORS_ORIGINS": ","},
     {"CORS_ORIGINS": "https://u:hunter2@a.example"},
     {"TRIAL_ENDS_AS": "paid"},
+    {"SIGN_UP": "everybody"},
     {"DATA_DIR": "/proc/nope"},
     {"DATA_DIR": "/proc"},  # there, but nothing can be written
     {"DATA_DIR": __file__},
@@ -176,6 +177,7 @@ def test_invalid_setting_stops_the_start_with_one_line(tmp_path, variables):
         {"TRUSTED_PROXIES": "2"},
         {"CORS_ORIGINS": "https://a.example, http://127.0.0.1:5173"},
         {"TRIAL_ENDS_AS": "expired"},
+        {"SIGN_UP": "closed"},
         {"LOG_FORMAT": "json", "METRICS_TOKEN": "m" * 32, "WORKERS": "8", "THREADS": "4", "MAX_REQUESTS": "0"},
     ],
     ids=str,

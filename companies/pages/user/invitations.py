@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -22,6 +23,7 @@ from companies.pages.forms import BoundForm
 from companies.pages.user.forms import InvitedUserForm
 
 INVITATION_ENDED_TEXT = gettext_lazy("This invitation is no longer valid. Ask for a new one.")
+SIGN_UP_CLOSED_TEXT = gettext_lazy("New accounts cannot be created here. Ask the operator of this service.")
 OTHER_ADDRESS_TEXT = gettext_lazy(
     "This invitation was sent to a different email address. Sign out, then open the link again."
 )
@@ -46,6 +48,8 @@ def answer_invitation_page(request: HttpRequest, company_id: str, member_id: str
         return accept_invitation_as_user(request, invitation, token)
     if account and account.has_usable_password():
         return require_sign_in_for_invitation(request, invitation)
+    if account is None and settings.SIGN_UP == "closed":
+        return render_invitation(request, status=403, title=_("Sign-up is closed"), text=SIGN_UP_CLOSED_TEXT)
     return accept_invitation_as_new_user(request, invitation, token, account or User(email=invitation.shown_email))
 
 

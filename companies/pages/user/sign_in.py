@@ -86,6 +86,7 @@ def sign_in_page(request: HttpRequest) -> HttpResponse:
         "ended": form_expired,
         "username": typed_email or (user.email if user else ""),
         "passkeys": passkeys.can_use_passkeys(),
+        "offers_sign_up": settings.SIGN_UP == "open" and user is None,
     }
     return render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200)
 

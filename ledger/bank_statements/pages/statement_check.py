@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
@@ -27,7 +28,13 @@ from ledger.files.actions import clean_filename
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
-from ledger.imports.pages.csv_import import MAX_FILES, get_upload_owner
+from ledger.imports.pages.csv_import import MAX_FILES
+from ledger.imports.pages.uploaded_files import (
+    WaitingFile,
+    add_waiting_files,
+    get_upload_owner,
+    redirect_to_next_file,
+)
 from ledger.models import Account
 
 BYTES_PER_MIB = 1024 * 1024
@@ -74,6 +81,11 @@ class StatementCheck:
     received: StatementImportResult | None = None
     refusal: str = ""
     number: str = ""  # of an account that is to be opened first
+    waits: bool = False  # a person is asked how to read it once the others are imported
+
+    @property
+    def is_refused(self) -> bool:
+        return bool(self.refusal) and not self.waits
 
     @property
     def asks(self) -> bool:
@@ -161,7 +173,10 @@ def render_statement_check(
     """Render the check of all files."""
     checks = preview_statement_files(page, files, choices)
     importable_items = [
-        pair for statement_check in checks if not statement_check.refusal for pair in statement_check.file.query_items
+        pair
+        for statement_check in checks
+        if not statement_check.is_refused
+        for pair in statement_check.file.query_items
     ]
     return page.render(
         "ledger/bank_statements/statement_check.html",
@@ -169,7 +184,8 @@ def render_statement_check(
         tab="transactions",
         error=error,
         looks=checks,
-        refused=any(statement_check.refusal for statement_check in checks),
+        refused=any(statement_check.is_refused for statement_check in checks),
+        waiting=any(statement_check.waits for statement_check in checks),
         others=urlencode([*importable_items, *choices.items()])
         if importable_items
         else "",  # the address of the files that can be stored
@@ -191,9 +207,9 @@ def preview_statement_files(
             try:
                 checks.append(StatementCheck(file, import_statement_file(page, file, choices)))
             except DomainError as refusal:
-                checks.append(
-                    StatementCheck(file, refusal=describe_refusal(refusal), number=getattr(refusal, "number", ""))
-                )
+                number = getattr(refusal, "number", "")
+                text, waits = describe_refusal(refusal), needs_answer(refusal)
+                checks.append(StatementCheck(file, refusal=text, number=number, waits=waits))
         transaction.set_rollback(True)
     return checks
 
@@ -214,10 +230,17 @@ def describe_refusal(refusal: DomainError) -> str:
         message = _("Unpack the archive, import {names} alone, and answer there how to read the columns.")
         return message.format(names=", ".join(f"“{name}”" for name in files[:SHOWN_NAMES]))
     if isinstance(refusal, ColumnsUnknown):
-        return _("No date and amount columns found. Import the file on its own to choose them.")
+        return _("No date and amount columns found. You choose them once the other files are imported.")
     if isinstance(refusal, MappingAmbiguous):
-        return _("The file can be read in several ways. Import it on its own to choose.")
+        return _("The file can be read in several ways. You choose once the other files are imported.")
     return refusal.errors[0][2] if isinstance(refusal, ValidationFailed) else refusal.detail
+
+
+def needs_answer(refusal: DomainError) -> bool:
+    """Return whether a person can say how to read the file: a table that is in no archive."""
+    if isinstance(refusal, ColumnsUnknown):
+        return not refusal.file
+    return isinstance(refusal, MappingAmbiguous) and not refusal.files
 
 
 def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: dict[str, str]) -> StatementImportResult:
@@ -307,12 +330,37 @@ def format_statement_result(received: Sequence[StatementImportResult]) -> str:
     )
 
 
+def import_statement_files(
+    page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str]
+) -> tuple[list[StatementImportResult], list[UploadedStatement]]:
+    """Import files; return (what each came to, the files that wait for an answer).
+
+    Raises what ``import_statement_file`` raises.
+    """
+    received, waiting = list[StatementImportResult](), list[UploadedStatement]()
+    for file in files:
+        try:
+            with transaction.atomic():
+                received.append(import_statement_file(page, file, choices))
+        except (ColumnsUnknown, MappingAmbiguous) as refusal:
+            if not needs_answer(refusal):
+                raise
+            waiting.append(file)
+    return received, waiting
+
+
 def submit_statement_import(page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str]) -> HttpResponse:
-    """Store all files or none, and go to the list of imports."""
+    """Store all files or none, but those that wait for an answer; go to the first of them, else to the imports."""
     form = BoundForm(values={})
     with page.handle_errors(form):
-        received = [import_statement_file(page, file, choices) for file in files]
+        received, waiting = import_statement_files(page, files, choices)
         for file in files:
-            uploads.delete_upload(**get_upload_owner(page), upload_id=file.upload_id)
-        return page.redirect_with_message(format_statement_result(received), "imports")
+            if file not in waiting:
+                uploads.delete_upload(**get_upload_owner(page), upload_id=file.upload_id)
+        if received:
+            messages.success(page.request, format_statement_result(received))
+        add_waiting_files(
+            page, [WaitingFile(str(file.upload_id), file.name, file.query_items[1][1]) for file in waiting]
+        )
+        return redirect_to_next_file(page)
     return render_statement_check(page, files, choices, error=next(iter(form.errors.values()), form.general))

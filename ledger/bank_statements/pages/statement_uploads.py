@@ -19,7 +19,8 @@ from ledger.bank_statements.parsers import formats
 from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
-from ledger.imports.pages.csv_import import MAX_FILES, get_upload_owner
+from ledger.imports.pages.csv_import import MAX_FILES
+from ledger.imports.pages.uploaded_files import get_upload_owner
 
 MAX_NAME_LENGTH = 100
 

@@ -64,9 +64,9 @@ def replace_categorizations(
 
     Keys that are ids of its categorizations keep them; keys that are no UUID get new ids. Legs of transfers
     must be sent unchanged. Raises NotFoundError, PreconditionFailed, InitialBalanceFixed, ValidationFailed,
-    SplitExceedsAmount, TransactionLinked, MissingRateError, PeriodTooLong.
+    SplitExceedsAmount, TransactionLinked, MissingRateError, PeriodTooLong, PeriodClosed.
     """
-    with change_company(company, context=context) as change:
+    with change_company(company, context=context, closed_pointers=("#/categorizations",)) as change:
         row = change.lock(Transaction, transaction_id)
         if row.is_initial:
             raise TransactionIsInitialBalance

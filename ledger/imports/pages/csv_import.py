@@ -42,6 +42,7 @@ from ledger.imports.pages.saved_settings import (
     settings_for,
     with_answers,
 )
+from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
 from ledger.imports.queries.account_numbers import find_account_of_table
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, table_of
 from ledger.models import Account, Transaction
@@ -112,11 +113,6 @@ def store_csv_upload(page: CompanyPage) -> UUID:
     if replaced:
         uploads.delete_upload(**get_upload_owner(page), upload_id=replaced)
     return upload_id
-
-
-def get_upload_owner(page: CompanyPage) -> dict[str, Any]:
-    """Return whose uploads a page may find."""
-    return {"company_id": page.company.id, "user_id": page.request.user.pk}
 
 
 def build_progress_response(page: CompanyPage, upload_id: UUID) -> HttpResponse | None:
@@ -388,7 +384,8 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
             else None,
             opening=opening,
         )
-        return visit.redirect_with_message(format_import_outcome(outcome, account), "imports")
+        messages.success(visit.request, format_import_outcome(outcome, account))
+        return redirect_to_next_file(visit)
     if not uploads.has_upload(**get_upload_owner(visit), upload_id=import_check.upload_id):
         return redirect_to_new_upload(visit)
     return preview_csv_import(import_check, rows, status=400, error=form.errors.get("", str(BAD_ROWS_MESSAGE)))

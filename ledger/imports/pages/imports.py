@@ -13,6 +13,7 @@ from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.imports.actions import import_undo
+from ledger.imports.pages.uploaded_files import list_waiting_files
 from ledger.models import Account, ImportBatch, PendingBefore, Source, Transaction
 
 PAGE_SIZE = 12  # imports on a page: on a telephone each takes some 300 pixels
@@ -39,7 +40,15 @@ def show_imports(page: CompanyPage) -> HttpResponse:
         for row in rows
     ]
     writes = page.has_permission(Permission.TRANSACTIONS_WRITE)
-    return page.render("ledger/imports/imports.html", tab="transactions", imports=lines, cursor=cursor, writes=writes)
+    waiting_files = [(file.name, file.build_url(page)) for file in list_waiting_files(page)] if writes else []
+    return page.render(
+        "ledger/imports/imports.html",
+        tab="transactions",
+        imports=lines,
+        cursor=cursor,
+        writes=writes,
+        waiting_files=waiting_files,
+    )
 
 
 def load_account_names(page: CompanyPage, rows: list[ImportBatch]) -> dict[UUID, str]:

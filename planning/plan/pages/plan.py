@@ -28,6 +28,7 @@ from ledger.money.rates import get_rate_table
 from ledger.transactions.pages.labels import format_line_choice, load_visible_names, parse_category_choice
 from planning.models import PlanItem
 from planning.plan.actions import grid_changes, plan_items
+from planning.plan.pages import grid_input as posted_grid
 from planning.plan.pages import plan_grid
 from planning.plan.pages.plan_grid import PlanGrid
 from planning.plan.serializers import PlanItemSerializer
@@ -64,7 +65,7 @@ def show_plan(visit: CompanyPage) -> HttpResponse:
         return visit.render("planning/plan/plan.html", tab=TAB, missing=missing.currency, start=format_month(start))
     if not visit.is_post:
         return render_plan_grid(visit, plan_grid_page, notice=notice)
-    grid_input = plan_grid.parse_grid(
+    grid_input = posted_grid.parse_grid(
         visit.request.POST, months=plan_grid_page.months, currency=visit.company.base_currency
     )
     if not (grid_input.cells or grid_input.errors or grid_input.cleared_rows):
@@ -315,7 +316,7 @@ def build_plan_item_values(item: PlanItem) -> dict[str, str]:
 
 def render_plan_item_form(page: CompanyPage, form: BoundForm, *, item: PlanItem | None = None) -> HttpResponse:
     names = load_visible_names(page)
-    lines, row = names.list_line_choices(), plan_grid.parse_plan_row(form.values["row"])
+    lines, row = names.list_line_choices(), posted_grid.parse_plan_row(form.values["row"])
     if row and form.values["row"] not in {value for _, choices in lines for value, _ in choices}:
         lines.append(
             (_("Other"), [(form.values["row"], names.get_category_name(row.category_id))])
@@ -336,7 +337,7 @@ def render_plan_item_form(page: CompanyPage, form: BoundForm, *, item: PlanItem 
 
 def list_row_items(page: CompanyPage, row: str) -> list[dict[str, Any]]:
     """List the items of a plan row with a description of each."""
-    plan_row = plan_grid.parse_plan_row(row)
+    plan_row = posted_grid.parse_plan_row(row)
     if plan_row is None:
         return []
     rows = PlanItem.objects.for_company(page.company.id).filter(pl_type=plan_row.pl_type, category=plan_row.category_id)

@@ -1,12 +1,13 @@
-"""The plan grid: lines, categories and months with their amounts, and the parsing of posted cells."""
+"""The plan grid: lines, categories and months with their amounts, and what is planned as payments beside them."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from companies.errors import DomainError, ValidationFailed
@@ -24,8 +25,8 @@ from companies.pages.sheets import (
 )
 from ledger.calc.months import MONTHS_PER_YEAR, add_months, count_months_between, format_month, list_months
 from ledger.models import PlType
-from ledger.money.amounts import normalize_typed_amount, parse_api_amount
-from ledger.money.calc.money import InvalidAmount, format_amount, parse_amount, round_half_up
+from ledger.money.calc.fx import RateTable
+from ledger.money.calc.money import format_amount, round_half_up
 from ledger.money.rates import get_rate_table
 from ledger.transactions.pages.labels import (
     LINE_LABELS,
@@ -33,21 +34,15 @@ from ledger.transactions.pages.labels import (
     LedgerNames,
     format_line_choice,
     load_visible_names,
-    parse_category_choice,
 )
 from planning.forecast.queries import ResultKey, sum_planned_results_in_base
-from planning.plan.actions.grid_changes import PlanCell, PlanRow
-from planning.plan.pages.amount_texts import (
-    apply_shown_sign,
-    format_shown_text,
-    parse_shown_text,
-    round_to_units,
-)
+from planning.plan.actions.grid_changes import PlanRow
+from planning.plan.pages.amount_texts import apply_shown_sign, format_shown_text
+from planning.plan.pages.grid_input import AMOUNT_SEPARATOR, ROWS_PER_PAGE, parse_cell_pointer
+from planning.plan.queries.planned_payments import list_planned_payments, sum_planned_payments
 from planning.plan.serializers import PlanItemSerializer
 
-ROWS_PER_PAGE = 60  # of a page; with the longest amounts its form has half of the allowed size
 SYSTEM_CATEGORY_KEYS = {"transfer", "initialBalance"}  # categories that only the service posts to
-AMOUNT_SEPARATOR = "_"  # between the previous amounts of a row
 ZERO = Decimal(0)
 FIRST_MONTH = dt.date(1900, 1, 1)
 MAX_YEARS_AHEAD = 50  # that can be shown
@@ -55,13 +50,17 @@ MAX_YEARS_AHEAD = 50  # that can be shown
 
 @dataclass(slots=True)
 class PlanGrid:
-    """A page of the plan; `typed` and `errors` hold the posted texts of changed cells and their errors."""
+    """A page of the plan; `typed` and `errors` hold the posted texts of changed cells and their errors.
+
+    `payments` is what is planned as payments; None if there are too many to show.
+    """
 
     company: Company
     months: list[dt.date]
     rows: list[PlanRow]
     amounts: Mapping[ResultKey, Decimal]
     names: LedgerNames
+    payments: Mapping[ResultKey, Decimal] | None = None
     page: int = 1
     more: bool = False
     typed: dict[ResultKey, str] = field(default_factory=dict)
@@ -133,7 +132,37 @@ class PlanGrid:
             "cells": [self.build_cell(place, number, row, month) for number, month in enumerate(self.months)],
             "amounts": amounts,
             "sum": sum(amounts, ZERO),
+        } | self.build_payments(row)
+
+    def build_payments(self, row: PlanRow) -> dict[str, Any]:
+        """Return what is planned as payments in a row, for the template; nothing where nothing is."""
+        sums = self.payments or {}
+        payments = [sums.get((month, row.pl_type, row.category_id)) for month in self.months]
+        if all(payment is None for payment in payments):
+            return {"payments": [], "differs": False}
+        cells = [
+            {
+                "amount": apply_shown_sign(row.pl_type, payment),
+                "link": build_payments_url(self.company, row, month),
+                "differs": payment != self.get_amount(row, month),
+            }
+            if payment is not None
+            else None
+            for month, payment in zip(self.months, payments, strict=True)
+        ]
+        return {
+            "payments": cells,
+            "payments_sum": apply_shown_sign(row.pl_type, sum((each for each in payments if each is not None), ZERO)),
+            "payment_texts": AMOUNT_SEPARATOR.join(
+                "" if payment is None else format_amount(payment, self.company.base_currency) for payment in payments
+            ),
+            "differs": any(cell["differs"] for cell in cells if cell),
         }
+
+    @property
+    def differs(self) -> bool:
+        """Whether the plan differs from what is planned as payments, in rows of this page."""
+        return any(self.build_payments(row)["differs"] for row in self.rows)
 
     def build_cell(self, place: int, number: int, row: PlanRow, month: dt.date) -> dict[str, Any]:
         key = (month, row.pl_type, row.category_id)
@@ -147,23 +176,10 @@ class PlanGrid:
         }
 
 
-def parse_shown_texts(
-    typed: Sequence[str], previous_texts: Sequence[str], row: PlanRow, currency: str, *, is_rounded: bool
-) -> list[str]:
-    """Return the texts of a row with the API's signs, and with their cents where they were not changed."""
-    texts = [parse_shown_text(text, row.pl_type) for text in typed]
-    if not is_rounded:
-        return texts
-    return [restore_cents(text, before, currency) for text, before in zip(texts, previous_texts, strict=True)]
-
-
-def restore_cents(text: str, previous_text: str, currency: str) -> str:
-    """Return the previous text where what was typed is what it was rounded to: the cell was not changed."""
-    try:
-        typed, previous = parse_cell_amount(text, currency), parse_cell_amount(previous_text, currency)
-    except ValidationFailed:
-        return text
-    return previous_text if typed == round_to_units(previous) else text
+def build_payments_url(company: Company, row: PlanRow, month: dt.date) -> str:
+    """Return the address of the planned transactions behind a cell."""
+    query = {"row": format_line_choice(row.category_id, row.pl_type), "month": format_month(month)}
+    return f"{reverse('plan-payments', args=[company.id])}?{urlencode(query)}"
 
 
 def build_plan_sheet(grid: PlanGrid, *, title: str, today: dt.date) -> Sheet:
@@ -202,7 +218,8 @@ def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int | No
         MissingRate: a currency has no exchange rate.
     """
     months = list_months(start, add_months(start, MONTHS_PER_YEAR - 1))
-    amounts, names = sum_planned_results_in_base(visit.company, months, get_rate_table()), load_visible_names(visit)
+    rates = get_rate_table()
+    amounts, names = sum_planned_results_in_base(visit.company, months, rates), load_visible_names(visit)
     rows = list_plan_rows(names, amounts)
     first = ((page_number or 1) - 1) * ROWS_PER_PAGE
     last = first + ROWS_PER_PAGE if page_number else len(rows)
@@ -212,10 +229,25 @@ def build_plan_grid(visit: CompanyPage, *, start: dt.date, page_number: int | No
         rows=rows[first:last],
         amounts=amounts,
         names=names,
+        payments=find_planned_payments(visit.company, months, rates),
         page=page_number or 1,
         more=len(rows) > last,
         style=get_sheet_style(visit.request),
     )
+
+
+def find_planned_payments(
+    company: Company, months: Sequence[dt.date], rates: RateTable
+) -> Mapping[ResultKey, Decimal] | None:
+    """Return what is planned as payments in these months; None if there are too many to show.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    try:
+        return sum_planned_payments(list_planned_payments(company, start=months[0], end=months[-1], rates=rates))
+    except ValidationFailed:
+        return None
 
 
 def list_plan_rows(names: LedgerNames, amounts: Mapping[ResultKey, Decimal]) -> list[PlanRow]:
@@ -260,120 +292,3 @@ def find_adjacent_years(start: dt.date, *, today: dt.date) -> dict[str, str]:
     if count_months_between(start, get_last_start_month(today)) >= MONTHS_PER_YEAR:
         months["after"] = format_month(add_months(start, MONTHS_PER_YEAR))
     return months
-
-
-# ---------------------------------------------------------------------------------------------- posted changes
-
-
-def build_cell_pointer(key: ResultKey) -> str:
-    month, line, category_id = key
-    return f"#/{format_line_choice(category_id, line)}/{format_month(month)}"
-
-
-def parse_cell_pointer(pointer: str) -> ResultKey | None:
-    """Return the cell of a JSON pointer; None if the pointer names no cell."""
-    parts = pointer.removeprefix("#/").split("/")
-    if len(parts) != 2:
-        return None
-    category_id, line = parse_category_choice(parts[0])
-    return dt.date.fromisoformat(f"{parts[1]}-01"), line or "", UUID(category_id)
-
-
-@dataclass(slots=True)
-class GridInput:
-    """Posted changes of the grid: cells to save, their texts, errors by pointer, and rows to clear."""
-
-    cells: list[PlanCell] = field(default_factory=list)
-    texts: dict[ResultKey, str] = field(default_factory=dict)
-    errors: list[tuple[str, str, str]] = field(default_factory=list)
-    cleared_rows: list[PlanRow] = field(default_factory=list)
-
-    def raise_if_invalid(self) -> None:
-        if self.errors:
-            raise ValidationFailed(self.errors)
-
-
-def parse_grid(posted: Mapping[str, str], *, months: Sequence[dt.date], currency: str) -> GridInput:
-    """Parse the posted grid and return the cells that changed.
-
-    `across` and `clear` name a row to copy from its first change on, or to clear.
-    """
-    grid_input = GridInput()
-    for place in range(ROWS_PER_PAGE):
-        row = parse_plan_row(posted.get(f"row{place}", ""))
-        if row is None:
-            continue
-        previous_texts = posted.get(f"was{place}", "").split(AMOUNT_SEPARATOR)
-        previous_texts = previous_texts if len(previous_texts) == len(months) else [""] * len(months)
-        typed = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
-        texts = parse_shown_texts(typed, previous_texts, row, currency, is_rounded="rounded" in posted)
-        if posted.get("clear") == str(place):
-            grid_input.cleared_rows.append(row)
-            continue
-        if posted.get("across") == str(place):
-            texts = copy_across(texts, previous_texts, currency)
-        for month, text, before in zip(months, texts, previous_texts, strict=True):
-            collect_changed_cell(grid_input, row, month, text, before, currency)
-        keys = ((month, row.pl_type, row.category_id) for month in months)
-        grid_input.texts |= {key: text for key, text in zip(keys, typed, strict=True) if key in grid_input.texts}
-    return grid_input
-
-
-def parse_plan_row(text: str) -> PlanRow | None:
-    """Parse the name of a row; None if it is none."""
-    category_id, line = parse_category_choice(text)
-    try:
-        return PlanRow(PlType(line or "").value, UUID(category_id))
-    except ValueError:
-        return None
-
-
-def copy_across(texts: list[str], previous_texts: list[str], currency: str) -> list[str]:
-    """Copy the first changed, else the first amount of a row into all later months.
-
-    Returns the texts unchanged if it is no amount; the error is reported at its cell.
-    """
-    changed_places = (
-        place for place, text in enumerate(texts) if has_cell_changed(text, previous_texts[place], currency)
-    )
-    filled_places = (place for place, text in enumerate(texts) if text)
-    source = next(changed_places, next(filled_places, 0))
-    try:
-        parse_cell_amount(texts[source], currency)
-    except ValidationFailed:
-        return texts
-    return texts[:source] + [texts[source]] * (len(texts) - source)
-
-
-def has_cell_changed(text: str, previous_text: str, currency: str) -> bool:
-    if text == previous_text:
-        return False
-    try:
-        return parse_cell_amount(text, currency) != parse_cell_amount(previous_text, currency)
-    except ValidationFailed:
-        return True
-
-
-def parse_cell_amount(text: str, currency: str, pointer: str = "") -> Decimal:
-    if not text:
-        return ZERO
-    return parse_api_amount(normalize_typed_amount(text, currency=currency, pointer=pointer), currency, pointer=pointer)
-
-
-def collect_changed_cell(
-    grid_input: GridInput, row: PlanRow, month: dt.date, text: str, previous_text: str, currency: str
-) -> None:
-    if not has_cell_changed(text, previous_text, currency):
-        return
-    key = (month, row.pl_type, row.category_id)
-    grid_input.texts[key] = text
-    try:
-        amount = round_half_up(parse_cell_amount(text, currency, build_cell_pointer(key)), currency)
-    except ValidationFailed as error:
-        grid_input.errors += error.errors
-        return
-    try:
-        previous_amount = parse_amount(previous_text) if previous_text else ZERO
-    except InvalidAmount:
-        previous_amount = ZERO
-    grid_input.cells.append(PlanCell(row, month, amount, previous_amount, build_cell_pointer(key)))

@@ -87,7 +87,7 @@ def update_planned_transaction(
         ValidationFailed: the values do not fit together.
         OccurrenceSettled, SettlesTooMuch: what is settled does not fit any more.
     """
-    with change_company(company, context=context) as change:
+    with change_company(company, context=context, closed_pointers=("#/invoiceDate",)) as change:
         planned = lock_planned_transaction(change, planned_id)
         columns, patches = validate_planned_transaction_values(planned, build_values(planned))
         previous_state = build_audit_state(planned)

@@ -62,7 +62,7 @@ def settle_occurrence(
         MissingRateError: a currency has no exchange rate.
         One of UNSUITABLE_TRANSACTION_ERRORS: the transaction cannot settle it.
     """
-    with change_company(company, context=context) as change:
+    with change_company(company, context=context, closed_pointers=("#/transactionId",)) as change:
         planned = lock_planned_transaction(change, planned_id, versioned=False)
         transaction = change.lock_or_none(Transaction, transaction_id)
         if transaction is None:
@@ -112,7 +112,7 @@ def unsettle_occurrence(
         OccurrenceNotSettled: there is no such settlement.
         SettlesTooMuch: a credit note is needed by another settlement of the same transaction.
     """
-    with change_company(company, context=context) as change:
+    with change_company(company, context=context, closed_pointers=("#/date",)) as change:
         planned = lock_planned_transaction(change, planned_id, versioned=False)
         if transaction_id is not None and change.lock_or_none(Transaction, transaction_id) is None:
             raise build_unknown_id_error("#/transactionId")

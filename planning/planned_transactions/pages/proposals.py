@@ -62,7 +62,7 @@ def get_shown_name(page: CompanyPage, proposal: PaymentProposal) -> str:
 def describe_interval(proposal: PaymentProposal) -> str:
     """Describe how often the payment recurs: every 3 months."""
     interval = proposal.payment.interval
-    return format_recurrence_interval(interval.unit, interval.count, last_day=proposal.is_month_end)
+    return format_recurrence_interval(interval.unit, interval.unit_count, last_day=proposal.is_month_end)
 
 
 @company_page(writes=Permission.PLANNING_WRITE)

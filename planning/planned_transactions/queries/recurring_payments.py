@@ -82,7 +82,7 @@ class PaymentProposal:
 
     @property
     def interval_count(self) -> int:
-        return self.payment.interval.count
+        return self.payment.interval.unit_count
 
     @property
     def next_date(self) -> dt.date:
@@ -131,7 +131,7 @@ def list_payment_proposals(company: Company, *, today: dt.date) -> list[PaymentP
         if is_own_party(latest.from_to, latest.description, latest.account_id, identity):
             continue  # a transfer between own accounts
         category_id = find_latest_category(payment.payments, categories_by_row)
-        counterparty = counterparties.get(payment.latest.party)  # type: ignore[call-overload] # names are no keys
+        counterparty = counterparties.get(payment.latest.party)
         proposals.append(PaymentProposal(payment, latest.from_to or None, counterparty, category_id))
     return drop_planned_proposals(company, proposals)[:MAX_PROPOSALS]
 

@@ -20,7 +20,7 @@ from planning.calc.recurrence import Overrides
 from planning.calc.scenario_changes import DayWindow, PlannedState
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction, Scenario, attach_overrides
 from planning.plan.item_states import build_item_state
-from planning.plan.queries import build_plan_item
+from planning.plan.queries.scenario_items import build_plan_item
 from planning.planned_transactions.actions.overrides import store_override_rows
 from planning.planned_transactions.actions.planned_transactions import list_settling_transaction_ids
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates

@@ -1,6 +1,6 @@
 """Changes of scenarios in sentences, and the choices of their targets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -51,7 +51,7 @@ class TargetNames:
 
 def describe_changes(page: CompanyPage, scenario: Scenario) -> list[ChangeText]:
     """Describe the changes of a scenario, which has its broken positions attached."""
-    names = load_target_names(page, scenario)
+    names = load_target_names(page, scenario.changes)
     return [
         ChangeText(
             position,
@@ -63,10 +63,10 @@ def describe_changes(page: CompanyPage, scenario: Scenario) -> list[ChangeText]:
     ]
 
 
-def load_target_names(page: CompanyPage, scenario: Scenario) -> TargetNames:
-    """Load the names of what the changes of a scenario refer to."""
-    planned_ids = [stored["plannedTransactionId"] for stored in scenario.changes if "plannedTransactionId" in stored]
-    counterparty_ids = [stored["counterpartyId"] for stored in scenario.changes if "counterpartyId" in stored]
+def load_target_names(page: CompanyPage, changes: Iterable[Mapping[str, Any]]) -> TargetNames:
+    """Load the names of what changes of scenarios refer to."""
+    references = [(stored.get("plannedTransactionId"), stored.get("counterpartyId")) for stored in changes]
+    planned_ids, counterparty_ids = ({ids[place] for ids in references} - {None} for place in (0, 1))
     ledger = load_visible_names(page)
     planned = PlannedTransaction.objects.for_company(page.company.id).filter(id__in=planned_ids)
     counterparties = Counterparty.objects.for_company(page.company.id).filter(id__in=counterparty_ids)

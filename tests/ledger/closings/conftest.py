@@ -47,6 +47,12 @@ def march(books, bank, costs):
 
 
 @pytest.fixture
+def closed(march, close):
+    close()
+    return march
+
+
+@pytest.fixture
 def differences(api):
     def of(month="2026-03", **params):
         answer = api.get(f"closings/{month}/differences", params)

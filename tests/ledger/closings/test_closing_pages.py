@@ -140,3 +140,16 @@ def test_a_split_catches_up_in_the_first_open_month(acme, owner, books, bank, co
     assert stored.status_code == 303, text(stored)
     [kept] = books.parts(row)
     assert kept["usingDateRule"]["recognizeFrom"] == "firstOpenMonth"
+
+
+def test_a_reopened_month_links_to_its_report_and_to_closing_it_again(acme, owner, march, close, reopen):
+    close()
+    address = f"/app/companies/{acme.id}"
+    report, again = f'href="{address}/reports/2026-03"', f'href="{address}/closings?month=2026-03"'
+    closed = owner.get(f"{address}/closings/2026-03").content.decode()
+    assert report in closed
+    assert again not in closed
+    reopen()
+    reopened = owner.get(f"{address}/closings/2026-03").content.decode()
+    assert report in reopened
+    assert again in reopened

@@ -6,13 +6,20 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import call_command
 from django.db import transaction
+from django.test import Client
+from django.urls import reverse
 
 from companies.admin import CompanyAdmin, ReadOnlyAdminMixin
+from companies.models import Company, User
 from tests.assistants.conftest import Assistant
 from tests.ledger.closings.conftest import read_closed_figures
-from tests.test_audit_coverage import COMMANDS, STAFF_MODELS, site
+from tests.ledger.closings.page_forms import parse_forms
+from tests.ledger.closings.test_page_forms import change_field, list_bodies
+from tests.oauth.conftest import application
+from tests.test_audit_coverage import BACKEND, COMMANDS, STAFF_MODELS, site
 
 pytestmark = pytest.mark.django_db
+assert application  # a fixture
 
 # Commands that run here, with their arguments. The others start servers and databases, or write files.
 RUN = {
@@ -84,3 +91,57 @@ def test_the_admin_changes_nothing_that_figures_depend_on():
     writable = {model._meta.label for model, page in site._registry.items() if not isinstance(page, ReadOnlyAdminMixin)}
     assert writable - STAFF_MODELS == {"companies.Company", "companies.User", "oauth.Application"}
     assert {"base_currency", "data_start_date"} <= set(CompanyAdmin.shown_fields)
+
+
+# Models whose rows staff can change, and what a form could carry beside its fields.
+PROTECTED = {"base_currency": "USD", "data_start_date": "2020-01-01", "closed_through": "", "demonstration": "{}"}
+
+
+def list_admin_pages(company):
+    """The addresses of the admin's lists, and of the forms that add, change and delete a row."""
+    for model in site._registry:
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        yield reverse(f"{name}_changelist"), model
+        owned = any(each.name == "company" for each in model._meta.concrete_fields)
+        row = (
+            company
+            if model is Company
+            else model._base_manager.filter(**({"company": company} if owned else {})).first()
+        )
+        if row is not None:
+            yield from ((reverse(f"{name}_{page}", args=[row.pk]), model) for page in ("change", "delete"))
+        yield reverse(f"{name}_add"), model
+
+
+def list_admin_bodies(form):
+    """A form as in the walk over pages, and with each action over all rows; always with hidden fields."""
+    actions = [each for each in form.fields if each.name == "action"]
+    yield from list_bodies(form)
+    for value in {value for each in actions for value in each.offered}:
+        yield form.build_body(change_field) | {"action": [value]}
+
+
+def test_no_admin_form_changes_a_closed_figure(acme, alice, march, close, application):
+    staff = Client()
+    staff.force_login(User.objects.create_superuser("staff@example.com"), backend=BACKEND)
+    close()
+    before, sent = read_closed_figures(acme), set()
+    for page, model in list_admin_pages(acme):
+        answer = staff.get(page)
+        forms = parse_forms(page, answer.content.decode()) if answer.status_code == 200 else []
+        requests = [(page, PROTECTED)]  # without a form too
+        requests += [
+            (form.action, body | PROTECTED)
+            for form in forms
+            if form.action.startswith(page)
+            for body in list_admin_bodies(form)
+        ]
+        for address, body in requests:
+            with transaction.atomic():
+                answer = staff.post(address, body)
+                assert answer.status_code < 500, (address, answer.content)
+                assert read_closed_figures(acme) == before, (address, body)
+                transaction.set_rollback(True)
+        sent |= {(model._meta.label, page.rstrip("/").rpartition("/")[2])} if len(requests) > 1 else set()
+    writable = {model._meta.label for model, page in site._registry.items() if not isinstance(page, ReadOnlyAdminMixin)}
+    assert {label for label, page in sent if page == "change"} >= writable - STAFF_MODELS

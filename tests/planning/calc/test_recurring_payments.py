@@ -29,7 +29,7 @@ def draw_history(draw):
     """(interval, payments on its schedule with jitter of days and amounts)"""
     interval = draw(st.sampled_from(INTERVALS))
     count = draw(st.integers(interval.min_payments, interval.min_payments + 9))
-    jitter = JITTER_DAYS[interval.unit, interval.count]
+    jitter = JITTER_DAYS[interval.unit, interval.unit_count]
     days = [
         interval.add_to(START, number) + timedelta(days=draw(st.integers(-jitter, jitter))) for number in range(count)
     ]
@@ -125,3 +125,12 @@ def test_late_payment_is_expected_from_today_on():
     days = [date(2026, month, 5) for month in (1, 2, 3)]
     (found,) = find_recurring_payments(build_payments(days), today=date(2026, 4, 20))
     assert found.next_date == date(2026, 5, 5)
+
+
+def test_two_payments_a_year_apart_beside_others_are_chance():
+    growing = [str(-100 * Decimal("1.04") ** number) for number in range(13)]
+    days = [INTERVALS[1].add_to(START, number) for number in range(13)]
+    yearly = build_payments([days[0], days[12]], "-9000.00", first_id=50)
+    found = find_recurring_payments([*build_payments(days, growing), *yearly], today=days[12])
+    assert [each.interval.unit for each in found] == ["month"]
+    assert len(find_recurring_payments(yearly, today=days[12])) == 1

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from ledger.money.calc.money import round_half_up
 from planning.calc.plan_postings import PlanAmount, compute_plan_postings
 from planning.calc.recurrence import RecurrenceRule, expand_occurrences
 from planning.calc.scenario_changes import (
@@ -165,6 +166,29 @@ def test_scaled_plan_item_rounds_every_posting(kind, frequency):
     for month, amount in sum_postings([item]).items():
         rounded = scale_amount(amount, percent=Decimal(10 if 3 <= month <= 8 else 0), currency="EUR")
         assert abs(found[month] - rounded) < Decimal("0.005"), month
+
+
+@pytest.mark.parametrize("kind", ["fixed", "relative"])
+@pytest.mark.parametrize("frequency", [1, 2])
+@pytest.mark.parametrize("duration", [None, 9])
+def test_percentages_on_a_plan_item_round_each_amount_once_and_in_their_order(kind, frequency, duration):
+    changes = [
+        Change("scale", category_id=CATEGORY, percent=Decimal(percent), start=dt.date(2026, first, 1), end=end)
+        for percent, first, end in ((10, 2, None), (50, 4, dt.date(2026, 9, 30)), (-30, 3, dt.date(2026, 6, 1)))
+    ]
+    item = build_item("0.13", kind, growth="0.07", frequency=frequency, duration=duration)
+    items = [item]
+    for change in changes:
+        items = apply_change_to_items(items, change, through=dt.date(2026, 12, 1))
+    expected = sum_postings([item])
+    for change in changes:
+        for month in [month for month in expected if change.includes(dt.date(2026, month, 1))]:
+            expected[month] = scale_amount(expected[month], percent=change.percent, currency="EUR")
+    found = sum_postings(items)
+    assert {month: round_half_up(amount, "EUR") for month, amount in found.items()} == {
+        month: round_half_up(amount, "EUR") for month, amount in expected.items()
+    }
+    assert len(items) <= 1 + len(expected)
 
 
 def test_plan_item_without_limits_is_changed_itself():
