@@ -23,6 +23,7 @@ PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 ROUTES = sorted(dict.fromkeys(route for route, _ in list_url_routes(get_resolver()) if re.match(r"app(/|$)", route)))
 SIGNED_OUT = (
     "app/sign-in",
+    "app/sign-up",
     "app/password-reset",
     "app/invitations",
 )  # and all that begins so: there is nothing to see after signing in
@@ -93,6 +94,10 @@ from ledger.imports.actions import uploads
 owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
 file = ContentFile(b"Date,Amount,Text\\n2026-01-05,-4.50,Coffee\\n2026-01-06,nothing,Tea\\n")
 print(uploads.store_upload(company_id=owner.company_id, user_id=owner.user_id, file=file))
+"""
+SIGN_UP_SCRIPT = """
+from companies.actions.sign_up import build_sign_up_token
+print(build_sign_up_token("new@example.com"))
 """
 SANDBOX_SCRIPT = """
 from companies.actions.sandboxes import copy_company
@@ -205,6 +210,8 @@ class DemoSite:
             values = {"company_id": self.company_id, "token": link["url"].rpartition("/")[2]}
         elif route.endswith("settings/sandbox/delete"):
             values = {"company_id": self.sandbox()}
+        elif route.startswith("app/sign-up/"):
+            values = {"token": self.machine.run("shell", "-v", "0", "-c", SIGN_UP_SCRIPT).stdout.strip()}
         elif route.startswith("app/profile/email/"):
             made = self.machine.run("shell", "-v", "0", "-c", EMAIL_CHANGE_SCRIPT.format(email=self.email))
             values = {"token": made.stdout.strip()}
@@ -247,11 +254,13 @@ class DemoSite:
 def serve_demo_site(size: tuple[str, ...] = DEMO_SIZE) -> Iterator[DemoSite]:
     """``up`` with one worker on an empty database, and a demonstration company in it."""
     port = find_free_port()
-    with create_prepared_machine() as machine, machine.up(port, "--workers", "1"):
-        made = json.loads(machine.run("demo", "--json", *size, PORT=port).stdout)
-        yield DemoSite(
-            machine, f"http://127.0.0.1:{port}", made["companyId"], made["email"], made["password"], made["apiKey"]
-        )
+    with create_prepared_machine() as machine:
+        machine.settings["SIGN_UP"] = "open"  # otherwise its pages do not exist
+        with machine.up(port, "--workers", "1"):
+            made = json.loads(machine.run("demo", "--json", *size, PORT=port).stdout)
+            yield DemoSite(
+                machine, f"http://127.0.0.1:{port}", made["companyId"], made["email"], made["password"], made["apiKey"]
+            )
 
 
 def is_page(context: BrowserContext, path: str) -> bool:
