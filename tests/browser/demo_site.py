@@ -92,7 +92,7 @@ from django.core.files.base import ContentFile
 from companies.models import Membership
 from ledger.imports.actions import uploads
 owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
-file = ContentFile(b"Date,Amount,Text\\n2026-01-05,-4.50,Coffee\\n2026-01-06,nothing,Tea\\n")
+file = ContentFile({content!r})
 print(uploads.store_upload(company_id=owner.company_id, user_id=owner.user_id, file=file))
 """
 SIGN_UP_SCRIPT = """
@@ -149,8 +149,7 @@ class DemoSite:
         if parameter in GIVEN_VALUES:
             return GIVEN_VALUES[parameter]
         if parameter == "upload_id":
-            made = UPLOAD_SCRIPT.format(company=self.company_id, email=self.email)
-            return self.machine.run("shell", "-v", "0", "-c", made).stdout.strip()
+            return self.upload(b"Date,Amount,Text\n2026-01-05,-4.50,Coffee\n2026-01-06,nothing,Tea\n")
         if parameter == "day":
             window = f"startDate={date.today()}&endDate={date.today() + timedelta(days=400)}"
             rule = self.ask("planned_transactions")[0]["id"]
@@ -164,6 +163,11 @@ class DemoSite:
         if parameter not in LIST_OF_PARAMETER:
             raise LookupError(f"Say in tests/browser/demo_site.py which list of the API has a {parameter}.")
         return self.ask(LIST_OF_PARAMETER[parameter])[0]["id"]
+
+    def upload(self, content: bytes) -> str:
+        """A file that waits for its import."""
+        made = UPLOAD_SCRIPT.format(company=self.company_id, email=self.email, content=content)
+        return self.machine.run("shell", "-v", "0", "-c", made).stdout.strip()
 
     def endpoint(self) -> str:
         """Of webhooks: the demonstration has none, for it would be called."""
@@ -210,6 +214,9 @@ class DemoSite:
             values = {"company_id": self.company_id, "token": link["url"].rpartition("/")[2]}
         elif route.endswith("settings/sandbox/delete"):
             values = {"company_id": self.sandbox()}
+        elif "ables/import/" in route:
+            invoices = b"Invoice number,Counterparty,Amount,Due date\nR-1,Globex,70.00,2026-01-05\n"
+            values = {"company_id": self.company_id, "upload_id": self.upload(invoices)}
         elif route.startswith("app/sign-up/"):
             values = {"token": self.machine.run("shell", "-v", "0", "-c", SIGN_UP_SCRIPT).stdout.strip()}
         elif route.startswith("app/profile/email/"):
@@ -217,7 +224,14 @@ class DemoSite:
             values = {"token": made.stdout.strip()}
         else:
             values = {name: self.value(name) for name in PARAMETER.findall(route)}
-        return "/" + PARAMETER.sub(lambda found: values[found[1]], route)
+        return "/" + PARAMETER.sub(lambda found: values[found[1]], route) + self.query(route)
+
+    def query(self, route: str) -> str:
+        """What a page needs besides its address."""
+        if not route.endswith("plan/payments"):
+            return ""
+        category = next(each["id"] for each in self.ask("categories") if each["systemKey"] == "hosting")
+        return f"?{urlencode({'row': f'{category}:cogs', 'month': str(date.today())[:7]})}"
 
     def consent(self) -> str:
         """Where an app asks for access."""
