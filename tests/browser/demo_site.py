@@ -215,7 +215,7 @@ class DemoSite:
         elif route.endswith("settings/sandbox/delete"):
             values = {"company_id": self.sandbox()}
         elif "ables/import/" in route:
-            invoices = b"Invoice number,Counterparty,Amount,Due date\nR-1,Globex,70.00,2026-01-05\n"
+            invoices = b"Invoice number,Customer,Invoice date,Amount\nR-1,Globex,2026-01-05,70.00\n"
             values = {"company_id": self.company_id, "upload_id": self.upload(invoices)}
         elif route.startswith("app/sign-up/"):
             values = {"token": self.machine.run("shell", "-v", "0", "-c", SIGN_UP_SCRIPT).stdout.strip()}
