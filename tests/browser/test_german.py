@@ -17,7 +17,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SPOKEN_ATTRIBUTES = ("title", "alt", "placeholder", "aria-label")
 # The same in both languages; what the file says that is being imported; what stands in an address or names an event.
 NAMES = {"Tidebook", "MRR", "ARPA", "in", "KB", "Windows", "Shift_JIS", "Shift", "JIS", "ISO", "GB18030", "UTF"}
-FILE_WORDS = {"Date", "Amount", "Text", "Coffee", "Tea", "nothing"}
+FILE_WORDS = {"Date", "Amount", "Text", "Coffee", "Tea", "nothing", "Globex", "R"}
 CODE = re.compile(r"\b[A-Z]{3}\b|\S+(?:://|\w\.\w)\S+|\bCAMT\.053")
 ENGLISH = "/notifications"  # is kept for all who are told, in one language
 DATA = """

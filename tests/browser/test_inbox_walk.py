@@ -148,7 +148,7 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     find_waiting_note(page, "Metro").focus()
     page.keyboard.press("r")
     expect(page.get_by_role("heading", level=1)).to_contain_text("rule")
-    page.get_by_label("Category").select_option(get_posting_choice(acme, "officeAndAdmin", "ga"))
+    page.get_by_label("Category", exact=True).select_option(get_posting_choice(acme, "officeAndAdmin", "ga"))
     fits()
     page.get_by_role("button", name="Save").click()
     fits()
