@@ -256,15 +256,6 @@ TOOLS: tuple[Tool, ...] = (
         defaults={"limit": DEFAULT_ROWS},
     ),
     Tool(
-        "list_scenarios",
-        "Scenarios",
-        "What-if scenarios. Use id as scenarioId.",
-        "GET",
-        build_company_path("scenarios"),
-        {},
-        build_list_schema(build_object("id name", id=TEXT, name=TEXT, changes=build_array(OBJECT), adoptedTime=TEXT)),
-    ),
-    Tool(
         "categorize",
         "Categorize transactions",
         "Assign the full amount of each selected transaction to one category, replacing existing categorizations.",
