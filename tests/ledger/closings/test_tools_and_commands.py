@@ -32,7 +32,7 @@ RUN = {
     "restore_access": ["alice@acme.example"],
     "update_rates": [],
 }
-NOT_RUN = {"demo", "distribute", "postgres", "translations", "up", "wait_ready"}
+NOT_RUN = {"demo", "distribute", "migrate", "postgres", "translations", "up", "wait_ready"}
 
 
 @pytest.fixture
