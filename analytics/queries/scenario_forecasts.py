@@ -123,7 +123,7 @@ def expect_cash_of_scenarios(
         if scenario is not None:
             days = scenario.build_window(*window)
             own_rules = list(change_rules(own_rules, scenario=scenario, targets=targets_of_scenario, window=days))
-        invoices = list_invoices_of_scenario(company.id, end=end, scenario=scenario)
+        invoices = list_invoices_of_scenario(company.id, end=window[1], scenario=scenario)
         results.append(add_expected_cash(shared_cash, add_up(build(own_rules, invoices))))
     return results
 

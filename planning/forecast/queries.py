@@ -116,11 +116,10 @@ def find_expectations_in_window(
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    # Planned totals share a month's bookings, so all totals of the months are read.
-    rules = list_rules_of_scenario(
-        company.id, get_first_day_of_month(window_start), get_last_day_of_month(window_end), scenario=scenario
-    )
-    invoices = list_invoices_of_scenario(company.id, end=window_end, scenario=scenario)
+    # Planned totals share a month's bookings and invoices, so all of the months are read.
+    last_day = get_last_day_of_month(window_end)
+    rules = list_rules_of_scenario(company.id, get_first_day_of_month(window_start), last_day, scenario=scenario)
+    invoices = list_invoices_of_scenario(company.id, end=last_day, scenario=scenario)
     return build_expectations(
         rules,
         invoices,
@@ -135,7 +134,7 @@ def find_expectations_in_window(
 
 def build_expectations(
     rules: Iterable[RuleWithOverrides],
-    invoices: Iterable[OpenInvoice],
+    invoices: Sequence[OpenInvoice],
     company: Company,
     window_start: dt.date,
     window_end: dt.date,
@@ -146,7 +145,7 @@ def build_expectations(
 ) -> Expectations:
     """Return what known rules and open invoices expect in [window_start, window_end].
 
-    All planned totals of its months are among the rules.
+    All planned totals of its months are among the rules, and all open invoices of its months among the invoices.
     """
     unchanged_rules: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
@@ -162,7 +161,9 @@ def build_expectations(
     flows += [build_invoice_flow(each) for each in invoices if first_day <= each.expected.date <= window_end]
     start = max(window_start, get_first_day_of_month(today))
     if start <= window_end:
-        totals_with_bookings = load_totals_with_bookings(company.id, totals, start=start, end=window_end, today=today)
+        totals_with_bookings = load_totals_with_bookings(
+            company.id, totals, invoices, start=start, end=window_end, today=today
+        )
         booked_amounts: dict[OccurrenceKey, Decimal] = {}
         for planned_totals, booked in totals_with_bookings:
             booked_amounts |= compute_settled_amounts(planned_totals, booked, rates=rates)

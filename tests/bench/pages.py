@@ -12,7 +12,7 @@ from tests.bench.bench_server import measure_alternating, measure_seconds, serve
 from tests.bench.figures import AT_MOST, print_figure
 
 COUNT, MONTHS = 20_000, 36
-GOAL_PAGE, GOAL_QUERIES, GOAL_DEMO = 700, 35, 15  # times select 1, statements, seconds
+GOAL_PAGE, GOAL_QUERIES, GOAL_DEMO = 700, 33, 15  # times select 1, statements, seconds
 GOAL_PLANS, PLANS = 10, 600  # times the page of a company without plans
 SPANS = (6, 12, 24)
 ROUNDS, MANY = 31, 100  # of select 1 a round, so that a new connection does not count

@@ -18,7 +18,7 @@ from planning.calc.planned_totals import BookedAmount, OccurrenceKey, PlannedTot
 from planning.calc.recurrence import expand_occurrences
 from planning.calc.settlements import NOTHING, SettledAmount
 from planning.models import PlannedTransaction, SettledBy, Settlement
-from planning.planned_transactions.queries.open_invoices import list_open_invoices
+from planning.planned_transactions.queries.open_invoices import OpenInvoice, list_open_invoices
 from planning.planned_transactions.queries.planned_rules import RuleWithOverrides, read_planned_rules
 from planning.planned_transactions.queries.settlements import find_settled_amounts
 
@@ -75,24 +75,33 @@ def find_booked_amounts_of_rules(
     """Return what is booked of each occurrence of a company's planned totals in the months of [start, end].
 
     `rules` are all planned totals that reach these months. Occurrences without bookings are absent. Amounts
-    have the sign and currency of the plan. One statement.
+    have the sign and currency of the plan. Two statements, and two more with open invoices.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
+    if not rules:
+        return {}
     settled: dict[OccurrenceKey, Decimal] = {}
-    for totals, booked in load_totals_with_bookings(company_id, rules, start=start, end=end, today=today):
+    invoices = list_open_invoices(company_id, end=get_last_day_of_month(end))
+    for totals, booked in load_totals_with_bookings(company_id, rules, invoices, start=start, end=end, today=today):
         settled |= compute_settled_amounts(totals, booked, rates=rates)
     return settled
 
 
 def load_totals_with_bookings(
-    company_id: UUID, rules: Sequence[RuleWithOverrides], *, start: dt.date, end: dt.date, today: dt.date
+    company_id: UUID,
+    rules: Sequence[RuleWithOverrides],
+    invoices: Iterable[OpenInvoice],
+    *,
+    start: dt.date,
+    end: dt.date,
+    today: dt.date,
 ) -> list[tuple[list[PlannedTotal], list[BookedAmount]]]:
     """Return the open planned totals of each category and month in [start, end] that has bookings, oldest first.
 
     An open invoice is part of the total of its category and month, and counts as booked there, so that it is expected
-    once. `rules` are all planned totals that reach these months. Two statements, and two more with open invoices.
+    once. `rules` are all planned totals and `invoices` all open invoices that reach these months. One statement.
     """
     if not rules:
         return []
@@ -101,18 +110,18 @@ def load_totals_with_bookings(
     booked = sum_booked_by_category_month(
         company_id, list_planned_category_ids(rules), counterparty_ids, start=first, end=last
     )
-    for month, category_id, amount in list_invoice_amounts(company_id, end=last, today=today):
-        if month >= first:
+    for month, category_id, amount in iter_invoice_amounts(invoices, today=today):
+        if first <= month <= last:
             booked.setdefault((month, category_id), []).append(amount)
     totals = group_planned_totals(rules, months={month for month, _ in booked})
     return [(totals[key], booked[key]) for key in sorted(booked) if key in totals]
 
 
-def list_invoice_amounts(
-    company_id: UUID, *, end: dt.date, today: dt.date
+def iter_invoice_amounts(
+    invoices: Iterable[OpenInvoice], *, today: dt.date
 ) -> Iterator[tuple[dt.date, UUID, BookedAmount]]:
     """Yield (month, category, amount) of open invoices with a category; overdue ones are expected today."""
-    for invoice in list_open_invoices(company_id, end=end):
+    for invoice in invoices:
         if invoice.category_id is not None:
             day = max(invoice.expected.date, today)
             amount = BookedAmount(day, invoice.amount, invoice.currency, invoice.account_id, invoice.counterparty_id)

@@ -366,8 +366,8 @@ def test_charts_mark_where_planned_amounts_begin(shown):
 def test_overview_of_demo_company_needs_few_queries(shown, django_assert_max_num_queries):
     shown.page()
     for query in ("", "?months=24&comparison=previousYear"):
-        # One of them names the currencies of old rates, nine read what is settled and owed.
-        with django_assert_max_num_queries(35):
+        # One of them names the currencies of old rates, seven read what is settled and owed.
+        with django_assert_max_num_queries(33):
             shown.page(query)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.planning.scenarios.conftest import day_in_month, month_ahead
+from tests.planning.scenarios.conftest import TODAY, day_in_month, month_ahead
 
 pytestmark = pytest.mark.django_db
 
@@ -218,3 +218,16 @@ def test_plan_items_are_listed_as_the_scenario_changes_them(api, plan_item, cate
     assert kept["id"] in {row["id"] for row in api.get(f"plan_items?scenarioId={scenario}").json()}
     adopt(scenario)
     assert list_items() == found
+
+
+def test_stopped_invoice_leaves_its_planned_total_whole(plan_rent, create_scenario, list_outflow, hosting):
+    """An invoice is part of the total of its category and month; without the invoice the total is expected alone."""
+    plan_rent(settledBy="category", categoryId=hosting, startDate=day_in_month(1, 20))
+    invoice = plan_rent(
+        categoryId=hosting, amountValue="-300.00", startDate=day_in_month(1, 10), dueDate=day_in_month(1, 10),
+        invoiceDate=str(TODAY), recurrence=None,
+    )  # fmt: skip
+    scenario_id = create_scenario({"kind": "stop", "plannedTransactionId": invoice["id"], "from": str(TODAY)})
+    first_days = day_in_month(1, 10), day_in_month(1, 20)
+    assert [list_outflow().get(day) for day in first_days] == [300, 700]
+    assert [list_outflow(scenario_id).get(day) for day in first_days] == [None, 1000]
