@@ -37,6 +37,7 @@ FREQUENCY_LABELS = {
     Frequency.YEAR: gettext_lazy("Every year"),
 }
 
+ROWS_PER_PAGE = 25  # each takes several lines on a phone
 WEEKEND_SHIFT_LABELS = {
     WeekendShift.NONE: gettext_lazy("Pay on that day"),
     WeekendShift.BEFORE: gettext_lazy("Pay on the Friday before"),
@@ -59,7 +60,7 @@ def show_planned_transactions(page: CompanyPage) -> HttpResponse:
     """List planned transactions, latest first, each with its next occurrence."""
     accounts = list_visible_account_names(page)
     plans = PlannedTransaction.objects.for_company(page.company.id).with_counterparty()
-    rows, cursor = page.paginate(plans, order=("-id",))
+    rows, cursor = page.paginate(plans, order=("-id",), limit=ROWS_PER_PAGE)
     attach_expected_dates(attach_overrides(rows))
     missing_currency, settled = "", NOTHING_SETTLED
     try:

@@ -171,7 +171,7 @@ def test_rule_list_is_paged(viewer, acme, rent, audit_context):
         PlannedTransaction(
             company=acme, name=f"p{n}", start_date=NEXT_MONTH, amount_value=1, amount_currency="EUR", source="api"
         ).mark_created(audit_context)
-        for n in range(60)
+        for n in range(30)
     ]
     PlannedTransaction.objects.bulk_create(rows)
     first = viewer.get(build_page_path(acme, "/rules"))
