@@ -168,7 +168,7 @@ class InvoiceTableField(serializers.FileField):
 
 
 class InvoiceUpload(StrictSerializer):
-    """A table of open invoices, and how to read it where the file itself does not tell."""
+    """A table of open invoices, and how to read ambiguous dates and amounts."""
 
     file = InvoiceTableField(help_text="CSV file or `.xlsx` workbook with headings in its first row.")
     account_id = fields.IdField(required=False, help_text="Account that is paid to or from.")
