@@ -38,7 +38,7 @@ from ledger.models import Product, RecurringBook, RecurringMonth
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.calc.money import MONEY_CONTEXT
 from ledger.money.rates import get_rate_table, get_rates_version
-from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
+from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
 from ledger.subscriptions.calc.monthly_value import compute_monthly_value, drop_rounding_noise
 from ledger.subscriptions.queries.committed_revenue import SORT_MEMORY_SQL
 

@@ -37,7 +37,8 @@ from ledger.money.calc.fx import RateLookupError
 from ledger.money.calc.money import format_amount
 from ledger.money.rates import get_rate_table
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
-from ledger.subscriptions.serializers.subscriptions import EventSerializer, SubscriptionSerializer
+from ledger.subscriptions.serializers.subscription_events import EventSerializer
+from ledger.subscriptions.serializers.subscriptions import SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME
 
 TAB = "recurring-revenue"

@@ -33,7 +33,7 @@ def test_outages_return_retry_after(api, monkeypatch, failure, told):
     def fails(*args, **kwargs):
         raise failure
 
-    monkeypatch.setattr("ledger.accounts.actions.create_account", fails)
+    monkeypatch.setattr("ledger.accounts.actions.accounts.create_account", fails)
     answer = api.post("accounts", {"type": "bank", "name": "Main"})
     assert (answer.status_code, answer.json()["code"]) == told
     assert ("Retry-After" in answer.headers) == (told[0] != 500)

@@ -8,7 +8,7 @@ from django.db.models import F, Min, Sum
 
 from companies.change import CompanyChange
 from companies.closed_periods import PeriodClosed, is_closed
-from ledger.accounts.actions import find_initial_balance, set_initial_balance
+from ledger.accounts.actions.initial_balances import find_initial_balance, set_initial_balance
 from ledger.models import Account, Source, Statement, Transaction
 from ledger.money.amounts import format_plain_amount
 from ledger.transactions.actions.transactions import delete_transaction_rows

@@ -28,7 +28,7 @@ from ledger.subscriptions.actions.import_references import (
     SubscriptionReference,
     load_import_references,
 )
-from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
+from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
 
 MAX_EVENTS = 100_000  # decisions on imports: more goes in several calls
 MAX_NAMED_CUSTOMERS = 1_000  # past this adding up the whole company again is quicker than customer by customer
