@@ -164,7 +164,7 @@ class AuthorizeView(AuthorizationView):
             return self.render_consent_page(request, asked_scopes, credentials)
         response = self.process_decision(request, asked_scopes, credentials)
         if isinstance(response, OAuth2ResponseRedirect):
-            authorization_request.forget_sign_in_request(response, request, query=self.query, now=now)
+            authorization_request.delete_sign_in_request(response, request, query=self.query, now=now)
         return response
 
     def needs_recent_sign_in(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
@@ -259,7 +259,7 @@ class AuthorizeView(AuthorizationView):
         response = redirect(address)
         response["Cache-Control"] = "no-store"
         if is_sign_in_required:
-            authorization_request.remember_sign_in_request(response, self.request, query=self.query, now=timezone.now())
+            authorization_request.record_sign_in_request(response, self.request, query=self.query, now=timezone.now())
         return response
 
     def error_response(self, error: OAuthToolkitError, application: Any, **kwargs: Any) -> HttpResponse:

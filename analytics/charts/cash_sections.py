@@ -53,7 +53,7 @@ def build_balance_section(data: ChartData) -> Section:
     balances = merge_balances(data)
     days = [*balances]
     cash, projected, others = (list(column) for column in zip(*balances.values(), strict=True))
-    last_known_place = find_last_known_place(cash)
+    last_known_place = find_last_known_index(cash)
     lines_start = data.first_days
     cash = mask_before_first_day(lines_start[True], cash, days) if lines_start[True] else cash
     others = mask_before_first_day(lines_start[False], others, days)
@@ -64,7 +64,7 @@ def build_balance_section(data: ChartData) -> Section:
     )
     links = FigureLinks(data)
     by_day = data.interval == "day"
-    build_rows = build_day_rows if by_day else build_bucket_rows
+    build_rows = build_day_rows if by_day else build_balance_rows
     return Section(
         id="cash-balance",
         title=_("Cash balance"),
@@ -78,11 +78,11 @@ def build_balance_section(data: ChartData) -> Section:
             days=days,
             currency=currency,
             height=BALANCE_HEIGHT,
-            marks=build_lowest_marks(forecast, days, chart, currency),
+            marks=build_lowest_balance_marks(forecast, days, chart, currency),
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
         nothing=_("No balances in this period. Import a bank statement or add a transaction."),
-        action=build_plan_action(data.company, forecast, can_write=data.writes_plan),
+        action=build_plan_payments_link(data.company, forecast, can_write=data.writes_plan),
         table=ChartTable(
             first=_("Day") if by_day else _("Month"),
             columns=[TableColumn(key.label) for key in BALANCE_KEYS],
@@ -114,7 +114,7 @@ def mask_before_first_day(
     ]
 
 
-def find_last_known_place(values: Sequence[Decimal | None]) -> int:
+def find_last_known_index(values: Sequence[Decimal | None]) -> int:
     """Return the index of the last value that is known."""
     return max(index for index, value in enumerate(values) if value is not None)
 
@@ -130,7 +130,7 @@ def join_projection(
     ]
 
 
-def build_lowest_marks(
+def build_lowest_balance_marks(
     forecast: BalanceForecast, days: Sequence[date], chart: chart_layout.LineChart, currency: str
 ) -> list[PointMark]:
     """Mark the projected day with the lowest balance, if anything is planned."""
@@ -164,7 +164,7 @@ def list_bucket_windows(period: ReportPeriod, points: Sequence[date]) -> list[tu
     return [(max(first, period.first), last) for first, last in zip(points, bucket_ends, strict=True)]
 
 
-def build_bucket_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[TableRow]:
+def build_balance_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[TableRow]:
     format_month_name = get_current_locale().format_month
     return [
         TableRow(format_month(day), format_month_name(day), values, link=link)
@@ -192,7 +192,7 @@ def describe_lowest_balance(forecast: BalanceForecast, period: ReportPeriod, cur
     return _("Forecast to {last}: lowest {amount} on {day}, never below zero.").format(**words)
 
 
-def build_plan_action(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:
+def build_plan_payments_link(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:
     """Return (URL, label) of the link to plan payments; None without the permission or if something is planned."""
     if not can_write or not forecast.lowest or forecast.has_plans:
         return None

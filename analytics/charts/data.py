@@ -30,7 +30,7 @@ from companies.models import Company
 from ledger.accounts.queries import AmountsByCurrency, sum_account_balances
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month, list_months
 from ledger.models import Account, AccountType, Transaction
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from planning.forecast.expected_cash import (
@@ -183,7 +183,7 @@ class ChartData:
             AccountInitialBalance(
                 account_id,
                 day,
-                convert(amount, source=currency, target=self.currency, day=day, rates=self.rates),
+                convert_currency(amount, source=currency, target=self.currency, day=day, rates=self.rates),
             )
             for account_id, day, currency, amount in values
         ]
@@ -213,7 +213,7 @@ class ChartData:
         """How long today's cash lasts, whatever the period."""
         cash = self.levels[-1].cash
         if self.until < self.today:
-            cash = balances.compute_cash_on(company=self.company, day=self.today, rates=self.rates)
+            cash = balances.compute_cash_at_day(company=self.company, day=self.today, rates=self.rates)
         return compute_runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
 
     # ------------------------------------------------------------------------------------------ flows and what comes
@@ -238,7 +238,7 @@ class ChartData:
         """Number and amount of overdue payments on all accounts, as on the cash plan."""
         overdue_cash, base = sum_overdue_cash(self.expectations, today=self.today), self.currency
         converted_amounts = [
-            convert(amount, source=currency, target=base, day=self.today, rates=self.rates)
+            convert_currency(amount, source=currency, target=base, day=self.today, rates=self.rates)
             for currency, amount in overdue_cash.overdue.items()
         ]
         return overdue_cash.overdue_count, round_half_up(sum(converted_amounts, start=ZERO), base)
@@ -322,7 +322,7 @@ class ChartData:
     def compared_cash(self) -> Decimal:
         """The cash at the end of the compared period."""
         _, last = self.period.compared or (self.start, self.start)
-        return balances.compute_cash_on(company=self.company, day=last, rates=self.rates)
+        return balances.compute_cash_at_day(company=self.company, day=last, rates=self.rates)
 
     # ------------------------------------------------------------------------------------------ results
 
@@ -334,13 +334,13 @@ class ChartData:
 
     @cached_property
     def bars(self) -> list[dict[str, Decimal]]:
-        return profit_and_loss.build_bars(self.posted, months=self.calendar, base=self.currency)
+        return profit_and_loss.build_bar_amounts(self.posted, months=self.calendar, base=self.currency)
 
     @property
     def compared_bars(self) -> list[dict[str, Decimal]]:
         """The bars of the compared months."""
         months = [add_months(month, -self.period.months_back) for month in self.calendar]
-        return profit_and_loss.build_bars(self.posted, months=months, base=self.currency)
+        return profit_and_loss.build_bar_amounts(self.posted, months=months, base=self.currency)
 
     @cached_property
     def year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:

@@ -119,7 +119,7 @@ def redirect_without_slash(request: HttpRequest, company_id: str) -> HttpRespons
 
 def render_overview(data: ChartData, page: CompanyPage) -> str:
     """Render key figures and sections."""
-    parts = [build_part(part, data, page) for part in OVERVIEW_PARTS]
+    parts = [build_overview_part(part, data, page) for part in OVERVIEW_PARTS]
     return render_to_string(
         "analytics/overview.html",
         {
@@ -207,7 +207,9 @@ def build_chart_data(page: CompanyPage) -> ChartData:
     )
 
 
-def build_part(part: OverviewPart, data: ChartData, page: CompanyPage) -> tuple[list[KeyFigure], list[Section]]:
+def build_overview_part(
+    part: OverviewPart, data: ChartData, page: CompanyPage
+) -> tuple[list[KeyFigure], list[Section]]:
     """Build the figures and sections of a part, or a section that says why there are none."""
     if not page.has_permission(part.permission):
         note = _("Your role cannot view {part}. It needs the permission {permission}.")

@@ -20,7 +20,7 @@ from analytics.queries.customers import (
     ORDER_BY_WITHOUT_NAMES,
     CustomerLine,
     compute_mrr_by_customer,
-    list_customers,
+    list_customer_revenue,
 )
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.sheets import (
@@ -141,7 +141,7 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
     page_number = parse_page_number(query.get("page", "1"))
     lines, has_more, missing_currency = list[CustomerLine](), False, ""
     try:
-        lines, has_more = list_customers(
+        lines, has_more = list_customer_revenue(
             company=visit.company,
             today=visit.today,
             text=text,
@@ -178,7 +178,7 @@ def download_customers(page: CompanyPage) -> HttpResponse:
     page_number, has_more = 1, True
     try:
         while has_more and page_number <= MAX_PAGE_NUMBER:
-            lines, has_more = list_customers(
+            lines, has_more = list_customer_revenue(
                 company=page.company,
                 today=page.today,
                 text="",

@@ -46,7 +46,7 @@ def show_audit_log(page: CompanyPage) -> HttpResponse:
     )
     people = find_actor_names(page, {row.actor for row in rows if row.actor})
     things = find_entity_names(page, rows)
-    described_facts = describe_facts(page, rows)
+    described_facts = describe_audit_entries(page, rows)
     filter_query = page.request.GET.copy()
     filter_query.pop("cursor", None)
     return page.render(
@@ -150,7 +150,7 @@ def build_entry_line(
     }
 
 
-def describe_facts(page: CompanyPage, rows: Iterable[AuditEntry]) -> dict[UUID, list[tuple[str, str, str]]]:
+def describe_audit_entries(page: CompanyPage, rows: Iterable[AuditEntry]) -> dict[UUID, list[tuple[str, str, str]]]:
     """Return what apps describe of entries that the user may see, by id of the entry."""
     entries_by_type: dict[str, list[AuditEntry]] = {}
     for row in rows:

@@ -66,7 +66,7 @@ class CategorizableTransaction(NamedTuple):
     amount: Decimal
     currency: str
     transferred_amount: Decimal
-    counts_in_results: bool
+    is_counted_in_results: bool
 
     @property
     def remaining_amount(self) -> Decimal:

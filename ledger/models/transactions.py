@@ -34,7 +34,7 @@ class Source(models.TextChoices):
     TRANSFER = "transfer"
 
 
-def counts_in_results(*, pending: bool, source: str) -> bool:
+def is_counted_in_results(*, pending: bool, source: str) -> bool:
     """Return whether a transaction's categorizations count in the profit and loss: booked, and no initial balance."""
     return not pending and source != Source.INITIAL_BALANCE
 

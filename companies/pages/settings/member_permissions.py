@@ -136,8 +136,8 @@ def summarize_permissions(held_permissions: Permissions) -> str:
     write_count, write_total = count_held_permissions(
         held_permissions, frozenset(each for each in regular_permissions if each.is_write)
     )
-    phrases = [READ_PHRASES[get_share_key(read_count, read_total)].format(there=read_count, all=read_total)]
-    phrases.append(WRITE_PHRASES[get_share_key(write_count, write_total)].format(there=write_count, all=write_total))
+    phrases = [READ_PHRASES[get_extent_key(read_count, read_total)].format(there=read_count, all=read_total)]
+    phrases.append(WRITE_PHRASES[get_extent_key(write_count, write_total)].format(there=write_count, all=write_total))
     if held_permissions & ADMIN_PERMISSIONS:
         phrases.append(_("administration"))
     text = ", ".join(phrases)
@@ -161,6 +161,6 @@ def count_held_permissions(held_permissions: Permissions, permissions: Permissio
     return len(held_permissions & permissions), len(permissions)
 
 
-def get_share_key(held_count: int, total: int) -> str:
+def get_extent_key(held_count: int, total: int) -> str:
     """Return "nothing", "everything" or "some"."""
     return {0: "nothing", total: "everything"}.get(held_count, "some")

@@ -5,7 +5,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from companies.change import change_company
-from companies.closed_periods import check_open, is_closed
+from companies.closed_periods import check_days_are_open, is_day_closed
 from companies.models import AuditContext, Company
 from companies.versions import check_version
 from ledger import hooks
@@ -29,9 +29,11 @@ def check_initial_balance_is_open(
 ) -> None:
     """Raise PeriodClosed where the initial balance changes, and it was or will be dated in a closed month."""
     if stored is None or stored.date != day:
-        check_open(company, [("#/date", day if is_closed(company, day) or stored is None else stored.date)])
+        check_days_are_open(
+            company, [("#/date", day if is_day_closed(company, day) or stored is None else stored.date)]
+        )
     elif (stored.amount_value, stored.amount_currency) != (value, currency):
-        check_open(company, [("#/amountValue", day)])
+        check_days_are_open(company, [("#/amountValue", day)])
 
 
 def set_initial_balance(

@@ -82,7 +82,7 @@ CSV_SETTINGS_HELP_TEXT = (
 )
 
 
-def nest_faults(name: str, faults: Iterable[SettingFault]) -> dict[str, Any]:
+def nest_setting_errors(name: str, faults: Iterable[SettingFault]) -> dict[str, Any]:
     """The faults of settings below a member, as serializers tell errors of nested fields."""
     nested: dict[str, Any] = {}
     for fault in faults:
@@ -106,7 +106,7 @@ class ImportSettings(serializers.Serializer):
             fault for fault in list_setting_faults(import_settings.get("csv") or {}) if not is_unknown_setting(fault)
         ]
         if faults:
-            raise serializers.ValidationError(nest_faults("csv", faults))
+            raise serializers.ValidationError(nest_setting_errors("csv", faults))
         if len(json.dumps(import_settings)) > MAX_IMPORT_SETTINGS_CHARACTERS:
             raise serializers.ValidationError(_("Must be at most 16 KiB."), code="too_long")
         return import_settings

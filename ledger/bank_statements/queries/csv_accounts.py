@@ -24,11 +24,11 @@ def find_stated_account(company: Company, lines: Lines, csv_settings: dict[str, 
     if not numbers:
         return None
     active_accounts = list(Account.objects.for_company(company.id).active().in_display_order())
-    matches = [each for each in active_accounts if any(has_number(each, number) for number in numbers)]
+    matches = [each for each in active_accounts if any(is_number_of_account(each, number) for number in numbers)]
     return matches[0] if len(matches) == 1 else find_labelled_account(active_accounts, numbers[0])
 
 
-def has_number(account: Account, number: str) -> bool:
+def is_number_of_account(account: Account, number: str) -> bool:
     return bool(account.account_number) and is_same_number(account.account_number or "", number)
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.balances import AGREED, Amounts, BalanceSteps, StepReading, build_steps, count_signs
-from ledger.imports.calc.column_mapping import fold_value
+from ledger.imports.calc.column_mapping import fold_setting_value
 from ledger.imports.calc.columns import Column
 
 
@@ -26,7 +26,7 @@ class BalanceProof:
 
     def __post_init__(self) -> None:
         balances = self.balance.balances(self.mark)
-        keys = [tuple(fold_value(column.cells[row]) for column in self.groups) for row in range(len(balances))]
+        keys = [tuple(fold_setting_value(column.cells[row]) for column in self.groups) for row in range(len(balances))]
         previous_row = self.before.balances(self.mark) if self.before else None
         self.steps = build_steps(
             list(map(to_decimal, balances)),
@@ -55,7 +55,7 @@ class BalanceProof:
         for row, (step, amount) in enumerate(zip(self.reading.steps if self.reading else (), amounts, strict=False)):
             if step and amount and abs(step) == abs(amount):
                 kinds = plain if amount > 0 else minus
-                kinds.setdefault(fold_value(direction.cells[row]), set()).add("in" if step > 0 else "out")
+                kinds.setdefault(fold_setting_value(direction.cells[row]), set()).add("in" if step > 0 else "out")
         return {**minus, **plain}
 
 

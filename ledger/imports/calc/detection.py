@@ -13,7 +13,12 @@ from typing import Any
 from ledger.calc.delimited_text import Line, Lines
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.account_numbers import find_stated_numbers, has_full_number, is_other_party_column
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, find_column_position, fold_value, normalize_csv_settings
+from ledger.imports.calc.column_mapping import (
+    AMOUNT_FIELDS,
+    find_column_position,
+    fold_setting_value,
+    normalize_csv_settings,
+)
 from ledger.imports.calc.columns import Column, is_date_like_cell
 from ledger.imports.calc.detection_result import MAX_OPTIONS, AccountFacts, Answer, Detection, build_mapping_update
 from ledger.imports.calc.headings import fold_heading
@@ -80,7 +85,7 @@ def split_lines_by_account(
     places: dict[str, array[int]] = {}
     for place_of_line, line in enumerate(table.rows):
         label = table.get_account_label(line, place)
-        name = label_by_value.setdefault(fold_value(label), label)
+        name = label_by_value.setdefault(fold_setting_value(label), label)
         places.setdefault(name, array("Q")).append(place_of_line)
     lines_by_label = {name: table.rows.take(each) for name, each in places.items()}
     undated_labels = [name for name, rows in lines_by_label.items() if not name or not any(map(_has_day, rows))]
@@ -200,11 +205,11 @@ class ValueSearch(SignSearch):
         if not self.is_kept("accountValues"):
             return
         others = self.given.get("otherAccountValues")
-        known = {fold_value(name) for name in (*kept, *(others or ()))}
+        known = {fold_setting_value(name) for name in (*kept, *(others or ()))}
         new = [
             name
             for name in self.account_names()
-            if fold_value(name) not in known and (others is not None or has_full_number(name))
+            if fold_setting_value(name) not in known and (others is not None or has_full_number(name))
         ]
         if new:
             options = [[*kept, *new], list(kept)]

@@ -7,14 +7,19 @@ from itertools import product
 
 from ledger.calc.csv_settings import DIRECTION_VALUE_KINDS
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS
-from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import to_decimals
 from ledger.imports.calc.balances import Amounts
-from ledger.imports.calc.column_mapping import MINUS_KINDS, ColumnMapping, drop_empty_left_out, fold_value
+from ledger.imports.calc.column_mapping import MINUS_KINDS, ColumnMapping, drop_empty_left_out, fold_setting_value
 from ledger.imports.calc.columns import MAX_DIRECTIONS, Column, has_letters
 from ledger.imports.calc.currency_search import CurrencySearch
 from ledger.imports.calc.detection_result import Answer, build_mapping_update
-from ledger.imports.calc.vocabulary import find_direction_hint, find_directions, is_direction_column, may_be_directions
+from ledger.imports.calc.vocabulary import (
+    find_direction_hint,
+    find_directions,
+    has_possible_directions,
+    is_direction_column,
+)
 
 MAX_COMBINED = 2  # unknown values of which every combination is an option; two rows tell no more apart
 MAX_GUESSED = 3  # values of a column that may have directions although nothing says so
@@ -47,7 +52,7 @@ class DirectionSearch(CurrencySearch):
             known |= find_directions(self.all_values(other.place), other.name)
         amounts = to_decimals(amount, self.mapping.decimal_mark)
         if "direction" not in self.pinned:
-            if agrees(amounts, column, known) and any(map(find_sign, amount.distinct)):
+            if is_direction_redundant(amounts, column, known) and any(map(find_amount_sign, amount.distinct)):
                 return False
             if len(found) > 1:
                 self.ask_column("direction_column", "direction", found)
@@ -63,11 +68,11 @@ class DirectionSearch(CurrencySearch):
     def find_direction_columns(self, amount: Column) -> list[Column]:
         """The columns that headings name for directions, or whose values are; several only where they differ."""
         named = self.list_role_columns("direction")
-        signed = any(map(find_sign, amount.distinct))
+        signed = any(map(find_amount_sign, amount.distinct))
         free = [
             each for each in self.list_unused(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}
         ]
-        test = is_direction_column if signed else may_be_directions
+        test = is_direction_column if signed else has_possible_directions
         unnamed = [each for each in free if each.is_words and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]
         guessed = [] if signed or self.steps else [each for each in free if self.may_hold_directions(each)]
@@ -137,7 +142,7 @@ class DirectionSearch(CurrencySearch):
         if "direction" in self.mapping.minus_means or not any(amount and amount < 0 for amount in amounts):
             return
         column = self.columns[self.mapping.columns["direction"]]
-        if agrees(amounts, column, self.mapping.directions):
+        if is_direction_redundant(amounts, column, self.mapping.directions):
             return
         ways = {kind: {**self.mapping.minus_means, "direction": kind} for kind in MINUS_KINDS["direction"]}
         proven = [kind for kind, way in ways.items() if self.is_exact(replace(self.mapping, minus_means=way))]
@@ -158,9 +163,9 @@ class DirectionSearch(CurrencySearch):
         return same > 0 and opposite == 0
 
 
-def agrees(amounts: Amounts, direction: Column, known: AnyMapping[str, str]) -> bool:
+def is_direction_redundant(amounts: Amounts, direction: Column, known: AnyMapping[str, str]) -> bool:
     """Whether no amount has another sign than its direction, so that one of them says nothing new."""
     return not any(
-        amount and known.get(fold_value(value)) == ("out" if amount > 0 else "in")
+        amount and known.get(fold_setting_value(value)) == ("out" if amount > 0 else "in")
         for amount, value in zip(amounts, direction.cells, strict=True)
     )

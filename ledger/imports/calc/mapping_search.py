@@ -13,18 +13,18 @@ from ledger.imports.calc.column_mapping import (
     ColumnMapping,
     drop_other_layout,
     find_column_position,
-    fold_value,
+    fold_setting_value,
 )
 from ledger.imports.calc.columns import (
     Column,
     build_table_columns,
     find_column_roles,
-    find_constants,
-    find_sample,
-    names_balance,
+    find_constant_positions,
+    has_balance_name,
+    select_sample_rows,
 )
 from ledger.imports.calc.date_columns import choose_booking_date, is_named_booked, is_named_started
-from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed
+from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed_date_orders
 from ledger.imports.calc.detection_result import (
     MAX_OPTIONS,
     AccountFacts,
@@ -50,9 +50,9 @@ class MappingSearch:
 
     def __init__(self, table: Table, given: dict[str, Any], own: AccountFacts):
         self.table, self.given, self.own = table, drop_other_layout(given, table.names), own
-        self.sample = find_sample(table)
+        self.sample = select_sample_rows(table)
         self.columns = build_table_columns(table, self.sample)
-        self.constants = find_constants([line.cells for line in self.sample])
+        self.constants = find_constant_positions([line.cells for line in self.sample])
         self.roles = find_column_roles(self.columns)
         self.result = Detection(table, ColumnMapping())
         self.open: list[tuple[str, str, list[Answer]]] = []
@@ -154,7 +154,7 @@ class MappingSearch:
         if "accountValues" in self.given:
             mapping = replace(mapping, accounts=tuple(self.given["accountValues"]))
         directions, statuses = (
-            {fold_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
+            {fold_setting_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
             for name in ("directionValues", "statusValues")
         )
         mapping = replace(mapping, directions=directions, statuses=statuses)
@@ -200,7 +200,7 @@ class MappingSearch:
             cells[place] for line in self.table.rows if place < len(cells := line.cells) and cells[place]
         )
         orders = find_date_orders(texts)
-        if len(orders) > 1 and (mixed := find_mixed(texts)):
+        if len(orders) > 1 and (mixed := find_mixed_date_orders(texts)):
             self.refuse_mixed_dates(place, mixed)
         other = next((each for each in self.columns if each.place == self.mapping.columns.get("valueDate")), None)
         if len(orders) > 1 and other is not None:
@@ -251,8 +251,8 @@ class MappingSearch:
             cells = line.cells
             days = [cells[each] for each in date_places if each < len(cells)]
             if place < len(cells) and any(sign.isdigit() for day in days for sign in day):
-                value = fold_value(cells[place])
-                if value not in values and not names_balance(cells, self.constants):
+                value = fold_setting_value(cells[place])
+                if value not in values and not has_balance_name(cells, self.constants):
                     values[value] = None
         return list(values)
 
@@ -266,5 +266,5 @@ class MappingSearch:
             if not any(map(str.isdigit, day)):
                 continue
             if place < len(cells) and cells[place]:
-                value_by_folded.setdefault(fold_value(cells[place]), cells[place])
+                value_by_folded.setdefault(fold_setting_value(cells[place]), cells[place])
         return list(value_by_folded.values())

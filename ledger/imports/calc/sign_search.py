@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
-from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import to_decimals
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MINUS_KINDS, ColumnMapping
 from ledger.imports.calc.columns import Column
@@ -86,7 +86,7 @@ class SignSearch(DirectionSearch):
     def choose_sign(self, column: Column) -> None:
         """The signs of one column of amounts: its own where it has any, those of the balance, or asked."""
         amounts = self.read_sample(replace(self.mapping, flip_sign=False))
-        signed = any(map(find_sign, column.distinct))
+        signed = any(map(find_amount_sign, column.distinct))
         is_shown = self.steps is not None and self.steps.prove(amounts) and not self.is_order_open
         same, opposite = self.steps.compare(amounts) if is_shown and self.steps else (0, 0)
         given = self.given.get("flipSign")

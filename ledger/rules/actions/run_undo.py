@@ -73,7 +73,7 @@ def list_untouched_categorizations(categorizations: Any) -> list[UntouchedCatego
     )
     return [
         UntouchedCategorization(
-            CategorizableTransaction(row_id, day, amount, currency, transferred, counts_in_results=not pending),
+            CategorizableTransaction(row_id, day, amount, currency, transferred, is_counted_in_results=not pending),
             note,
             replaced,
         )
@@ -96,7 +96,7 @@ def undo_run_chunk(change: CompanyChange, untouched_chunk: list[UntouchedCategor
         .values_list("id", flat=True)
     )
     previous_choices = [
-        (categorization, choice if choice and fits_amount(categorization.transaction, choice) else None)
+        (categorization, choice if choice and has_fitting_splits(categorization.transaction, choice) else None)
         for categorization in untouched_chunk
         for choice in (build_previous_choice(categorization.replaced, categories, known_counterparty_ids),)
     ]
@@ -154,7 +154,7 @@ def build_previous_choice(
     )
 
 
-def fits_amount(transaction: CategorizableTransaction, choice: CategorizationChoice) -> bool:
+def has_fitting_splits(transaction: CategorizableTransaction, choice: CategorizationChoice) -> bool:
     """Whether the splits of a previous choice fit into the amount, which a bank statement may have corrected."""
     try:
         return bool(list_chosen_parts(transaction, choice))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from companies.closed_periods import is_closed
+from companies.closed_periods import is_day_closed
 from companies.models import Company
 from ledger.categorization.choices import (
     CategorizableTransaction,
@@ -22,5 +22,5 @@ def find_closed_choices(
         return set()
     parts = [part for transaction, choice in choices for part in list_chosen_parts(transaction, choice)]
     periods = zip(parts, list_recognition_periods(company, parts), strict=True)
-    starting_ids = {part.transaction.id for part, (start, _) in periods if is_closed(company, start)}
+    starting_ids = {part.transaction.id for part, (start, _) in periods if is_day_closed(company, start)}
     return starting_ids | find_recognized_in_closed_months(company, [transaction.id for transaction, _ in choices])

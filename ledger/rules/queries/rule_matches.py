@@ -106,7 +106,7 @@ def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) 
         if verdict is None:
             continue
         transaction = CategorizableTransaction(
-            row_id, day, amount, currency, transferred, counts_in_results=not pending
+            row_id, day, amount, currency, transferred, is_counted_in_results=not pending
         )
         is_uncategorized = categorized == transferred == 0 != amount and row_id not in zero_value_ids
         would_change = (

@@ -72,5 +72,5 @@ class SubscriptionViewSet(CompanyViewSet):
         """Return subscriptions annotated with today's terms."""
         return Subscription.objects.for_company(self.company.id).with_standing(self.company.id, self.today)
 
-    def get_answered_row(self, row: Subscription) -> Subscription:
+    def get_response_row(self, row: Subscription) -> Subscription:
         return self.with_current_terms().filter(id=row.id).first() or row
