@@ -128,7 +128,7 @@ def authenticate_caller(request: HttpRequest) -> Credential:
 
 def consume_request_budget(name: str) -> None:
     budget = throttling.consume_budget(name, now=timezone.now().timestamp())
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise Throttled(wait=budget.resets_in)
 
 

@@ -90,7 +90,7 @@ class FormEndpoint:
     def process_form(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
         budget = throttling.consume_budget(f"token:{get_client_network(request)}", now=now.timestamp())
-        if budget.exceeded:
+        if budget.is_exceeded:
             return build_json_response(
                 {"error": "temporarily_unavailable"}, 429, {"Retry-After": str(budget.resets_in)}
             )

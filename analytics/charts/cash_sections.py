@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.calc import chart_layout
 from analytics.charts.amount_format import format_brief_amount, format_compact_amount
+from analytics.charts.chart_data import ChartData
 from analytics.charts.chart_tables import (
     Cell,
     ChartTable,
@@ -20,7 +21,6 @@ from analytics.charts.chart_tables import (
     build_month_rows,
 )
 from analytics.charts.comparison_section import build_comparison_section
-from analytics.charts.data import ChartData
 from analytics.charts.links import FigureLinks
 from analytics.charts.sections import LegendKey, Section, build_day_chart, build_month_chart, get_smallest_step
 from analytics.charts.svg import PointMark
@@ -54,7 +54,7 @@ def build_balance_section(data: ChartData) -> Section:
     days = [*balances]
     cash, projected, others = (list(column) for column in zip(*balances.values(), strict=True))
     last_known_place = find_last_known_index(cash)
-    lines_start = data.first_days
+    lines_start = data.first_balance_days
     cash = mask_before_first_day(lines_start[True], cash, days) if lines_start[True] else cash
     others = mask_before_first_day(lines_start[False], others, days)
     chart = chart_layout.build_line_chart(
@@ -201,8 +201,8 @@ def build_plan_payments_link(company: Company, forecast: BalanceForecast, *, can
 
 def describe_balance_chart(data: ChartData) -> str:
     """Describe the balance chart for screen readers."""
-    currency, (opening, *points), long = data.currency, data.levels, get_current_locale().format_long_day
-    if (first := data.first_days[True]) and first > data.start:
+    currency, (opening, *points), long = data.currency, data.points_with_opening, get_current_locale().format_long_day
+    if (first := data.first_balance_days[True]) and first > data.start:
         points = [point for point in points if point.day >= first]
         opening = points[0]
         text = _("From {start} on {first} to {end} on {last}. Lowest: {lowest} on {day}.")
@@ -223,13 +223,13 @@ def describe_balance_chart(data: ChartData) -> str:
 
 def describe_opening_balance(data: ChartData) -> str:
     """Describe the cash at the start of the period, or at the first booking in it."""
-    first = data.first_days[True]
+    first = data.first_balance_days[True]
     if first and first > data.start:
         opening = next(point.cash for point in data.points if point.day == first)
         return _("{amount} on {day}").format(
             amount=format_brief_amount(opening, data.currency), day=get_current_locale().format_day(first)
         )
-    opening = data.levels[0].cash
+    opening = data.points_with_opening[0].cash
     return _("{amount} before {day}").format(
         amount=format_brief_amount(opening, data.currency), day=get_current_locale().format_day(data.start)
     )
@@ -350,7 +350,7 @@ def build_cash_comparison_section(data: ChartData) -> Section:
             (_("Money in"), inflow, before_in),
             (_("Money out"), outflow, before_out),
             (_("Net"), inflow - outflow, before_in - before_out),
-            (_("Closing cash"), data.levels[-1].cash, data.compared_cash),
+            (_("Closing cash"), data.points_with_opening[-1].cash, data.compared_cash),
         ],
         days=window,
         before_days=compared_window,

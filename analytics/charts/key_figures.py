@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analytics.charts.amount_format import format_brief_amount, format_compact_amount, format_share
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from analytics.charts.links import FigureLinks
 from analytics.queries.balances import compute_cash_at_day
 from analytics.queries.runway import Runway
@@ -44,7 +44,7 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
 
     Initial balances of accounts opened in these days are not part of the change.
     """
-    currency, points, last_day = data.currency, data.levels, data.until
+    currency, points, last_day = data.currency, data.points_with_opening, data.until
     cash = points[-1].cash
     point_before = points[max(len(points) - 1 - CHANGE_DAYS, 0)]  # one point for each day
     cash_before = point_before.cash + data.sum_initial_balances_after(point_before.day)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analytics.charts.amount_format import format_compact_amount, format_rounded_amount
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from analytics.queries.balance_forecast import AccountForecast
 from analytics.queries.balances import find_overdraft_starts
 from analytics.queries.open_transactions import OpenTransactions

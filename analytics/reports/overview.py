@@ -16,7 +16,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from analytics.charts import cash_sections, key_figures, profit_and_loss_sections, recurring_revenue_sections
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from analytics.charts.key_figures import KeyFigure
 from analytics.charts.sections import Section
 from analytics.report_period import parse_report_period
@@ -161,7 +161,7 @@ def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
                 data.company,
                 data.open_transactions,
                 first=data.calendar[0],
-                last=data.last_counted,
+                last=data.last_counted_day,
                 can_list=data.lists,
             )
     except RateLookupError as error:

@@ -44,7 +44,7 @@ def show_shared_report(request: HttpRequest, company_id: str, token: str) -> Htt
     budget = throttling.consume_budget(
         f"shared:{get_client_network(request)}", now=now.timestamp(), limit=MAX_REQUESTS_PER_MINUTE
     )
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise throttling.RateLimited(wait=budget.resets_in)
     link = find_link_by_token(company_id=company_id, token=token, now=now)
     if link is None:

@@ -171,7 +171,7 @@ class ApiViewSet(ViewSet):
         """Count one request. Raises Throttled if the limit is reached."""
         budget = throttling.consume_budget(name, now=self.now.timestamp())
         self.headers |= budget.headers()
-        if budget.exceeded:
+        if budget.is_exceeded:
             raise Throttled(wait=budget.resets_in)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:

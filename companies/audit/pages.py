@@ -109,7 +109,9 @@ def list_actor_choices(page: CompanyPage) -> list[tuple[str, str]]:
     choices_by_actor = {str(own_id): _("Me")}
     if page.has_permission(Permission.MEMBERS_MANAGE):
         rows = Membership.objects.for_company(page.company.id).active().with_users()
-        choices_by_actor |= {str(row.user_id): row.called for row in rows if row.is_known and row.user_id != own_id}
+        choices_by_actor |= {
+            str(row.user_id): row.display_name for row in rows if row.is_known and row.user_id != own_id
+        }
     if page.has_permission(Permission.API_KEYS_MANAGE):
         keys = ApiKey.objects.for_company(page.company.id).order_by("name")
         choices_by_actor |= {f"{API_KEY_ACTOR_PREFIX}{key.id}": format_key_name(key) for key in keys}

@@ -147,7 +147,7 @@ class Membership(DirectoryListed, Audited):
         return (self.user.name or None) if self.user and self.is_known else None
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """Name to use in a sentence."""
         return self.shown_name or self.shown_email
 

@@ -16,14 +16,14 @@ from ledger.calc.delimited_text import Line, Lines, MalformedTable, TableLimit, 
 from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.amounts import trim_trailing_zeros
-from ledger.imports.calc.balance_run import RunningBalanceCheck, TableBalances
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_setting_value
 from ledger.imports.calc.dates import find_bank_date
 from ledger.imports.calc.descriptions import join_description
 from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts, Detection, MappingQuestion
-from ledger.imports.calc.movements import LeftOut, Movement
+from ledger.imports.calc.movements import LeftOutRow, Movement
 from ledger.imports.calc.other_party import find_counterparty
+from ledger.imports.calc.running_balance import RunningBalanceCheck, TableBalances
 from ledger.imports.calc.table import Table, is_last_row_cut
 from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.calc.unique_ids import is_unique_id_heading
@@ -146,9 +146,9 @@ def get_account_facts(account: Account | None) -> AccountFacts:
     """Return what a detection knows about the account that a file goes to."""
     if account is None:
         return AccountFacts()
-    is_card = account.type == AccountType.CREDIT_CARD
+    is_card_account = account.type == AccountType.CREDIT_CARD
     numbers = tuple(each.account_number or "" for each in list_numbered_accounts(account.company_id))
-    return AccountFacts(account.default_currency, is_card, account.account_number or "", numbers)
+    return AccountFacts(account.default_currency, is_card_account, account.account_number or "", numbers)
 
 
 def detect_account_mapping(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:
@@ -216,7 +216,7 @@ class TableItems:
         self.category_ids = find_category_ids(account.company_id) if "category" in mapping.columns else {}
         self.reader = RowReader(table, mapping, currency)
         self.places: array[int] = array("Q")  # of the items in the rows of the table
-        self.left_out: list[LeftOut] = []
+        self.left_out: list[LeftOutRow] = []
         self.balance_check = RunningBalanceCheck()
         self.has_bad_row = False  # whether a row cannot be read
         self.names = [name or format_column_letters(place) for place, name in enumerate(table.names)]
@@ -251,7 +251,7 @@ class TableItems:
         """Yield the items one by one, and add errors to ``request``."""
         self.places, self.left_out, self.balance_check, self.has_bad_row = array("Q"), [], RunningBalanceCheck(), False
         for place, (line, row) in enumerate(zip(self.table.rows, self.reader.read_all(), strict=True)):
-            if isinstance(row, LeftOut):
+            if isinstance(row, LeftOutRow):
                 self.left_out.append(row)
                 continue
             pointer = f"#/transactions/{len(self.places)}"

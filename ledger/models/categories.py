@@ -139,7 +139,7 @@ class Category(CompanyOwned, Audited):
         return self.name
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The display name, with the emoji if a user chose one."""
         name = translate_category_name(self.name)
         return f"{self.emoji} {name}" if self.emoji not in (None, "", _DEFAULT_EMOJIS.get(self.system_key)) else name

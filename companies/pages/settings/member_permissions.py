@@ -41,7 +41,7 @@ def edit_member_permissions_page(page: CompanyPage, member_id: UUID) -> HttpResp
     form = BoundForm(values={"kind": "role" if member.permissions is None else "own", "permissions": held_permissions})
     label_text = _("Save the permissions of {name}.")
     if login_redirect := redirect_unless_recent_login(
-        page.request, next_path=page.request.path, get_action_label=lambda: label_text.format(name=member.called)
+        page.request, next_path=page.request.path, get_action_label=lambda: label_text.format(name=member.display_name)
     ):
         return login_redirect
     if page.is_post:
@@ -57,7 +57,7 @@ def edit_member_permissions_page(page: CompanyPage, member_id: UUID) -> HttpResp
                     values=values,
                 )
                 return page.redirect_with_message(
-                    _("Permissions of {name} saved.").format(name=member.called), "members"
+                    _("Permissions of {name} saved.").format(name=member.display_name), "members"
                 )
     return page.render(
         "companies/settings/permission_fields.html",

@@ -92,7 +92,7 @@ def show_passkey_login_options(request: HttpRequest) -> HttpResponse:
         seconds=passwords.SIGN_IN_WINDOW_SECONDS,
         exact=True,
     )  # each creates a session row
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise passwords.SignInThrottled(wait=budget.resets_in)
     user = sign_in_state.find_second_step_user(request, now=now) if "known" in request.GET else None
     user_passkeys = list(Passkey.objects.for_user(user.pk)) if user else []

@@ -153,7 +153,9 @@ def request_password_reset_page(request: HttpRequest) -> HttpResponse:
     if form and form.is_valid:
         email, now = form.data["email"], timezone.now()
         limit_name = f"reset:{get_client_network(request)}"
-        if throttling.consume_budget(limit_name, now=now.timestamp(), limit=MAX_RESETS_PER_MINUTE, exact=True).exceeded:
+        if throttling.consume_budget(
+            limit_name, now=now.timestamp(), limit=MAX_RESETS_PER_MINUTE, exact=True
+        ).is_exceeded:
             return render_lockout(request)
         # Beyond the limit nothing is sent; the response must not reveal it.
         may_send = email_limits.consume_email_limit(email, now=now)

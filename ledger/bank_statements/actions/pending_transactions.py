@@ -9,7 +9,7 @@ from django.db import connection
 
 from companies.change import CompanyChange
 from ledger import hooks
-from ledger.bank_statements.actions.resplit import recompute_totals_as_before, rescale_categorizations
+from ledger.bank_statements.actions.categorization_rescaling import recompute_totals_as_before, rescale_categorizations
 from ledger.imports.calc.entries import Entry
 from ledger.imports.calc.entry_groups import StoredTransaction
 from ledger.models import Categorization, ImportBatch, Transaction

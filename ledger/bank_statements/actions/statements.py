@@ -20,7 +20,7 @@ from ledger.bank_statements.actions.opening_balances import is_first_opening_sta
 from ledger.bank_statements.actions.pending_transactions import book_pending_transactions, delete_lapsed_transactions
 from ledger.bank_statements.actions.reconciliation import compute_balances_at, reconcile_account
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
-from ledger.bank_statements.calc.sequence import (
+from ledger.bank_statements.calc.statement_matcher import (
     KeyHashes,
     MatchedRows,
     StatementMatcher,
@@ -157,7 +157,7 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
     result.possible_duplicates = matches.possible
     for statement_outcome in result.statements:
         units = (
-            sum(len(statement_outcome.get_units(entry)) for entry in statement_outcome.entries)
+            sum(len(statement_outcome.list_entry_units(entry)) for entry in statement_outcome.entries)
             if details
             else len(statement_outcome.entries)
         )
@@ -193,7 +193,7 @@ def match_statements(
         if not (every or rows or company.closed_through):
             continue
         for place, entry in enumerate(told.entries):
-            units = told.get_units(entry)
+            units = told.list_entry_units(entry)
             if every or matcher.is_candidate(part.account, entry) or any(map(matcher.is_closed, units)):
                 told.groups[place] = EntryGroup(part.account, entry, units)
         part.groups = list(told.groups.values())

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import InvalidInputError, build_unknown_id_error
 from companies.models import Company, parse_id
-from ledger.bank_statements.calc.sequence import is_statement_copy
+from ledger.bank_statements.calc.statement_matcher import is_statement_copy
 from ledger.bank_statements.parsers.models import ParsedStatement
 from ledger.imports.calc.account_numbers import list_number_spellings
 from ledger.models import Account

@@ -29,7 +29,7 @@ from ledger.bank_statements.parsers.models import (
 )
 from ledger.bank_statements.queries.csv_accounts import (
     check_account_numbers,
-    find_labelled_account,
+    find_account_of_label,
     find_stated_account,
 )
 from ledger.bank_statements.queries.statement_accounts import (
@@ -56,7 +56,7 @@ from ledger.imports.calc.detection import (
 )
 from ledger.imports.calc.detection_result import AccountFacts, Detection
 from ledger.imports.calc.entries import Entry, EntryList
-from ledger.imports.calc.movements import LeftOut
+from ledger.imports.calc.movements import LeftOutRow
 from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.encoding_choices import Choice, find_encoding_choices
 from ledger.imports.file_errors import UnreadableCell, UnreadableTable
@@ -260,12 +260,12 @@ def read_multi_account_csv(company: Company, content: bytes, lines: Lines, setti
         for label, account_lines in lines_by_label.items()
         if fold_setting_value(label) in wanted_values
     ):
-        account = find_labelled_account(active_accounts, label)
+        account = find_account_of_label(active_accounts, label)
         accounts[account] = accounts[account].join([account_lines]) if account in accounts else account_lines
     currencies = {account.default_currency for account in accounts}
-    is_card = all(account.type == AccountType.CREDIT_CARD for account in accounts)
+    is_card_account = all(account.type == AccountType.CREDIT_CARD for account in accounts)
     account_facts = AccountFacts(
-        currencies.pop() if len(currencies) == 1 else "", is_card, company_numbers=company_numbers
+        currencies.pop() if len(currencies) == 1 else "", is_card_account, company_numbers=company_numbers
     )
     detection = detect_mapping(
         lines, settings={**csv_settings, "accountValues": list(lines_by_label)}, own=account_facts
@@ -300,7 +300,7 @@ def check_rows_without_account(detection: Detection, lines: Lines) -> None:
     """Raise StatementUnreadable if a row without an account is more than a sum or a footer."""
     reader = RowReader(replace(detection.table, rows=lines), detection.mapping, "")
     for row in reader.read_all():
-        if not isinstance(row, LeftOut):
+        if not isinstance(row, LeftOutRow):
             raise StatementUnreadable(format_line_error(row.line, _("The account number is missing.")))
 
 

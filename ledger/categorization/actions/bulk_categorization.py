@@ -18,10 +18,10 @@ from ledger.calc.recognition import DateRule
 from ledger.categorization.choices import (
     CategorizableTransaction,
     CategorizationChoice,
-    ChosenPart,
+    ChosenCategorization,
     compute_pass_through_tax,
     get_revenue_options,
-    list_chosen_parts,
+    list_chosen_categorizations,
     list_recognition_periods,
 )
 from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
@@ -208,7 +208,7 @@ def apply_choices(
         SharesExceedAmount.
     """
     company = change.company
-    parts = [part for transaction, choice in choices for part in list_chosen_parts(transaction, choice)]
+    parts = [part for transaction, choice in choices for part in list_chosen_categorizations(transaction, choice)]
     posting_inputs, rows, closed_ids = [], [], set()
     for part, (start, end) in zip(parts, list_recognition_periods(company, parts), strict=True):
         transaction, choice = part.transaction, part.choice
@@ -244,7 +244,7 @@ def apply_choices(
 
 
 def build_categorization_row(
-    company: Company, part: ChosenPart, posting_input: PostingInput, tax: Decimal | None
+    company: Company, part: ChosenCategorization, posting_input: PostingInput, tax: Decimal | None
 ) -> tuple[Any, ...]:
     """Return the column values of a categorization, without the run's columns."""
     amounts, choice = dict(posting_input.lines), part.choice

@@ -5,7 +5,7 @@ from dataclasses import replace
 from ledger.imports.calc.amount_search import AmountSearch
 from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import BalanceProof, to_decimals
-from ledger.imports.calc.balances import AGREED, Amounts
+from ledger.imports.calc.balance_steps import AGREED, Amounts
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping, fold_setting_value
 from ledger.imports.calc.columns import MAX_DIRECTIONS, Column
 from ledger.imports.calc.row_amounts import sign_balance_text
@@ -25,7 +25,7 @@ class BalanceDirectionSearch(AmountSearch):
         balance = self.list_role_columns("balance")[0]
         kinds = find_directions(column.values, column.name)
         signed = apply_balance_direction(balance, column, kinds)
-        amount_kinds, balance_kinds = self.find_kinds_of_amounts(balance, column, kinds), self.find_steps(signed)
+        amount_kinds, balance_kinds = self.find_amount_directions(balance, column, kinds), self.find_steps(signed)
         is_signed = self.has_signed_amounts(balance)
         if is_signed and not self.has_exact_steps(signed):
             super().choose_balance_and_amounts()
@@ -82,11 +82,11 @@ class BalanceDirectionSearch(AmountSearch):
         columns = [each for each in self.list_single_candidates() if each.place != balance.place]
         return [to_decimals(each, self.mapping.decimal_mark) for each in columns]
 
-    def find_kinds_of_amounts(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
+    def find_amount_directions(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
         """Return the direction of each row, where the balance steps as the directions say; empty where it does not."""
         for amounts in self.list_amounts(balance):
             steps = BalanceProof(balance, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
-            shown = steps.find_kinds(amounts, column) if steps.prove(amounts) else {}
+            shown = steps.find_directions_by_value(amounts, column) if steps.prove(amounts) else {}
             if shown and all(shown_kinds == {kinds.get(value)} for value, shown_kinds in shown.items()):
                 return [kinds.get(fold_setting_value(cell)) for cell in column.cells]
         return []

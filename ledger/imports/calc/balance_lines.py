@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from ledger.imports.calc.balances import BACKWARD, Amounts, find_time_order
+from ledger.imports.calc.balance_steps import BACKWARD, Amounts, find_time_order
 from ledger.imports.calc.vocabulary import find_line_name
 
 WORDLESS = "wordless"  # the kind of a row that says nothing in words, which may be a balance

@@ -112,7 +112,7 @@ class ValueSearch(SignSearch):
         self.choose_status()
         self.choose_account()
         self.choose_texts()
-        self.ask_lost()
+        self.ask_missing_columns()
         self.refuse_table()
         return self.finish()
 
@@ -127,7 +127,7 @@ class ValueSearch(SignSearch):
             return
         stated = find_stated_numbers(self.table.above)
         for column in list(self.list_role_columns("account")):
-            values = self.table_values(column.place)
+            values = self.list_dated_values(column.place)
             if is_other_party_column(
                 column.name,
                 values,
@@ -157,7 +157,7 @@ class ValueSearch(SignSearch):
             if not candidates:
                 return
             column = candidates[0]
-        values = self.all_values(column.place)
+        values = self.list_movement_values(column.place)
         known_statuses = dict(self.mapping.statuses)
         known_statuses |= {
             value: kind for value in values if value not in known_statuses and (kind := find_status_meaning(value))
@@ -202,7 +202,7 @@ class ValueSearch(SignSearch):
 
     def ask_new_accounts(self, kept: tuple[str, ...]) -> None:
         """Ask for accounts that the file has and the kept choice does not know: their rows are not dropped silently."""
-        if not self.is_kept("accountValues"):
+        if not self.is_setting_kept("accountValues"):
             return
         others = self.given.get("otherAccountValues")
         known = {fold_setting_value(name) for name in (*kept, *(others or ()))}
@@ -227,7 +227,7 @@ class ValueSearch(SignSearch):
         if "account" in self.pinned and place is None:
             return []
         account_columns = [self.columns[place]] if place is not None else self.list_role_columns("account")
-        values = self.table_values(account_columns[0].place) if account_columns else []
+        values = self.list_dated_values(account_columns[0].place) if account_columns else []
         if values:
             self.set_column("account", account_columns[0].place)
         return values
@@ -253,11 +253,11 @@ class ValueSearch(SignSearch):
                     varied or word_columns, key=lambda each: -sum(map(len, each.filled)) / max(len(each.cells), 1)
                 )[:1]
             description_columns.sort(key=lambda each: each.place)
-            description_columns += self.note_columns()
+            description_columns += self.list_note_columns()
             self.mapping = replace(self.mapping, description=tuple(column.place for column in description_columns))
             self.taken.update(self.mapping.description)
 
-    def note_columns(self) -> list[Column]:
+    def list_note_columns(self) -> list[Column]:
         """All columns of notes where there are several: they say what the payment was for."""
         columns = self.roles.get("notes", [])
         if len(columns) < 2 or "notes" in self.pinned:
@@ -280,10 +280,10 @@ class ValueSearch(SignSearch):
         if found := others or varied or candidates:
             self.set_column("counterparty", found[0].place)
 
-    def ask_lost(self) -> None:
+    def ask_missing_columns(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""
         for name in self.result.lost_fields:
-            if name == "description" or self.is_asked(f"columns.{name}"):
+            if name == "description" or self.is_question_open(f"columns.{name}"):
                 continue
             place = self.mapping.columns.get(name)
             candidates = (

@@ -116,7 +116,7 @@ class EntryMatcher:
                 has lapsed.
         """
         result = MatchResult(groups)
-        self.match_known(groups, result)
+        self.remove_known_units(groups, result)
         booked = [group for group in groups if not group.entry.pending]
         announced = [group for group in groups if group.entry.pending]
         if self.pending:
@@ -155,7 +155,7 @@ class EntryMatcher:
             units = [(group.account, unit) for group in groups for unit in group.new]
             yield [(unit, row) for account, unit in units if (row := find_row(account, unit))]
 
-    def match_known(self, groups: list[EntryGroup], result: MatchResult) -> None:
+    def remove_known_units(self, groups: list[EntryGroup], result: MatchResult) -> None:
         """Keep only the units in each group that are not stored."""
         for group in groups:
             group.new = list(group.units)

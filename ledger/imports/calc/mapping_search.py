@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ledger.imports.calc.balance_proof import BalanceProof
-from ledger.imports.calc.balances import Amounts, find_time_order
+from ledger.imports.calc.balance_steps import Amounts, find_time_order
 from ledger.imports.calc.column_mapping import (
     AMOUNT_FIELDS,
     ColumnMapping,
@@ -71,12 +71,12 @@ class MappingSearch:
         self.result.mapping = value
 
     @property
-    def is_card(self) -> bool:
+    def is_card_account(self) -> bool:
         """Whether the account is a card, or the file seems to be of one: its balance may be what is owed."""
         above = " ".join(cell for line in self.table.above[-5:] for cell in line.cells).casefold()
         headings = " ".join(self.table.names).casefold()
         is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
-        return self.own.is_card or is_card_file
+        return self.own.is_card_account or is_card_file
 
     def set_column(self, name: str, place: int | None) -> None:
         self.mapping = self.mapping.with_column(name, place)
@@ -96,7 +96,7 @@ class MappingSearch:
     def ask(self, question: str, path: str, options: list[Answer]) -> None:
         self.open.append((question, path, options[:MAX_OPTIONS]))
 
-    def is_asked(self, path: str) -> bool:
+    def is_question_open(self, path: str) -> bool:
         return any(each == path for _, each, _ in self.open)
 
     def finish(self) -> Detection:
@@ -131,7 +131,7 @@ class MappingSearch:
                 self.pinned[name] = place
                 self.result.kept_fields.append(name)
                 self.set_column(name, place)
-        self.read_values()
+        self.apply_given_settings()
 
     def read_description(self, values: list[Any]) -> None:
         places = [find_column_position(each, self.table.names, self.given.get("headings", ())) for each in values]
@@ -141,7 +141,7 @@ class MappingSearch:
             self.pinned["description"] = known_positions[0]
         (self.result.lost_fields if None in places else self.result.kept_fields).append("description")
 
-    def read_values(self) -> None:
+    def apply_given_settings(self) -> None:
         """Apply given settings other than columns."""
         mapping = self.mapping
         if "flipSign" in self.given:
@@ -160,7 +160,7 @@ class MappingSearch:
         mapping = replace(mapping, directions=directions, statuses=statuses)
         self.mapping = mapping
 
-    def is_kept(self, path: str) -> bool:
+    def is_setting_kept(self, path: str) -> bool:
         """Whether a setting was kept for the account, and nobody gave it for this file."""
         return self.given.get("isKept", False) and path not in self.given.get("answered", ())
 
@@ -242,7 +242,7 @@ class MappingSearch:
         is_amount = [row not in self.columns[0].balance_rows for row in range(len(self.sample))]
         return [reader.find_amount(line) if known else None for line, known in zip(self.sample, is_amount, strict=True)]
 
-    def all_values(self, place: int) -> list[str]:
+    def list_movement_values(self, place: int) -> list[str]:
         """The values of a column in all movements, without case, in their order."""
         values: dict[str, None] = {}
         columns = self.mapping.columns
@@ -256,7 +256,7 @@ class MappingSearch:
                     values[value] = None
         return list(values)
 
-    def table_values(self, place: int) -> list[str]:
+    def list_dated_values(self, place: int) -> list[str]:
         """Return the values of a column as written, each once, of rows with a date."""
         value_by_folded: dict[str, str] = {}
         date_place = self.mapping.columns.get("date")

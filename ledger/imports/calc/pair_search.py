@@ -73,18 +73,18 @@ class PairSearch(MappingSearch):
             return pair
         return (pair[1], pair[0]) if hints == ["in", "out"] else None
 
-    def put_pair(self, pair: Pair) -> None:
+    def set_amount_pair(self, pair: Pair) -> None:
         self.set_column("debit", pair[0].place)
         self.set_column("credit", pair[1].place)
 
     def choose_pair_sides(self, pair: Pair, steps: BalanceProof | None = None) -> None:
         """Decide which of two columns is money out: by the steps of a balance, by the headings, or ask."""
-        hinted = self.find_hinted_pair(pair) or (None if self.is_card else find_signed_pair(pair))
-        proven = None if steps is None or self.is_card else find_proven_pair(pair, steps)
+        hinted = self.find_hinted_pair(pair) or (None if self.is_card_account else find_signed_pair(pair))
+        proven = None if steps is None or self.is_card_account else find_proven_pair(pair, steps)
         if (proven or hinted) and (not proven or not hinted or proven == hinted):
-            self.put_pair(proven or hinted or pair)
+            self.set_amount_pair(proven or hinted or pair)
             return
-        self.put_pair(pair)
+        self.set_amount_pair(pair)
         options: list[Answer] = [
             (self.get_column_reference(debit.place), partial(with_pair, debit=debit.place, credit=credit.place))
             for debit, credit in (pair, (pair[1], pair[0]))

@@ -34,14 +34,18 @@ def find_second_table(table: Table) -> FileFault | None:
         return None
     names = trim_headings(table.names)
     for place, line in enumerate(table.rows):
-        if not _DIGIT.search(line.packed) and is_other_heading(line.cells, names) and has_dated_row(table.rows[place:]):
+        if (
+            not _DIGIT.search(line.packed)
+            and is_second_heading(line.cells, names)
+            and has_dated_row(table.rows[place:])
+        ):
             return FileFault(
                 CODE,
                 "Line {line} has other column headings than line {first}. Import each table as a separate file.",
                 {"line": str(line.number), "first": str(table.heading_line)},
             )
     for place, line in enumerate(table.above):
-        if is_other_heading(line.cells, names) and any(is_data_row(each.cells) for each in table.above[place + 1 :]):
+        if is_second_heading(line.cells, names) and any(is_data_row(each.cells) for each in table.above[place + 1 :]):
             return FileFault(
                 CODE,
                 "Line {line} has other column headings than line {first}. Import each table as a separate file.",
@@ -50,7 +54,7 @@ def find_second_table(table: Table) -> FileFault | None:
     return None
 
 
-def is_other_heading(cells: Sequence[str], names: Sequence[str]) -> bool:
+def is_second_heading(cells: Sequence[str], names: Sequence[str]) -> bool:
     """Whether a line names a date, an amount and another column, and not those of the table."""
     if not is_heading_row(cells) or trim_headings(cells) == list(names):
         return False

@@ -13,7 +13,7 @@ from ledger.imports.calc.amounts import (
     is_amount_text,
 )
 from ledger.imports.calc.balance_lines import WORDLESS, BalanceLines, DatedRow, find_balance_line_kind
-from ledger.imports.calc.balances import Amounts, build_steps
+from ledger.imports.calc.balance_steps import Amounts, build_steps
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_setting_value
 from ledger.imports.calc.columns import find_possible_amounts
 from ledger.imports.calc.currencies import (
@@ -23,7 +23,7 @@ from ledger.imports.calc.currencies import (
     find_named_currencies,
 )
 from ledger.imports.calc.dates import find_bank_date, parse_bank_date
-from ledger.imports.calc.movements import BadCell, LeftOut, Movement, Read
+from ledger.imports.calc.movements import BadCell, LeftOutRow, Movement, Read
 from ledger.imports.calc.row_amounts import AmountReader
 from ledger.imports.calc.table import SAMPLE_ROWS
 from ledger.imports.calc.vocabulary import find_row_line_kind, has_words
@@ -172,7 +172,7 @@ class RowReader(AmountReader):
 
     @staticmethod
     def _has_balance(row: Read) -> bool:
-        return isinstance(row, Movement) or (isinstance(row, LeftOut) and row.reason == "balance")
+        return isinstance(row, Movement) or (isinstance(row, LeftOutRow) and row.reason == "balance")
 
     def needs_unproven_sign(self) -> bool:
         """Whether a row is at the end of the balances, so that none shows its sign."""
@@ -183,7 +183,7 @@ class RowReader(AmountReader):
     def read(self, line: Line) -> Read:
         cells = line.cells
         if reason := self.find_skip_reason(line, cells):
-            return LeftOut(line.number, reason)
+            return LeftOutRow(line.number, reason)
         name = "row"
         try:
             if any(cells[self.width :]) or len(cells) <= self.needed:

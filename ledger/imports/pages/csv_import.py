@@ -33,8 +33,13 @@ from ledger.imports.calc.detection_result import Detection
 from ledger.imports.encoding_choices import find_encoding_choices
 from ledger.imports.forms import FIELD_LABELS, ColumnsForm, get_form_field_name, to_form_data
 from ledger.imports.pages.chosen_rows import build_import_rows, describe_other_account
+from ledger.imports.pages.mapping_questions import (
+    EXAMPLE_ROWS_SHOWN,
+    AskedQuestion,
+    build_asked_encoding,
+    build_asked_question,
+)
 from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
-from ledger.imports.pages.questions import EXAMPLE_ROWS_SHOWN, AskedQuestion, build_asked_encoding, build_asked_question
 from ledger.imports.pages.saved_settings import (
     ANSWER,
     apply_answers,

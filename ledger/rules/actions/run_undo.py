@@ -10,7 +10,12 @@ from companies.change import CompanyChange, change_company
 from companies.models import AuditContext, Company, IdIn, parse_id
 from ledger.calc.allocation import Share, SharesExceedAmount
 from ledger.categorization.actions.bulk_categorization import apply_choices
-from ledger.categorization.choices import CategorizableTransaction, CategorizationChoice, ChoiceSplit, list_chosen_parts
+from ledger.categorization.choices import (
+    CategorizableTransaction,
+    CategorizationChoice,
+    ChoiceSplit,
+    list_chosen_categorizations,
+)
 from ledger.models import Categorization, CategorizationRun, Category, Counterparty
 from ledger.recognition.actions.postings import delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
@@ -157,7 +162,7 @@ def build_previous_choice(
 def has_fitting_splits(transaction: CategorizableTransaction, choice: CategorizationChoice) -> bool:
     """Whether the splits of a previous choice fit into the amount, which a bank statement may have corrected."""
     try:
-        return bool(list_chosen_parts(transaction, choice))
+        return bool(list_chosen_categorizations(transaction, choice))
     except SharesExceedAmount:
         return False
 

@@ -157,7 +157,7 @@ def find_closed_transactions(company: Company, transaction_ids: list[UUID]) -> s
 def store_imported_values(row: Transaction, changed: set[str]) -> None:
     """Store the imported values before a user first changes one of them."""
     if row.import_batch_id and row.as_told is None and changed.intersection(IMPORTED_FIELDS):
-        row.as_told = row.told
+        row.as_told = row.imported_values
         row.save(update_fields=["as_told"])
 
 

@@ -101,7 +101,7 @@ def build_docs_table():
         answers, rows = (
             QUESTIONS_OF_FILE.get(name, ({}, None)) if name in QUESTIONS_OF_FILE else ({}, ROWS_OF_FILE[name])
         )
-        own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card=ACCOUNT_TYPES.get(name) == "creditCard")
+        own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card_account=ACCOUNT_TYPES.get(name) == "creditCard")
         found = detect_mapping(read_uploaded_table(read_file(name)), own=own)
         asked = ", ".join(f"`{question.field}`" for question in found.questions)
         proven = "proven by the balance" if "amount" in found.proven else "one reading"

@@ -143,10 +143,10 @@ class ChartData:
     @property
     def points(self) -> list[balances.BalancePoint]:
         """Cash and other balances at the end of each day with actual data."""
-        return self.levels[1:]
+        return self.points_with_opening[1:]
 
     @cached_property
-    def levels(self) -> list[balances.BalancePoint]:
+    def points_with_opening(self) -> list[balances.BalancePoint]:
         """The same, preceded by the opening balances."""
         return balances.compute_daily_balances(
             self.balances_before,
@@ -159,7 +159,7 @@ class ChartData:
         )
 
     @cached_property
-    def first_days(self) -> dict[bool, date | None]:
+    def first_balance_days(self) -> dict[bool, date | None]:
         """The first day of the period with a balance, for cash accounts (True) and others (False), or None."""
         days: dict[bool, list[date]] = {True: [], False: []}
         for account_id in self.balances_before:  # accounts with bookings before the period
@@ -211,7 +211,7 @@ class ChartData:
     @cached_property
     def runway(self) -> Runway:
         """How long today's cash lasts, whatever the period."""
-        cash = self.levels[-1].cash
+        cash = self.points_with_opening[-1].cash
         if self.until < self.today:
             cash = balances.compute_cash_at_day(company=self.company, day=self.today, rates=self.rates)
         return compute_runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
@@ -353,11 +353,11 @@ class ChartData:
     @cached_property
     def open_transactions(self) -> OpenTransactions:
         """Transactions of these months that are not categorized yet."""
-        first, last = self.calendar[0], self.last_counted
+        first, last = self.calendar[0], self.last_counted_day
         return sum_open_transactions(company=self.company, start=first, end=last, rates=self.rates)
 
     @property
-    def last_counted(self) -> date:
+    def last_counted_day(self) -> date:
         """The last day whose revenue and expenses are in the bars."""
         return get_last_day_of_month(self.calendar[-1])
 

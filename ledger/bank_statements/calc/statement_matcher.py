@@ -165,7 +165,7 @@ class StatementMatcher:
     def match_round(self, parts: Sequence[StatementPart], *, is_last: bool) -> None:
         groups = [group for part in parts for group in part.groups]
         other_page_ids, first = parts[0].other_page_ids, parts[0].statement
-        rows = [row for row in self.find_rows(groups) if row.id not in other_page_ids]
+        rows = [row for row in self.iter_candidate_rows(groups) if row.id not in other_page_ids]
         ledger = EntryMatcher(rows, format_=first.format, has_unique_ids=first.has_unique_ids)
         found = ledger.match_entries(groups, final_days=self.settled)
         self.leave_out_closed(groups, found)
@@ -178,7 +178,7 @@ class StatementMatcher:
             self.result.booked += found.booked
             return
         for row, entry in found.booked:
-            self.book(row, entry, parts[0].statement.format)
+            self.book_pending_row(row, entry, parts[0].statement.format)
         self.mark_lapsed(parts, found.still_pending_ids)
         if not is_last:
             for part in parts:
@@ -201,13 +201,13 @@ class StatementMatcher:
         matches.still_pending_ids |= set(pending_ids.values())
         matches.booked = [(row, unit) for row, unit in matches.booked if id(unit) not in pending_ids]
 
-    def find_rows(self, groups: Iterable[EntryGroup]) -> Iterator[StoredTransaction]:
+    def iter_candidate_rows(self, groups: Iterable[EntryGroup]) -> Iterator[StoredTransaction]:
         """Yield each row that an entry of the groups may be, once and free to be taken."""
         found: set[StoredTransaction] = set()
         visited: set[int] = set()
         for group in groups:
             for unit in (group.entry, *group.entry.parts):
-                for rows in self.list_stacks(group.account, unit):
+                for rows in self.list_row_stacks(group.account, unit):
                     if rows is None or id(rows) in visited:
                         continue
                     visited.add(id(rows))
@@ -222,7 +222,7 @@ class StatementMatcher:
                     "Too many of its statements overlap. Send them in files of their own.", line=0
                 )
 
-    def list_stacks(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
+    def list_row_stacks(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
         place = build_match_key(account, unit)
         around = range(-MAX_BOOKING_DAYS, MAX_BOOKING_DAYS + 1) if unit.pending else (0,)
         for days in around:
@@ -233,9 +233,9 @@ class StatementMatcher:
 
     def is_candidate(self, account: str, entry: Entry) -> bool:
         """Whether some row may be the entry, or one of its payments."""
-        return any(rows for unit in (entry, *entry.parts) for rows in self.list_stacks(account, unit))
+        return any(rows for unit in (entry, *entry.parts) for rows in self.list_row_stacks(account, unit))
 
-    def book(self, row: StoredTransaction, entry: Entry, format_: str) -> None:
+    def book_pending_row(self, row: StoredTransaction, entry: Entry, format_: str) -> None:
         """A pending row is what an entry books; one of this import is stored as booked at once."""
         self.gone.add(row)
         booked = build_ledger_row(row.id, row.account, entry, format_)
