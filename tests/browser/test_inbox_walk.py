@@ -87,7 +87,7 @@ def record_announcements(page):
     heard = []
     page.on("console", lambda message: heard.append(message.text))
     page.evaluate("""() => {
-        const told = document.querySelector("[data-told]");
+        const told = document.querySelector("[data-status]");
         new MutationObserver(() => console.info(told.textContent)).observe(told, { childList: true });
     }""")
     return heard
