@@ -84,13 +84,13 @@ def test_camt_versions_are_read_with_and_without_namespace_prefix(kind, prefix, 
     movement = build_entry("-12.50", ref="R1", version=version)
     content = build_camt(build_statement(movement, kind=kind), kind=kind, version=version, prefix=prefix)
     assert read_statements(content).format == f"camt.{kind}"
-    (single_statement,) = read_single_statement(content)
+    (row,) = read_single_statement(content)
     assert (
-        single_statement.amount,
-        single_statement.from_to,
-        single_statement.description,
-        single_statement.reference,
-        single_statement.pending,
+        row.amount,
+        row.from_to,
+        row.description,
+        row.reference,
+        row.pending,
     ) == (
         "-12.5",
         "Initech GmbH",
@@ -138,18 +138,18 @@ def test_unbooked_entries_are_pending(status, kind, pending):
 
 
 def test_camt_reversal_keeps_sign_and_names_party_of_original():
-    (single_statement,) = read_single_statement(
+    (row,) = read_single_statement(
         build_camt(build_statement(build_entry("40.00", name="Initech GmbH", reversal=True)))
     )
-    assert (single_statement.amount, single_statement.from_to) == ("40", "Initech GmbH")
+    assert (row.amount, row.from_to) == ("40", "Initech GmbH")
 
 
 def test_camt_notes_contain_value_date_end_to_end_id_and_mandate():
     detail = build_detail(text="Rent", end_to_end="E2E-1", mandate="M-1", of="1.00")
-    (single_statement,) = read_single_statement(
+    (row,) = read_single_statement(
         build_camt(build_statement(build_entry("-1.00", value_day="2026-01-20", details=detail)))
     )
-    assert single_statement.notes == "Value date 2026-01-20\nEnd-to-end E2E-1\nMandate M-1"
+    assert row.notes == "Value date 2026-01-20\nEnd-to-end E2E-1\nMandate M-1"
     (plain,) = read_single_statement(
         build_camt(
             build_statement(build_entry("-1.00", details=build_detail(text="Rent", end_to_end="NOTPROVIDED", of="1")))
@@ -160,11 +160,9 @@ def test_camt_notes_contain_value_date_end_to_end_id_and_mandate():
 
 def test_camt_batch_lists_its_payments_and_splits_if_they_add_up():
     payments = build_detail("-30.00", name="A", text="a") + build_detail("-70.00", name="B", text="b")
-    (single_statement,) = read_single_statement(
-        build_camt(build_statement(build_entry("-100.00", ref="B1", details=payments)))
-    )
-    assert single_statement.notes == "2 payments\nA · a · 30.00\nB · b · 70.00"
-    assert [(part.amount, part.from_to, part.reference) for part in single_statement.parts] == [
+    (row,) = read_single_statement(build_camt(build_statement(build_entry("-100.00", ref="B1", details=payments))))
+    assert row.notes == "2 payments\nA · a · 30.00\nB · b · 70.00"
+    assert [(part.amount, part.from_to, part.reference) for part in row.parts] == [
         ("-30", "A", "B1"),
         ("-70", "B", "B1"),
     ]
@@ -176,10 +174,10 @@ def test_camt_batch_lists_its_payments_and_splits_if_they_add_up():
 
 def test_long_camt_batch_notes_are_truncated_with_remark():
     payments = "".join(build_detail("-1.00", name=f"Payee {number}", text="x" * 100) for number in range(200))
-    (single_statement,) = read_single_statement(build_camt(build_statement(build_entry("-200.00", details=payments))))
-    assert len(single_statement.notes) <= 10_000
-    assert single_statement.notes.endswith("more")
-    assert len(single_statement.parts) == 200
+    (row,) = read_single_statement(build_camt(build_statement(build_entry("-200.00", details=payments))))
+    assert len(row.notes) <= 10_000
+    assert row.notes.endswith("more")
+    assert len(row.parts) == 200
 
 
 def test_camt_impossible_date_becomes_last_day_of_month():
@@ -275,10 +273,8 @@ def test_camt_with_too_many_entries_is_rejected():
     ("mark", "amount"), [("C", "5"), ("D", "-5"), ("RC", "-5"), ("RD", "5"), ("CR", "5"), ("DR", "-5"), ("RCR", "-5")]
 )
 def test_mt940_reversed_credit_is_outgoing_and_reversed_debit_incoming(mark, amount):
-    (single_statement,) = read_single_statement(
-        bank_file_builders.build_mt940((f"2601150115{mark}5,00NTRFNONREF//B1", "x"))
-    )
-    assert (single_statement.amount, single_statement.reference) == (amount, "B1")
+    (row,) = read_single_statement(bank_file_builders.build_mt940((f"2601150115{mark}5,00NTRFNONREF//B1", "x")))
+    assert (row.amount, row.reference) == (amount, "B1")
 
 
 @pytest.mark.parametrize(
@@ -293,8 +289,8 @@ def test_mt940_reversed_credit_is_outgoing_and_reversed_debit_incoming(mark, amo
     ],
 )
 def test_mt940_entry_date_uses_closest_year(field, day, value):
-    (single_statement,) = read_single_statement(bank_file_builders.build_mt940((f"{field}C5,00NTRFNONREF", "x")))
-    assert (str(single_statement.day), single_statement.notes) == (day, value)
+    (row,) = read_single_statement(bank_file_builders.build_mt940((f"{field}C5,00NTRFNONREF", "x")))
+    assert (str(row.day), row.notes) == (day, value)
 
 
 def test_mt940_pages_are_merged_into_one_statement():
@@ -333,8 +329,8 @@ def test_mt940_swift_envelope_blocks_are_ignored():
     ],
 )  # fmt: skip
 def test_mt940_descriptions_are_parsed(told, from_to, text, notes):
-    (single_statement,) = read_single_statement(bank_file_builders.build_mt940(("2601150115C5,00NTRFNONREF", told)))
-    assert (single_statement.from_to, single_statement.description, single_statement.notes) == (from_to, text, notes)
+    (row,) = read_single_statement(bank_file_builders.build_mt940(("2601150115C5,00NTRFNONREF", told)))
+    assert (row.from_to, row.description, row.notes) == (from_to, text, notes)
 
 
 def test_mt942_report_has_pending_entries_and_no_balances():
@@ -404,12 +400,12 @@ def test_ofx_posting_date_uses_its_own_utc_offset(posted):
 
 
 def test_ofx_amount_name_and_check_number_are_parsed():
-    (single_statement,) = read_single_statement(
+    (row,) = read_single_statement(
         bank_file_builders.build_ofx(
             {"DTPOSTED": "20260115", "TRNAMT": "+1,234.50", "NAME": "A &amp; B", "CHECKNUM": "17"}
         )
     )
-    assert (single_statement.amount, single_statement.from_to, single_statement.notes) == (
+    assert (row.amount, row.from_to, row.notes) == (
         "1234.5",
         "A & B",
         "Check 17",
@@ -447,8 +443,8 @@ def test_ofx_counterparty_account_is_not_used_as_statement_account():
 
 def test_ofx_foreign_amount_is_converted_at_its_rate():
     foreign = {"CURRENCY": "<CURRATE>0.5<CURSYM>USD</CURRENCY>"}
-    (single_statement,) = read_single_statement(bank_file_builders.build_ofx(COFFEE | foreign))
-    assert (single_statement.amount, single_statement.currency, single_statement.notes) == (
+    (row,) = read_single_statement(bank_file_builders.build_ofx(COFFEE | foreign))
+    assert (row.amount, row.currency, row.notes) == (
         "-1.75",
         "EUR",
         "Amount USD -3.5",
