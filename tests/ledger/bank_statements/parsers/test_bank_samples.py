@@ -85,13 +85,7 @@ def test_camt_versions_are_read_with_and_without_namespace_prefix(kind, prefix, 
     content = build_camt(build_statement(movement, kind=kind), kind=kind, version=version, prefix=prefix)
     assert read_statements(content).format == f"camt.{kind}"
     (row,) = read_single_statement(content)
-    assert (
-        row.amount,
-        row.from_to,
-        row.description,
-        row.reference,
-        row.pending,
-    ) == (
+    assert (row.amount, row.from_to, row.description, row.reference, row.pending) == (
         "-12.5",
         "Initech GmbH",
         "Invoice 1042",
