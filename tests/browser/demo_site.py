@@ -106,7 +106,7 @@ from planning.invoices.actions.invoice_imports import InvoiceImportOptions, impo
 owner = Membership.objects.for_company("{company}").owners().select_related("company").get(user__email="{email}")
 outcome = import_invoices(
     company=owner.company, context=AuditContext(time=timezone.now(), actor=str(owner.user_id), user_id=owner.user_id),
-    kind="receivables", content=b"Invoice number,Customer,Invoice date,Amount\\nR-0,Globex,2026-01-05,70.00\\n",
+    kind="receivables", content=b"Invoice number,Customer,Invoice date,Due date,Amount\\nR-0,Globex,{today},{due},70.00\\n",
     filename="open.csv", source="manual", options=InvoiceImportOptions(),
 )
 print(outcome.invoice_import.id)
@@ -203,7 +203,8 @@ class DemoSite:
 
     def invoice_import(self) -> str:
         """An import of one open invoice."""
-        script = INVOICE_IMPORT_SCRIPT.format(company=self.company_id, email=self.email)
+        days = {"today": date.today(), "due": date.today() + timedelta(days=30)}
+        script = INVOICE_IMPORT_SCRIPT.format(company=self.company_id, email=self.email, **days)
         return self.machine.run("shell", "-v", "0", "-c", script).stdout.strip()
 
     def sandbox(self) -> str:
