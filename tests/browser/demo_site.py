@@ -104,10 +104,11 @@ from companies.models import AuditContext, Membership
 from django.utils import timezone
 from planning.invoices.actions.invoice_imports import InvoiceImportOptions, import_invoices
 owner = Membership.objects.for_company("{company}").owners().select_related("company").get(user__email="{email}")
+content = b"Invoice number,Customer,Invoice date,Due date,Amount\\nR-0,Globex,{today},{due},70.00\\n"
 outcome = import_invoices(
     company=owner.company, context=AuditContext(time=timezone.now(), actor=str(owner.user_id), user_id=owner.user_id),
-    kind="receivables", content=b"Invoice number,Customer,Invoice date,Due date,Amount\\nR-0,Globex,{today},{due},70.00\\n",
-    filename="open.csv", source="manual", options=InvoiceImportOptions(),
+    kind="receivables", content=content, filename="open.csv",
+    source="manual", options=InvoiceImportOptions(),
 )
 print(outcome.invoice_import.id)
 """
