@@ -251,8 +251,8 @@ class PartyLookup:
 
     def get_key(self, name: str) -> str:
         """Return what names of one counterparty have in common."""
-        found = self.find(name)
-        return str(found.id) if found else normalize_party_name(name) or name.casefold()
+        result = self.find(name)
+        return str(result.id) if result else normalize_party_name(name) or name.casefold()
 
     def find(self, name: str) -> Counterparty | None:
         """Return the counterparty of this name; one written exactly so comes first."""
@@ -260,14 +260,14 @@ class PartyLookup:
 
     def find_or_build(self, name: str) -> Counterparty:
         """Return the counterparty of this name, or a new one."""
-        found = self.find(name)
-        if found is None:
-            found = Counterparty(company=self.change.company, name=name, type=self.type)
-            found.mark_created(self.change.context)
-            self.new.append(found)
-            self.add([found], str.casefold)
-            self.add([found], normalize_party_name)
-        return found
+        counterparty = self.find(name)
+        if counterparty is None:
+            counterparty = Counterparty(company=self.change.company, name=name, type=self.type)
+            counterparty.mark_created(self.change.context)
+            self.new.append(counterparty)
+            self.add([counterparty], str.casefold)
+            self.add([counterparty], normalize_party_name)
+        return counterparty
 
 
 def build_planned_invoice(
