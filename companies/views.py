@@ -117,8 +117,8 @@ class CompanyDetailViewSet(CompanyViewSet):
     def copy(self, request: Request, company_id: str) -> Response:
         """Copy the company as a sandbox. Requires a signed-in member; API keys and apps cannot copy a company.
 
-        You are the only member, with the same permissions. Everything is copied but API keys, connected apps, webhooks,
-        other members and what belongs to them, notifications and the audit log. IDs stay the same. A sandbox sends no
+        You are the only member, with the same permissions. Everything is copied except API keys, connected apps,
+        webhooks, other members, notifications and the audit log. IDs stay the same. A sandbox sends no
         email and no webhook. It is deleted at `systemSandboxExpireTime`.
         """
         if self.caller.kind != "session":

@@ -149,7 +149,7 @@ def build_overdraft_notices(
     )
     present = (
         _("{account} is below zero"),
-        _("since {first}: lowest {amount} on {day}. Move money to it, or change what is planned."),
+        _("since {first}: lowest {amount} on {day}. Transfer money to it or change the plan."),
     )
     day_of = get_current_locale().format_day
     notices = []

@@ -61,7 +61,7 @@ LATER_STEPS = (
     ),
     StepDefinition(
         _("Plan upcoming payments"),
-        _("Add rent, salaries, taxes and other payments to forecast your cash."),
+        _("Add rent, salaries, subscriptions and taxes to forecast your cash."),
         "plan",
         Permission.PLANNING_WRITE,
         ((_("Plan transaction"), "planned-new"),),

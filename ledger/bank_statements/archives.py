@@ -61,7 +61,7 @@ class ArchiveReader:
         kind = formats.detect_file_kind(content)
         try:
             if kind == formats.ZIP:
-                raise StatementFormatUnknown(_("It is an archive itself. Unpack it, and send the files in it."))
+                raise StatementFormatUnknown(_("It is an archive itself. Unpack it and send its files."))
             file = self.read_file(kind, content)
         except MappingAmbiguous as error:
             self.choices += [{**choice, "file": name} for choice in error.more["choices"]]

@@ -67,10 +67,9 @@ class StatementViewSet(CompanyViewSet):
         imported and `otherAccountNumbers` lists the others. A booked entry books its pending transaction. Pending
         transactions missing from the next final statement are deleted. `dryRun` returns the result without storing it.
 
-
-        Of an `.xlsx` workbook the visible sheet with movements is read as CSV is; its numbers and dates are taken as
-        they are. The files of a ZIP archive are imported as one, as if they were sent one after another;
-        `leftOutFiles` lists those that are plainly no statements, and each of `choices` names its `file`.
+        In an `.xlsx` workbook the visible sheet with transactions is read like a CSV file. The files of a ZIP archive
+        are one import, in their order. `leftOutFiles` lists files that are not statements, and each of `choices` names
+        its `file`.
         """
         form = request.data
         if not hasattr(form, "getlist"):

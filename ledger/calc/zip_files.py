@@ -43,12 +43,12 @@ def open_archive(content: bytes, *, max_files: int, max_unpacked: int) -> zipfil
     if len(members) > max_files:
         raise BadArchive("The archive has {count} files; at most {most} are read.", count=len(members), most=max_files)
     if any(member.flag_bits & 1 for member in members):
-        raise BadArchive("The archive is locked with a password. Unpack it, and send the files in it.")
+        raise BadArchive("The archive is locked with a password. Unpack it and send its files.")
     if any(member.compress_type not in METHODS for member in members):
         raise BadArchive("The archive is compressed in an unusual way. Create it again as an ordinary ZIP file.")
     unpacked = sum(member.file_size for member in members)
     if unpacked > min(max_unpacked, MAX_RATIO * len(content)):
-        raise BadArchive("The archive unpacks to {size} MB, more than statements have.", size=unpacked // 1_000_000)
+        raise BadArchive("The archive is too large: {size} MB unpacked.", size=unpacked // 1_000_000)
     return archive
 
 

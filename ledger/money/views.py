@@ -19,10 +19,10 @@ class RateViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="listRates", responses=ListSerializer(child=RateSerializer(), max_length=len(Currency)))
     def list(self, request: Request, company_id: str) -> Response:
-        """The exchange rates at which balances are converted today, one row for each currency that the company uses
-        besides its base currency: those of its accounts and booked transactions.
+        """List the exchange rates at which balances are converted today.
 
-        Rates are the European Central Bank's. One older than four days has gone missing.
+        There is one row for each foreign currency of accounts and booked transactions. Rates are the European Central
+        Bank's, published on working days. If a rate is older than four days, newer ones are missing.
         """
         self.allow_parameters()
         rates = list_current_rates(company=self.company, today=self.today)

@@ -34,7 +34,7 @@ class CommentaryViewSet(CompanyViewSet):
         return self.respond_with_one(commentary)
 
     def update(self, request: Request, company_id: str, month: str) -> Response:
-        """Write the commentary on a month's report, of a closed month too. It replaces the former one."""
+        """Replace the commentary on a month's report, also of a closed month."""
         first = parse_month_path(month)
         check_report_month(self.company, first, today=self.today)
         text = self.parse_body(serializers.ReportCommentarySerializer)["text"]
@@ -68,7 +68,7 @@ class ReportLinkViewSet(CompanyViewSet):
         return self.create_link(actions.create_report_link, first)
 
     def destroy(self, request: Request, company_id: str, month: str, link_id: str) -> Response:
-        """Revoke a link: its page is not found from then on."""
+        """Revoke a link. Its page returns 404 from then on."""
         actions.revoke_link(
             company=self.company,
             context=self.audit_context,

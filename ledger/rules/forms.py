@@ -299,7 +299,7 @@ def build_form_values_like(page: CompanyPage, transaction: Transaction) -> dict[
 
 def describe_rule(rule: CategorizationRule, names: LedgerNames) -> dict[str, str]:
     """Describe conditions, category, tax and the reason why a rule is disabled."""
-    labels = {"from_to": _("From / to"), "description": _("Text"), "text": _("From / to or text")}
+    labels = {"from_to": _("From / to"), "description": _("Description"), "text": _("From / to or description")}
     condition_texts = [
         _("{field} {operator} “{value}”").format(
             field=labels[name],

@@ -180,10 +180,10 @@ class ProposalViewSet(CompanyViewSet):
     def proposals(self, request: Request, company_id: str) -> Response:
         """Suggest up to three categories for each of up to 1,000 transactions, best first.
 
-        Suggestions come from the company's categorization history, without categorizations that history itself made.
-        If a counterparty has several categories, transactions with the same account, a similar amount or a similar text
-        decide. If the text names the company itself, an account holder or another own account, only the system category
-        Transfers is suggested, with `basis.kind` `own`.
+        Suggestions come from the company's categorization history, without automatic categorizations by history. If a
+        counterparty has several categories, transactions with the same account, a similar amount or a similar text
+        decide. If the counterparty is the company itself, only the system category Transfers is suggested, with
+        `basis.kind` `own`. That is, its text names the company, an account holder or another of its accounts.
         """
         transaction_ids = self.parse_body(serializers.ProposalsRequest)["transaction_ids"]
         proposals_by_id = propose_categories(self.company, transaction_ids)

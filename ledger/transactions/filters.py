@@ -110,7 +110,7 @@ class TransactionFilter(django_filters.FilterSet):
     assignedBy = Filter(  # noqa: N815
         AssignerField,
         method="by_assigner",
-        help_text="person (opening balances are nobody's), rule, rule:<id>, history, account or plan",
+        help_text="person, rule, rule:<id>, history, account or plan; opening balances have none",
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815

@@ -237,7 +237,7 @@ class RowReader:
         if status in LEFT_OUT_STATUSES:
             return True
         if status in PART_PAID_STATUSES:
-            self.add_fault("status", "required", "Of a partly paid invoice the open amount must have a column.")
+            self.add_fault("status", "required", "Partly paid invoices need a column with the open amount.")
         elif status not in OPEN_STATUSES:
             self.add_fault("status", "invalid_choice", "“{text}” is not a known status.", text=status[:40])
         return False

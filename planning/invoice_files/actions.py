@@ -46,7 +46,7 @@ class PartyUnknown(ConflictError):
 
 
 class InvoicePlanned(ConflictError):
-    """The invoice is planned already."""
+    """The invoice is already planned."""
 
     code = "invoice_planned"
 

@@ -31,8 +31,8 @@ class InvoiceFileViewSet(PlanningViewSet):
     def plan(self, request: Request, company_id: str, file_id: str) -> Response:
         """Create the receivable or payable of the invoice in a file, once.
 
-        Your company is recognized as seller or buyer by its name, the numbers of its accounts and the VAT id of
-        earlier invoices. Otherwise send `direction`, or the answer is 409 `party_unknown`. The counterparty is found
+        Your company is recognized as seller or buyer by name, account numbers and the VAT id of earlier invoices. If
+        the answer is 409 `party_unknown`, send `direction`. The counterparty is found
         by VAT id, name or IBAN, or created. An invoice of the same seller and number is refused with 409
         `duplicate_invoice` and `plannedTransactionId`. Also needs `files:read`.
         """

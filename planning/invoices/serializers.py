@@ -170,7 +170,7 @@ class InvoiceTableField(serializers.FileField):
 
 
 class InvoiceUpload(StrictSerializer):
-    """A table of open invoices, and how to read it where the file itself does not tell."""
+    """A table of open invoices, and how to read ambiguous dates and amounts."""
 
     file = InvoiceTableField(help_text="CSV file or `.xlsx` workbook with headings in its first row.")
     account_id = fields.IdField(required=False, help_text="Account that is paid to or from.")
@@ -184,7 +184,7 @@ class InvoiceUpload(StrictSerializer):
     duplicates = fields.ChoiceField(
         choices=DUPLICATE_MODES,
         required=False,
-        help_text="`skip` leaves out invoices that are planned already; `refuse` (default) stores nothing if there "
+        help_text="`skip` leaves out invoices that are already planned; `refuse` (default) stores nothing if there "
         "are any.",
     )
     dry_run = fields.BooleanField(required=False, help_text="`true` returns the result without storing it.")
@@ -194,7 +194,7 @@ class InvoiceImportResult(StrictSerializer):
     """What an import of invoices stored."""
 
     count = fields.CountField(help_text="Number of invoices stored, or with `dryRun` that would be.")
-    duplicates = fields.CountField(help_text="Number of invoices left out because they are planned already.")
+    duplicates = fields.CountField(help_text="Number of invoices left out because they are already planned.")
     left_out = fields.CountField(help_text="Number of rows left out because nothing is open.")
     created_counterparties = fields.CountField(help_text="Number of customers or vendors created.")
     dry_run = fields.BooleanField()

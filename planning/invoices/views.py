@@ -207,7 +207,7 @@ class InvoiceImportViewSet(PlanningViewSet):
         column of open amounts, these are imported; rows without an open amount are left out. Negative amounts are
         credit notes. Errors have pointers such as `#/invoices/0/dueDate`, counted from the first row below the
         headings. The same number twice is 409 `duplicate_invoice`. If dates or amounts can be read in two ways, the
-        answer is 400 with a pointer to the option that tells, and code `ambiguous`.
+        answer is 400 `ambiguous` with a pointer to the option to send.
         """
         return self.import_invoices("receivables")
 

@@ -311,18 +311,18 @@ class SettleRequest(StrictSerializer):
     amount_value = AmountField(
         required=False,
         allow_null=True,
-        help_text="Amount to settle, in the planned currency and sign. Left out, what both sides have left.",
+        help_text="Amount to settle, in the planned currency and sign; default is as much as possible.",
     )
 
 
 class UnsettleRequest(StrictSerializer):
-    """An occurrence to take settlements back from. `date` is its original date, before any move."""
+    """An occurrence whose settlements are undone. `date` is its original date, before any move."""
 
     date = fields.DateField()
     transaction_id = fields.IdField(
         required=False,
         allow_null=True,
-        help_text="Transaction whose settlement is taken back. Left out, all are, and write-offs too.",
+        help_text="Transaction whose settlement is undone; default is all settlements and write-offs.",
     )
 
 

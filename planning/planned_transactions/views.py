@@ -194,11 +194,11 @@ class PlannedTransactionViewSet(PlanningViewSet):
         """List transactions that could settle occurrences in the window.
 
         Invoices come first: matched by their number or a reference in the transaction's text, whatever its date, or by
-        counterparty and exact amount. Other matches have the same account (any if none is set) and direction, an amount
-        within 10% and a date within 10 days, the closest date first. Each occurrence and transaction is in one match,
-        unless candidates are equal: then all are listed. Other currencies are converted at the rate of the transaction
-        date. Rejected matches and planned transactions with `settledBy` category are omitted. Also needs
-        `transactions:read`.
+        counterparty and exact amount. Other matches have the same account (any if none is set) and the same direction.
+        Their amount is within 10% and their date within 10 days, the closest date first. Each occurrence and
+        transaction is in one match, unless candidates are equal: then all are listed. Other currencies are converted at
+        the rate of the transaction date. Rejected matches and planned transactions with `settledBy` category are
+        omitted. Also needs `transactions:read`.
         """
         window = self.parse_body(serializers.OccurrenceWindow)
         self.require_permission(Permission.TRANSACTIONS_READ)
@@ -215,10 +215,10 @@ class PlannedTransactionViewSet(PlanningViewSet):
     def proposals(self, request: Request, company_id: str) -> Response:
         """Suggest planned transactions from payments that recur in the history, the next one first.
 
-        Payments of one counterparty, or of one name in `fromTo`, recur if they have the same account and direction,
-        amounts within 10% of the latest one, and a steady interval: weekly, monthly or quarterly at least three times,
-        yearly at least twice. Payments that are planned, transfers, and payments that ended are omitted. The last three
-        years count, at most 20,000 transactions. Without `transactions:read` the list is empty.
+        Recurring payments have one counterparty or name in `fromTo`, one account and direction, and a steady interval.
+        Their amounts are within 10% of the latest one. Weekly, monthly and quarterly payments recur at least three
+        times, yearly ones at least twice. Payments that are planned, transfers, and payments that ended are omitted.
+        The last three years count, at most 20,000 transactions. Without `transactions:read` the list is empty.
         """
         may_read = Permission.TRANSACTIONS_READ in self.access.permissions
         proposals = list_payment_proposals(self.company, today=self.today) if may_read else []
@@ -248,7 +248,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
 
     @extend_schema(request=serializers.UnsettleRequest, responses=serializers.PlannedTransactionSerializer)
     def unsettle(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Take back what was settled of an occurrence, so that it is expected again."""
+        """Undo settlements of an occurrence, so that it is expected again."""
         values = self.parse_body(serializers.UnsettleRequest)
         planned = settlements.unsettle_occurrence(
             company=self.company,
@@ -265,7 +265,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         responses=serializers.PlannedTransactionSerializer,
     )
     def write_off(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Write off what is open, as a fixed amount. Use `unsettle` to take it back."""
+        """Write off what is open, as a fixed amount. Use `unsettle` to undo it."""
         values = self.parse_body(serializers.WriteOffRequest)
         planned = settlements.write_off_occurrence(
             company=self.company, context=self.audit_context, planned_id=planned_transaction_id, **values

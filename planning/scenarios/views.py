@@ -88,7 +88,7 @@ class ScenarioViewSet(PlanningViewSet):
     def undo_adoption(self, request: Request, company_id: str, scenario_id: str) -> Response:
         """Undo an adoption: everything is planned as before.
 
-        It fails if something that the scenario changed was changed again since.
+        It fails if a value that the scenario changed was edited later.
         """
         adoption.undo_adoption(company=self.company, context=self.audit_context, scenario_id=scenario_id)
         return Response(SUCCESS)

@@ -218,9 +218,7 @@ class StatementMatcher:
                             row.is_matched = False
                             yield row
             if self.compared > MAX_COMPARED:
-                raise UnreadableFileError(
-                    "Too many of its statements overlap. Send them in files of their own.", line=0
-                )
+                raise UnreadableFileError("Too many of its statements overlap. Send them as separate files.", line=0)
 
     def list_row_stacks(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
         place = build_match_key(account, unit)

@@ -99,9 +99,7 @@ def find_own_statements(account: Account, statements: Sequence[ParsedStatement])
     if not own_statements and statements:
         detail = _("The file belongs to account {number}. Choose that account or none.")
         if len(labels) > 1:
-            detail = _(
-                "The file has statements of {number}, not of the selected account. Choose another account or none."
-            )
+            detail = _("The file belongs to account {number}, not to the selected one. Choose that account or none.")
         # A user who may only write must not see our account numbers.
         raise AccountDiffers(detail.format(number=", ".join(label or "–" for label in labels[:MAX_NUMBERS_SHOWN])))
     in_its_currency = [statement for statement in own_statements if statement.currency == account.default_currency]
@@ -121,7 +119,7 @@ def check_unnamed_statements(statements: Sequence[ParsedStatement]) -> None:
     for before, after in pairwise(unnamed):
         is_one = before.closing is not None and before.closing == after.opening
         if before.file == after.file and not is_one and not is_statement_copy(before, after):
-            detail = _("The file has several statements that name no account. Save each as a file of its own.")
+            detail = _("The file has several statements that name no account. Save each as a separate file.")
             raise AccountDiffers(detail)
 
 

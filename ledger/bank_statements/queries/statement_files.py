@@ -185,9 +185,7 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
     except qif.AmbiguousDateOrderError:
         raise DateOrderUnknown from None
     except qif.SeveralAccounts as error:
-        why = _(
-            "The entries of another section begin here, and the file does not name the accounts of both (!Account)."
-        )
+        why = _("Another section begins here, but the file does not name both accounts (!Account).")
         raise AccountDiffers(f"{format_line_error(error.line, why)} {_('Save each as a file of its own.')}") from None
     if not entries:  # an account that is named is opened with nothing
         find_currency("")

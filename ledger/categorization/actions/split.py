@@ -313,7 +313,7 @@ def find_counterparty_errors(categorization: CategorizationInput, types: dict[UU
     if categorization.counterparty_id not in types:
         yield build_unknown_id_entry(f"{categorization.pointer}/counterparty/id")
     elif categorization.counterparty_type not in (None, types[categorization.counterparty_id]):
-        detail = _("The type is {type}.").format(type=types[categorization.counterparty_id])
+        detail = _("The type of the counterparty is {type}.").format(type=types[categorization.counterparty_id])
         yield f"{categorization.pointer}/counterparty/type", "wrong_type", detail
 
 

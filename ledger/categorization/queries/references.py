@@ -57,6 +57,12 @@ def resolve_counterparty_id(
         raise build_unknown_id_error(f"{pointer}/id")
     if reference[1] not in (None, counterparty.type):
         raise ValidationFailed(
-            [(f"{pointer}/type", "wrong_type", _("The type is {type}.").format(type=counterparty.type))]
+            [
+                (
+                    f"{pointer}/type",
+                    "wrong_type",
+                    _("The type of the counterparty is {type}.").format(type=counterparty.type),
+                )
+            ]
         )
     return counterparty.id

@@ -105,7 +105,7 @@ def choose_sheet(content: bytes, formats: list[str], most: int) -> Lines:
             other = lines
     if len(tables) > 1:
         names = ", ".join(f"“{name[:40]}”" for name in tables)
-        raise SeveralTables("Several sheets have movements: {names}. Save each as a file of its own.", names=names)
+        raise SeveralTables("Several sheets contain transactions: {names}. Save each as a separate file.", names=names)
     return next(iter(tables.values()), other)
 
 

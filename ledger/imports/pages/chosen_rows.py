@@ -38,6 +38,6 @@ def describe_other_account(account: Account, table: Table, mapping: ColumnMappin
     if other is None:
         return ""
     if other.account is not None:
-        return _("This file is for the account {account}. Choose that account.").format(account=other.account.name)
-    detail = _("This file is for the account {number}, not for {account}. Choose the account with that number.")
+        return _("The file belongs to account {account}. Choose that account.").format(account=other.account.name)
+    detail = _("The file belongs to account {number}, not to {account}. Choose the account with that number.")
     return detail.format(number=other.numbers[0], account=account.name)

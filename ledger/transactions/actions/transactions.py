@@ -38,7 +38,7 @@ class WrongDirection(InvalidInputError):
 
 
 class SettlesTooMuch(ConflictError):
-    """The amount is larger than what is open or than what is left of the transaction."""
+    """The amount exceeds what is open, or what is left of the transaction."""
 
     code = "settles_too_much"
 

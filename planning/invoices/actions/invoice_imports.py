@@ -130,7 +130,7 @@ def read_invoice_table(content: bytes) -> InvoiceTable:
     if missing := table.columns.missing:
         labels = get_invoice_headings()
         names = ", ".join(f"“{labels[name]}”" for name in missing)
-        raise ColumnsUnknown(_("No column found for {names}. Name it so in the first row.").format(names=names))
+        raise ColumnsUnknown(_("No column found for {names}. Add it to the first row.").format(names=names))
     if repeated := table.repeated_headings:
         raise ColumnsUnknown(_("Two columns are named “{name}”. Rename one of them.").format(name=repeated[0][:80]))
     if len(table.rows) > MAX_INVOICES:

@@ -195,7 +195,7 @@ def describe_outcome(outcome: InvoiceImportOutcome) -> list[tuple[Any, int]]:
     facts = [
         (_("New invoices"), outcome.count),
         (_("Already planned, left out"), outcome.duplicates),
-        (_("Nothing open, left out"), outcome.settled),
+        (_("No open amount, left out"), outcome.settled),
         (_("New counterparties"), outcome.counterparties),
     ]
     return [fact for place, fact in enumerate(facts) if fact[1] or place == 0]

@@ -29,7 +29,7 @@ CREATION_FIELDS = {"created_time", "created_user_id"}
 
 
 class NothingToTakeBack(ConflictError):
-    """There is no change of yours to undo."""
+    """You have no change to undo."""
 
     code = "nothing_to_take_back"
 

@@ -224,7 +224,9 @@ def validate_counterparty(checks: BodyChecks, counterparty: dict[str, Any] | Non
         .first()
     )
     if stored_type is not None and counterparty.get("type") not in (None, stored_type):
-        checks.add_error("#/counterparty/type", "wrong_type", _("The type is {type}.").format(type=stored_type))
+        checks.add_error(
+            "#/counterparty/type", "wrong_type", _("The type of the counterparty is {type}.").format(type=stored_type)
+        )
     return counterparty["id"]
 
 
@@ -254,7 +256,7 @@ def build_recurrence_columns(checks: BodyChecks, recurrence: dict[str, Any] | No
             message = _("An end of type {name} needs a {name}.").format(name=name)
             checks.add_error(f"#/recurrence/end/{name}", "required", message)
         if end["type"] != name and end.get(name) is not None:
-            contradiction = _("The end is of type {name}.").format(name=end["type"])
+            contradiction = _("Omit this field: the end is of type {name}.").format(name=end["type"])
             checks.add_error(f"#/recurrence/end/{name}", "contradicts_end_type", contradiction)
     if end.get("date") is not None and end["date"] < start:
         checks.add_error("#/recurrence/end/date", "end_before_start", _("The recurrence ends before it starts."))

@@ -31,7 +31,7 @@ class OccurrenceSkipped(ConflictError):
 
 
 class NothingOpen(ConflictError):
-    """Nothing of it is open. Take back a settlement or write-off first."""
+    """Nothing is open. Undo a settlement or write-off first."""
 
     code = "nothing_open"
 

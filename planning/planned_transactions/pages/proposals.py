@@ -72,7 +72,7 @@ def plan_payment_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     if page.has_permission(Permission.TRANSACTIONS_READ):
         proposal = find_payment_proposal(page.company, transaction_id=transaction_id, today=page.today)
     if proposal is None:
-        return page.redirect_with_message(_("This payment is planned already, or has ended."), "planned-proposals")
+        return page.redirect_with_message(_("This payment is already planned or has ended."), "planned-proposals")
     with page.handle_errors():
         values = validate_request_body(PlannedTransactionSerializer, build_planned_body(proposal))
         planned = create_planned_transaction(

@@ -64,7 +64,7 @@ class ScenarioNotAdopted(ConflictError):
 
 
 class AdoptionChanged(ConflictError):
-    """Something that the scenario changed was changed again since. The adoption cannot be undone."""
+    """A value that the scenario changed was edited later. You can no longer undo the adoption."""
 
     code = "adoption_changed"
 

@@ -124,7 +124,7 @@ def check_change_fields(checks: BodyChecks, values: Mapping[str, Any], pointer: 
     allowed = {*targets[:1], *REQUIRED_OF_KIND[kind], *OPTIONAL_OF_KIND[kind]}
     for name in list_sent_fields(values, tuple(WIRE_NAMES)):
         if name not in allowed:
-            message = _("A change of kind {kind} with this target does not take this field.").format(kind=kind)
+            message = _("A {kind} change of this target has no such field.").format(kind=kind)
             checks.add_error(f"{pointer}/{WIRE_NAMES[name]}", "contradicts_kind", message)
 
 

@@ -170,7 +170,7 @@ def test_reopened_month_shows_the_books_and_what_was_reported(acme, viewer, api,
     categorized("officeAndAdmin", "ga", "-50.00", "2026-03-31")
     categorized("hosting", "cogs", "-7.00", "2026-03-31")
     answer = viewer.get(page(acme))
-    assert "As the books are now. Reported on 10 May 2026, reopened on 10 May 2026." in text(answer)
+    assert "Current figures. Reported on 10 May 2026, reopened on 10 May 2026." in text(answer)
     results = read_table(answer, "results")
     assert results["General and administration"][0] == "450.25 reported 400.25"
     assert results["Cost of revenue"][0] == "7.00 reported 0.00"

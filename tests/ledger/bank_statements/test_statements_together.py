@@ -121,7 +121,7 @@ def test_too_many_overlapping_statements_are_rejected(api, acme, main, monkeypat
     one = build_statement(*(build_entry(f"-{n}.00") for n in range(1, 8)))
     answer = upload_statement(api, build_camt(one, one, one))
     assert get_status_and_code(answer) == (400, "statement_unreadable")
-    assert answer.json()["detail"] == "Too many of its statements overlap. Send them in files of their own."
+    assert answer.json()["detail"] == "Too many of its statements overlap. Send them as separate files."
     assert list_stored_rows(acme) == []
 
 

@@ -119,7 +119,7 @@ def test_a_table_is_imported_without_its_rows_in_closed_months(acme, owner, bank
     table = SimpleUploadedFile("rows.csv", b"Date,Payee,Amount\n2026-03-31,Late,-8.00\n2026-04-13,Shop,-9.50\n")
     check = owner.post(f"/app/companies/{acme.id}/imports/new", {"account": bank, "file": table}).headers["Location"]
     shown = owner.get(check)
-    assert "1 new row lies in a month that is closed" in text(shown)
+    assert "1 new row is in a closed month" in text(shown)
     [form] = [each for each in parse_forms(check, shown.content.decode()) if "leave_closed" in str(each.fields)]
     assert "The period is closed" in text(owner.post(form.action, form.build_body()))
     stored = owner.post(form.action, form.build_body() | {"leave_closed": "on"}, follow=True)

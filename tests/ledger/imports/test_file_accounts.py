@@ -80,7 +80,7 @@ def test_page_names_the_account_that_the_file_is_of(editor, acme, books):
     second = books.account(name="Sparkasse 2")
     text = f"Auftragskonto;Datum;Text;Betrag\n{IBAN};11.03.2025;Rewe;-5,00\n{IBAN};12.03.2025;Rewe;6,00\n"
     _, answer = open_check_page(editor, acme, second, text)
-    assert "This file is for the account Sparkasse Giro. Choose that account." in get_page_text(answer)
+    assert "The file belongs to account Sparkasse Giro. Choose that account." in get_page_text(answer)
     assert b"confirm-row" not in answer.content
 
 

@@ -210,7 +210,7 @@ def test_rule_can_be_created_previewed_applied_and_undone(api, books, bank, host
     assert rule["conditions"]["text"] == {"operator": "contains", "value": "nimbus"}
     assert (rule["action"]["passThroughTaxPercent"], rule["action"]["usingDateRule"]["type"]) == (19, "month")
     listed = get_page_text(site.get("rules"))
-    assert "From / to or text contains “nimbus”, money out" in listed
+    assert "From / to or description contains “nimbus”, money out" in listed
     assert "1 uncategorized transaction matches." in listed
     done = site.post("rules/apply")
     assert books.parts(row)[0]["sourceNote"] == f"rule:{rule['id']}"

@@ -224,9 +224,7 @@ def test_undo_applies_once_and_only_to_own_changes(owner, browser_of, api, acme,
     undo = parse_undo_form(owner, fill_cells(owner, acme, {(office, "ga", 1): "30"}))
     other = browser_of(factories.make_member(acme, "erin@acme.example"), acme).client
     assert 'name="changed"' not in other.get(build_page_path(acme)).content.decode()
-    assert "There is no change of yours to undo." in get_page_text(
-        other.post(build_page_path(acme, "/undo"), undo, follow=True)
-    )
+    assert "You have no change to undo." in get_page_text(other.post(build_page_path(acme, "/undo"), undo, follow=True))
     assert len(list_plan_items(api)) == 1
     owner.post(build_page_path(acme, "/undo"), undo)
     assert list_plan_items(api) == []
@@ -235,4 +233,4 @@ def test_undo_applies_once_and_only_to_own_changes(owner, browser_of, api, acme,
     )
     for changed in ("", "soon", "2026-01-01T00:00:00", "2026-01-01T00:00:00+00:00"):
         said = owner.post(build_page_path(acme, "/undo"), {"changed": changed}, follow=True)
-        assert "There is no change of yours to undo." in get_page_text(said)
+        assert "You have no change to undo." in get_page_text(said)

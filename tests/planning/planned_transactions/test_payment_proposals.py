@@ -175,7 +175,7 @@ def test_page_plans_a_proposal_with_one_button(owner, api, acme, account, book):
     assert planned["source"] == "manual"
     assert "No suggested payments" in get_page_text(owner.get(path))
     again = owner.post(target, follow=True)
-    assert "planned already" in get_page_text(again)
+    assert "already planned" in get_page_text(again)
     assert len(api.get("planned_transactions").json()) == 1
 
 
