@@ -135,6 +135,38 @@ def test_comparison_shows_lowest_cash_and_runway_of_up_to_four(api, account, pag
     assert [row.scenario.name for row in chosen[1:]] == ["Double"]
 
 
+def test_broken_scenario_is_marked_on_every_page_that_uses_it(api, acme, pages, plan_rent, create_scenario):
+    rent = plan_rent()
+    plan_rent(name="Loan")
+    scenario = create_scenario({"kind": "stop", "plannedTransactionId": rent["id"], "from": day_in_month(3)})
+    paths = ("/planned/scenarios", "/planned", "/plan")
+    for path in paths:
+        assert "Refers to something deleted" not in read(pages, path)
+    assert api.delete(f"planned_transactions/{rent['id']}").status_code == 200
+    for path in paths:
+        rows = pages.get(path).context["comparison"].rows
+        assert [row.has_broken_changes for row in rows] == [False, True]
+        assert "Refers to something deleted" in read(pages, path)
+    shown = read(pages, f"/planned/scenarios/{scenario}")
+    assert "Deleted: does not apply" in shown
+    assert "/adopt" not in shown
+    pages.post(f"/planned/scenarios/{scenario}/adopt")
+    assert "Remove the broken changes first" in read(pages, "/planned/scenarios")
+    assert pages.post(f"/planned/scenarios/{scenario}/changes/0/delete").status_code == 303
+    assert "Deleted: does not apply" not in read(pages, f"/planned/scenarios/{scenario}")
+
+
+def test_twenty_first_scenario_is_refused_on_pages(acme, pages, scenario):
+    for _ in range(19):
+        assert pages.post("/planned/scenarios/new", name="One more").status_code == 303
+    refused = pages.post("/planned/scenarios/new", name="Too many")
+    assert refused.status_code == 400
+    assert "already has 20 scenarios" in unescape(refused.content.decode())
+    pages.post(f"/planned/scenarios/{scenario.id}/duplicate")
+    assert "already has 20 scenarios" in read(pages, "/planned/scenarios")
+    assert Scenario.objects.for_company(acme.id).count() == 20
+
+
 def test_comparison_is_the_balance_forecast_of_each(
     api, acme, account, plan_rent, create_scenario, category, make_transaction
 ):
