@@ -92,6 +92,24 @@ def test_mistakes_are_shown_at_their_field(kind, form, field, pages, scenario):
     assert scenario.changes == []
 
 
+def test_forms_offer_counterparties_with_planned_payments(acme, pages, scenario, plan_rent, make_counterparty):
+    planned, other = (make_counterparty(acme, name=name) for name in ("Initech", "Hooli"))
+    plan_rent(counterparty={"id": str(planned.id)})
+    for kind in ("price", "lose", "delay"):
+        shown = read(pages, f"/planned/scenarios/{scenario.id}/changes/new/{kind}")
+        assert f"counterpartyId:{planned.id}" in shown
+        assert f"counterpartyId:{other.id}" not in shown
+    plan_rent(counterparty={"id": str(other.id)})
+    assert f"counterpartyId:{other.id}" in read(pages, f"/planned/scenarios/{scenario.id}/changes/new/lose")
+
+
+def test_scenario_leads_to_its_comparison(pages, scenario, plan_rent):
+    path = f"/planned/scenarios?scenario={scenario.id}"
+    assert path not in read(pages, f"/planned/scenarios/{scenario.id}")
+    add(pages, scenario, "hire", **HIRE)
+    assert path in read(pages, f"/planned/scenarios/{scenario.id}")
+
+
 def test_unknown_form_is_not_found(pages, scenario):
     assert pages.get(f"/planned/scenarios/{scenario.id}/changes/new/fire").status_code == 404
 
