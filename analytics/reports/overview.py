@@ -137,7 +137,7 @@ def render_overview(data: ChartData, page: CompanyPage) -> str:
 def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
     """List what is missing in the figures that the user sees."""
     can_see_rates = page.has_permission(Permission.BALANCES_READ)
-    old_rates = list_old_rates(company=data.company, today=data.today)
+    old_rates = list_old_rates(company=data.company, today=data.today, rates=data.rates)
     overview_notices = notices.build_old_rates_notices(data.company, old_rates, can_open=can_see_rates)
     try:
         if page.has_permission(Permission.BALANCES_READ):

@@ -130,7 +130,7 @@ def store_batch(
         report_rows(rows), batch=batch, context=context, lookup=lookup, categorizations=categorizations
     )
     copy_lines("ledger_transaction", TRANSACTION_COPY_COLUMNS, lines)
-    analyze_after_commit("ledger_transaction", rows=len(rows), company_id=company.id)
+    analyze_after_commit("ledger_transaction", "ledger_daymovement", rows=len(rows), company_id=company.id)
     if categorizations:
         analyze_grown_table("ledger_transaction", rows=len(rows))
         categorize_new_transactions(company=company, rows=categorizations)
