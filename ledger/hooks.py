@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ledger.imports.calc.entry_groups import StoredTransaction
     from ledger.inbox.pages import InboxOffer, UndoForm
     from ledger.models import Account, Category, Counterparty, File, ImportBatch, Transaction
-    from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
+    from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
 
 
 @Hook
@@ -92,7 +92,7 @@ def counterparty_type_changed(*, counterparty: Counterparty, context: AuditConte
 
 
 @Hook
-def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext) -> None:
+def counterparty_merged(*, company: Company, source: Counterparty, target: Counterparty, context: AuditContext) -> None:
     """A counterparty is about to be merged into another one and deleted."""
 
 

@@ -20,7 +20,7 @@ from analytics.queries.customers import (
     ORDER_BY_WITHOUT_NAMES,
     CustomerLine,
     compute_mrr_by_customer,
-    list_customers,
+    list_customer_revenue,
 )
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.sheets import (
@@ -37,7 +37,8 @@ from ledger.money.calc.fx import RateLookupError
 from ledger.money.calc.money import format_amount
 from ledger.money.rates import get_rate_table
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
-from ledger.subscriptions.serializers.subscriptions import EventSerializer, SubscriptionSerializer
+from ledger.subscriptions.serializers.subscription_events import EventSerializer
+from ledger.subscriptions.serializers.subscriptions import SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME
 
 TAB = "recurring-revenue"
@@ -69,7 +70,7 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
     return page.render(
         "analytics/recurring_revenue.html",
         tab=TAB,
-        asked=data.params,
+        params=data.params,
         spans=data.params.spans(page.today),
         measures=MEASURE_LABELS,
         cohorts=COHORT_LABELS,
@@ -82,7 +83,7 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
 
 def render_recurring_revenue(data: RecurringRevenueData, style: SheetStyle) -> str:
     """Render figures, charts and cohorts; nothing depends on the user."""
-    context: dict[str, Any] = {"company": data.company, "asked": data.params, "query": data.params.address()}
+    context: dict[str, Any] = {"company": data.company, "params": data.params, "query": data.params.address()}
     try:
         context |= {
             "figures": recurring_revenue_figures.build_summary_figures(data),
@@ -140,7 +141,7 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
     page_number = parse_page_number(query.get("page", "1"))
     lines, has_more, missing_currency = list[CustomerLine](), False, ""
     try:
-        lines, has_more = list_customers(
+        lines, has_more = list_customer_revenue(
             company=visit.company,
             today=visit.today,
             text=text,
@@ -177,7 +178,7 @@ def download_customers(page: CompanyPage) -> HttpResponse:
     page_number, has_more = 1, True
     try:
         while has_more and page_number <= MAX_PAGE_NUMBER:
-            lines, has_more = list_customers(
+            lines, has_more = list_customer_revenue(
                 company=page.company,
                 today=page.today,
                 text="",
@@ -249,7 +250,7 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         customer=customer,
         called=customer.name if can_read_name else HIDDEN_NAME,
         named=can_read_name,
-        asked=params,
+        params=params,
         spans=params.spans(page.today),
         subscriptions=subscriptions,
         several=len(subscriptions) > 1,

@@ -64,7 +64,7 @@ def count_page_request(request: HttpRequest) -> None:
     """
     credential = SessionCredential(user=get_signed_in_user(request)).key
     budget = throttling.consume_budget(credential, now=timezone.now().timestamp())
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise throttling.RateLimited(wait=budget.resets_in)
     request_slots.get_request_slots(request).hold_credential(credential)
 
@@ -196,7 +196,7 @@ def handle_form_errors(request: HttpRequest, form: ErrorForm | None = None) -> I
 def get_error_message(error: DomainError) -> str:
     """Return the text of a domain error, for a page without a form."""
     return (
-        " ".join(said for _pointer, _code, said in error.errors)
+        " ".join(text for _pointer, _code, text in error.errors)
         if isinstance(error, ValidationFailed)
         else error.detail
     )

@@ -77,8 +77,8 @@ def get_sheet_style(request: HttpRequest) -> SheetStyle:
         key, default, requested = f"sheet_{name}", next(iter(values)), request.GET.get(name)
         if requested in values and request.session.get(key, default) != requested:
             request.session[key] = requested
-        kept = request.session.get(key)
-        chosen[name] = str(kept) if kept in values else default
+        stored_value = request.session.get(key)
+        chosen[name] = str(stored_value) if stored_value in values else default
     return SheetStyle(**chosen)
 
 
@@ -179,12 +179,12 @@ class Sheet:
         writer.writerow([self.first, *names])
         decimals = Decimal(1).scaleb(-get_currency_precision(self.currency))
         for row in self.rows:
-            amounts = (format_plain_amount(cell, decimals) for cell in row.cells)
+            amounts = (format_csv_amount(cell, decimals) for cell in row.cells)
             writer.writerow([escape_formulas(row.name), *amounts])
         return file.getvalue()
 
 
-def format_plain_amount(cell: SheetCell, decimals: Decimal) -> str:
+def format_csv_amount(cell: SheetCell, decimals: Decimal) -> str:
     """Return a cell of a file: a plain decimal, or nothing."""
     if cell.amount is None:
         return ""

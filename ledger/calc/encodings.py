@@ -143,11 +143,11 @@ def _is_common_han(letter: str) -> bool:
             return False
 
 
-def find_unsure_encodings(content: bytes) -> list[str]:
+def find_equally_plausible_encodings(content: bytes) -> list[str]:
     """Names of the encodings under which a text is as plausible, in other letters; none where one alone is.
 
-    >>> find_unsure_encodings("Peña".encode("cp1252")), find_unsure_encodings("Größe".encode("cp1252"))
-    (['windows-1252', 'windows-1250'], [])
+    >>> [find_equally_plausible_encodings(text.encode("cp1252")) for text in ("Peña", "Größe")]
+    [['windows-1252', 'windows-1250'], []]
     """
     sample = content[:SAMPLE_BYTES]
     if sample[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in sample or is_mostly_utf8(sample):
@@ -155,8 +155,8 @@ def find_unsure_encodings(content: bytes) -> list[str]:
     if _decode(sample, "utf-8", is_cut=len(content) > len(sample)) is not None:
         return []
     names = {codec: name for name, codec in CODEC_BY_NAME.items()}
-    found: dict[str, str] = {}
+    names_by_text: dict[str, str] = {}
     for codec in find_encodings(content):
         if codec in names:
-            found.setdefault(sample.decode(codec, errors="replace"), names[codec])
-    return list(found.values()) if len(found) > 1 else []
+            names_by_text.setdefault(sample.decode(codec, errors="replace"), names[codec])
+    return list(names_by_text.values()) if len(names_by_text) > 1 else []

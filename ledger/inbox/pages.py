@@ -41,7 +41,7 @@ from ledger.rules.queries.transfer_proposals import list_transfer_proposals
 from ledger.rules.serializers import Refusal
 from ledger.transactions.actions import transfers
 from ledger.transactions.actions.bulk_undo import record_undo, undo_run
-from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_changes
+from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_concurrent_changes
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 from ledger.transactions.pages.transaction_list import find_undoable_run
@@ -114,8 +114,8 @@ def add_inbox_count(request: HttpRequest) -> dict[str, object]:
             return ""
         with connection.cursor() as cursor:
             cursor.execute(_COUNT_OPEN, {"company": access.company.id, "most": MAX_COUNTED + 1})
-            found = cursor.fetchone()[0]
-        return f"{MAX_COUNTED}+" if found > MAX_COUNTED else str(found or "")
+            result = cursor.fetchone()[0]
+        return f"{MAX_COUNTED}+" if result > MAX_COUNTED else str(result or "")
 
     return {"inbox_count": SimpleLazyObject(count_open)}
 
@@ -136,7 +136,7 @@ def show_inbox_page(page: CompanyPage) -> HttpResponse:
             build_inbox_url(page, page.request.POST.get("next"), categorized_id=result.categorized_id, **undo_params)
         )
     if page.is_outdated:
-        form.errors = {"row": describe_changes(page, get_form_transactions(page))}
+        form.errors = {"row": describe_concurrent_changes(page, get_form_transactions(page))}
     return render_inbox(page, form)
 
 
@@ -380,8 +380,8 @@ def build_pair_line(pair: LegPair, rows: dict[UUID, Transaction], names: LedgerN
 
 def collect_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
     """Yield the suggestions of the apps above."""
-    for found in hooks.list_inbox_offers.run(page):
-        yield from found
+    for result in hooks.list_inbox_offers.run(page):
+        yield from result
 
 
 def collect_inbox_notices(page: CompanyPage) -> Iterable[InboxNotice]:
@@ -392,5 +392,5 @@ def collect_inbox_notices(page: CompanyPage) -> Iterable[InboxNotice]:
             if (account.bank_connection or {}).get("balanceMismatchSince"):
                 address = f"{reverse('account', args=[page.company.id, account.id])}#reconciliation"
                 yield _("{account} is out of balance").format(account=account.name), address
-    for found in hooks.list_inbox_notices.run(page):
-        yield from found
+    for result in hooks.list_inbox_notices.run(page):
+        yield from result

@@ -89,14 +89,14 @@ def find_recurring_payments(payments: Iterable[PastPayment], *, today: dt.date) 
     for payment in payments:
         if payment.amount and payment.date <= today:
             groups[payment.party, payment.account_id, payment.currency, payment.amount > 0].append(payment)
-    found = [
+    results = [
         recurring
         for group in groups.values()
         for similar in group_similar_amounts(sorted(group))
         if (recurring := find_interval(similar, today=today))
         and (len(recurring.payments) > FEWEST_PAYMENTS or len(similar) == len(group))
     ]
-    return sorted(found, key=lambda each: (each.next_date, each.latest.amount, each.latest.id))
+    return sorted(results, key=lambda each: (each.next_date, each.latest.amount, each.latest.id))
 
 
 def group_similar_amounts(payments: Sequence[PastPayment]) -> list[list[PastPayment]]:
@@ -116,7 +116,7 @@ def find_interval(payments: Sequence[PastPayment], *, today: dt.date) -> Recurri
     for interval in INTERVALS:
         gaps = list(pairwise(payments))
         fitting = [interval.fits(earlier.date, later.date) for earlier, later in gaps]
-        run_length = count_trailing(fitting) + 1
+        run_length = count_trailing_flags(fitting) + 1
         if run_length < interval.min_payments or sum(fitting) < STEADY_SHARE * len(gaps):
             continue
         run = tuple(payments[-run_length:])
@@ -130,10 +130,10 @@ def find_interval(payments: Sequence[PastPayment], *, today: dt.date) -> Recurri
     return None
 
 
-def count_trailing(flags: Sequence[bool]) -> int:
+def count_trailing_flags(flags: Sequence[bool]) -> int:
     """Return how many flags at the end are set.
 
-    >>> count_trailing([True, False, True, True])
+    >>> count_trailing_flags([True, False, True, True])
     2
     """
     return next((count for count, flag in enumerate(reversed(flags)) if not flag), len(flags))

@@ -45,7 +45,7 @@ class PartyUnknown(ConflictError):
     code = "party_unknown"
 
 
-class PlannedInvoiceError(ConflictError):
+class InvoicePlanned(ConflictError):
     """The invoice is planned already."""
 
     code = "invoice_planned"
@@ -59,13 +59,13 @@ class PlannedInvoiceError(ConflictError):
         }
 
 
-class AlreadyPlanned(PlannedInvoiceError):
+class AlreadyPlanned(InvoicePlanned):
     """A receivable or payable was already created from this file."""
 
     code = "already_planned"
 
 
-class DuplicateInvoice(PlannedInvoiceError):
+class DuplicateInvoice(InvoicePlanned):
     """An invoice with this number from the same seller is already planned."""
 
     code = "duplicate_invoice"
@@ -182,13 +182,13 @@ def read_file_invoice(file: File) -> FileInvoice:
         due_date=dt.date.fromisoformat(data["dueDate"]) if data.get("dueDate") else None,
         number=(data.get("invoiceNumber") or "").strip(),
         is_credit_note=data.get("type") == CREDIT_NOTE,
-        seller=read_party(data.get("seller")),
-        buyer=read_party(data.get("buyer")),
+        seller=parse_stored_party(data.get("seller")),
+        buyer=parse_stored_party(data.get("buyer")),
         payment_reference=data.get("paymentReference") or "",
     )
 
 
-def read_party(data: dict[str, Any] | None) -> InvoiceParty:
+def parse_stored_party(data: dict[str, Any] | None) -> InvoiceParty:
     data = data or {}
     return InvoiceParty(
         name=" ".join((data.get("name") or "").split()),

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import TimeoutError as NothingCame
 from playwright.sync_api import expect
 
-from ledger.accounts import actions
+from ledger.accounts.actions import accounts
 from ledger.calc.months import add_months, get_first_day_of_month
 from ledger.models import Account, ImportBatch, Transaction
 from planning.models import PlannedOverride
@@ -26,7 +26,7 @@ GOOD = BAD.replace("32.02.", "28.02.")
 def books():
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme = factories.make_company(name="Acme", owner=owner)
-    actions.create_account(
+    accounts.create_account(
         company=acme, context=factories.make_audit_context(), values={"type": "bank", "name": "Main"}
     )
     return acme, owner
@@ -157,8 +157,8 @@ def test_upload_of_too_many_files_is_rejected_before_sending(page, complaints, s
     page.wait_for_load_state()
     files.set_input_files([csv_file(f"{n}.csv", GOOD) for n in range(21)])
     page.get_by_role("button", name="Upload and review").click()
-    said = "Select at most 20 files."
-    assert files.evaluate("each => each.validationMessage") == said
+    text = "Select at most 20 files."
+    assert files.evaluate("each => each.validationMessage") == text
     assert page.url.endswith("/imports/new")
     files.set_input_files([csv_file("one.csv", GOOD)])
     page.get_by_role("button", name="Upload and review").click()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from ledger.accounts import actions as accounts
+from ledger.accounts.actions import accounts as account_actions
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
 from ledger.transactions.actions import transactions
 from tests import factories
@@ -39,7 +39,7 @@ def busy(make_api):
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme = factories.make_company(name="Acme", owner=owner)
     audit_context = factories.make_audit_context()
-    bank = accounts.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Bank"})
+    bank = account_actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Bank"})
     today = datetime.now(tz=UTC).date()
     for back in range(0, 300, 15):
         for amount in ("1500.00", "-900.00"):
@@ -122,9 +122,9 @@ def test_overview_shows_same_numbers_as_api_after_sign_in(page, live_server, bus
         return api.post(f"data/{query}", question).json()
 
     window = {"startDate": str(add_months(get_first_day_of_month(today), -11)), "endDate": str(today)}
-    told = ask("balanceByCashType", **window)
-    days = {each["date"]: [each["value"]] for each in told["cash"]}
-    for each in told["nonCash"]:
+    answer = ask("balanceByCashType", **window)
+    days = {each["date"]: [each["value"]] for each in answer["cash"]}
+    for each in answer["nonCash"]:
         days[each["date"]].append(each["value"])
     read = read_chart_table(page, "Cash balance")
     read = {str(datetime.strptime(day, "%d %b %Y").date()): cells for day, cells in read.items()}
@@ -140,7 +140,7 @@ def test_overview_shows_same_numbers_as_api_after_sign_in(page, live_server, bus
         flows["outflow"][0]["value"],
     ]
     cash = page.locator(".key-figures div").filter(has_text="Cash").first.locator("dd").first.inner_text()
-    assert cash == f"€{round(told['cash'][-1]['value']):,}"
+    assert cash == f"€{round(answer['cash'][-1]['value']):,}"
 
 
 def test_chart_tooltip_works_with_pointer_and_arrow_keys(page, live_server, busy, complaints):

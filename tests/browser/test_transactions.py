@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from companies.models import Company
-from ledger.accounts import actions
+from ledger.accounts.actions import accounts
 from ledger.categorization.actions import categories, split
 from ledger.models import Transaction
 from ledger.transactions.actions import transactions
@@ -22,8 +22,8 @@ def books():
     """Acme with two accounts: bills of Nimbus, a coffee, and hundred euros that went to the savings."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme, audit_context = factories.make_company(name="Acme", owner=owner), factories.make_audit_context()
-    bank = actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Main"})
-    savings = actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Savings"})
+    bank = accounts.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Main"})
+    savings = accounts.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Savings"})
     factories.make_customer(acme, "Nimbus")
     for account, day, amount, who in (
         (bank, 1, "-119.00", "Nimbus Cloud"),
@@ -196,8 +196,8 @@ def test_transaction_pages_are_accessible_and_fit_a_phone(desk, books):
             assert desk.evaluate(BEYOND) == [], (path, width)
         for scheme in ("light", "dark"):
             desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            found = Axe().run(desk).response["violations"]
-            grave = [each for each in found if each["impact"] in ("serious", "critical")]
+            violations = Axe().run(desk).response["violations"]
+            grave = [each for each in violations if each["impact"] in ("serious", "critical")]
             assert [(path, scheme, each["id"], each["nodes"][0]["html"]) for each in grave] == []
 
 

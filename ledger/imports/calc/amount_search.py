@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ledger.imports.calc.amounts import DecimalMark, is_amount_text
 from ledger.imports.calc.balance_proof import BalanceProof, join_debit_and_credit, subtract_fees, to_decimals
-from ledger.imports.calc.balances import AGREED, Amounts
+from ledger.imports.calc.balance_steps import AGREED, Amounts
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS
 from ledger.imports.calc.columns import (
     Column,
@@ -89,11 +89,11 @@ class AmountSearch(PairSearch):
     def choose_unproven_amounts(self) -> None:
         """Choose the amount columns by their headings and cells alone."""
         if pair := self.find_named_pair():
-            self.put_pair(pair)
-        elif open_pair := self.find_open_pair():
+            self.set_amount_pair(pair)
+        elif open_pair := self.find_ambiguous_pair():
             self.choose_pair_sides(open_pair)
         else:
-            self.choose_single()
+            self.choose_single_amount_column()
 
     def set_balance_columns(self, balances: list[Column], balances_before: list[Column]) -> None:
         for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
@@ -110,14 +110,14 @@ class AmountSearch(PairSearch):
     def check_given_amounts(self, balances: list[Column], balances_before: list[Column]) -> None:
         """Check the balance against the amount columns of the settings; the columns stay."""
         self.set_balance_columns(balances, balances_before)
-        steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
+        steps = next(self.list_balance_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
         if steps is None:
             return
-        self.prove_fee(steps)
+        self.choose_fee_by_balance(steps)
         if steps.prove(self.read_sample(self.mapping)):
             self.steps = steps
 
-    def prove_fee(self, steps: BalanceProof) -> None:
+    def choose_fee_by_balance(self, steps: BalanceProof) -> None:
         """Take the fee column with which given amounts agree with the balance where they alone do not."""
         amounts = self.read_sample(self.mapping)
         if "fee" in self.pinned or steps.steps.find_best_share(amounts) == 1:
@@ -131,8 +131,8 @@ class AmountSearch(PairSearch):
     def replace_kept_amounts(self, balances: list[Column], balances_before: list[Column]) -> bool:
         """Whether the balance contradicts the kept amount columns and proves others, which are taken then."""
         names = [name for name in (*AMOUNT_FIELDS, "fee") if name in self.pinned]
-        steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
-        if steps is None or not all(self.is_kept(f"columns.{name}") for name in names):
+        steps = next(self.list_balance_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
+        if steps is None or not all(self.is_setting_kept(f"columns.{name}") for name in names):
             return False
         share = steps.steps.find_best_share(self.read_sample(self.mapping))
         if share == 1:
@@ -150,7 +150,7 @@ class AmountSearch(PairSearch):
         self.result.proven = [name for name in self.result.proven if name not in ("amount", "fee")]
         return False
 
-    def list_steps(
+    def list_balance_steps(
         self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
     ) -> Iterator[BalanceProof]:
         """The balances that amounts are held against: those before and after each row, or one column of them."""
@@ -197,10 +197,14 @@ class AmountSearch(PairSearch):
         if pair and not is_named:
             return False
         proofs = []
-        for steps in self.list_steps(balances if is_named else self.list_unnamed_balances(), balances_before, mark):
-            found = find_best_reading(steps, self.list_readings(steps, pair, is_named=is_named), is_named=is_named)
-            if found:
-                proofs.append((steps, found))
+        for steps in self.list_balance_steps(
+            balances if is_named else self.list_unnamed_balance_columns(), balances_before, mark
+        ):
+            best_reading = find_best_reading(
+                steps, self.list_amount_candidates(steps, pair, is_named=is_named), is_named=is_named
+            )
+            if best_reading:
+                proofs.append((steps, best_reading))
                 if is_named:
                     break
         if not proofs:
@@ -214,22 +218,22 @@ class AmountSearch(PairSearch):
             )
             return True
         steps.prove(amounts)
-        self.accept(steps, columns, is_sure=pair is not None)
+        self.take_proven_amounts(steps, columns, is_sure=pair is not None)
         return True
 
-    def list_readings(self, steps: BalanceProof, pair: Pair | None, *, is_named: bool) -> list[Reading]:
+    def list_amount_candidates(self, steps: BalanceProof, pair: Pair | None, *, is_named: bool) -> list[Reading]:
         """The columns that may have the amounts, the likeliest first, each with what it says; those less fees last.
 
         Beside a balance that no heading names only columns whose headings name amounts are tried, where there are any.
         """
         taken = [steps.balance, steps.before]
-        found: list[Reading] = []
+        readings: list[Reading] = []
         if pair and not any(each in taken for each in pair):
-            found.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
+            readings.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
         named = self.list_named_amounts()
         singles = named if named and not is_named else self.list_single_candidates()
         singles = [each for each in singles if each not in taken][:MAX_TRIED]
-        found += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
+        readings += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
         open_pairs = (
             []
             if pair
@@ -237,42 +241,42 @@ class AmountSearch(PairSearch):
         )
         if named and not is_named:
             open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named)]
-        found += [
+        readings += [
             ({"debit": one, "credit": other}, join_debit_and_credit(one, other, steps.mark))
             for one, other in open_pairs[:MAX_TRIED]
         ]
-        found = [(columns, amounts) for columns, amounts in found if any(amounts)]
+        readings = [(columns, amounts) for columns, amounts in readings if any(amounts)]
         fees = [(each, to_decimals(each, steps.mark)) for each in self.list_role_columns("fee") if each not in taken]
-        return found + [
+        return readings + [
             ({**columns, "fee": fee}, subtract_fees(amounts, charged))
-            for columns, amounts in found
+            for columns, amounts in readings
             for fee, charged in fees
             if fee not in columns.values() and any(charged)
         ]
 
-    def list_unnamed_balances(self) -> list[Column]:
+    def list_unnamed_balance_columns(self) -> list[Column]:
         if "balance" in self.pinned:
             return []
         return [each for each in self.numbers() if not each.fields][:MAX_TRIED]
 
-    def accept(self, steps: BalanceProof, columns: dict[str, Column], *, is_sure: bool) -> None:
+    def take_proven_amounts(self, steps: BalanceProof, columns: dict[str, Column], *, is_sure: bool) -> None:
         """Take what the steps of a balance prove. ``is_sure``: whether headings say which column is money out."""
         self.steps, self.is_proven = steps, True
         if "debit" in columns and not is_sure:
             self.choose_pair_sides((columns["debit"], columns["credit"]), steps)
             columns = {name: column for name, column in columns.items() if name == "fee"}
-        found = {name: column.place for name, column in columns.items()}
+        positions = {name: column.place for name, column in columns.items()}
         if steps.before is not None:
-            found |= {"balanceBefore": steps.before.place, "balance": steps.balance.place}
+            positions |= {"balanceBefore": steps.before.place, "balance": steps.balance.place}
         else:
             is_before = steps.reading is not None and steps.reading.is_before
-            found["balanceBefore" if is_before else "balance"] = steps.balance.place
-        for name, place in found.items():
+            positions["balanceBefore" if is_before else "balance"] = steps.balance.place
+        for name, place in positions.items():
             if name not in self.pinned:
                 self.set_column(name, place)
         self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
 
-    def find_open_pair(self) -> Pair | None:
+    def find_ambiguous_pair(self) -> Pair | None:
         """Return two columns that may be money out and money in, unless another one has the amounts by its heading, or
         alone has decimals."""
         named, numbers = collect_positions(self.list_named_amounts()), self.list_single_candidates()
@@ -302,7 +306,7 @@ class AmountSearch(PairSearch):
             or self.numbers()
         )
 
-    def choose_single(self) -> None:
+    def choose_single_amount_column(self) -> None:
         named_columns = self.list_named_amounts()
         candidates = named_columns or [column for column in self.list_single_candidates() if column.is_number]
         if not named_columns:
@@ -344,14 +348,14 @@ def find_best_reading(steps: BalanceProof, readings: list[Reading], *, is_named:
     A balance that no heading names must step by the amounts of more than half of its rows.
     """
     best: tuple[int, float, int] = (0, 0.0, 0)
-    found: Reading | None = None
+    result: Reading | None = None
     count = sum(1 for text in steps.balance.cells if text)
     for reading in readings:
         matched, share = steps.steps.find_best_match(reading[1])
         rank = matched, share, sum(1 for amount in reading[1] if amount)
         if share >= AGREED and (is_named or 2 * matched > count - 1) and rank > best:
-            best, found = rank, reading
-    return found
+            best, result = rank, reading
+    return result
 
 
 def collect_positions(columns: Iterable[Column | None]) -> set[int]:

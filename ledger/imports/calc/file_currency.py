@@ -12,13 +12,13 @@ from ledger.imports.calc.currencies import (
     choose_currency,
     find_heading_currencies,
     find_named_currencies,
-    join_candidates,
+    intersect_currency_candidates,
 )
 from ledger.imports.calc.detection_result import FileFault
-from ledger.imports.calc.heading_units import Unit, find_noted_unit, find_unit
+from ledger.imports.calc.heading_units import AmountUnit, find_heading_unit, find_noted_unit
 from ledger.imports.calc.headings import find_heading_fields, fold_heading
 from ledger.imports.calc.table import SAMPLE_ROWS, Table
-from ledger.imports.calc.vocabulary import find_line_kind
+from ledger.imports.calc.vocabulary import find_balance_phrase_kind
 from ledger.money.calc.money import CURRENCIES
 
 LOOKED_AT = 40  # lines above the headings
@@ -33,14 +33,14 @@ _AT_ENDS = re.compile(r"(?<![^\W_])[A-Z]{3}$|^[A-Z]{3}(?= ?-?[0-9])|[^\W\d_]{0,3
 def find_amount_currencies(table: Table, mapping: ColumnMapping) -> tuple[str, ...]:
     """The currencies that the headings of the amounts may name; none where they name none."""
     headings = (find_heading_currencies(table.names[place]) for place in _amount_places(mapping))
-    return join_candidates(each for each in headings if each)
+    return intersect_currency_candidates(each for each in headings if each)
 
 
 def _amount_places(mapping: ColumnMapping) -> list[int]:
     return [mapping.columns[name] for name in AMOUNT_FIELDS if name in mapping.columns]
 
 
-def check_headings(table: Table, mapping: ColumnMapping) -> FileFault | None:
+def find_heading_currency_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
     """Why debits and credits cannot be read: their headings name different currencies."""
     named = [find_heading_currencies(table.names[place]) for place in _amount_places(mapping)]
     known = [each for each in named if each]
@@ -56,12 +56,12 @@ def check_headings(table: Table, mapping: ColumnMapping) -> FileFault | None:
 def find_account_currencies(table: Table, mapping: ColumnMapping, own: str) -> tuple[str, ...]:
     """The currencies that the heading of the balance, or lines above the table, may name for the whole account."""
     place = mapping.columns.get("balance", mapping.columns.get("balanceBefore"))
-    if place is not None and (found := find_heading_currencies(table.names[place])):
-        return found
+    if place is not None and (heading_currencies := find_heading_currencies(table.names[place])):
+        return heading_currencies
     noted = list(_iterate_labelled_currencies(table.above[-LOOKED_AT:]))
     if any(own in each for each in noted):
         return (own,)
-    return join_candidates(noted)
+    return intersect_currency_candidates(noted)
 
 
 def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:
@@ -75,7 +75,7 @@ def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, .
             beside = [inside.strip(), *row[place + 1 : place + 3], *below[place : place + 1]]
             if "currency" in fields:
                 yield from filter(None, (find_named_currencies(text) for text in beside if text))
-            elif ACCOUNT_LABELS & fields or fold_heading(label) in ACCOUNT_NUMBERS or find_line_kind(label):
+            elif ACCOUNT_LABELS & fields or fold_heading(label) in ACCOUNT_NUMBERS or find_balance_phrase_kind(label):
                 yield from filter(None, map(_currencies_at_end, [label, *beside]))
             elif match := _TITLE.search(cell[:LONGEST_NOTE]):
                 yield find_named_currencies(match[1]) if match[1] in CURRENCIES else ()
@@ -83,33 +83,33 @@ def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, .
 
 def _currencies_at_end(text: str) -> tuple[str, ...]:
     """What the code or the sign at an end of an account's number or of a balance may mean."""
-    found = [match[0] for match in _AT_ENDS.finditer(text[:LONGEST_NOTE].strip("() "))]
-    return next((find_named_currencies(each) for each in found if each not in WORDS_LIKE_CODES), ())
+    codes = [match[0] for match in _AT_ENDS.finditer(text[:LONGEST_NOTE].strip("() "))]
+    return next((find_named_currencies(each) for each in codes if each not in WORDS_LIKE_CODES), ())
 
 
-def find_unit_of_amounts(table: Table, mapping: ColumnMapping) -> tuple[Unit, str]:
+def find_unit_of_amounts(table: Table, mapping: ColumnMapping) -> tuple[AmountUnit, str]:
     """(the unit in which amounts are counted, the heading or line that tells it)."""
     places = _amount_places(mapping)
     for place in places:
-        if (unit := find_unit(table.names[place])) is not Unit.WHOLE:
+        if (unit := find_heading_unit(table.names[place])) is not AmountUnit.WHOLE:
             return unit, table.names[place]
     for line in table.above[-LOOKED_AT:]:
         for cell in line.cells:
-            if (unit := find_noted_unit(cell)) is not Unit.WHOLE:
+            if (unit := find_noted_unit(cell)) is not AmountUnit.WHOLE:
                 return unit, cell
-    return Unit.WHOLE, ""
+    return AmountUnit.WHOLE, ""
 
 
-def check_unit(table: Table, mapping: ColumnMapping) -> FileFault | None:
+def find_unit_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
     """Why amounts cannot be taken in the unit that a heading tells: thousands, or cents with decimals."""
     unit, heading = find_unit_of_amounts(table, mapping)
-    if unit is Unit.THOUSANDS:
+    if unit is AmountUnit.THOUSANDS:
         return FileFault(
             "amount_unit_unsupported",
             "“{heading}” means thousands. Export the file with full amounts.",
             {"heading": heading[:60]},
         )
-    if unit is Unit.MINOR and (text := _find_with_decimals(table, mapping)):
+    if unit is AmountUnit.MINOR and (text := _find_with_decimals(table, mapping)):
         return FileFault(
             "amount_unit_unsupported",
             "“{heading}” means cents, but “{text}” has decimals. Correct one of them.",
@@ -130,22 +130,22 @@ def _find_with_decimals(table: Table, mapping: ColumnMapping) -> str:
 
 
 def complete_mapping(
-    table: Table, mapping: ColumnMapping, *, own: str, told: str = ""
+    table: Table, mapping: ColumnMapping, *, own: str, stated: str = ""
 ) -> tuple[ColumnMapping, FileFault | None]:
     """(the mapping with the currency and the unit that the file tells, why it cannot be read so).
 
-    ``own`` is the account's currency, ``told`` what somebody chose.
+    ``own`` is the account's currency, ``stated`` what somebody chose.
     """
-    is_minor = find_unit_of_amounts(table, mapping)[0] is Unit.MINOR
-    mapping = replace(mapping, is_minor=is_minor, currency=told)
-    if refused := check_unit(table, mapping):
+    is_minor = find_unit_of_amounts(table, mapping)[0] is AmountUnit.MINOR
+    mapping = replace(mapping, is_minor=is_minor, currency=stated)
+    if refused := find_unit_fault(table, mapping):
         return mapping, refused
-    if refused := check_headings(table, mapping):
+    if refused := find_heading_currency_fault(table, mapping):
         return mapping, refused
     candidates = find_amount_currencies(table, mapping)
     if candidates:
-        return replace(mapping, currency=choose_currency(candidates, own=own, told=told) or told), None
-    if told or "currency" in mapping.columns or list_cell_currencies(table, mapping):
+        return replace(mapping, currency=choose_currency(candidates, own=own, stated=stated) or stated), None
+    if stated or "currency" in mapping.columns or list_cell_currencies(table, mapping):
         return mapping, None
     candidates = find_account_currencies(table, mapping, own)
     if candidates and own and own not in candidates:
@@ -159,20 +159,20 @@ def complete_mapping(
 
 def list_cell_currencies(table: Table, mapping: ColumnMapping) -> list[tuple[str, ...]]:
     """What the signs beside the first amounts, or in the column of currencies, may mean, each once."""
-    found: dict[tuple[str, ...], None] = {}
+    currencies_of_cells: dict[tuple[str, ...], None] = {}
     place, places = mapping.columns.get("currency"), _amount_places(mapping)
     for line in table.rows[:SAMPLE_ROWS]:
         cells = line.cells
         if place is not None and place < len(cells):
-            found[find_named_currencies(cells[place])] = None
+            currencies_of_cells[find_named_currencies(cells[place])] = None
         for text in {cells[each] for each in places if each < len(cells)}:
             with suppress(UnreadableValueError):
-                found[parse_bank_money(text, mapping.decimal_mark).currencies] = None
-    return [currencies for currencies in found if currencies]
+                currencies_of_cells[parse_bank_money(text, mapping.decimal_mark).currencies] = None
+    return [currencies for currencies in currencies_of_cells if currencies]
 
 
 def find_unclear_currencies(table: Table, mapping: ColumnMapping, own: str) -> tuple[str, ...]:
-    """The currencies that a sign of the file may mean, where the account's, and what was told, is none of them."""
+    """The currencies that a sign of the file may mean, where the account's, and what was stated, is none of them."""
     signs = [find_amount_currencies(table, mapping), *list_cell_currencies(table, mapping)]
-    unclear = [each for each in signs if each and choose_currency(each, own=own, told=mapping.currency) is None]
-    return join_candidates(unclear)
+    unclear = [each for each in signs if each and choose_currency(each, own=own, stated=mapping.currency) is None]
+    return intersect_currency_candidates(unclear)

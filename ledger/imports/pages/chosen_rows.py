@@ -12,14 +12,14 @@ from ledger.imports.table_items import TableItems, describe_reader_error
 from ledger.models import Account
 
 
-def build_rows(form: ColumnsForm) -> TableItems | str:
+def build_import_rows(form: ColumnsForm) -> TableItems | str:
     """Return the rows for a valid form, or why they cannot be read; the error stands beside its field where it has one.
 
     Currencies and units that headings tell win over what was chosen.
     """
     account, data = form.get_chosen_account(), form.cleaned_data
     own = account.default_currency
-    mapping, refused = complete_mapping(form.table, form.build_mapping(), own=own, told=data["amount_currency"])
+    mapping, refused = complete_mapping(form.table, form.build_mapping(), own=own, stated=data["amount_currency"])
     if refused:
         return describe_reader_error(refused)
     if unclear := find_unclear_currencies(form.table, mapping, own):

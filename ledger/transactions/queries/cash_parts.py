@@ -82,7 +82,8 @@ def list_financing_shares(*, company_id: UUID, start: date, end: date) -> Any:
     by_category = categorizations.filter(IdIn("category_id", categories.values("id"))).values("id")
     loan_legs = categorizations.filter(IdIn("transaction_id", on_loans.values("id"))).linked()
     ids = by_category.union(loan_legs.values("counter_id"), all=True)
-    return filter_cash_categorizations(company_id=company_id, start=start, end=end).filter(IS_FINANCING, IdIn("id", ids))
+    rows = filter_cash_categorizations(company_id=company_id, start=start, end=end)
+    return rows.filter(IS_FINANCING, IdIn("id", ids))
 
 
 def filter_by_cash_part(rows: Any, part: str, *, company_id: UUID, start: date | None, end: date | None) -> Any:

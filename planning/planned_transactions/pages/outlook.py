@@ -156,9 +156,9 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
     shown_late, shown_ahead = (
         [
             to_upcoming_occurrence(due, accounts, matching_transactions)
-            for due in islice(merge(*found, key=OCCURRENCE_ORDER), MAX_OCCURRENCES_SHOWN)
+            for due in islice(merge(*result, key=OCCURRENCE_ORDER), MAX_OCCURRENCES_SHOWN)
         ]
-        for found in (late, ahead)
+        for result in (late, ahead)
     )
     shown_done = [to_upcoming_occurrence(due, accounts, matching_transactions) for due in done[-MAX_OCCURRENCES_SHOWN:]]
     return Outlook(shown_late, late_count - len(shown_late), shown_ahead, ahead_count - len(shown_ahead), shown_done)
@@ -265,7 +265,7 @@ def iter_open_occurrences(
     others = [planned for planned in changed_rows if not planned.is_invoice]
     for some, first, last in ((others, start, end), (invoices, dt.date.min, dt.date.max)):
         dues = iter_due_occurrences(some, start=first, end=last, today=today, settled_amounts=settled)
-        yield from (to_open_occurrence(due) for due in dues if due.is_matchable)
+        yield from (to_matchable_occurrence(due) for due in dues if due.is_matchable)
     for planned in rows:
         if not is_unchanged_rule(planned, settled_ids):
             continue
@@ -274,7 +274,7 @@ def iter_open_occurrences(
             yield OpenOccurrence(planned.id, original_date, day, amount, currency, account_id)
 
 
-def to_open_occurrence(due: DueOccurrence) -> OpenOccurrence:
+def to_matchable_occurrence(due: DueOccurrence) -> OpenOccurrence:
     expected = due.expected
     amount = Decimal(expected.open_amount_value)
     return OpenOccurrence(

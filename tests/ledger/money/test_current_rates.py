@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from ledger.money.current_rates import list_current_rates
-from ledger.money.rates import get_rate_table
-from ledger.money.rates import load_rates
+from ledger.money.rates import get_rate_table, load_rates
 from tests.ledger.conftest import get_page_text
 
 pytestmark = pytest.mark.django_db
