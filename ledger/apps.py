@@ -38,7 +38,6 @@ def register_company_hooks() -> None:
         "access": (models.ReportLink,),
         "audit log": (models.TransactionTouched, models.ChangeEntry, models.FigureChange),
         "copied by ledger.closings, with other digests": (models.Closing, models.Reopening),
-        "derived by triggers": (models.DayMovement, models.MonthMovement, models.MonthResult, models.Habit),
     }
     for reason, names in uncopied_models.items():
         hooks.UNCOPIED_MODELS.update(dict.fromkeys(names, reason))
