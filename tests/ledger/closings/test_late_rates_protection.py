@@ -30,7 +30,7 @@ RESULTS = {
     "a base amount that no rate gives": "UPDATE ledger_posting SET base_amount = base_amount - 1",
     "a base amount of the base currency": "UPDATE ledger_posting SET base_amount = -99 WHERE base_amount = -100",
     "an amount": "UPDATE ledger_posting SET amount = amount - 1",
-    "an amount with what its rate gives": "UPDATE ledger_posting SET amount = 2 * amount, base_amount = 2 * base_amount",
+    "an amount and what it gives": "UPDATE ledger_posting SET amount = 2 * amount, base_amount = 2 * base_amount",
     "the line": "UPDATE ledger_posting SET pl_type = 'pd'",
     "the month": "UPDATE ledger_posting SET month = '2026-04-01'",
     "a posting that goes": "DELETE FROM ledger_posting",
@@ -163,7 +163,7 @@ def test_notes_of_changed_figures_are_written_by_triggers_only(closed, reopen, b
         """INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
            SELECT id, gen_random_uuid(), 'x', 'result', id, 'ga', '2026-03-01', true FROM companies_company""",
     ):
-        with pytest.raises(IntegrityError, match="notes of changed figures|append-only"), transaction.atomic():
+        with pytest.raises(IntegrityError, match=r"notes of changed figures|append-only"), transaction.atomic():
             run_statement(statement)
 
 
