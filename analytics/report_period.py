@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics.calc.calendar_periods import PERIOD_MONTHS, shift_end_day
+from analytics.calc.calendar_periods import PERIOD_MONTHS, shift_end_day_by_months
 from analytics.calc.time_series import Interval
 from analytics.queries.profit_and_loss import Comparison
 from analytics.query_window import MAX_WINDOW_YEARS, get_default_start
@@ -74,7 +74,7 @@ class ReportPeriod:
         if self.comparison is None:
             return None
         if self.comparison == "previousYear" or self.is_whole_months:
-            return add_months(self.first, -self.months_back), shift_end_day(self.until, -self.months_back)
+            return add_months(self.first, -self.months_back), shift_end_day_by_months(self.until, -self.months_back)
         return self.first - (self.until - self.first) - ONE_DAY, self.first - ONE_DAY
 
     @property
@@ -154,8 +154,8 @@ def parse_days(query: Mapping[str, str], *, today: date) -> tuple[date, date]:
     Raises:
         ValueError: with a message for the user.
     """
-    end = parse_day(query.get("endDate", ""), default=today)
-    start = parse_day(query.get("startDate", ""), default=get_default_start(min(end, today)))
+    end = parse_period_day(query.get("endDate", ""), default=today)
+    start = parse_period_day(query.get("startDate", ""), default=get_default_start(min(end, today)))
     if end < start:
         raise ValueError(_("The end date must be after the start date."))
     if not EARLIEST_DAY <= start <= today:
@@ -165,7 +165,7 @@ def parse_days(query: Mapping[str, str], *, today: date) -> tuple[date, date]:
     return start, end
 
 
-def parse_day(text: str, *, default: date) -> date:
+def parse_period_day(text: str, *, default: date) -> date:
     if not text:
         return default
     try:

@@ -85,8 +85,8 @@ def pivot_profit_and_loss(rows: list[dict[str, Any]], arguments: Arguments) -> d
                 "categoryId": category_id,
                 "categoryName": name,
                 "actual": [cell.get("actual", 0) for cell in row_cells],
-                "planned": list_unless_empty(cell.get("planned", 0) for cell in row_cells),
-                "comparisonActual": list_unless_empty(cell.get("comparisonActual") or 0 for cell in row_cells),
+                "planned": list_amounts_unless_zero(cell.get("planned", 0) for cell in row_cells),
+                "comparisonActual": list_amounts_unless_zero(cell.get("comparisonActual") or 0 for cell in row_cells),
                 "transactionsUrls": [cell.get("transactionsUrl", "") for cell in row_cells]
                 if has_urls_requested(arguments)
                 else None,
@@ -111,7 +111,7 @@ def list_balances(rows: list[dict[str, Any]], arguments: Arguments) -> dict[str,
     return {"items": rows[: get_row_limit(arguments)], "totalCount": len(rows), "totals": totals}
 
 
-def list_unless_empty(amounts: Iterable[Any]) -> list[Any] | None:
+def list_amounts_unless_zero(amounts: Iterable[Any]) -> list[Any] | None:
     """Return the amounts; None if all are 0."""
     amounts_listed = list(amounts)
     return amounts_listed if any(amounts_listed) else None

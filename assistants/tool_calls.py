@@ -139,11 +139,11 @@ def call_tool(
         response.status_code,
         response.content,
         parse_next_cursor(response.headers.get("Link", "")),
-        read_totals(response.headers),
+        read_total_headers(response.headers),
     )
 
 
-def read_totals(headers: Mapping[str, str]) -> dict[str, Any]:
+def read_total_headers(headers: Mapping[str, str]) -> dict[str, Any]:
     """Return the number of rows on all pages, and their sum in the base currency."""
     totals: dict[str, Any] = {}
     if "X-Total-Count" in headers:

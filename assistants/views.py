@@ -128,7 +128,7 @@ def authenticate_caller(request: HttpRequest) -> Credential:
 
 def consume_request_budget(name: str) -> None:
     budget = throttling.consume_budget(name, now=timezone.now().timestamp())
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise Throttled(wait=budget.resets_in)
 
 
@@ -142,7 +142,7 @@ def reply_to_message(request: HttpRequest, caller: Credential) -> HttpResponse:
             consume_request_budget(caller.key)  # a tool call is counted at its endpoint
         if message.is_notification:
             return HttpResponse(status=202)
-        result = build_result(message, revision, caller=caller, request=request)
+        result = build_method_result(message, revision, caller=caller, request=request)
     except JsonRpcError as error:
         status = HTTP_STATUS_BY_CODE.get(error.code, 400) if revision == CURRENT_REVISION else 200
         return HttpResponse(orjson.dumps(error.to_dict()), status=status, content_type=JSON_CONTENT_TYPE)
@@ -153,7 +153,9 @@ def reply_to_message(request: HttpRequest, caller: Credential) -> HttpResponse:
     )
 
 
-def build_result(message: JsonRpcMessage, revision: str, *, caller: Credential, request: HttpRequest) -> dict[str, Any]:
+def build_method_result(
+    message: JsonRpcMessage, revision: str, *, caller: Credential, request: HttpRequest
+) -> dict[str, Any]:
     """Return the result of the method.
 
     Raises:

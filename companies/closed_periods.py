@@ -53,15 +53,15 @@ class PeriodClosed(ConflictError):
         )
 
 
-def is_closed(company: Company, day: date | None) -> bool:
+def is_day_closed(company: Company, day: date | None) -> bool:
     """Whether the day lies in a closed month of the company."""
     return day is not None and company.closed_through is not None and day <= company.closed_through
 
 
-def check_open(company: Company, days: Iterable[tuple[str, date | None]]) -> None:
+def check_days_are_open(company: Company, days: Iterable[tuple[str, date | None]]) -> None:
     """Raise PeriodClosed for the days, each with its pointer, that lie in closed months."""
     if company.closed_through is None:
         return
-    pointers = [pointer for pointer, day in days if is_closed(company, day)]
+    pointers = [pointer for pointer, day in days if is_day_closed(company, day)]
     if pointers:
         raise PeriodClosed.for_company(company, *pointers)

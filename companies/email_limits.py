@@ -18,4 +18,4 @@ def consume_email_limit(address: str, *, now: datetime) -> bool:
     budget = throttling.consume_budget(
         name, now=now.timestamp(), limit=MAX_EMAILS_PER_HOUR, seconds=HOUR_SECONDS, exact=True
     )
-    return not budget.exceeded
+    return not budget.is_exceeded

@@ -120,7 +120,7 @@ def parse_outbound_url(url: str) -> SplitResult:
     return parts
 
 
-def find_url_objection(url: str) -> str | None:
+def find_url_error_code(url: str) -> str | None:
     """Return the error code for a URL that will never be called; None if only DNS can tell."""
     try:
         parts = urlsplit(url)

@@ -168,7 +168,7 @@ def check_session(get_response: GetResponse) -> GetResponse:
 
     def middleware(request: Any) -> Any:
         if settings.SESSION_COOKIE_NAME in request.COOKIES and not request.path.startswith(SHARED_PATH):
-            sessions.check_current_session(request)
+            sessions.end_request_session_if_over(request)
         response = get_response(request)
         if hasattr(request, "device_cookie"):
             sign_in.set_device_cookie(request, response)

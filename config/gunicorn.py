@@ -104,7 +104,7 @@ DRAIN_CHUNK_BYTES = 64 * 1024
 
 def post_worker_init(worker: Any) -> None:
     """Set thread switching, memory use and signals of a worker."""
-    worker.handle_error = partial(answer_error, worker.handle_error)
+    worker.handle_error = partial(respond_to_invalid_request, worker.handle_error)
     # Ctrl-C reaches every process of a terminal, and gunicorn's master also signals its workers. Their SIGQUIT
     # handler takes the thread pool's lock, which the interrupted code may hold, so it is replaced by that of SIGTERM,
     # which only sets a flag.
@@ -124,7 +124,7 @@ SIZE_ERRORS = {  # rejected by gunicorn before the application sees it
 }
 
 
-def answer_error(default_handler: Any, req: Any, client: Any, addr: Any, error: Exception) -> None:
+def respond_to_invalid_request(default_handler: Any, req: Any, client: Any, addr: Any, error: Exception) -> None:
     """Respond to an oversized request line or header with a problem body; gunicorn's own response is HTML."""
     if type(error) not in SIZE_ERRORS:
         default_handler(req, client, addr, error)

@@ -43,7 +43,7 @@ SERVER_METADATA = {
 ENUM_PATHS = {
     "AccountType": "ledger.models.AccountType",
     "BasisKind": "ledger.rules.calc.category_proposals.BASIS_KINDS",
-    "BankConnectionStatus": "ledger.accounts.serializers.CONNECTION_STATUSES",
+    "BankConnectionStatus": "ledger.accounts.serializers.accounts.CONNECTION_STATUSES",
     "BucketInterval": "analytics.serializers.INTERVALS",
     "CalendarUnit": "ledger.models.BillingPeriod",
     "ChangeKind": "planning.calc.scenario_changes.CHANGE_KINDS",

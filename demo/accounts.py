@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from companies.models import AuditContext, Company
 from demo.scenario.scenario import ACCOUNT_CURRENCIES
-from ledger.accounts import actions as accounts
+from ledger.accounts.actions import account_groups, accounts, initial_balances
 from ledger.models import Account
 
 ACCOUNT_GROUPS = ("Operating", "Reserves", "Liabilities", "In transit")
@@ -28,7 +28,9 @@ def create_demo_accounts(
 ) -> dict[str, Account]:
     """Create the accounts and return them by key; initial balances are on the day before `first`."""
     groups = {
-        name: accounts.create_account_group(company=company, context=context, values={"name": name, "order": order})
+        name: account_groups.create_account_group(
+            company=company, context=context, values={"name": name, "order": order}
+        )
         for order, name in enumerate(ACCOUNT_GROUPS)
     }
     accounts_by_key = {}
@@ -44,7 +46,7 @@ def create_demo_accounts(
         }
         accounts_by_key[key] = accounts.create_account(company=company, context=context, values=values)
         if key in opening:
-            accounts.set_initial_balance(
+            initial_balances.set_initial_balance(
                 company=company,
                 context=context,
                 account_id=accounts_by_key[key].id,

@@ -6,8 +6,12 @@ from datetime import date
 from companies.models import AuditContext, Company
 from demo.scenario.customers import PLANS, SimulatedCustomer, iter_scenario_events
 from ledger.bulk.request_bodies import BulkRequest
-from ledger.subscriptions.actions import products
-from ledger.subscriptions.actions.event_import import MAX_EVENTS, EventImportItem, import_subscription_events
+from ledger.subscriptions.actions import product_groups, products
+from ledger.subscriptions.actions.subscription_event_import import (
+    MAX_EVENTS,
+    EventImportItem,
+    import_subscription_events,
+)
 
 PRODUCT_GROUPS = {"Self-service": ("starter", "team"), "Sales-led": ("business", "scale", "enterprise")}
 
@@ -19,7 +23,9 @@ def create_demo_subscriptions(
     plans = {plan.key: plan for plan in PLANS}
     order = 0
     for name, keys in PRODUCT_GROUPS.items():
-        group = products.create_product_group(company=company, context=context, values={"name": name, "order": order})
+        group = product_groups.create_product_group(
+            company=company, context=context, values={"name": name, "order": order}
+        )
         for key in keys:
             values = {"name": plans[key].name, "product_group_id": group.id, "order": order, "external_ids": [key]}
             products.create_product(company=company, context=context, values=values)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ledger.imports.calc.entry_groups import StoredTransaction
     from ledger.inbox.pages import InboxOffer, UndoForm
     from ledger.models import Account, Category, Counterparty, File, ImportBatch, Transaction
-    from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
+    from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
 
 
 @Hook

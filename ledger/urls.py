@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from ledger.accounts import views as accounts
 from ledger.accounts.pages import account_groups as group_pages
 from ledger.accounts.pages import accounts as account_pages
+from ledger.accounts.views import account_groups, accounts
 from ledger.bank_statements import views as statements
 from ledger.bank_statements.pages import statement_check, statement_uploads
 from ledger.categorization.pages import bulk_actions, split
@@ -28,9 +28,11 @@ from ledger.reports import views as reports
 from ledger.rules import views as rules
 from ledger.rules.pages import rules as rule_pages
 from ledger.subscriptions.pages import customers as customer_pages
+from ledger.subscriptions.pages import product_groups as product_group_pages
 from ledger.subscriptions.pages import products as product_pages
+from ledger.subscriptions.pages import subscription_events as event_pages
 from ledger.subscriptions.pages import subscriptions as subscription_pages
-from ledger.subscriptions.views import products, subscriptions
+from ledger.subscriptions.views import product_groups, products, subscription_events, subscriptions
 from ledger.transactions import views as transactions
 from ledger.transactions.pages import create as transaction_pages
 from ledger.transactions.pages import detail as one_transaction
@@ -50,10 +52,10 @@ urlpatterns = [
         accounts.AccountViewSet.as_view({"get": "initial_balance", "put": "set_initial_balance"}),
     ),
     path("companies/<str:company_id>/accounts/<str:account_id>/reconciliation", statements.ReconciliationViewSet.as_view({"get": "list"})),
-    path("companies/<str:company_id>/account_groups", accounts.AccountGroupViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/account_groups", account_groups.AccountGroupViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "companies/<str:company_id>/account_groups/<str:account_group_id>",
-        accounts.AccountGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+        account_groups.AccountGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("companies/<str:company_id>/closings", closings.ClosingViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/closings/<str:month>", closings.ClosingViewSet.as_view({"get": "retrieve"})),
@@ -145,13 +147,13 @@ urlpatterns = [
     path("companies/<str:company_id>/exports/journal.hledger", exports.ExportViewSet.as_view({"get": "hledger"})),
     path("companies/<str:company_id>/products", products.ProductViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/products/<str:product_id>", products.ProductViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
-    path("companies/<str:company_id>/product_groups", products.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/product_groups/<str:product_group_id>", products.ProductGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/product_groups", product_groups.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/product_groups/<str:product_group_id>", product_groups.ProductGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path("companies/<str:company_id>/subscriptions", subscriptions.SubscriptionViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/subscriptions/<str:subscription_id>", subscriptions.SubscriptionViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
-    path("companies/<str:company_id>/subscription_events", subscriptions.SubscriptionEventViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/subscription_events/import", subscriptions.SubscriptionEventViewSet.as_view({"post": "import_events"})),
-    path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscriptions.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("companies/<str:company_id>/subscription_events", subscription_events.SubscriptionEventViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/subscription_events/import", subscription_events.SubscriptionEventViewSet.as_view({"post": "import_events"})),
+    path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscription_events.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("app/companies/<str:company_id>/inbox", pages.show_inbox_page, name="inbox"),
     path("app/companies/<str:company_id>/rules", rule_pages.show_rules, name="rules"),
     path("app/companies/<str:company_id>/rules/new", rule_pages.create_rule_page, name="rule-new"),
@@ -214,16 +216,16 @@ urlpatterns = [
     path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/subscriptions/new", subscription_pages.create_subscription_page, name="subscription-new"),
     path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/edit", subscription_pages.edit_subscription_page, name="subscription-edit"),
     path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/delete", subscription_pages.delete_subscription_page, name="subscription-delete"),
-    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/events/new", subscription_pages.add_subscription_event_page, name="subscription-event-new"),
-    path("app/companies/<str:company_id>/recurring-revenue/events", subscription_pages.show_subscription_events, name="subscription-events"),
-    path("app/companies/<str:company_id>/recurring-revenue/events/<uuid:event_id>/retract", subscription_pages.retract_subscription_event_page, name="subscription-event-retract"),
+    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/events/new", event_pages.add_subscription_event_page, name="subscription-event-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/events", event_pages.show_subscription_events, name="subscription-events"),
+    path("app/companies/<str:company_id>/recurring-revenue/events/<uuid:event_id>/retract", event_pages.retract_subscription_event_page, name="subscription-event-retract"),
     path("app/companies/<str:company_id>/recurring-revenue/products", product_pages.show_products, name="products"),
     path("app/companies/<str:company_id>/recurring-revenue/products/new", product_pages.create_product_page, name="product-new"),
     path("app/companies/<str:company_id>/recurring-revenue/products/<uuid:product_id>/edit", product_pages.edit_product_page, name="product-edit"),
     path("app/companies/<str:company_id>/recurring-revenue/products/<uuid:product_id>/delete", product_pages.delete_product_page, name="product-delete"),
-    path("app/companies/<str:company_id>/recurring-revenue/product-groups/new", product_pages.create_product_group_page, name="product-group-new"),
-    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/edit", product_pages.edit_product_group_page, name="product-group-edit"),
-    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/delete", product_pages.delete_product_group_page, name="product-group-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/new", product_group_pages.create_product_group_page, name="product-group-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/edit", product_group_pages.edit_product_group_page, name="product-group-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/delete", product_group_pages.delete_product_group_page, name="product-group-delete"),
     path("app/companies/<str:company_id>/imports", import_pages.show_imports, name="imports"),
     path("app/companies/<str:company_id>/imports/new", statement_uploads.upload_statements_page, name="import-new"),
     path("app/companies/<str:company_id>/imports/statements", statement_check.check_statements_page, name="statement-check"),

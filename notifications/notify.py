@@ -124,7 +124,7 @@ def notify_member_joined(*, membership: Membership, context: AuditContext) -> No
         entity_type="member",
         entity_id=membership.id,
         recipients=set(list_manager_ids(membership.company_id, Permission.MEMBERS_MANAGE)) - {membership.user_id},
-        name=membership.called,
+        name=membership.display_name,
         email=membership.shown_email,
         role=membership.role,
     )

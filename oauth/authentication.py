@@ -67,7 +67,7 @@ class AppCredential:
     def accesses(self) -> list[Access]:
         return [self.granted]
 
-    def note_use(self, now: datetime) -> None:
+    def record_use(self, now: datetime) -> None:
         if self.stale:
             consents.record_consent_use(self.grant_id, now=now)
 

@@ -132,13 +132,13 @@ def is_sign_in_recent_enough(
     return not must_sign_in and now.timestamp() - signed_in_at <= int(parameters["max_age"]) + grace_seconds
 
 
-def remember_sign_in_request(response: HttpResponse, request: HttpRequest, *, query: str, now: datetime) -> None:
+def record_sign_in_request(response: HttpResponse, request: HttpRequest, *, query: str, now: datetime) -> None:
     """Remember that this request requires a sign-in from now on."""
     other_requests = list(read_sign_in_requests(request, now=now).items())[-4:]
     store_sign_in_requests(response, dict(other_requests) | {tokens.compute_token_digest(query): now.timestamp()})
 
 
-def forget_sign_in_request(response: HttpResponse, request: HttpRequest, *, query: str, now: datetime) -> None:
+def delete_sign_in_request(response: HttpResponse, request: HttpRequest, *, query: str, now: datetime) -> None:
     """Forget an answered request, so that the next one like it requires a sign-in again."""
     requests = read_sign_in_requests(request, now=now)
     if requests.pop(tokens.compute_token_digest(query), None) is not None:

@@ -80,7 +80,7 @@ class AllowedHostsPermission:
         budget = throttling.consume_budget(
             f"client-documents:{caller[0]}", now=caller[1].timestamp(), limit=MAX_FETCHES_PER_MINUTE, exact=True
         )
-        if budget.exceeded:
+        if budget.is_exceeded:
             raise throttling.RateLimited(wait=budget.resets_in)
         return True
 

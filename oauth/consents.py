@@ -1,4 +1,4 @@
-"""Consents: grant an app access, find and list consents, and revoke them."""
+"""Consents: grant an app access, find consents, and revoke them."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -120,29 +120,6 @@ def revoke_consent(
     if not is_notified:
         hooks.app_revoked.run(consent=consent, context=context)
     return True
-
-
-def list_connections(consents: ConsentGrantQuerySet) -> list[ConsentGrant]:
-    """List connected apps, latest first: one for each app, user and company, however often it was approved.
-
-    Each is the latest consent with the scopes and last use of all valid ones.
-    """
-    connections_by_key: dict[tuple[Any, ...], ConsentGrant] = {}
-    for consent in consents.connected():
-        latest = connections_by_key.setdefault((consent.company_id, consent.application_id, consent.user_id), consent)
-        latest.scopes = scopes.sort_scopes([*latest.scopes, *consent.scopes])
-        latest.last_used_time = max(filter(None, (latest.last_used_time, consent.last_used_time)), default=None)
-    return list(connections_by_key.values())
-
-
-def disconnect_app(consent: ConsentGrant, *, context: AuditContext) -> None:
-    """Revoke all consents that a user gave an app in a company."""
-    connection = {
-        "company_id": consent.company_id,
-        "user_id": consent.user_id,
-        "application_id": consent.application_id,
-    }
-    revoke_consents(ConsentGrant.objects.filter(**connection), reason=RevokedReason.USER, context=context)
 
 
 @transaction.atomic

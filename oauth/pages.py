@@ -1,40 +1,31 @@
-"""The consent page, and Settings → API keys with the connected apps."""
+"""The consent page."""
 
 from datetime import datetime
 from typing import Any, NoReturn
 from urllib.parse import quote
-from uuid import UUID
 
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_POST, require_safe
 from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
 from oauth2_provider.http import OAuth2ResponseRedirect
 from oauth2_provider.views import AuthorizationView
 from oauthlib.oauth2.rfc6749 import errors
 
 from companies.auth import login_redirects, sessions
-from companies.auth.access import Access
 from companies.auth.authentication import SessionCredential
 from companies.auth.client_network import get_client_network
 from companies.errors import NotFoundError
 from companies.pages.context import (
-    CompanyPage,
     build_audit_context,
-    get_access_or_404,
     get_signed_in_user,
-    require_sign_in,
 )
-from companies.pages.settings.api_keys import build_key_settings_context
 from companies.pages.user.sign_in import allow_return_to_app
-from companies.permissions import Permission
 from oauth import authorization_request, client_metadata, consents
 from oauth.models import Application, ConsentGrant
 from oauth.protocol import redirects, scopes
@@ -173,7 +164,7 @@ class AuthorizeView(AuthorizationView):
             return self.render_consent_page(request, asked_scopes, credentials)
         response = self.process_decision(request, asked_scopes, credentials)
         if isinstance(response, OAuth2ResponseRedirect):
-            authorization_request.forget_sign_in_request(response, request, query=self.query, now=now)
+            authorization_request.delete_sign_in_request(response, request, query=self.query, now=now)
         return response
 
     def needs_recent_sign_in(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
@@ -268,7 +259,7 @@ class AuthorizeView(AuthorizationView):
         response = redirect(address)
         response["Cache-Control"] = "no-store"
         if is_sign_in_required:
-            authorization_request.remember_sign_in_request(response, self.request, query=self.query, now=timezone.now())
+            authorization_request.record_sign_in_request(response, self.request, query=self.query, now=timezone.now())
         return response
 
     def error_response(self, error: OAuthToolkitError, application: Any, **kwargs: Any) -> HttpResponse:
@@ -337,46 +328,3 @@ def list_company_choices(request: HttpRequest, asked_scopes: list[str]) -> list[
 
 def render_invalid_request(request: HttpRequest, reason: str) -> HttpResponse:
     return render(request, "oauth/authorization_error.html", {"why": _(reason)}, status=400)
-
-
-# ---------------------------------------------------------------------------------------------- Settings
-
-
-@require_safe
-@require_sign_in
-def show_api_keys_and_apps(request: HttpRequest, company_id: str) -> HttpResponse:
-    """Show API keys and connected apps of a company: the user's own, and everyone's for those who manage them."""
-    access = get_access_or_404(request, company_id)
-    context = build_key_settings_context(request, access)
-    context["apps"] = list_visible_apps(request, access)
-    context["manages_apps"] = Permission.APPS_MANAGE in access.permissions
-    response = render(request, "companies/settings/api_keys.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def list_visible_apps(request: HttpRequest, access: Access) -> Any:
-    rows = ConsentGrant.objects.for_company(access.company.id)
-    visible_consents = (
-        rows if Permission.APPS_MANAGE in access.permissions else rows.filter(user_id=get_signed_in_user(request).pk)
-    )
-    connections = consents.list_connections(visible_consents)
-    for consent in connections:
-        consent.able = [(scope, scopes.SCOPE_SENTENCES[scope]) for scope in consent.scopes]  # type: ignore[attr-defined]
-    return connections
-
-
-@require_POST
-@require_sign_in
-def disconnect_app_page(request: HttpRequest, company_id: str, consent_id: UUID) -> HttpResponse:
-    """Disconnect an app; its next request is rejected."""
-    access = get_access_or_404(request, company_id)
-    consent = ConsentGrant.objects.for_company(access.company.id).live().filter(id=consent_id).first()
-    if consent is None:
-        raise Http404
-    if consent.user_id != get_signed_in_user(request).pk and Permission.APPS_MANAGE not in access.permissions:
-        raise PermissionDenied
-    page = CompanyPage(request=request, access=access, now=timezone.now())
-    with page.handle_errors():
-        consents.disconnect_app(consent, context=page.audit_context)
-    return redirect(f"/app/companies/{company_id}/settings/api-keys#apps")

@@ -3,6 +3,8 @@
 from django.urls import include, path
 
 from oauth import pages, views
+from oauth.connected_apps import pages as connected_app_pages
+from oauth.connected_apps import views as connected_app_views
 
 # Under the names by which the toolkit finds its own endpoints.
 toolkit = [
@@ -21,15 +23,15 @@ toolkit = [
 
 urlpatterns = [
     path("", include((toolkit, "oauth2_provider"))),
-    path("companies/<str:company_id>/connected_apps", views.ConnectedAppViewSet.as_view({"get": "list"})),
+    path("companies/<str:company_id>/connected_apps", connected_app_views.ConnectedAppViewSet.as_view({"get": "list"})),
     path(
         "companies/<str:company_id>/connected_apps/<str:connected_app_id>",
-        views.ConnectedAppViewSet.as_view({"delete": "destroy"}),
+        connected_app_views.ConnectedAppViewSet.as_view({"delete": "destroy"}),
     ),
-    path("app/companies/<str:company_id>/settings/api-keys", pages.show_api_keys_and_apps, name="api-keys"),
+    path("app/companies/<str:company_id>/settings/api-keys", connected_app_pages.show_api_keys_and_apps, name="api-keys"),
     path(
         "app/companies/<str:company_id>/settings/apps/<uuid:consent_id>/disconnect",
-        pages.disconnect_app_page,
+        connected_app_pages.disconnect_app_page,
         name="app-disconnect",
     ),
 ]

@@ -317,7 +317,7 @@ class Validator(OAuth2Validator):
             return False
         request.user = User.objects.only("email", "name").get(id=caller.user_id)
         request.scopes, request.access_token = list(caller.scopes), None
-        caller.note_use(now)
+        caller.record_use(now)
         return True
 
     def validate_jwt_bearer_token(self, token: str, scopes: Any, request: Request) -> bool:

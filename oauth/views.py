@@ -1,6 +1,4 @@
-"""OAuth endpoints: the toolkit's, each behind strict checks of the request, and the connected apps of a
-company.
-"""
+"""OAuth endpoints: the toolkit's, each behind strict checks of the request."""
 
 import base64
 import json
@@ -14,25 +12,16 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt
-from drf_spectacular.utils import extend_schema
 from oauth2_provider import views as toolkit
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from companies.api import errors
-from companies.api.company_viewset import ANY_MEMBER, CompanyViewSet
 from companies.api.http_methods import allow_methods
-from companies.api.serializers import SUCCESS, Success
 from companies.auth import throttling
 from companies.auth.authentication import InvalidRequest, build_challenge_header, refuse_second_token
 from companies.auth.client_network import get_client_network
-from companies.permissions import Permission
-from oauth import authorization_request, client_metadata, consents
-from oauth.authentication import AppCredential
-from oauth.models import ConsentGrant
+from oauth import authorization_request, client_metadata
 from oauth.protocol import scopes, tokens
 from oauth.protocol.parameters import MalformedParameters, encode_parameters, parse_parameters
-from oauth.serializers import ConnectedAppSerializer
 
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 MAX_BODY_BYTES = 64 * 1024
@@ -69,9 +58,6 @@ def build_json_response(body: Any, status: int, headers: dict[str, str]) -> Http
     return HttpResponse(content, status=status, content_type="application/json", headers=headers)
 
 
-# ---------------------------------------------------------------------------------------------- token and revoke
-
-
 class FormEndpoint:
     """Wraps the toolkit's views: takes a posted form, each parameter once, and answers uncached JSON.
 
@@ -104,7 +90,7 @@ class FormEndpoint:
     def process_form(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
         budget = throttling.consume_budget(f"token:{get_client_network(request)}", now=now.timestamp())
-        if budget.exceeded:
+        if budget.is_exceeded:
             return build_json_response(
                 {"error": "temporarily_unavailable"}, 429, {"Retry-After": str(budget.resets_in)}
             )
@@ -200,9 +186,6 @@ class RevokeView(FormEndpoint, toolkit.RevokeTokenView):
     """RFC 7009; an unknown token or another app's is answered like a revoked one."""
 
 
-# ---------------------------------------------------------------------------------------------- userinfo
-
-
 class UserInfoView(toolkit.UserInfoView):
     """User info as the scopes allow; errors as in RFC 6750 and the rest of this API."""
 
@@ -248,9 +231,6 @@ def build_userinfo_error(
     if error is not None:
         response["WWW-Authenticate"] = build_challenge_header(error or None, scope="openid")
     return response
-
-
-# ---------------------------------------------------------------------------------------------- metadata
 
 
 allow_metadata_methods = allow_methods("GET", "HEAD", "OPTIONS")
@@ -312,39 +292,3 @@ def show_mcp_resource_metadata(request: HttpRequest) -> HttpResponse:
 def build_resource_metadata(request: HttpRequest, resource: str) -> HttpResponse:
     resource_values = {"resource": resource, "scopes_supported": [scopes.READ, scopes.WRITE, scopes.OFFLINE]}
     return build_public_response(request, toolkit.OAuthProtectedResourceMetadataView, resource_values)
-
-
-# ---------------------------------------------------------------------------------------------- connected apps
-
-
-class ConnectedAppViewSet(CompanyViewSet):
-    """Everyone sees and ends their own; ``apps:manage`` reaches those of all members."""
-
-    schema_tags = ["Connected apps"]
-    permission_for = {"list": ANY_MEMBER, "destroy": ANY_MEMBER}
-
-    @extend_schema(responses=ConnectedAppSerializer(many=True))
-    def list(self, request: Request, company_id: str) -> Response:
-        """List connected apps: your own, or everyone's with `apps:manage`.
-        An app sees only its own connection; an API key needs `apps:manage`."""
-        self.allow_parameters()
-        rows = ConsentGrant.objects.for_company(self.company.id)
-        if Permission.APPS_MANAGE not in self.access.permissions:
-            rows = rows.filter(**self.build_own_filter())
-        return Response(ConnectedAppSerializer(consents.list_connections(rows), many=True).data)
-
-    @extend_schema(responses={200: Success})
-    def destroy(self, request: Request, company_id: str, connected_app_id: str) -> Response:
-        """Disconnect an app. It loses access immediately. Other members' apps need `apps:manage`."""
-        consent = self.get_row(ConsentGrant.objects.live(), connected_app_id)
-        is_own = ConsentGrant.objects.filter(id=consent.id).filter(**self.build_own_filter()).exists()
-        if not is_own:
-            self.require_permission(Permission.APPS_MANAGE)
-        consents.disconnect_app(consent, context=self.audit_context)
-        return Response(SUCCESS)
-
-    def build_own_filter(self) -> dict[str, Any]:
-        """Return the filter of the caller's own consents; an app's own is its consent, a key has none."""
-        if isinstance(self.caller, AppCredential):
-            return {"id": self.caller.grant_id}
-        return {"user_id": self.caller.user_id} if self.caller.user_id else {"id": None}

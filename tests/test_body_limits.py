@@ -13,7 +13,7 @@ from django.urls import get_resolver
 
 from companies.errors import DomainError, ValidationFailed
 from ledger.imports.import_body import TRANSACTION_IMPORT_BODY
-from ledger.imports.table_items import table_of
+from ledger.imports.table_items import read_uploaded_table
 from tests.test_house import list_url_routes
 
 pytestmark = pytest.mark.django_db
@@ -242,7 +242,7 @@ GARBAGE_FILES = {
 def test_rejected_table_file_uses_at_most_twice_its_size_in_memory(content):
     def read():
         with suppress(DomainError):
-            table_of(content)
+            read_uploaded_table(content)
 
     assert measure_peak_memory(read) <= 2 * len(content)
 

@@ -66,7 +66,7 @@ class WebhookEndpoint(CompanyOwned, Audited):
         return self.url
 
     @property
-    def shown_beside(self) -> str:
+    def unversioned_values(self) -> str:
         """The delivery status, which is shown but is no change of the endpoint."""
         return f"{self.last_delivery_time} {self.last_status} {self.failing_since}"
 

@@ -28,7 +28,7 @@ class AddressField(fields.TextField):
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
         code = (
-            http_client.find_url_objection(text) if len(text) <= MAX_URL_LENGTH else None
+            http_client.find_url_error_code(text) if len(text) <= MAX_URL_LENGTH else None
         )  # the length has its own error
         if code:
             self.fail(code)

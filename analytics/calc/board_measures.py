@@ -31,7 +31,7 @@ def compute_burn_multiple(*, burn: Decimal, net_new_arr: Decimal) -> Measure:
         return Measure(None, "no_burn")
     if net_new_arr <= 0:
         return Measure(None, "no_growth")
-    return Measure(divide(burn, net_new_arr, HUNDREDTH))
+    return Measure(divide_and_round(burn, net_new_arr, HUNDREDTH))
 
 
 def compute_gross_margin(*, revenue: Decimal, cost_of_revenue: Decimal) -> Measure:
@@ -42,7 +42,7 @@ def compute_gross_margin(*, revenue: Decimal, cost_of_revenue: Decimal) -> Measu
     """
     if revenue <= 0:
         return Measure(None, "no_revenue")
-    return Measure(divide((revenue - cost_of_revenue) * 100, revenue, HUNDREDTH))
+    return Measure(divide_and_round((revenue - cost_of_revenue) * 100, revenue, HUNDREDTH))
 
 
 def compute_cac_payback(*, marketing: Decimal, new_mrr: Decimal, revenue: Decimal, cost_of_revenue: Decimal) -> Measure:
@@ -63,7 +63,7 @@ def compute_cac_payback(*, marketing: Decimal, new_mrr: Decimal, revenue: Decima
         return Measure(None, "no_revenue")
     if revenue <= cost_of_revenue:
         return Measure(None, "no_margin")
-    return Measure(divide(marketing * revenue, new_mrr * (revenue - cost_of_revenue), TENTH))
+    return Measure(divide_and_round(marketing * revenue, new_mrr * (revenue - cost_of_revenue), TENTH))
 
 
 def compute_share(parts: Sequence[Decimal], total: Decimal) -> Measure:
@@ -74,9 +74,9 @@ def compute_share(parts: Sequence[Decimal], total: Decimal) -> Measure:
     """
     if total <= 0:
         return Measure(None, "no_revenue")
-    return Measure(divide(sum(parts, start=ZERO) * 100, total, HUNDREDTH))
+    return Measure(divide_and_round(sum(parts, start=ZERO) * 100, total, HUNDREDTH))
 
 
-def divide(part: Decimal, whole: Decimal, unit: Decimal) -> Decimal:
+def divide_and_round(part: Decimal, whole: Decimal, unit: Decimal) -> Decimal:
     """Divide, and round half up to a multiple of the unit."""
     return MONEY_CONTEXT.divide(part, whole).quantize(unit, rounding=ROUND_HALF_UP, context=MONEY_CONTEXT)

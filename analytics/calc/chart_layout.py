@@ -110,7 +110,7 @@ def build_column_chart(
         )
         for index, column in enumerate(bars)
     ]
-    return ColumnChart(ticks=place_ticks(tick_values, scale), zero=scale.y(ZERO), columns=chart_columns, scale=scale)
+    return ColumnChart(ticks=build_ticks(tick_values, scale), zero=scale.y(ZERO), columns=chart_columns, scale=scale)
 
 
 def compute_stack_extent(stack: Stack) -> tuple[Decimal, Decimal]:
@@ -158,7 +158,7 @@ def build_line_chart(
     scale = build_scale(tick_values, top=HEADROOM_PX, bottom=height - HEADROOM_PX)
     zero = scale.y(ZERO)
     chart_lines = [build_chart_line(values, scale=scale, zero=zero) for values in series]
-    return LineChart(ticks=place_ticks(tick_values, scale), zero=zero, lines=chart_lines, scale=scale)
+    return LineChart(ticks=build_ticks(tick_values, scale), zero=zero, lines=chart_lines, scale=scale)
 
 
 def build_chart_line(values: Sequence[Decimal | None], *, scale: Scale, zero: float) -> ChartLine:
@@ -219,7 +219,7 @@ def build_waterfall_chart(
         for index, y in enumerate(format_coordinate(scale.y(end)) for _, _, end in spans[:-1])
     ]
     column_chart = ColumnChart(
-        ticks=place_ticks(tick_values, scale), zero=scale.y(ZERO), columns=chart_columns, scale=scale
+        ticks=build_ticks(tick_values, scale), zero=scale.y(ZERO), columns=chart_columns, scale=scale
     )
     return WaterfallChart(columns=column_chart, levels="".join(levels))
 
@@ -243,7 +243,7 @@ def build_points_path(values: Sequence[Decimal], chart: ColumnChart) -> str:
     return f"M{path}" if path else ""
 
 
-def place_ticks(tick_values: Sequence[Decimal], scale: Scale) -> list[Tick]:
+def build_ticks(tick_values: Sequence[Decimal], scale: Scale) -> list[Tick]:
     return [Tick(value, scale.y(value)) for value in tick_values]
 
 

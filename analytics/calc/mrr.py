@@ -61,7 +61,7 @@ class CustomerChange(NamedTuple):
     value: Decimal
 
 
-def classify(
+def classify_customer_month(
     *, previous: Contracts, current: Contracts, reported: Decimal, factors: Factors, was_active_before: bool
 ) -> CustomerChange:
     """Classify one customer's month by the contracts at the ends of last (`previous`) and this month (`current`).
@@ -77,7 +77,7 @@ def classify(
     Raises:
         MissingRate: a currency has no factor.
 
-    >>> classify(previous={"USD": Decimal(10)}, current={"USD": Decimal(20)}, reported=Decimal(9),
+    >>> classify_customer_month(previous={"USD": Decimal(10)}, current={"USD": Decimal(20)}, reported=Decimal(9),
     ...          factors={"USD": Decimal("0.8")}, was_active_before=True)
     CustomerChange(kind='upgrade', amount=Decimal('8.0'), currency=Decimal('-1.0'), value=Decimal('16.0'))
     """
@@ -153,7 +153,7 @@ class MonthlyRow:
 _AMOUNTS = ("start", *MOVEMENTS, "end")
 
 
-def close_row(
+def round_monthly_row(
     *,
     month: date,
     base: str,
@@ -177,8 +177,8 @@ def close_row(
         ValueError: the movements miss the end by more than the rounding of start and end explains.
 
     >>> halves = {"new": Decimal("0.005"), "upgrade": Decimal("0.005")}
-    >>> row = close_row(month=date(2024, 1, 1), base="EUR", start=Decimal(0), start_count=0, end=Decimal("0.01"),
-    ...                 amounts=halves, counts={"new": 1})
+    >>> row = round_monthly_row(month=date(2024, 1, 1), base="EUR", start=Decimal(0), start_count=0,
+    ...                         end=Decimal("0.01"), amounts=halves, counts={"new": 1})
     >>> str(row.new), str(row.upgrade), str(row.currency), str(row.end), row.end_count
     ('0.01', '0.01', '-0.01', '0.01', 1)
     """

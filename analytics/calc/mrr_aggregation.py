@@ -99,14 +99,14 @@ class MrrAggregator:
                 self.currencies.update(contracts)
                 self._sum(number, "reactivate" if was_active else "new", contracts, times)
             else:
-                self._add_carried(before, since_number + 1, number + 1 if contracts else number, times)
+                self._add_rate_months(before, since_number + 1, number + 1 if contracts else number, times)
                 if contracts:
                     self._add_change(number, before, contracts, times)
                 else:
                     self._sum(number, "cancel", before, -times, count=times)
             before, since_number, was_active = contracts, number, True
         if before:
-            self._add_carried(before, since_number + 1, None, times)
+            self._add_rate_months(before, since_number + 1, None, times)
 
     def _sum(self, number: int, kind: Kind, contracts: Contracts, times: int, count: int | None = None) -> None:
         for currency, amount in contracts.items():
@@ -126,7 +126,7 @@ class MrrAggregator:
                 return
         self._mixed[number, build_contract_key(before), build_contract_key(now)] += times
 
-    def _add_carried(self, contracts: Contracts, first: int, end_number: int | None, times: int) -> None:
+    def _add_rate_months(self, contracts: Contracts, first: int, end_number: int | None, times: int) -> None:
         """Note that rates change these contracts in the months from `first` to before `end_number`."""
         if end_number == first or (len(contracts) == 1 and self.base in contracts):
             return
@@ -159,7 +159,7 @@ class MrrAggregator:
             totals_by_month[number].counts[kind] += count
         for (number, before, now), count in self._mixed.items():
             self._classify_change(totals_by_month[number], before, now, count, factors_of(number))
-        self._follow_rates(totals_by_month, factors_of)
+        self._add_rate_effects(totals_by_month, factors_of)
         return totals_by_month
 
     def _classify_change(
@@ -172,7 +172,9 @@ class MrrAggregator:
         kind = "upgrade" if exact_difference > 0 else "downgrade" if exact_difference < 0 else "currency"
         totals.add(kind, MONEY_CONTEXT.multiply(difference, Decimal(count)), count if exact_difference else 0)
 
-    def _follow_rates(self, totals_by_month: dict[int, MovementTotals], factors_of: Callable[[int], Factors]) -> None:
+    def _add_rate_effects(
+        self, totals_by_month: dict[int, MovementTotals], factors_of: Callable[[int], Factors]
+    ) -> None:
         """Add what rates did to staying customers, computed once for all who hold the same contracts."""
         arrivals: defaultdict[int, list[tuple[ContractKey, int]]] = defaultdict(list)
         for (number, contract_key), times in self._carried.items():

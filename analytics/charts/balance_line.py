@@ -70,13 +70,13 @@ def build_balance_line(
         values[day] = (values.get(day, (None, None))[0], value)
     days = [*values]
     actual, projected = (list(column) for column in zip(*values.values(), strict=True))
-    last_known_place = cash_sections.find_last_known_place(actual)
+    last_known_place = cash_sections.find_last_known_index(actual)
     if (first := find_first_booking_day(company, accounts)) and first <= period.today:
         actual = cash_sections.mask_before_first_day(first, actual, days)
     chart = chart_layout.build_line_chart(
         [actual, cash_sections.join_projection(projected, actual, last_known_place)], smallest=get_smallest_step(base)
     )
-    build_rows = build_day_rows if period.interval == "day" else cash_sections.build_bucket_rows
+    build_rows = build_day_rows if period.interval == "day" else cash_sections.build_balance_rows
     return Section(
         id="balance",
         title=title,
@@ -94,10 +94,10 @@ def build_balance_line(
             days=days,
             currency=base,
             height=PLOT_HEIGHT_PX,
-            marks=cash_sections.build_lowest_marks(forecast, days, chart, base),
+            marks=cash_sections.build_lowest_balance_marks(forecast, days, chart, base),
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
-        action=cash_sections.build_plan_action(company, forecast, can_write=writes_plan),
+        action=cash_sections.build_plan_payments_link(company, forecast, can_write=writes_plan),
         nothing=_("No transactions in this period, and none planned."),
         table=ChartTable(
             first=_("Day") if period.interval == "day" else _("Month"),

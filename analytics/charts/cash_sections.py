@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.calc import chart_layout
 from analytics.charts.amount_format import format_brief_amount, format_compact_amount
+from analytics.charts.chart_data import ChartData
 from analytics.charts.chart_tables import (
     Cell,
     ChartTable,
@@ -20,7 +21,6 @@ from analytics.charts.chart_tables import (
     build_month_rows,
 )
 from analytics.charts.comparison_section import build_comparison_section
-from analytics.charts.data import ChartData
 from analytics.charts.links import FigureLinks
 from analytics.charts.sections import LegendKey, Section, build_day_chart, build_month_chart, get_smallest_step
 from analytics.charts.svg import PointMark
@@ -53,8 +53,8 @@ def build_balance_section(data: ChartData) -> Section:
     balances = merge_balances(data)
     days = [*balances]
     cash, projected, others = (list(column) for column in zip(*balances.values(), strict=True))
-    last_known_place = find_last_known_place(cash)
-    lines_start = data.first_days
+    last_known_place = find_last_known_index(cash)
+    lines_start = data.first_balance_days
     cash = mask_before_first_day(lines_start[True], cash, days) if lines_start[True] else cash
     others = mask_before_first_day(lines_start[False], others, days)
     chart = chart_layout.build_line_chart(
@@ -64,7 +64,7 @@ def build_balance_section(data: ChartData) -> Section:
     )
     links = FigureLinks(data)
     by_day = data.interval == "day"
-    build_rows = build_day_rows if by_day else build_bucket_rows
+    build_rows = build_day_rows if by_day else build_balance_rows
     return Section(
         id="cash-balance",
         title=_("Cash balance"),
@@ -78,11 +78,11 @@ def build_balance_section(data: ChartData) -> Section:
             days=days,
             currency=currency,
             height=BALANCE_HEIGHT,
-            marks=build_lowest_marks(forecast, days, chart, currency),
+            marks=build_lowest_balance_marks(forecast, days, chart, currency),
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
         nothing=_("No balances in this period. Import a bank statement or add a transaction."),
-        action=build_plan_action(data.company, forecast, can_write=data.writes_plan),
+        action=build_plan_payments_link(data.company, forecast, can_write=data.writes_plan),
         table=ChartTable(
             first=_("Day") if by_day else _("Month"),
             columns=[TableColumn(key.label) for key in BALANCE_KEYS],
@@ -114,7 +114,7 @@ def mask_before_first_day(
     ]
 
 
-def find_last_known_place(values: Sequence[Decimal | None]) -> int:
+def find_last_known_index(values: Sequence[Decimal | None]) -> int:
     """Return the index of the last value that is known."""
     return max(index for index, value in enumerate(values) if value is not None)
 
@@ -130,7 +130,7 @@ def join_projection(
     ]
 
 
-def build_lowest_marks(
+def build_lowest_balance_marks(
     forecast: BalanceForecast, days: Sequence[date], chart: chart_layout.LineChart, currency: str
 ) -> list[PointMark]:
     """Mark the projected day with the lowest balance, if anything is planned."""
@@ -164,7 +164,7 @@ def list_bucket_windows(period: ReportPeriod, points: Sequence[date]) -> list[tu
     return [(max(first, period.first), last) for first, last in zip(points, bucket_ends, strict=True)]
 
 
-def build_bucket_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[TableRow]:
+def build_balance_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[TableRow]:
     format_month_name = get_current_locale().format_month
     return [
         TableRow(format_month(day), format_month_name(day), values, link=link)
@@ -192,7 +192,7 @@ def describe_lowest_balance(forecast: BalanceForecast, period: ReportPeriod, cur
     return _("Forecast to {last}: lowest {amount} on {day}, never below zero.").format(**words)
 
 
-def build_plan_action(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:
+def build_plan_payments_link(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:
     """Return (URL, label) of the link to plan payments; None without the permission or if something is planned."""
     if not can_write or not forecast.lowest or forecast.has_plans:
         return None
@@ -201,8 +201,8 @@ def build_plan_action(company: Company, forecast: BalanceForecast, *, can_write:
 
 def describe_balance_chart(data: ChartData) -> str:
     """Describe the balance chart for screen readers."""
-    currency, (opening, *points), long = data.currency, data.levels, get_current_locale().format_long_day
-    if (first := data.first_days[True]) and first > data.start:
+    currency, (opening, *points), long = data.currency, data.points_with_opening, get_current_locale().format_long_day
+    if (first := data.first_balance_days[True]) and first > data.start:
         points = [point for point in points if point.day >= first]
         opening = points[0]
         text = _("From {start} on {first} to {end} on {last}. Lowest: {lowest} on {day}.")
@@ -223,13 +223,13 @@ def describe_balance_chart(data: ChartData) -> str:
 
 def describe_opening_balance(data: ChartData) -> str:
     """Describe the cash at the start of the period, or at the first booking in it."""
-    first = data.first_days[True]
+    first = data.first_balance_days[True]
     if first and first > data.start:
         opening = next(point.cash for point in data.points if point.day == first)
         return _("{amount} on {day}").format(
             amount=format_brief_amount(opening, data.currency), day=get_current_locale().format_day(first)
         )
-    opening = data.levels[0].cash
+    opening = data.points_with_opening[0].cash
     return _("{amount} before {day}").format(
         amount=format_brief_amount(opening, data.currency), day=get_current_locale().format_day(data.start)
     )
@@ -350,7 +350,7 @@ def build_cash_comparison_section(data: ChartData) -> Section:
             (_("Money in"), inflow, before_in),
             (_("Money out"), outflow, before_out),
             (_("Net"), inflow - outflow, before_in - before_out),
-            (_("Closing cash"), data.levels[-1].cash, data.compared_cash),
+            (_("Closing cash"), data.points_with_opening[-1].cash, data.compared_cash),
         ],
         days=window,
         before_days=compared_window,

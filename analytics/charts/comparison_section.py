@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
+from analytics.charts.chart_data import ChartData
 from analytics.charts.chart_tables import ChartTable, ColumnKind, TableColumn, TableRow
-from analytics.charts.data import ChartData
 from analytics.charts.sections import Section
 from analytics.report_period import COMPARISON_LABELS
 from companies.locales import get_current_locale

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analytics.charts.amount_format import format_brief_amount, format_compact_amount, format_share
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from analytics.charts.links import FigureLinks
-from analytics.queries.balances import compute_cash_on
+from analytics.queries.balances import compute_cash_at_day
 from analytics.queries.runway import Runway
 from companies.auth.access import Access
 from companies.locales import get_current_locale
@@ -44,7 +44,7 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
 
     Initial balances of accounts opened in these days are not part of the change.
     """
-    currency, points, last_day = data.currency, data.levels, data.until
+    currency, points, last_day = data.currency, data.points_with_opening, data.until
     cash = points[-1].cash
     point_before = points[max(len(points) - 1 - CHANGE_DAYS, 0)]  # one point for each day
     cash_before = point_before.cash + data.sum_initial_balances_after(point_before.day)
@@ -77,7 +77,7 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
             _("all cash accounts"),
             link=(f"{bridge_url}{data.period.query}", _("Cash bridge")),
         ),
-        KeyFigure(change_label, format_brief_amount(change, currency, plus=True), share, get_tone(change)),
+        KeyFigure(change_label, format_brief_amount(change, currency, plus=True), share, get_figure_tone(change)),
         *build_lowest_figure(data),
         runway_figure,
     ]
@@ -100,7 +100,7 @@ def build_lowest_figure(data: ChartData) -> list[KeyFigure]:
     ]
 
 
-def get_tone(change: Decimal) -> str:
+def get_figure_tone(change: Decimal) -> str:
     return "good" if change > 0 else "bad" if change < 0 else ""
 
 
@@ -171,7 +171,7 @@ def list_home_figures(*, accesses: Iterable[Access], now: datetime) -> dict[Any,
         entries, today = figures_by_company.setdefault(access.company.id, []), get_today(access.company, now)
         with suppress(RateLookupError):
             if Permission.BALANCES_READ in access.permissions:
-                cash = compute_cash_on(company=access.company, day=today, rates=rates)
+                cash = compute_cash_at_day(company=access.company, day=today, rates=rates)
                 entries.append((labels[0], format_compact_amount(cash, access.company.base_currency)))
         with suppress(RateLookupError):
             if Permission.SUBSCRIPTIONS_READ in access.permissions:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from ledger.calc.months import format_month
 
 

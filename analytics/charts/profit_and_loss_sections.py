@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.calc import chart_layout
 from analytics.charts.amount_format import format_compact_amount
+from analytics.charts.chart_data import ChartData
 from analytics.charts.chart_tables import (
     Cell,
     ChartTable,
@@ -20,7 +21,6 @@ from analytics.charts.chart_tables import (
     build_month_rows,
 )
 from analytics.charts.comparison_section import build_comparison_section
-from analytics.charts.data import ChartData
 from analytics.charts.links import FigureLinks
 from analytics.charts.sections import LegendKey, Section, build_month_chart, build_named_chart, get_smallest_step
 from analytics.queries import profit_and_loss

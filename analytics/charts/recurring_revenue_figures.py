@@ -87,17 +87,17 @@ def format_summary(summary: RecurringRevenueSummary, committed: Decimal, currenc
         "arr": format_money(summary.arr, currency),
         "customers": format_count(summary.customers),
         "arpa": UNKNOWN_VALUE if summary.arpa is None else format_money(summary.arpa, currency),
-        "nrr": format_percentage(summary.net_revenue_retention),
-        "grr": format_percentage(summary.gross_revenue_retention),
-        "customer-churn": format_percentage(summary.customer_churn_rate),
-        "revenue-churn": format_percentage(summary.revenue_churn_rate),
+        "nrr": format_rate_percentage(summary.net_revenue_retention),
+        "grr": format_rate_percentage(summary.gross_revenue_retention),
+        "customer-churn": format_rate_percentage(summary.customer_churn_rate),
+        "revenue-churn": format_rate_percentage(summary.revenue_churn_rate),
         "quick-ratio": UNKNOWN_VALUE
         if summary.quick_ratio is None
         else get_current_locale().format_number(summary.quick_ratio, 2),
     }
 
 
-def format_percentage(hundredths: Decimal | None) -> str:
+def format_rate_percentage(hundredths: Decimal | None) -> str:
     return UNKNOWN_VALUE if hundredths is None else f"{get_current_locale().format_number(hundredths, 2)} %"
 
 

@@ -75,16 +75,18 @@ def compare_scenarios(
         ]
     months = list_months(add_months(get_first_day_of_month(today), 1), end)
     rows = [
-        build_row(scenario, each, forecast, company=company, series=series, months=months, today=today, rates=rates)
+        build_comparison_row(
+            scenario, each, forecast, company=company, series=series, months=months, today=today, rates=rates
+        )
         for scenario, each, forecast, series in zip((None, *compared), loaded, forecasts, SERIES, strict=False)
     ]
     section = None
     if shows_cash:
-        section = build_section(names, [each for each in forecasts if each], company=company, end=end)
+        section = build_scenario_section(names, [each for each in forecasts if each], company=company, end=end)
     return ScenarioComparison(rows=rows, section=section, end=end)
 
 
-def build_row(
+def build_comparison_row(
     scenario: Scenario | None,
     loaded: LoadedScenario | None,
     forecast: BalanceForecast | None,
@@ -135,7 +137,7 @@ def sum_planned_result(
     return revenue, result
 
 
-def build_section(
+def build_scenario_section(
     names: Sequence[str], forecasts: Sequence[BalanceForecast], *, company: Company, end: date
 ) -> Section:
     """Build the chart of the cash at the end of each month."""

@@ -14,14 +14,14 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.bridge_rounding import round_parts
+from analytics.calc.bridge_rounding import round_bridge_parts
 from analytics.calc.time_series import Interval, list_bucket_starts
 from analytics.queries.balances import list_balances_by_cash_type
 from analytics.queries.daily_movements import DailyMovements, list_daily_movements
 from companies.models import Company
 from ledger.accounts.queries import AmountsByCurrency, sum_account_balances
 from ledger.models import Account
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.forecast.expected_cash import (
     ExpectedCash,
@@ -229,7 +229,7 @@ def forecast_account(
         if day < first:
             continue
         converted_amounts = [
-            convert(amount, source=held_currency, target=currency, day=min(day, today), rates=rates)
+            convert_currency(amount, source=held_currency, target=currency, day=min(day, today), rates=rates)
             for held_currency, amount in balance.items()
         ]
         value = round_half_up(sum(converted_amounts, start=ZERO), currency)
@@ -265,7 +265,7 @@ def project_from_basis(
     lowest = min(shown_balances, key=lambda day: (shown_balances[day], day), default=None)
     first_day_below_zero = next((day for day, value in shown_balances.items() if value < 0), None)
     change = projected[end] - opening if projected else ZERO
-    parts = round_parts(projection.parts, change=change, base=company.base_currency)
+    parts = round_bridge_parts(projection.parts, change=change, base=company.base_currency)
     return BalanceForecast(
         actual=list_bucket_end_values(basis.balances, start=start, end=min(end, cutover), interval=interval),
         projected=list_bucket_end_values(
@@ -334,7 +334,7 @@ class BalanceProjection:
     def convert_to_base(self, amount: Decimal, currency: str, day: date) -> Decimal:
         """Convert to the base currency at the day's rate, after today at the latest known."""
         base = self.company.base_currency
-        return convert(amount, source=currency, target=base, day=min(day, self.today), rates=self.rates)
+        return convert_currency(amount, source=currency, target=base, day=min(day, self.today), rates=self.rates)
 
     def compute_value(self, amounts: AmountsByCurrency, day: date) -> Decimal:
         total = ZERO

@@ -101,7 +101,7 @@ def compare_balances(
     ]
 
 
-def compute_cash_on(*, company: Company, day: date, rates: RateTable) -> Decimal:
+def compute_cash_at_day(*, company: Company, day: date, rates: RateTable) -> Decimal:
     """Compute the cash at the end of a day.
 
     Raises:
@@ -242,7 +242,7 @@ def compute_daily_values(
         pairs: rates of currencies other than the base, by day.
     """
     columns = [
-        accumulate_changes(amounts.get(currency, ZERO), changes.get(currency, {}), days=days)
+        accumulate_daily_changes(amounts.get(currency, ZERO), changes.get(currency, {}), days=days)
         if currency == base
         else convert_daily_amounts(amounts.get(currency, ZERO), changes.get(currency, {}), pairs[currency])
         for currency in amounts.keys() | changes.keys()
@@ -252,7 +252,7 @@ def compute_daily_values(
     return round_amounts((reduce(MONEY_CONTEXT.add, column) for column in zip(*columns, strict=True)), base)
 
 
-def accumulate_changes(amount: Decimal, changes: Changes, *, days: int) -> list[Decimal]:
+def accumulate_daily_changes(amount: Decimal, changes: Changes, *, days: int) -> list[Decimal]:
     """Return an amount at the end of each day, given its changes after the first."""
     return list(accumulate((changes.get(number, ZERO) for number in range(1, days)), initial=amount))
 
@@ -273,7 +273,7 @@ def convert_daily_amounts(amount: Decimal, changes: Changes, pairs: Sequence[Rat
     return values
 
 
-def find_overdrawn_since(*, company: Company, currencies: Mapping[UUID, str], day: date) -> dict[UUID, date]:
+def find_overdraft_starts(*, company: Company, currencies: Mapping[UUID, str], day: date) -> dict[UUID, date]:
     """Return the first day of an unbroken time below zero that lasts to the end of a day, by account.
 
     Accounts at zero or above are left out. What an account holds in other currencies than its own is not counted.

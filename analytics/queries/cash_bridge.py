@@ -11,11 +11,11 @@ from django.db import connection
 from django.db.models import Case, Sum, When
 from django.db.models.functions import Sign
 
-from analytics.calc.bridge_rounding import round_parts
-from analytics.queries.balances import compute_cash_on
+from analytics.calc.bridge_rounding import round_bridge_parts
+from analytics.queries.balances import compute_cash_at_day
 from companies.models import Company
 from ledger.models import Source
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from ledger.transactions.queries.cash_parts import AMOUNT_FIELD, CashPart, list_cash_shares
 
@@ -80,8 +80,8 @@ def compute_cash_bridge(*, company: Company, start: date, end: date, today: date
         MissingRateError: a currency has no exchange rate on one of the days.
     """
     day_before, last = min(start - ONE_DAY, today), min(end, today)
-    opening = compute_cash_on(company=company, day=day_before, rates=rates)
-    closing = compute_cash_on(company=company, day=last, rates=rates)
+    opening = compute_cash_at_day(company=company, day=day_before, rates=rates)
+    closing = compute_cash_at_day(company=company, day=last, rates=rates)
     parts = sum_cash_parts(company=company, start=start, end=last, rates=rates)
     rounded = round_cash_parts(parts, change=closing - opening, base=company.base_currency)
     return CashBridge(opening=opening, parts={part: rounded[part] for part in PARTS}, closing=closing, last=last)
@@ -99,7 +99,7 @@ def round_cash_parts(parts: Mapping[str, Decimal], *, change: Decimal, base: str
     return {
         CashPart.OPENING_BALANCES: opening_balances,
         REVALUATION: change - opening_balances - total_moved,
-        **round_parts(moved, change=total_moved, base=base),
+        **round_bridge_parts(moved, change=total_moved, base=base),
     }
 
 
@@ -108,7 +108,7 @@ def sum_cash_parts(*, company: Company, start: date, end: date, rates: RateTable
     parts: dict[str, Decimal] = dict.fromkeys(CashPart, ZERO)
 
     def add(part: str, amount: Decimal, currency: str, day: date) -> None:
-        worth = convert(amount, source=currency, target=company.base_currency, day=day, rates=rates)
+        worth = convert_currency(amount, source=currency, target=company.base_currency, day=day, rates=rates)
         parts[part] = MONEY_CONTEXT.add(parts[part], worth)
 
     values: dict[str, Any] = {

@@ -16,7 +16,7 @@ from analytics.calc.time_series import Interval, sum_by_bucket
 from analytics.queries.daily_movements import DailyMovements
 from companies.models import Company
 from ledger.models import AccountType
-from ledger.money.calc.fx import RateTable, apply_rate_pair, convert
+from ledger.money.calc.fx import RateTable, apply_rate_pair, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_amounts
 from planning.forecast.expected_cash import ExpectedCash, find_expectations_after_cutover, sum_expected_cash
 from planning.forecast.queries import Expectations
@@ -72,8 +72,8 @@ def list_actual_flows(*, company: Company, start: date, end: date, rates: RateTa
     return [
         (
             day,
-            convert(inflow, source=currency, target=base, day=day, rates=rates),
-            convert(outflow, source=currency, target=base, day=day, rates=rates),
+            convert_currency(inflow, source=currency, target=base, day=day, rates=rates),
+            convert_currency(outflow, source=currency, target=base, day=day, rates=rates),
         )
         for day, currency, inflow, outflow in rows
     ]
@@ -110,8 +110,8 @@ def convert_expected_flows(expected_cash: ExpectedCash, *, base: str, today: dat
     return [
         (
             day,
-            convert(inflow, source=currency, target=base, day=today, rates=rates),
-            convert(outflow, source=currency, target=base, day=today, rates=rates),
+            convert_currency(inflow, source=currency, target=base, day=today, rates=rates),
+            convert_currency(outflow, source=currency, target=base, day=today, rates=rates),
         )
         for (day, currency), (inflow, outflow) in expected_cash.sums.items()
     ]

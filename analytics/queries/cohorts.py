@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from analytics.calc.mrr import Factors, compute_contract_value
 from analytics.calc.mrr_aggregation import to_month_number
 from analytics.queries.profit_and_loss import compute_percentage
-from analytics.queries.recurring_revenue import build_factors_getter
+from analytics.queries.recurring_revenue import build_month_end_factors_lookup
 from companies.models import Company
 from ledger.calc.months import get_last_day_of_month, list_months
 from ledger.money.calc.fx import RateTable
@@ -73,7 +73,7 @@ def compute_cohorts(
         for name in month
         if name != HEADCOUNT
     }
-    factors_of = build_factors_getter(
+    factors_of = build_month_end_factors_lookup(
         rates, base=company.base_currency, currencies={company.base_currency, *currencies}
     )
     return [

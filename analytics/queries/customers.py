@@ -11,7 +11,12 @@ from django.db import connection
 
 from analytics.calc.mrr import compute_contract_value
 from analytics.calc.mrr_aggregation import from_month_number, to_month_number
-from analytics.queries.recurring_revenue import MRR, EventSelection, build_factors_getter, iter_customer_histories
+from analytics.queries.recurring_revenue import (
+    MRR,
+    EventSelection,
+    build_month_end_factors_lookup,
+    iter_customer_histories,
+)
 from analytics.queries.recurring_revenue_summary import get_contracts_at
 from companies.models import Company
 from ledger.calc.months import get_last_day_of_month
@@ -67,7 +72,7 @@ class CustomerLine:
     since: date | None
 
 
-def list_customers(
+def list_customer_revenue(
     *, company: Company, today: date, text: str, order: str, page_number: int, rates: RateTable
 ) -> tuple[list[CustomerLine], bool]:
     """Return (a page of customers, whether there are more) with their revenue at the end of the current month.
@@ -82,7 +87,7 @@ def list_customers(
         MissingRate: a currency has no exchange rate.
     """
     day = get_last_day_of_month(today)
-    factors_by_currency = list_known_factors(rates, base=company.base_currency, day=day)
+    factors_by_currency = build_conversion_factors(rates, base=company.base_currency, day=day)
     with connection.cursor() as cursor:
         cursor.execute(
             _CUSTOMERS.format(order=order),
@@ -117,7 +122,7 @@ def compute_mrr_by_customer(
         company.id, EventSelection(customers=customer_ids), more_memory=False
     ):
         contracts = get_contracts_at(history[MRR], current_month)
-        factors_of = build_factors_getter(
+        factors_of = build_month_end_factors_lookup(
             rates, base=company.base_currency, currencies={company.base_currency, *contracts}
         )
         first_month = next((from_month_number(number) for number, held in history[MRR] if held), None)
@@ -128,7 +133,7 @@ def compute_mrr_by_customer(
     return revenue_by_customer
 
 
-def list_known_factors(rates: RateTable, *, base: str, day: date) -> Mapping[str, Any]:
+def build_conversion_factors(rates: RateTable, *, base: str, day: date) -> Mapping[str, Any]:
     """Return currency -> units of the base currency for one of it, of currencies with a rate."""
     factors_by_currency = {}
     for currency in CURRENCIES:

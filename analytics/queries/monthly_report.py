@@ -119,8 +119,8 @@ def compute_month_results(
         return rows, {}
     if report.is_closed:
         now = compute_results(report, [report.month], comparison=comparison, as_reported=False)
-        other = {get_cell_key(row): row.actual for row in now}
-        missing = {get_cell_key(row): row.with_actual(ZERO) for row in now}
+        other = {get_result_row_key(row): row.actual for row in now}
+        missing = {get_result_row_key(row): row.with_actual(ZERO) for row in now}
     else:
         frozen = list_frozen_figures(report.closing, "profitAndLoss")
         other = {
@@ -128,13 +128,13 @@ def compute_month_results(
             for each in frozen
             if each.value
         }
-        missing = build_empty_rows(report, other.keys() - {get_cell_key(row) for row in rows})
-    shown = {get_cell_key(row) for row in rows}
+        missing = build_empty_rows(report, other.keys() - {get_result_row_key(row) for row in rows})
+    shown = {get_result_row_key(row) for row in rows}
     rows += [row for key, row in missing.items() if key not in shown]
-    return rows, {get_cell_key(row): other.get(get_cell_key(row), ZERO) for row in rows}
+    return rows, {get_result_row_key(row): other.get(get_result_row_key(row), ZERO) for row in rows}
 
 
-def get_cell_key(row: ResultRow) -> CellKey:
+def get_result_row_key(row: ResultRow) -> CellKey:
     return row.month, row.pl_type, row.category_id
 
 
@@ -192,7 +192,7 @@ def compute_year_results(report: ReportMonth) -> tuple[list[ResultRow], list[Res
     return to_date, whole_year
 
 
-def sum_lines(rows: Sequence[ResultRow]) -> dict[tuple[date, str], Decimal]:
+def sum_actual_by_line(rows: Sequence[ResultRow]) -> dict[tuple[date, str], Decimal]:
     """Return (month, P&L line) -> actual amount."""
     sums: dict[tuple[date, str], Decimal] = {}
     for row in rows:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from analytics.calc.mrr import MOVEMENTS, MonthlyRow, close_row
+from analytics.calc.mrr import MOVEMENTS, MonthlyRow, round_monthly_row
 from analytics.calc.mrr_aggregation import MovementTotals
 from companies.api.fields import to_json_number
 from companies.models import Company
@@ -20,7 +20,7 @@ ROW_FIELDS = ("start", *MOVEMENTS, "end")
 ZERO = Decimal(0)
 
 
-def close_months(months: dict[date, MovementTotals], *, first: date, last: date, base: str) -> list[MonthlyRow]:
+def build_monthly_rows(months: dict[date, MovementTotals], *, first: date, last: date, base: str) -> list[MonthlyRow]:
     """Close the rows of the window; months before it add up to the start of the first row."""
     start, start_count = ZERO, 0
     for month, totals in months.items():
@@ -32,7 +32,7 @@ def close_months(months: dict[date, MovementTotals], *, first: date, last: date,
     for month in list_months(first, last):
         totals = months.get(month, empty_month)
         end = MONEY_CONTEXT.add(start, sum_mrr_change(totals))
-        row = close_row(
+        row = round_monthly_row(
             month=month,
             base=base,
             start=start,

@@ -8,7 +8,7 @@ from django.db import connection
 
 from companies.models import Company
 from ledger.models import Source
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 
 ZERO = Decimal(0)
@@ -55,10 +55,11 @@ def sum_open_transactions(*, company: Company, start: date, end: date, rates: Ra
     for day, currency, row_count, split_count, inflow_amount, outflow_amount in by_day:
         count, partly = count + row_count, partly + split_count
         inflow = MONEY_CONTEXT.add(
-            inflow, convert(inflow_amount, source=currency, target=company.base_currency, day=day, rates=rates)
+            inflow, convert_currency(inflow_amount, source=currency, target=company.base_currency, day=day, rates=rates)
         )
         outflow = MONEY_CONTEXT.add(
-            outflow, convert(outflow_amount, source=currency, target=company.base_currency, day=day, rates=rates)
+            outflow,
+            convert_currency(outflow_amount, source=currency, target=company.base_currency, day=day, rates=rates),
         )
     base = company.base_currency
     return OpenTransactions(count, round_half_up(inflow, base), round_half_up(outflow, base), partly)

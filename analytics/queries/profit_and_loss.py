@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.calendar_periods import PERIOD_MONTHS, PeriodInterval, get_period_start, shift_day
+from analytics.calc.calendar_periods import PERIOD_MONTHS, PeriodInterval, get_period_start, shift_day_by_months
 from analytics.queries.posted_results import (
     CategoryHeading,
     Cells,
@@ -48,7 +48,7 @@ _BAR_SUMS = """
 """
 
 
-def list_bars(*, company: Company, months: Sequence[date]) -> list[dict[str, Decimal]]:
+def list_bar_amounts(*, company: Company, months: Sequence[date]) -> list[dict[str, Decimal]]:
     """Return bar -> amount for each of the months (first days, consecutive); zero where there is nothing."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -72,7 +72,7 @@ def list_bars(*, company: Company, months: Sequence[date]) -> list[dict[str, Dec
     ]
 
 
-def build_bars(results: PostedResults, *, months: Sequence[date], base: str) -> list[dict[str, Decimal]]:
+def build_bar_amounts(results: PostedResults, *, months: Sequence[date], base: str) -> list[dict[str, Decimal]]:
     """Return the same for months whose results were read already."""
     sums: defaultdict[tuple[date, str], Decimal] = defaultdict(lambda: ZERO)
     for (month, line, category), amount in results.get_amounts(months).items():
@@ -136,14 +136,16 @@ def is_favourable(line: str, variance: Decimal | None) -> bool | None:
     return (variance > 0) is (line not in EXPENSE_LINES)
 
 
-def find_cut_days(months: Sequence[date], *, today: date, months_back: int | None) -> tuple[date | None, date | None]:
+def find_to_date_days(
+    months: Sequence[date], *, today: date, months_back: int | None
+) -> tuple[date | None, date | None]:
     """Return up to which day the last month counts, and its compared month; None where it counts whole.
 
     On its last day a month counts whole, and so does the compared one.
     """
     if not months or months[-1] != get_first_day_of_month(today) or today == get_last_day_of_month(today):
         return None, None
-    return today, shift_day(today, -months_back) if months_back else None
+    return today, shift_day_by_months(today, -months_back) if months_back else None
 
 
 def compute_profit_and_loss(
@@ -178,7 +180,7 @@ def compute_profit_and_loss(
         return []
     compared_months = list_compared_months(months, interval, comparison)
     months_back = count_comparison_months(interval, comparison) if comparison else None
-    day, compared_day = find_cut_days(months, today=today, months_back=months_back) if to_date else (None, None)
+    day, compared_day = find_to_date_days(months, today=today, months_back=months_back) if to_date else (None, None)
     all_months = sorted({*months, *compared_months})
     posted_results = list_posted_results(company=company, months=all_months, days=(day, compared_day))
     if as_reported:

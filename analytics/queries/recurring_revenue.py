@@ -37,7 +37,7 @@ from ledger.calc.months import get_last_day_of_month
 from ledger.models import Product, RecurringBook, RecurringMonth
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.rates import announce_late_rates, get_rate_table, get_rates_version
-from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
+from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
 from ledger.subscriptions.calc.monthly_value import compute_monthly_value
 from ledger.subscriptions.queries.committed_revenue import SORT_MEMORY_SQL
 
@@ -70,17 +70,17 @@ def compute_monthly_data(
     """
     basis, is_annual = monthly_rows.TYPES[mrr_type]
     if product_ids:
-        check_products(company, product_ids)
+        check_product_ids(company, product_ids)
         totals = aggregate_movements(company, [EventSelection(products=product_ids)], bases=(basis,))[basis]
         months = {from_month_number(number): each for number, each in totals.items() if each}
     else:
         months = (
-            read_fresh(
+            read_after_refresh(
                 company, lambda: monthly_rows.find_stored_months(company=company, basis=basis, first=first, last=last)
             )
             or {}
         )
-    rows = monthly_rows.close_months(months, first=first, last=last, base=company.base_currency)
+    rows = monthly_rows.build_monthly_rows(months, first=first, last=last, base=company.base_currency)
     return [to_annual_row(row) for row in rows] if is_annual else rows
 
 
@@ -93,7 +93,7 @@ def list_recurring_rows(company: Company, first: date, last: date) -> list[tuple
     ]
 
 
-def read_fresh(company: Company, read: Callable[[], T | None]) -> T | None:
+def read_after_refresh(company: Company, read: Callable[[], T | None]) -> T | None:
     """Return what `read` returns, after computing stale months anew.
 
     Raises:
@@ -106,7 +106,7 @@ def read_fresh(company: Company, read: Callable[[], T | None]) -> T | None:
     return result
 
 
-def check_products(company: Company, product_ids: Sequence[UUID]) -> None:
+def check_product_ids(company: Company, product_ids: Sequence[UUID]) -> None:
     known_ids = set(Product.objects.for_company(company.id).filter(id__in=product_ids).values_list("id", flat=True))
     for index, product_id in enumerate(product_ids):
         if product_id not in known_ids:
@@ -121,7 +121,7 @@ def compute_customer_months(*, company: Company, customer_id: UUID, first: date,
     """
     totals = aggregate_movements(company, [EventSelection(customers=[customer_id])], bases=(MRR,))[MRR]
     months = {from_month_number(number): each for number, each in totals.items() if each}
-    return monthly_rows.close_months(months, first=first, last=last, base=company.base_currency)
+    return monthly_rows.build_monthly_rows(months, first=first, last=last, base=company.base_currency)
 
 
 # ---------------------------------------------------------------------------------------------- aggregation
@@ -146,7 +146,7 @@ def aggregate_movements(
                 book.add_history(history[basis], times=selection.times)
     rates = get_rate_table()
     currencies = shared_book.currencies.union(*(book.currencies for book in books_by_basis.values()))
-    factors_of = build_factors_getter(rates, base=company.base_currency, currencies=currencies)
+    factors_of = build_month_end_factors_lookup(rates, base=company.base_currency, currencies=currencies)
     until = find_last_rate_month(rates, currencies)
     shared_totals = shared_book.compute_totals(factors_of=factors_of, until=until)
     return {
@@ -167,7 +167,9 @@ def merge_totals(
     return merged
 
 
-def build_factors_getter(rates: RateTable, *, base: str, currencies: Iterable[str]) -> Callable[[int], Factors]:
+def build_month_end_factors_lookup(
+    rates: RateTable, *, base: str, currencies: Iterable[str]
+) -> Callable[[int], Factors]:
     """Return a function that returns the factors into the base currency at the end of a month, by its number."""
     sorted_currencies = sorted(currencies)
 

@@ -15,10 +15,17 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.mrr import Contracts, MonthlyRow, MovementTally, classify, close_row, compute_contract_value
+from analytics.calc.mrr import (
+    Contracts,
+    MonthlyRow,
+    MovementTally,
+    classify_customer_month,
+    compute_contract_value,
+    round_monthly_row,
+)
 from analytics.calc.mrr_aggregation import History, to_month_number
 from analytics.queries.profit_and_loss import compute_percentage
-from analytics.queries.recurring_revenue import CMRR, MRR, build_factors_getter
+from analytics.queries.recurring_revenue import CMRR, MRR, build_month_end_factors_lookup
 from companies.models import Company
 from ledger.calc.months import MONTHS_PER_YEAR, get_last_day_of_month
 from ledger.money.calc.fx import RateTable
@@ -76,7 +83,7 @@ def measure_span(
         company.base_currency,
         *(currency for stay in customer_spans for currency in (*stay.before, *stay.after)),
     }
-    factors_of = build_factors_getter(rates, base=company.base_currency, currencies=currencies)
+    factors_of = build_month_end_factors_lookup(rates, base=company.base_currency, currencies=currencies)
     factors_before = (
         factors_of(to_month_number(first) - 1) if any(stay.before for stay in customer_spans) else {}
     )  # only within the calendar
@@ -84,7 +91,7 @@ def measure_span(
     tally, start, start_count = MovementTally(company.base_currency), ZERO, 0
     for stay in customer_spans:
         reported = compute_contract_value(stay.before, factors_before)
-        change = classify(
+        change = classify_customer_month(
             previous=stay.before,
             current=stay.after,
             reported=reported,
@@ -99,7 +106,7 @@ def measure_span(
     end = start
     for amount in tally.amounts.values():
         end = MONEY_CONTEXT.add(end, amount)
-    row = close_row(
+    row = round_monthly_row(
         month=last,
         base=company.base_currency,
         start=start,

@@ -5,8 +5,8 @@ from datetime import date
 from decimal import Decimal
 
 from analytics.calc.board_measures import Measure, compute_burn_multiple, compute_cac_payback, compute_share
-from analytics.queries.customers import ORDER_BY, CustomerLine, list_customers
-from analytics.queries.monthly_report import ReportMonth, compute_results, sum_lines
+from analytics.queries.customers import ORDER_BY, CustomerLine, list_customer_revenue
+from analytics.queries.monthly_report import ReportMonth, compute_results, sum_actual_by_line
 from analytics.queries.recurring_revenue import MRR, compute_monthly_data
 from analytics.queries.recurring_revenue_summary import RecurringRevenueSummary, measure_span, summarize_span
 from analytics.queries.runway import Runway, compute_runway
@@ -52,7 +52,7 @@ def measure_cac_payback(report: ReportMonth) -> Measure:
     months = list_measured_months(report)
     if months[0] < report.first_month:
         return Measure(None, "no_months")
-    lines = sum_lines(compute_results(report, months))
+    lines = sum_actual_by_line(compute_results(report, months))
     sums = {line: sum((lines.get((month, line), ZERO) for month in months), start=ZERO) for line in PlType.values}
     rows = compute_monthly_data(company=report.company, mrr_type=MRR, first=months[0], last=months[-1])
     return compute_cac_payback(
@@ -74,7 +74,7 @@ class TopCustomers:
 
 def list_top_customers(report: ReportMonth, mrr: Decimal) -> TopCustomers:
     """Return the largest customers; `mrr` is that of all customers."""
-    lines, _more = list_customers(
+    lines, _more = list_customer_revenue(
         company=report.company,
         today=report.last_day,
         text="",

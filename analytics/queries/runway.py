@@ -8,11 +8,11 @@ from typing import Any
 from django.db import connection
 from django.db.models import Sum
 
-from analytics.queries.balances import ONE_DAY, compute_cash_on
+from analytics.queries.balances import ONE_DAY, compute_cash_at_day
 from companies.models import Company
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
 from ledger.models import Source
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from ledger.transactions.queries.cash_parts import list_financing_shares
 
@@ -98,13 +98,15 @@ def compute_runway(*, company: Company, cash: Decimal, today: date, rates: RateT
     if not months:
         return Runway(cash=cash, monthly_net=None, months=[], runway_months=None)
     base = company.base_currency
-    total_movements = sum_in_base(
+    total_movements = sum_in_base_currency(
         [(day, currency, amount) for _, day, currency, amount, _ in movements], base=base, rates=rates
     )
-    initial_balances = sum_in_base(
+    initial_balances = sum_in_base_currency(
         [(day, currency, amount) for _, day, currency, _, amount in movements], base=base, rates=rates
     )
-    financing_inflow = sum_in_base(list_financing_inflow(company=company, months=months), base=base, rates=rates)
+    financing_inflow = sum_in_base_currency(
+        list_financing_inflow(company=company, months=months), base=base, rates=rates
+    )
     net = total_movements - financing_inflow
     return Runway(
         cash=cash,
@@ -138,11 +140,11 @@ def list_financing_inflow(*, company: Company, months: list[date]) -> list[tuple
     return [(day, currency, amount) for day, currency, amount in values if get_first_day_of_month(day) in months]
 
 
-def sum_in_base(amounts: list[tuple[date, str, Decimal]], *, base: str, rates: RateTable) -> Decimal:
+def sum_in_base_currency(amounts: list[tuple[date, str, Decimal]], *, base: str, rates: RateTable) -> Decimal:
     """Return the sum of (day, currency, amount), each at its day's rate, rounded once."""
     total = ZERO
     for day, currency, amount in amounts:
-        total = MONEY_CONTEXT.add(total, convert(amount, source=currency, target=base, day=day, rates=rates))
+        total = MONEY_CONTEXT.add(total, convert_currency(amount, source=currency, target=base, day=day, rates=rates))
     return round_half_up(total, base)
 
 
@@ -166,7 +168,7 @@ def compute_cash_change(runway: Runway, *, company: Company, rates: RateTable) -
         MissingRateError: a currency has no exchange rate at the end of a month.
     """
     ends = {day for month in runway.months for day in (month - ONE_DAY, get_last_day_of_month(month))}
-    cash_by_day = {day: compute_cash_on(company=company, day=day, rates=rates) for day in ends}
+    cash_by_day = {day: compute_cash_at_day(company=company, day=day, rates=rates) for day in ends}
     change = sum(
         (cash_by_day[get_last_day_of_month(month)] - cash_by_day[month - ONE_DAY] for month in runway.months),
         start=ZERO,

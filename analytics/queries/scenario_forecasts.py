@@ -14,7 +14,7 @@ from analytics.queries.balance_forecast import (
     project_from_basis,
     sum_held_by_currency,
 )
-from analytics.queries.balances import compute_cash_on
+from analytics.queries.balances import compute_cash_at_day
 from companies.models import Company
 from ledger.accounts.queries import sum_account_balances
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
@@ -32,7 +32,7 @@ from planning.planned_transactions.queries.planned_rules import RuleWithOverride
 from planning.scenarios.queries import (
     LoadedScenario,
     PlannedTarget,
-    change_rules,
+    apply_changes_to_rules,
     find_planned_targets,
     list_invoices_of_scenario,
 )
@@ -41,7 +41,7 @@ Targets = dict[UUID, PlannedTarget]
 
 
 @dataclass(frozen=True, slots=True)
-class SplitRules:
+class SharedAndChangedRules:
     """Planned transactions that no scenario touches, and all others; planned totals share bookings, so they are
     among the others.
     """
@@ -68,7 +68,7 @@ def forecast_scenarios(
     """
     account_ids = set(Account.objects.for_company(company.id).cash().values_list("id", flat=True))
     balances = sum_account_balances(company_id=company.id, day=today)
-    cash = compute_cash_on(company=company, day=today, rates=rates)
+    cash = compute_cash_at_day(company=company, day=today, rates=rates)
     movements = list_booked_after(today, company=company, end=end, accounts=account_ids)
     return [
         project_from_basis(
@@ -86,13 +86,13 @@ def forecast_scenarios(
             interval=interval,
             rates=rates,
         )
-        for expected_cash in expect_cash_of_scenarios(
+        for expected_cash in compute_expected_cash_by_scenario(
             scenarios, company=company, end=end, today=today, rates=rates, accounts={*account_ids, None}
         )
     ]
 
 
-def expect_cash_of_scenarios(
+def compute_expected_cash_by_scenario(
     scenarios: Sequence[LoadedScenario | None],
     *,
     company: Company,
@@ -105,7 +105,7 @@ def expect_cash_of_scenarios(
     start = get_first_expected_day(cutover=today, today=today)
     window = (get_first_day_of_month(start), get_last_day_of_month(end))
     targets = [find_planned_targets(company.id, scenario.changes) if scenario else Targets() for scenario in scenarios]
-    rules = split_rules(company, scenarios, targets, window=window)
+    rules = load_shared_and_changed_rules(company, scenarios, targets, window=window)
     build = partial(
         build_expectations,
         company=company,
@@ -122,24 +122,26 @@ def expect_cash_of_scenarios(
         own_rules = rules.touched
         if scenario is not None:
             days = scenario.build_window(*window)
-            own_rules = list(change_rules(own_rules, scenario=scenario, targets=targets_of_scenario, window=days))
+            own_rules = list(
+                apply_changes_to_rules(own_rules, scenario=scenario, targets=targets_of_scenario, window=days)
+            )
         invoices = list_invoices_of_scenario(company.id, end=window[1], scenario=scenario)
         results.append(add_expected_cash(shared_cash, add_up(build(own_rules, invoices))))
     return results
 
 
-def split_rules(
+def load_shared_and_changed_rules(
     company: Company,
     scenarios: Sequence[LoadedScenario | None],
     targets: Sequence[Targets],
     *,
     window: tuple[date, date],
-) -> SplitRules:
+) -> SharedAndChangedRules:
     """Read all planned transactions that a scenario can bring into the window. One statement."""
     touched_ids = {planned_id for each in targets for planned_id in each}
     widest = max((scenario.reach_days for scenario in scenarios if scenario), default=0)
     days = DayWindow(*window).widen(widest)
-    split = SplitRules([], [])
+    split = SharedAndChangedRules([], [])
     for each in read_planned_rules(company.id, days.start, days.end):
         is_touched = each.planned.is_total or each.planned.id in touched_ids
         (split.touched if is_touched else split.shared).append(each)

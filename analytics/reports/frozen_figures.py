@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from analytics.queries.monthly_report import ReportMonth
 from analytics.queries.monthly_rows import ROW_FIELDS
 from analytics.reports.monthly_report_cash import ROW_LABELS
-from analytics.reports.monthly_report_tables import CellFormat, ReportRow, ReportTable
+from analytics.reports.monthly_report_tables import CellFormatter, ReportRow, ReportTable
 from analytics.reports.profit_and_loss_table import format_category_name
 from ledger.closings.calc.figures import Figure
 from ledger.models import EXPENSE_LINES, Account, Category, PlType, RecurringMonth
@@ -23,15 +23,15 @@ def build_frozen_tables(report: ReportMonth) -> list[ReportTable]:
     closing = report.closing
     figures = [Figure.from_json(each) for each in closing.figures] if closing else []
     return [
-        build_result_table(report, [each for each in figures if each.key.figure == "profitAndLoss"]),
+        build_frozen_result_table(report, [each for each in figures if each.key.figure == "profitAndLoss"]),
         build_account_table(report, [each for each in figures if each.key.account_id]),
-        build_recurring_table(report, [each for each in figures if each.key.figure == "recurringRevenue"]),
+        build_frozen_recurring_table(report, [each for each in figures if each.key.figure == "recurringRevenue"]),
     ]
 
 
-def build_result_table(report: ReportMonth, figures: Sequence[Figure]) -> ReportTable:
+def build_frozen_result_table(report: ReportMonth, figures: Sequence[Figure]) -> ReportTable:
     """Build lines with their categories, and the sums after them."""
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     ids = [UUID(figure.key.category_id) for figure in figures]
     names = dict(Category.objects.for_company(report.company.id).filter(id__in=ids).values_list("id", "name"))
     rows, remainder = list[ReportRow](), ZERO
@@ -58,7 +58,7 @@ def build_result_table(report: ReportMonth, figures: Sequence[Figure]) -> Report
 
 def build_account_table(report: ReportMonth, figures: Sequence[Figure]) -> ReportTable:
     """Build balance, inflow and outflow of each account."""
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     values = {(str(figure.key.account_id), figure.key.figure): figure.value for figure in figures}
     ids = [UUID(account_id) for account_id in dict.fromkeys(account_id for account_id, _figure in values)]
     names = dict(Account.objects.for_company(report.company.id).filter(id__in=ids).values_list("id", "name"))
@@ -84,9 +84,9 @@ def build_account_table(report: ReportMonth, figures: Sequence[Figure]) -> Repor
     )
 
 
-def build_recurring_table(report: ReportMonth, figures: Sequence[Figure]) -> ReportTable:
+def build_frozen_recurring_table(report: ReportMonth, figures: Sequence[Figure]) -> ReportTable:
     """Build the movements of MRR and committed MRR."""
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     values = {(figure.key.mrr_type, figure.key.movement): figure.value for figure in figures}
     rows = [
         ReportRow(

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 
 from analytics.queries.monthly_report import ReportMonth
-from analytics.reports.monthly_report_tables import CellFormat, ReportRow, ReportTable
+from analytics.reports.monthly_report_tables import CellFormatter, ReportRow, ReportTable
 from planning.invoices.pages.invoices import list_bucket_labels
 from planning.invoices.queries import DEFAULT_INTERVAL, compute_aging
 
@@ -14,7 +14,7 @@ def build_aging_table(report: ReportMonth) -> ReportTable:
     Raises:
         RateLookupError: a currency has no exchange rate.
     """
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     aging = compute_aging(
         report.company,
         kind="receivables",

@@ -15,7 +15,7 @@ from analytics.queries.recurring_revenue_summary import RecurringRevenueSummary
 from analytics.queries.report_measures import TopCustomers, list_measured_months
 from analytics.reports.cash_bridge import PART_LABELS
 from analytics.reports.monthly_report_results import BuildUrl
-from analytics.reports.monthly_report_tables import CellFormat, ReportCell, ReportRow, ReportTable
+from analytics.reports.monthly_report_tables import CellFormatter, ReportCell, ReportRow, ReportTable
 from companies.locales import get_current_locale
 from ledger.transactions.pages.labels import HIDDEN_NAME
 
@@ -43,7 +43,7 @@ NO_RETENTION_TEXT = gettext_lazy("Not available: no customer paid twelve months 
 
 def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl) -> ReportTable:
     """Build the cash bridge of the month beside that of last year."""
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     queries = build_part_queries(start=report.month, end=cash.bridge.last)
     last_year = cash.last_year
     before = {"opening": last_year.opening, **last_year.parts, "closing": last_year.closing} if last_year else {}
@@ -64,9 +64,9 @@ def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl
     )
 
 
-def build_recurring_table(report: ReportMonth, recurring: RecurringFigures) -> ReportTable:
+def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures) -> ReportTable:
     """Build the recurring revenue bridge of the month, with customers, beside that of last year."""
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     return ReportTable(
         id="recurring",
         title=_("Recurring revenue bridge"),
@@ -88,7 +88,7 @@ def build_recurring_table(report: ReportMonth, recurring: RecurringFigures) -> R
 
 def build_customer_table(report: ReportMonth, top: TopCustomers, build_url: BuildUrl, *, named: bool) -> ReportTable:
     """Build the largest customers with their shares of MRR."""
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     rows = [
         ReportRow(
             line.name if named else HIDDEN_NAME,
@@ -118,7 +118,7 @@ def build_measure_row(label: str, measure: Measure, text: str, meaning: str) -> 
     return ReportRow(label, [ReportCell(text)], note=meaning)
 
 
-def build_measure_table(
+def build_board_measure_table(
     report: ReportMonth,
     *,
     burn_multiple: Measure | None,
@@ -126,7 +126,7 @@ def build_measure_table(
     summary: RecurringRevenueSummary | None,
 ) -> ReportTable:
     """Build the measures that boards ask for; those whose figures the reader may not see are None."""
-    cells, rows = CellFormat(report), []
+    cells, rows = CellFormatter(report), []
     first, *_rest, last = (get_current_locale().format_month(month) for month in list_measured_months(report))
     if burn_multiple:
         text = "" if burn_multiple.value is None else get_current_locale().format_number(burn_multiple.value, 2)

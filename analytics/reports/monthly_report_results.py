@@ -14,11 +14,11 @@ from analytics.queries.monthly_report import (
     compute_results,
     compute_year_results,
     list_trend_months,
-    sum_lines,
+    sum_actual_by_line,
 )
 from analytics.queries.posted_results import CellKey
 from analytics.queries.profit_and_loss import ResultRow, is_favourable
-from analytics.reports.monthly_report_tables import CellFormat, ReportCell, ReportRow, ReportTable
+from analytics.reports.monthly_report_tables import CellFormatter, ReportCell, ReportRow, ReportTable
 from analytics.reports.period_headings import PeriodHeading
 from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow, build_statement, format_category_name
 from companies.locales import get_current_locale
@@ -54,7 +54,7 @@ def is_result_favourable(row: StatementRow, difference: Decimal) -> bool | None:
     return is_favourable(row.line or PlType.REVENUE, difference)
 
 
-def build_result_cells(row: StatementRow, cells: CellFormat) -> list[ReportCell]:
+def build_result_cells(row: StatementRow, cells: CellFormatter) -> list[ReportCell]:
     """Return actual, plan, variance from the plan, and last year of a row."""
     amounts: CellAmounts = row.cells[0]
     variance = amounts.actual - amounts.planned if amounts.planned else None
@@ -66,9 +66,9 @@ def build_result_cells(row: StatementRow, cells: CellFormat) -> list[ReportCell]
     ]
 
 
-def build_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
+def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
     """Build the profit and loss of the month, against plan and last year."""
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     return ReportTable(
         id="results",
         title=_("Profit and loss"),
@@ -80,11 +80,13 @@ def build_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> Rep
 
 def build_year_table(report: ReportMonth) -> ReportTable:
     """Build the calendar year up to the month against its plan, and the plan of the whole year."""
-    cells, (to_date, whole_year) = CellFormat(report), compute_year_results(report)
-    planned = {row.name: row.cells[0].planned for row in build_statement_rows(report, whole_year, {}) if is_main(row)}
+    cells, (to_date, whole_year) = CellFormatter(report), compute_year_results(report)
+    planned = {
+        row.name: row.cells[0].planned for row in build_statement_rows(report, whole_year, {}) if is_line_or_sum(row)
+    }
     rows = []
     for row in build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {}):
-        if is_main(row):
+        if is_line_or_sum(row):
             plan = planned.get(row.name, ZERO)
             whole = cells.amount(plan if plan else None)
             rows.append(ReportRow(row.name, [*build_result_cells(row, cells)[:3], whole], row.kind))
@@ -96,7 +98,7 @@ def build_year_table(report: ReportMonth) -> ReportTable:
     )
 
 
-def is_main(row: StatementRow) -> bool:
+def is_line_or_sum(row: StatementRow) -> bool:
     """Return whether a row is a line or a sum."""
     return row.kind != "category"
 
@@ -109,8 +111,8 @@ def list_missing_lines(to_date: Sequence[ResultRow], whole_year: Sequence[Result
 
 def build_margin_table(report: ReportMonth) -> ReportTable:
     """Build revenue, gross profit and gross margin by month."""
-    months, cells = list_trend_months(report), CellFormat(report)
-    sums = sum_lines(compute_results(report, months))
+    months, cells = list_trend_months(report), CellFormatter(report)
+    sums = sum_actual_by_line(compute_results(report, months))
     return ReportTable(
         id="margin",
         title=_("Gross margin by month"),
@@ -119,7 +121,7 @@ def build_margin_table(report: ReportMonth) -> ReportTable:
     )
 
 
-def build_margin_row(month: date, sums: dict[tuple[date, str], Decimal], cells: CellFormat) -> ReportRow:
+def build_margin_row(month: date, sums: dict[tuple[date, str], Decimal], cells: CellFormatter) -> ReportRow:
     lines = {line: sums.get((month, line), ZERO) for line in PlType}
     revenue, cost = lines[PlType.REVENUE], lines[PlType.COGS]
     expenses = cost + lines[PlType.CAC] + lines[PlType.PD] + lines[PlType.GA]
@@ -136,7 +138,7 @@ def build_margin_row(month: date, sums: dict[tuple[date, str], Decimal], cells: 
 
 def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
     """Build the largest changes from the month before, with the transactions behind each."""
-    cells, previous = CellFormat(report), add_months(report.month, -1)
+    cells, previous = CellFormatter(report), add_months(report.month, -1)
     month_names = [get_current_locale().format_month(month) for month in (report.month, previous)]
     changes = list_largest_changes(report, with_causes=bool(build_url("transactions", "")))
     rows = []

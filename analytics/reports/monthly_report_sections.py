@@ -20,7 +20,7 @@ from analytics.queries.monthly_report import (
 from analytics.queries.runway import Runway
 from analytics.reports import monthly_report_aging, monthly_report_cash, monthly_report_results
 from analytics.reports.monthly_report_results import BuildUrl
-from analytics.reports.monthly_report_tables import CellFormat, ReportCell, ReportRow, ReportTable
+from analytics.reports.monthly_report_tables import CellFormatter, ReportCell, ReportRow, ReportTable
 from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow
 from companies.permissions import Permission, Permissions
 from ledger.models import PlType
@@ -57,13 +57,13 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
     tables = [
         build_key_figure_table(report, results, cash=cash, recurring=recurring, runway=runway),
         *([monthly_report_cash.build_cash_table(report, cash, build_url)] if cash else []),
-        monthly_report_results.build_result_table(report, results),
-        *([monthly_report_cash.build_recurring_table(report, recurring)] if recurring else []),
+        monthly_report_results.build_month_result_table(report, results),
+        *([monthly_report_cash.build_month_recurring_table(report, recurring)] if recurring else []),
         *([monthly_report_aging.build_aging_table(report)] if Permission.PLANNING_READ in permissions else []),
         monthly_report_results.build_change_table(report, build_url),
         monthly_report_results.build_year_table(report),
         monthly_report_results.build_margin_table(report),
-        build_measure_table(report, runway=runway, has_recurring=recurring is not None),
+        build_visible_measure_table(report, runway=runway, has_recurring=recurring is not None),
     ]
     if recurring:
         top = report_measures.list_top_customers(report, recurring.row.end)
@@ -72,8 +72,8 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
     return MonthlyReport(report, tables)
 
 
-def build_measure_table(report: ReportMonth, *, runway: Runway | None, has_recurring: bool) -> ReportTable:
-    return monthly_report_cash.build_measure_table(
+def build_visible_measure_table(report: ReportMonth, *, runway: Runway | None, has_recurring: bool) -> ReportTable:
+    return monthly_report_cash.build_board_measure_table(
         report,
         burn_multiple=report_measures.measure_burn_multiple(report, runway) if runway and has_recurring else None,
         cac_payback=report_measures.measure_cac_payback(report) if has_recurring else None,
@@ -90,7 +90,7 @@ def build_key_figure_table(
     runway: Runway | None,
 ) -> ReportTable:
     """Build the key figures of the month against plan and last year."""
-    cells = CellFormat(report)
+    cells = CellFormatter(report)
     rows = [
         *(build_cash_rows(cash, runway, cells) if cash and runway else []),
         *build_result_figures(results, cells),
@@ -104,7 +104,7 @@ def build_key_figure_table(
     )
 
 
-def build_cash_rows(cash: CashFigures, runway: Runway, cells: CellFormat) -> list[ReportRow]:
+def build_cash_rows(cash: CashFigures, runway: Runway, cells: CellFormatter) -> list[ReportRow]:
     """Build cash, its change, and the runway; none of them is planned."""
     change = cash.closing.value - cash.opening.value
     last_year = cash.last_year
@@ -132,7 +132,7 @@ def build_cash_rows(cash: CashFigures, runway: Runway, cells: CellFormat) -> lis
     ]
 
 
-def build_result_figures(results: Sequence[StatementRow], cells: CellFormat) -> list[ReportRow]:
+def build_result_figures(results: Sequence[StatementRow], cells: CellFormatter) -> list[ReportRow]:
     """Build revenue, gross profit and margin, operating result and result."""
     by_name = {row.name: row for row in results if row.kind != "category"}
     revenue_label, profit_label = str(LINE_LABELS[PlType.REVENUE]), str(SUBTOTAL_LABELS[PlType.COGS])
@@ -145,7 +145,7 @@ def build_result_figures(results: Sequence[StatementRow], cells: CellFormat) -> 
     return figures
 
 
-def build_margin_figure(revenue: CellAmounts, profit: CellAmounts, cells: CellFormat) -> ReportRow:
+def build_margin_figure(revenue: CellAmounts, profit: CellAmounts, cells: CellFormatter) -> ReportRow:
     """Build the gross margin: actual, planned, difference in percentage points, and last year's."""
 
     def compute(whole: Decimal | None, part: Decimal | None) -> Decimal | None:
@@ -166,7 +166,7 @@ def build_margin_figure(revenue: CellAmounts, profit: CellAmounts, cells: CellFo
     )
 
 
-def build_recurring_rows(recurring: RecurringFigures, cells: CellFormat) -> list[ReportRow]:
+def build_recurring_rows(recurring: RecurringFigures, cells: CellFormatter) -> list[ReportRow]:
     """Build MRR and customers at the end of the month; neither is planned."""
     last_year = recurring.last_year
     return [

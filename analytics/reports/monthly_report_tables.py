@@ -50,7 +50,7 @@ class ReportTable:
 
 
 @dataclass(frozen=True, slots=True)
-class CellFormat:
+class CellFormatter:
     """Formats cells of a report in its currency."""
 
     report: ReportMonth
@@ -87,17 +87,17 @@ class CellFormat:
         """Format a percentage with two decimals."""
         if value is None:
             return self.plain
-        meta = "" if other is None or other == value else self.describe_other(format_percentage(other))
-        return ReportCell(format_percentage(value), meta=meta)
+        meta = "" if other is None or other == value else self.describe_other(format_report_percentage(other))
+        return ReportCell(format_report_percentage(value), meta=meta)
 
     def count(self, value: int | None) -> ReportCell:
         return self.plain if value is None else ReportCell(get_current_locale().format_number(value))
 
 
-def format_percentage(value: Decimal) -> str:
+def format_report_percentage(value: Decimal) -> str:
     """Format a percentage with two decimals.
 
-    >>> format_percentage(Decimal("-12.5"))
+    >>> format_report_percentage(Decimal("-12.5"))
     '−12.50 %'
     """
     return add_sign(value, f"{get_current_locale().format_number(abs(value), 2)} %")

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analytics.charts.amount_format import format_compact_amount, format_rounded_amount
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from analytics.queries.balance_forecast import AccountForecast
-from analytics.queries.balances import find_overdrawn_since
+from analytics.queries.balances import find_overdraft_starts
 from analytics.queries.open_transactions import OpenTransactions
 from companies.locales import get_current_locale
 from companies.models import Company
@@ -142,7 +142,7 @@ def build_overdraft_notices(
         return []
     tomorrow = today + timedelta(days=1)
     soon = {each.account_id: each.currency for each, first, _lowest in overdrawn if first <= tomorrow}
-    since = find_overdrawn_since(company=company, currencies=soon, day=today)
+    since = find_overdraft_starts(company=company, currencies=soon, day=today)
     future = (
         _("{account} goes below zero"),
         _("from {first}: lowest {amount} on {day}. Transfer money to it or change the plan."),

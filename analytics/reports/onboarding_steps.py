@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from companies.models import Company, Membership
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission

@@ -16,7 +16,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from analytics.charts import cash_sections, key_figures, profit_and_loss_sections, recurring_revenue_sections
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from analytics.charts.key_figures import KeyFigure
 from analytics.charts.sections import Section
 from analytics.report_period import parse_report_period
@@ -119,7 +119,7 @@ def redirect_without_slash(request: HttpRequest, company_id: str) -> HttpRespons
 
 def render_overview(data: ChartData, page: CompanyPage) -> str:
     """Render key figures and sections."""
-    parts = [build_part(part, data, page) for part in OVERVIEW_PARTS]
+    parts = [build_overview_part(part, data, page) for part in OVERVIEW_PARTS]
     return render_to_string(
         "analytics/overview.html",
         {
@@ -137,7 +137,7 @@ def render_overview(data: ChartData, page: CompanyPage) -> str:
 def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
     """List what is missing in the figures that the user sees."""
     can_see_rates = page.has_permission(Permission.BALANCES_READ)
-    old_rates = list_old_rates(company=data.company, today=data.today)
+    old_rates = list_old_rates(company=data.company, today=data.today, rates=data.rates)
     overview_notices = notices.build_old_rates_notices(data.company, old_rates, can_open=can_see_rates)
     try:
         if page.has_permission(Permission.BALANCES_READ):
@@ -161,7 +161,7 @@ def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
                 data.company,
                 data.open_transactions,
                 first=data.calendar[0],
-                last=data.last_counted,
+                last=data.last_counted_day,
                 can_list=data.lists,
             )
     except RateLookupError as error:
@@ -207,7 +207,9 @@ def build_chart_data(page: CompanyPage) -> ChartData:
     )
 
 
-def build_part(part: OverviewPart, data: ChartData, page: CompanyPage) -> tuple[list[KeyFigure], list[Section]]:
+def build_overview_part(
+    part: OverviewPart, data: ChartData, page: CompanyPage
+) -> tuple[list[KeyFigure], list[Section]]:
     """Build the figures and sections of a part, or a section that says why there are none."""
     if not page.has_permission(part.permission):
         note = _("Your role cannot view {part}. It needs the permission {permission}.")

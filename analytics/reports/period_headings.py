@@ -66,7 +66,9 @@ def build_compared_headings(
     if comparison is None or not compared_months:
         return []
     months_back = profit_and_loss.count_comparison_months(interval, comparison)
-    last = calendar_periods.shift_end_day(get_last_counted_day(months[-1], today, to_date=to_date), -months_back)
+    last = calendar_periods.shift_end_day_by_months(
+        get_last_counted_day(months[-1], today, to_date=to_date), -months_back
+    )
     headings = dict.fromkeys((calendar_periods.get_period_start(month, interval) for month in months), "")
     for month in compared_months:
         period = calendar_periods.get_period_start(month, interval)
@@ -110,7 +112,7 @@ def format_period_heading(period: date, interval: calendar_periods.PeriodInterva
     name = format_period_name(period, interval)
     start, end = (
         day and get_current_locale().format_short_day(day)
-        for day in calendar_periods.cut_period(period, interval, first=first, last=last)
+        for day in calendar_periods.find_partial_period_days(period, interval, first=first, last=last)
     )
     if start and end:
         return _("{period}, {first} to {last}").format(period=name, first=start, last=end)

@@ -84,8 +84,8 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         mended=notice,
         interval=interval,
         intervals=INTERVAL_LABELS.items(),
-        more=f"&{urlencode(list_more_parameters(page, interval, to_date=to_date))}",
-        comparison=PLAN_COMPARISON if compares_plan(page) else period.comparison or "",
+        more=f"&{urlencode(list_other_parameters(page, interval, to_date=to_date))}",
+        comparison=PLAN_COMPARISON if is_plan_compared(page) else period.comparison or "",
         comparisons=[*period.comparisons, (PLAN_COMPARISON, _("Plan"))],
         year=f"startDate={page.today.year}-01-01&endDate={page.today.year}-12-31",
         until=get_last_counted_day(period.until, page.today, to_date=to_date),
@@ -98,7 +98,7 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
     )
 
 
-def compares_plan(page: CompanyPage) -> bool:
+def is_plan_compared(page: CompanyPage) -> bool:
     """Return whether actual, plan and variance are shown."""
     return page.request.GET.get("comparison") == PLAN_COMPARISON
 
@@ -106,17 +106,17 @@ def compares_plan(page: CompanyPage) -> bool:
 def parse_statement_period(page: CompanyPage) -> ReportPeriod:
     """Parse the period of the URL, in which the plan is one of the comparisons."""
     query = {name: page.request.GET.get(name, "") for name in page.request.GET}
-    if compares_plan(page):
+    if is_plan_compared(page):
         del query["comparison"]
     return parse_report_period(query, today=page.today)
 
 
-def list_more_parameters(page: CompanyPage, interval: str, *, to_date: bool) -> dict[str, str]:
+def list_other_parameters(page: CompanyPage, interval: str, *, to_date: bool) -> dict[str, str]:
     """Return the parameters of the URL besides those of the period."""
     parameters = {"interval": interval}
     if to_date:
         parameters["toDate"] = "true"
-    if compares_plan(page):
+    if is_plan_compared(page):
         parameters["comparison"] = PLAN_COMPARISON
     return parameters
 
@@ -187,7 +187,7 @@ def build_requested_sheet(
         table,
         title=str(TITLE_BY_INTERVAL[interval]),
         style=get_sheet_style(page.request),
-        compares_plan=compares_plan(page),
+        compares_plan=is_plan_compared(page),
     )
 
 

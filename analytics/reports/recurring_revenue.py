@@ -20,7 +20,7 @@ from analytics.queries.customers import (
     ORDER_BY_WITHOUT_NAMES,
     CustomerLine,
     compute_mrr_by_customer,
-    list_customers,
+    list_customer_revenue,
 )
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.sheets import (
@@ -37,7 +37,8 @@ from ledger.money.calc.fx import RateLookupError
 from ledger.money.calc.money import format_amount
 from ledger.money.rates import get_rate_table
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
-from ledger.subscriptions.serializers.subscriptions import EventSerializer, SubscriptionSerializer
+from ledger.subscriptions.serializers.subscription_events import EventSerializer
+from ledger.subscriptions.serializers.subscriptions import SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME
 
 TAB = "recurring-revenue"
@@ -140,7 +141,7 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
     page_number = parse_page_number(query.get("page", "1"))
     lines, has_more, missing_currency = list[CustomerLine](), False, ""
     try:
-        lines, has_more = list_customers(
+        lines, has_more = list_customer_revenue(
             company=visit.company,
             today=visit.today,
             text=text,
@@ -177,7 +178,7 @@ def download_customers(page: CompanyPage) -> HttpResponse:
     page_number, has_more = 1, True
     try:
         while has_more and page_number <= MAX_PAGE_NUMBER:
-            lines, has_more = list_customers(
+            lines, has_more = list_customer_revenue(
                 company=page.company,
                 today=page.today,
                 text="",

@@ -44,17 +44,17 @@ def show_shared_report(request: HttpRequest, company_id: str, token: str) -> Htt
     budget = throttling.consume_budget(
         f"shared:{get_client_network(request)}", now=now.timestamp(), limit=MAX_REQUESTS_PER_MINUTE
     )
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise throttling.RateLimited(wait=budget.resets_in)
     link = find_link_by_token(company_id=company_id, token=token, now=now)
     if link is None:
         text = _("This link is not valid. It may have expired, or it was revoked.")
-        return render_private("analytics/shared_missing.html", {"text": text}, status=404)
+        return render_without_request("analytics/shared_missing.html", {"text": text}, status=404)
     request_slots.get_request_slots(request).hold_company(link.company_id)
-    return render_private("analytics/shared_report.html", build_shared_context(link, now=now))
+    return render_without_request("analytics/shared_report.html", build_shared_context(link, now=now))
 
 
-def render_private(template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+def render_without_request(template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """Render a page without the request, which keeps sessions and their cookies out of it."""
     return HttpResponse(render_to_string(template, context), status=status, headers=PRIVATE_HEADERS)
 
@@ -73,7 +73,7 @@ def build_shared_context(link: ReportLink, *, now: Any) -> dict[str, Any]:
     if link.closing:
         return context | {"tables": build_frozen_tables(replace(month, closing=link.closing))}
     try:
-        report = build_monthly_report(month, permissions=parse_permissions(link.permissions), build_url=build_no_url)
+        report = build_monthly_report(month, permissions=parse_permissions(link.permissions), build_url=return_no_url)
     except RateLookupError as error:
         return context | {"missing_currency": error.currency}
     return context | {
@@ -83,6 +83,6 @@ def build_shared_context(link: ReportLink, *, now: Any) -> dict[str, Any]:
     }
 
 
-def build_no_url(name: str, target: str) -> str:
+def return_no_url(name: str, target: str) -> str:
     """Return no URL: readers of a shared report have no access to other pages."""
     return ""

@@ -11,14 +11,14 @@ from django.utils.translation import gettext as _
 
 from analytics.queries.cash_flow import ONE_DAY
 from analytics.query_window import MAX_WINDOW_YEARS
-from analytics.report_period import parse_day
+from analytics.report_period import parse_period_day
 from analytics.reports.notices import build_rate_notice
 from companies.models import Company
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.calc.months import add_months
 from ledger.models import Account, AccountType, Transaction
-from ledger.money.calc.fx import RateLookupError, RateTable, convert
+from ledger.money.calc.fx import RateLookupError, RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from ledger.money.rates import get_rate_table
 from planning.calc.recurrence import OVERDUE_PERIOD
@@ -93,8 +93,8 @@ def parse_upcoming_window(page: CompanyPage) -> tuple[date, date, str]:
     """Return (first day, last day, error message) of the request; the days are after today."""
     tomorrow, query = page.today + ONE_DAY, page.request.GET
     try:
-        start = max(parse_day(query.get("startDate", ""), default=tomorrow), tomorrow)
-        end = parse_day(query.get("endDate", ""), default=start)
+        start = max(parse_period_day(query.get("startDate", ""), default=tomorrow), tomorrow)
+        end = parse_period_day(query.get("endDate", ""), default=start)
         if not start <= end <= add_months(tomorrow, 12 * MAX_WINDOW_YEARS):
             raise ValueError(_("The period must be in the future."))
     except ValueError as error:
@@ -160,7 +160,7 @@ def sum_upcoming_movements(
     """
     base, sums = company.base_currency, [ZERO, ZERO]
     for movement in movements:
-        converted_amount = convert(
+        converted_amount = convert_currency(
             movement.amount, source=movement.currency, target=base, day=min(movement.day, today), rates=rates
         )
         sums[converted_amount < 0] = MONEY_CONTEXT.add(sums[converted_amount < 0], abs(converted_amount))

@@ -78,7 +78,7 @@ class BalanceViewSet(DataViewSet):
         """
         scenario = self.find_scenario(self.parse_body(serializers.ScenarioQuery))
         today, rates = self.today, get_rate_table()
-        cash = balances.compute_cash_on(company=self.company, day=today, rates=rates)
+        cash = balances.compute_cash_at_day(company=self.company, day=today, rates=rates)
         runway_found = compute_runway(company=self.company, cash=cash, today=today, rates=rates)
         cash_change = compute_cash_change(runway_found, company=self.company, rates=rates)
         return Response(

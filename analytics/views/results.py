@@ -34,7 +34,7 @@ class ResultViewSet(DataViewSet):
         """Get revenue by type and expenses by P&L line for each month in the window. Expenses are positive."""
         start, end = parse_window(self.parse_body(Window))
         months_requested = list_months(start, end)
-        bars_found = profit_and_loss.list_bars(company=self.company, months=months_requested)
+        bars_found = profit_and_loss.list_bar_amounts(company=self.company, months=months_requested)
         return Response(
             [
                 {"month": format_month(month), **{bar: to_json_number(amount) for bar, amount in row.items()}}

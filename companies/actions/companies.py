@@ -102,7 +102,7 @@ def limit_company_creation(person: User, *, now: datetime) -> None:
     budget = throttling.consume_budget(
         f"companies:{person.pk}", now=now.timestamp(), limit=MAX_COMPANIES_PER_DAY, seconds=DAY_SECONDS, exact=True
     )
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise TooManyCompanies(wait=budget.resets_in)
 
 

@@ -51,7 +51,7 @@ def request_email_change(*, user: User, email: str, context: AuditContext) -> No
         seconds=HOUR_SECONDS,
         exact=True,
     )
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise TooManyEmailChanges(wait=budget.resets_in)
     if email_addresses.to_canonical_email(address) == user.canonical_email and address == user.email:
         return

@@ -231,7 +231,7 @@ def count_invitation(company_id: UUID, context: AuditContext) -> None:
     budget = throttling.consume_budget(
         limit_name, now=context.time.timestamp(), limit=MAX_INVITATIONS_PER_USER_PER_DAY, seconds=day, exact=True
     )
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise TooManyInvitations(wait=budget.resets_in)
 
 
@@ -252,7 +252,7 @@ def send_invitation_email(invitation: Membership, *, token: str, now: datetime) 
     budget = throttling.consume_budget(
         limit_name, now=now.timestamp(), limit=MAX_EMAILS_PER_ADDRESS_PER_DAY, seconds=day, exact=True
     )
-    if budget.exceeded or not email_limits.consume_email_limit(invitation.shown_email, now=now):
+    if budget.is_exceeded or not email_limits.consume_email_limit(invitation.shown_email, now=now):
         return
     account = User.objects.find_by_email(invitation.shown_email)
     link = f"{settings.APP_URL}/invitations/{invitation.company_id}/{invitation.id}/{token}"

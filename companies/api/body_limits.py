@@ -24,16 +24,18 @@ def refuse_body(request: HttpRequest) -> HttpResponse | None:
     length, chunked = get_content_length(request.META), "HTTP_TRANSFER_ENCODING" in request.META
     if length <= settings.MAX_FORM_BYTES and not chunked:
         if is_form_incomplete(request):
-            return refused(request, 400, "bad_request", "The request body is incomplete.")
+            return build_refusal_response(request, 400, "bad_request", "The request body is incomplete.")
         return None
     view = find_view(request)
     if hasattr(view, "actions"):
         return None
     if chunked:
-        return refused(request, 411, "length_required", "Send a Content-Length header.")
+        return build_refusal_response(request, 411, "length_required", "Send a Content-Length header.")
     most = get_max_body_bytes(request, view)
     if length > most:
-        return refused(request, 413, "body_too_large", f"The request is too large (maximum {format_byte_limit(most)}).")
+        return build_refusal_response(
+            request, 413, "body_too_large", f"The request is too large (maximum {format_byte_limit(most)})."
+        )
     return None
 
 
@@ -70,7 +72,7 @@ def format_byte_limit(byte_count: int) -> str:
     return f"{byte_count // MIB} MB" if byte_count >= MIB else f"{byte_count // 1024} KB"
 
 
-def refused(request: HttpRequest, status: int, code: str, detail: str) -> HttpResponse:
+def build_refusal_response(request: HttpRequest, status: int, code: str, detail: str) -> HttpResponse:
     """Build the error response: a page, an OAuth error (RFC 6749) or a problem body, depending on the path."""
     if request.path in OAUTH_PATHS:
         oauth_error = {"error": "invalid_request", "error_description": detail}

@@ -171,7 +171,7 @@ class ApiViewSet(ViewSet):
         """Count one request. Raises Throttled if the limit is reached."""
         budget = throttling.consume_budget(name, now=self.now.timestamp())
         self.headers |= budget.headers()
-        if budget.exceeded:
+        if budget.is_exceeded:
             raise Throttled(wait=budget.resets_in)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -190,13 +190,13 @@ class ApiViewSet(ViewSet):
     def record_credential_use(self) -> None:
         """Record the credential's use; a failure to store it does not affect the response."""
         try:
-            self.caller.note_use(self.now)
+            self.caller.record_use(self.now)
         except (DatabaseError, InterfaceError) as error:
             log.warning("could not record the last use of %s (%s)", self.caller.key, type(error).__name__)
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, PreconditionFailed) and exc.row is not None:
-            self.headers["ETag"] = build_etag(self.get_answered_row(exc.row))
+            self.headers["ETag"] = build_etag(self.get_response_row(exc.row))
         if isinstance(exc, NotAuthenticated) or getattr(exc, "status_code", None) == 401:
             exc.auth_header = self.get_authenticate_header(self.request)  # type: ignore[attr-defined]
         if isinstance(exc, PermissionMissing) and self.caller.kind == "oauth":
@@ -278,7 +278,7 @@ class ApiViewSet(ViewSet):
         """Respond with a new resource, whose path is below the requested one."""
         return self.respond_with_one(row, status=201, location=f"{self.request.path_info}/{row.id}")
 
-    def get_answered_row(self, row: Any) -> Any:
+    def get_response_row(self, row: Any) -> Any:
         """Return the row with everything its response shows; overridden by views that show more than the row."""
         return row
 
@@ -308,7 +308,7 @@ def build_etag(row: Model) -> str:
     """Build a strong ETag that changes with every change of the row; after a dot, with values shown beside its
     own data.
     """
-    extra_state = getattr(row, "shown_beside", None)
+    extra_state = getattr(row, "unversioned_values", None)
     return (
         f'"{compute_version(row)}.{compute_short_digest(extra_state)}"' if extra_state else f'"{compute_version(row)}"'
     )

@@ -46,7 +46,7 @@ def show_audit_log(page: CompanyPage) -> HttpResponse:
     )
     people = find_actor_names(page, {row.actor for row in rows if row.actor})
     things = find_entity_names(page, rows)
-    described_facts = describe_facts(page, rows)
+    described_facts = describe_audit_entries(page, rows)
     filter_query = page.request.GET.copy()
     filter_query.pop("cursor", None)
     return page.render(
@@ -109,7 +109,9 @@ def list_actor_choices(page: CompanyPage) -> list[tuple[str, str]]:
     choices_by_actor = {str(own_id): _("Me")}
     if page.has_permission(Permission.MEMBERS_MANAGE):
         rows = Membership.objects.for_company(page.company.id).active().with_users()
-        choices_by_actor |= {str(row.user_id): row.called for row in rows if row.is_known and row.user_id != own_id}
+        choices_by_actor |= {
+            str(row.user_id): row.display_name for row in rows if row.is_known and row.user_id != own_id
+        }
     if page.has_permission(Permission.API_KEYS_MANAGE):
         keys = ApiKey.objects.for_company(page.company.id).order_by("name")
         choices_by_actor |= {f"{API_KEY_ACTOR_PREFIX}{key.id}": format_key_name(key) for key in keys}
@@ -150,7 +152,7 @@ def build_entry_line(
     }
 
 
-def describe_facts(page: CompanyPage, rows: Iterable[AuditEntry]) -> dict[UUID, list[tuple[str, str, str]]]:
+def describe_audit_entries(page: CompanyPage, rows: Iterable[AuditEntry]) -> dict[UUID, list[tuple[str, str, str]]]:
     """Return what apps describe of entries that the user may see, by id of the entry."""
     entries_by_type: dict[str, list[AuditEntry]] = {}
     for row in rows:

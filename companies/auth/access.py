@@ -56,5 +56,5 @@ class Credential(Protocol):
     def accesses(self) -> list[Access]:
         """Return the access to every company the credential can reach, ordered by company name."""
 
-    def note_use(self, now: datetime) -> None:
+    def record_use(self, now: datetime) -> None:
         """Store when the credential was last used. Called after every response."""

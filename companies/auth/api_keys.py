@@ -223,7 +223,7 @@ class ApiKeyCredential:
     def accesses(self) -> list[Access]:
         return [self.granted]
 
-    def note_use(self, now: datetime) -> None:
+    def record_use(self, now: datetime) -> None:
         """Store `last_used_time`, at most once a minute."""
         if self.needs_use_update:
             key = ApiKey.objects.filter(company_id=self.granted.company.id, id=self.id)

@@ -140,7 +140,7 @@ class SessionCredential:
         memberships = Membership.objects.for_user(self.user.id).select_related("company")
         return [build_member_access(m, self.user) for m in memberships.order_by("company__name", "company_id")]
 
-    def note_use(self, now: datetime) -> None:
+    def record_use(self, now: datetime) -> None:
         """Do nothing: the session itself stores when it was last used (companies.auth.sessions)."""
 
 

@@ -46,7 +46,7 @@ def count_sign_in_attempt(request: HttpRequest) -> None:
         seconds=SIGN_IN_WINDOW_SECONDS,
         exact=True,
     )
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise SignInThrottled(wait=budget.resets_in)
 
 

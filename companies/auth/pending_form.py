@@ -38,7 +38,7 @@ def store_pending_form(request: HttpRequest, *, action_label: str, now: float) -
     return True
 
 
-def take_pending_form(request: HttpRequest) -> Any:
+def pop_pending_form(request: HttpRequest) -> Any:
     """Remove the stored form from the session and return it; None if there is none."""
     return request.session.pop(SESSION_KEY, None)
 

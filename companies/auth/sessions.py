@@ -55,13 +55,13 @@ def is_recently_authenticated(request: HttpRequest | Request, *, now: datetime) 
     return now.timestamp() - request.session["auth_time"] <= settings.RECENT_SIGN_IN
 
 
-def check_current_session(request: Any) -> None:
+def end_request_session_if_over(request: Any) -> None:
     """End the session of a request if it is over; note that a live one was seen."""
     if BACKEND_SESSION_KEY in request.session:
-        check_session(request, now=datetime.now(tz=UTC).timestamp())
+        end_session_if_over(request, now=datetime.now(tz=UTC).timestamp())
 
 
-def check_session(request: Any, *, now: float) -> None:
+def end_session_if_over(request: Any, *, now: float) -> None:
     """Log the session out if it is idle, too old or lacks MFA; otherwise update its last use."""
     session, user = request.session, request.user
     if not user.is_authenticated:  # the user was deactivated or has a new password

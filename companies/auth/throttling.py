@@ -67,7 +67,7 @@ class Budget:
     resets_in: int  # seconds
 
     @property
-    def exceeded(self) -> bool:
+    def is_exceeded(self) -> bool:
         return self.used > self.limit
 
     def headers(self) -> dict[str, str]:

@@ -42,6 +42,6 @@ class ApiKey(DirectoryListed, Audited):
         return f"{self.name} …{self.last_four}"
 
     @property
-    def shown_beside(self) -> str:
+    def unversioned_values(self) -> str:
         """Values shown with the key that do not change its version: the last use."""
         return str(self.last_used_time)

@@ -181,6 +181,6 @@ class Company(Audited):
         return self.system_status in READ_ONLY_STATUSES
 
     @property
-    def shown_beside(self) -> str:
+    def unversioned_values(self) -> str:
         """Values shown with the company that are not its own facts; a cached response is stale when they change."""
         return f"{self.last_overall_updated_time} {self.computed_metrics_time}"

@@ -147,12 +147,12 @@ class Membership(DirectoryListed, Audited):
         return (self.user.name or None) if self.user and self.is_known else None
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """Name to use in a sentence."""
         return self.shown_name or self.shown_email
 
     @property
-    def shown_beside(self) -> str:
+    def unversioned_values(self) -> str:
         """Values of the user shown with the membership; a cached response is stale when they change."""
         return f"{self.shown_user_id} {self.shown_email} {self.shown_name}"
 

@@ -31,6 +31,6 @@ def list_other_companies(request: HttpRequest, company: Company, *, part: str) -
 
 @require_safe
 @require_sign_in
-def show_shortcuts(request: HttpRequest) -> HttpResponse:
+def show_keyboard_shortcuts(request: HttpRequest) -> HttpResponse:
     """Show the keyboard shortcuts."""
     return render(request, "companies/keyboard_shortcuts.html")

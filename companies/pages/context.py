@@ -64,7 +64,7 @@ def count_page_request(request: HttpRequest) -> None:
     """
     credential = SessionCredential(user=get_signed_in_user(request)).key
     budget = throttling.consume_budget(credential, now=timezone.now().timestamp())
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise throttling.RateLimited(wait=budget.resets_in)
     request_slots.get_request_slots(request).hold_credential(credential)
 

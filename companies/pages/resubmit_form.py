@@ -21,7 +21,7 @@ def resubmit_form_page(request: HttpRequest) -> HttpResponse:
     """Ask whether to submit the stored form to its original URL; shown once."""
     if login_redirect := redirect_unless_recent_login(request, next_path=request.get_full_path()):
         return login_redirect
-    next_path, form = get_safe_next(request), pending_form.take_pending_form(request)
+    next_path, form = get_safe_next(request), pending_form.pop_pending_form(request)
     if form is None:
         messages.info(request, _("Your input is no longer available. Fill in the form again if it was not submitted."))
         return redirect(next_path)

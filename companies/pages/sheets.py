@@ -179,12 +179,12 @@ class Sheet:
         writer.writerow([self.first, *names])
         decimals = Decimal(1).scaleb(-get_currency_precision(self.currency))
         for row in self.rows:
-            amounts = (format_plain_amount(cell, decimals) for cell in row.cells)
+            amounts = (format_csv_amount(cell, decimals) for cell in row.cells)
             writer.writerow([escape_formulas(row.name), *amounts])
         return file.getvalue()
 
 
-def format_plain_amount(cell: SheetCell, decimals: Decimal) -> str:
+def format_csv_amount(cell: SheetCell, decimals: Decimal) -> str:
     """Return a cell of a file: a plain decimal, or nothing."""
     if cell.amount is None:
         return ""

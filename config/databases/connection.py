@@ -96,7 +96,7 @@ def check_database_reachable(database: dict[str, Any], *, setting: str = "DATABA
     """
     outcome: list[str | int] = []
     # In a thread, because no libpq timeout covers an unresponsive DNS server.
-    thread = threading.Thread(target=lambda: outcome.append(_try_connect(database)), daemon=True)
+    thread = threading.Thread(target=lambda: outcome.append(_find_server_version(database)), daemon=True)
     thread.start()
     thread.join(REACH_TIMEOUT_SECONDS)
     result = outcome[0] if outcome else "no answer"
@@ -122,7 +122,7 @@ def _build_address(database: dict[str, Any]) -> dict[str, Any]:
     return {libpq: database[django] for django, libpq in names.items() if database[django]}
 
 
-def _try_connect(database: dict[str, Any]) -> str | int:
+def _find_server_version(database: dict[str, Any]) -> str | int:
     """The server's major version, or why it cannot be asked."""
     try:
         with psycopg.connect(**_build_address(database), **database["OPTIONS"]) as connection:
@@ -201,7 +201,7 @@ class EmbeddedDatabase:
             except (DatabaseUnavailable, OSError) as error:
                 log.error("The embedded database stopped: %s", error)
 
-    def _release(self, users: "_Lock") -> None:
+    def _release(self, users: "_LockFile") -> None:
         with self._hold_startup_lock():
             try:
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -262,7 +262,7 @@ class EmbeddedDatabase:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _lock(self, name: str) -> "_Lock":
+    def _lock(self, name: str) -> "_LockFile":
         """Open a lock file with the owner of the data, so that root leaves no file that others cannot open."""
         account = find_server_user(cluster=self.path)
         try:
@@ -276,10 +276,10 @@ class EmbeddedDatabase:
             ) from None
         if account and os.fstat(number).st_nlink == 1:
             os.fchown(number, account.uid, account.gid)
-        return _Lock(number)
+        return _LockFile(number)
 
 
-class _Lock:
+class _LockFile:
     """An open file that only serves to be locked; closing it gives up the lock."""
 
     def __init__(self, number: int) -> None:

@@ -24,7 +24,7 @@ class ClusterMissing(Exception):
 def list_distribution_steps(*, shards: int | None = None) -> list[Step]:
     """Return the steps still to be done; empty if everything is distributed. Raises PlacementError."""
     return plan_placement(
-        tables=list_tables(), references=list_references(), database=get_database_name(), shards=shards
+        tables=list_tables(), references=list_foreign_keys(), database=get_database_name(), shards=shards
     )
 
 
@@ -138,7 +138,7 @@ def is_on_cluster() -> bool:
     return bool(fetch_catalog_rows("SELECT 1 WHERE to_regclass('pg_dist_partition') IS NOT NULL"))
 
 
-def list_references() -> list[Reference]:
+def list_foreign_keys() -> list[Reference]:
     """Return every foreign key of the database."""
     return [
         Reference(table=table, name=name, target=target, definition=definition)

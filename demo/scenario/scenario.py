@@ -14,7 +14,7 @@ from demo.scenario.expenses import compute_budgets, iter_monthly_expenses
 from demo.scenario.movements import Movement
 from demo.scenario.treasury import Treasury
 from ledger.calc.months import add_months, get_first_day_of_month
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 
 ACCOUNT_CURRENCIES = {
     "main": "EUR",
@@ -138,7 +138,7 @@ def compute_required_reserve(
     cash = lowest = sum(opening.values(), start=Decimal(0))
     for movement in sorted(movements, key=lambda each: each.day):
         source = ACCOUNT_CURRENCIES[movement.account]
-        cash += convert(movement.amount, source=source, target="EUR", day=movement.day, rates=rates)
+        cash += convert_currency(movement.amount, source=source, target="EUR", day=movement.day, rates=rates)
         lowest = min(lowest, cash)
     return max(min_cash - lowest, Decimal(0)).quantize(CENT)
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from demo.scenario import loans
 from demo.scenario.movements import Movement
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 
 ZERO = Decimal(0)
 CENT = Decimal("0.01")
@@ -104,7 +104,7 @@ class Treasury:
         self.count += 1
         received_amount = amount
         if self.currencies[source] != self.currencies[target]:
-            converted_amount = convert(
+            converted_amount = convert_currency(
                 amount, source=self.currencies[source], target=self.currencies[target], day=day, rates=self.rates
             )
             received_amount = (converted_amount * EXCHANGE_RATE_FACTOR).quantize(CENT)

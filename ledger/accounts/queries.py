@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection
 
 from ledger.calc.months import get_first_day_of_month
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 
 ZERO = Decimal(0)
@@ -49,5 +49,5 @@ def convert_balance_to_base(balance: AmountsByCurrency, *, base: str, day: date,
     """
     total = ZERO
     for currency, amount in balance.items():
-        total = MONEY_CONTEXT.add(total, convert(amount, source=currency, target=base, day=day, rates=rates))
+        total = MONEY_CONTEXT.add(total, convert_currency(amount, source=currency, target=base, day=day, rates=rates))
     return round_half_up(total, base)

@@ -17,14 +17,14 @@ from ledger.imports.calc.entry_matcher import get_format_family
 from ledger.imports.calc.table import is_data_row
 from ledger.imports.file_errors import TooManyRows
 from ledger.imports.import_body import MAX_IMPORT_ITEMS
-from ledger.imports.table_items import describe_reader_error, table_of
+from ledger.imports.table_items import describe_reader_error, read_uploaded_table
 
 LONGEST_NAME = 60  # of a file in an archive, as it is shown
 NAMES_OF_TABLES = (".csv", ".tsv", ".xlsx", ".xlsm")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadStatements:
     """A file's format and statements; of QIF the order in which its dates were read."""
 
     format: str
@@ -34,7 +34,7 @@ class Read:
     left_out_files: list[str] = field(default_factory=list)  # of an archive, that are no statements
 
 
-def read_archive(content: bytes, read_file: Callable[[str | None, bytes], Read]) -> Read:
+def read_archive(content: bytes, read_file: Callable[[str | None, bytes], ReadStatements]) -> ReadStatements:
     """The statements of all files in an archive, as one import. What is plainly no statement is left out.
 
     Raises what ``read_file`` raises, with the name of the file; MappingAmbiguous with the questions of all its files.
@@ -51,9 +51,9 @@ def read_archive(content: bytes, read_file: Callable[[str | None, bytes], Read])
 class ArchiveReader:
     """Reads the files of an archive one by one; ``read_file`` takes a file's kind and its bytes."""
 
-    def __init__(self, read_file: Callable[[str | None, bytes], Read]):
+    def __init__(self, read_file: Callable[[str | None, bytes], ReadStatements]):
         self.read_file = read_file
-        self.files: list[Read] = []
+        self.files: list[ReadStatements] = []
         self.left_out: list[str] = []
         self.choices: list[dict[str, Any]] = []
 
@@ -66,7 +66,7 @@ class ArchiveReader:
         except MappingAmbiguous as error:
             self.choices += [{**choice, "file": name} for choice in error.more["choices"]]
         except DomainError as error:
-            if not is_no_statement(name, kind, content, error):
+            if not is_clearly_no_statement(name, kind, content, error):
                 error.detail = _("“{name}”: {detail}").format(name=name, detail=error.detail)
                 if isinstance(error, ColumnsUnknown):
                     error.file = name
@@ -75,23 +75,23 @@ class ArchiveReader:
         else:
             self.add(file)
 
-    def add(self, file: Read) -> None:
+    def add(self, file: ReadStatements) -> None:
         statements = [replace(each, file=len(self.files)) for each in file.statements]
         self.files.append(replace(file, statements=statements))
         if sum(len(each.entries) for each in self.list_statements()) > MAX_IMPORT_ITEMS:
-            raise too_many_entries()
+            raise build_too_many_entries_error()
 
     def list_statements(self) -> list[ParsedStatement]:
         return [statement for file in self.files for statement in file.statements]
 
-    def join(self) -> Read:
+    def join(self) -> ReadStatements:
         """All files as one. Raises MappingAmbiguous, StatementFormatUnknown."""
         if self.choices:
             raise MappingAmbiguous(self.choices)
         if not self.files:
             raise StatementFormatUnknown(_("There is no statement in the archive."))
         is_mixed = len({get_format_family(file.format) for file in self.files}) > 1
-        return Read(
+        return ReadStatements(
             formats.ZIP if is_mixed else self.files[0].format,
             self.list_statements(),
             next((file.date_order for file in self.files if file.date_order), None),
@@ -100,7 +100,7 @@ class ArchiveReader:
         )
 
 
-def is_no_statement(name: str, kind: str | None, content: bytes, error: DomainError) -> bool:
+def is_clearly_no_statement(name: str, kind: str | None, content: bytes, error: DomainError) -> bool:
     """Whether a file that cannot be read is plainly none: pictures, pages, notes, and tables of headings alone."""
     if kind is None or (kind == formats.CAMT and isinstance(error, StatementFormatUnknown)):
         return True
@@ -110,13 +110,13 @@ def is_no_statement(name: str, kind: str | None, content: bytes, error: DomainEr
         return False
     is_table = name.lower().endswith(NAMES_OF_TABLES)
     try:
-        lines = table_of(content)
+        lines = read_uploaded_table(content)
     except DomainError:
         return not is_table
     return len(lines) < 2 if is_table else not any(is_data_row(line.cells) for line in lines)
 
 
-def too_many_entries() -> TooManyRows:
+def build_too_many_entries_error() -> TooManyRows:
     return TooManyRows(
         _("The file has more than {most} entries. Split it.").format(
             most=get_current_locale().format_number(MAX_IMPORT_ITEMS)

@@ -20,7 +20,7 @@ class MatchedStatement(Protocol):
 
     account: Account
 
-    def list_new(self) -> Iterator[Entry]: ...
+    def list_new_entries(self) -> Iterator[Entry]: ...
 
 
 class NewItems:
@@ -35,7 +35,7 @@ class NewItems:
     def __iter__(self) -> Iterator[BankItem]:
         for told in self.statements:
             account = str(told.account.id)
-            for entry in told.list_new():
+            for entry in told.list_new_entries():
                 yield BankItem(
                     account_id=account,
                     date=entry.day,

@@ -31,7 +31,7 @@ BY_CODE: dict[str, type[InvalidInputError]] = {
 }
 
 
-def check_refused(refused: FileFault | None) -> None:
+def raise_detection_fault(refused: FileFault | None) -> None:
     """Raises the error that a detection found."""
     if refused is not None:
         raise BY_CODE[refused.code](describe_reader_error(refused))

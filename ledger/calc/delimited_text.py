@@ -27,7 +27,7 @@ CHUNK_BYTES = 64 * 1024
 MAX_CELL_CHARACTERS = 131_072  # the limit of the csv module; a longer cell has an unclosed quotation mark
 
 
-def pack_cells(cells: Sequence[str]) -> bytes:
+def join_cells(cells: Sequence[str]) -> bytes:
     """Return cells in one piece."""
     if NumberText in map(type, cells):
         return CELL_DELIMITER.join(NUMBER_BEGINS * (type(cell) is NumberText) + cell.encode() for cell in cells)
@@ -70,7 +70,7 @@ class Line:
     __slots__ = ("number", "packed")
 
     def __init__(self, number: int, cells: Sequence[str] = (), *, packed: bytes | None = None):
-        self.number, self.packed = number, pack_cells(cells) if packed is None else packed
+        self.number, self.packed = number, join_cells(cells) if packed is None else packed
 
     @property
     def width(self) -> int:

@@ -143,11 +143,11 @@ def _is_common_han(letter: str) -> bool:
             return False
 
 
-def find_unsure_encodings(content: bytes) -> list[str]:
+def find_equally_plausible_encodings(content: bytes) -> list[str]:
     """Names of the encodings under which a text is as plausible, in other letters; none where one alone is.
 
-    >>> find_unsure_encodings("Peña".encode("cp1252")), find_unsure_encodings("Größe".encode("cp1252"))
-    (['windows-1252', 'windows-1250'], [])
+    >>> [find_equally_plausible_encodings(text.encode("cp1252")) for text in ("Peña", "Größe")]
+    [['windows-1252', 'windows-1250'], []]
     """
     sample = content[:SAMPLE_BYTES]
     if sample[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in sample or is_mostly_utf8(sample):

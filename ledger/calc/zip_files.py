@@ -20,7 +20,7 @@ class BadArchive(ValueError):
         super().__init__(message.format(**values))
 
 
-def build_broken_error() -> BadArchive:
+def build_broken_archive_error() -> BadArchive:
     return BadArchive("The archive is broken. Create it again.")
 
 
@@ -38,7 +38,7 @@ def open_archive(content: bytes, *, max_files: int, max_unpacked: int) -> zipfil
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise build_broken_error() from error
+        raise build_broken_archive_error() from error
     members = archive.infolist()
     if len(members) > max_files:
         raise BadArchive("The archive has {count} files; at most {most} are read.", count=len(members), most=max_files)
@@ -60,7 +60,7 @@ def measure_directory(content: bytes) -> int:
     """
     end = content.rfind(DIRECTORY_END, max(0, len(content) - MAX_END_BYTES))
     if end < 0:
-        raise build_broken_error()
+        raise build_broken_archive_error()
     size = content[end + 12 : end + 16]
     if content[max(end - 20, 0) : max(end - 16, 0)] == WIDE_END:
         size = content[end - 36 : end - 28]
@@ -72,4 +72,4 @@ def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     try:
         return archive.read(member)
     except (zipfile.BadZipFile, RuntimeError, ValueError, OSError, EOFError, NotImplementedError) as error:
-        raise build_broken_error() from error
+        raise build_broken_archive_error() from error

@@ -66,7 +66,7 @@ class CategorizableTransaction(NamedTuple):
     amount: Decimal
     currency: str
     transferred_amount: Decimal
-    counts_in_results: bool
+    is_counted_in_results: bool
 
     @property
     def remaining_amount(self) -> Decimal:
@@ -74,7 +74,7 @@ class CategorizableTransaction(NamedTuple):
         return self.amount - self.transferred_amount
 
 
-class ChosenPart(NamedTuple):
+class ChosenCategorization(NamedTuple):
     """One categorization of a transaction to be; its choice has no splits, its amount includes tax."""
 
     transaction: CategorizableTransaction
@@ -83,14 +83,16 @@ class ChosenPart(NamedTuple):
     amount: Decimal
 
 
-def list_chosen_parts(transaction: CategorizableTransaction, choice: CategorizationChoice) -> list[ChosenPart]:
+def list_chosen_categorizations(
+    transaction: CategorizableTransaction, choice: CategorizationChoice
+) -> list[ChosenCategorization]:
     """Return the categorizations that a choice makes, of the remainder first; those of nothing are left out.
 
     Raises:
         SharesExceedAmount: the splits do not fit into the amount.
     """
     if not choice.splits:
-        return [ChosenPart(transaction, choice, 0, transaction.remaining_amount)]
+        return [ChosenCategorization(transaction, choice, 0, transaction.remaining_amount)]
     amounts, remainder = split_by_shares(
         transaction.remaining_amount, [split.share for split in choice.splits], transaction.currency
     )
@@ -108,10 +110,10 @@ def list_chosen_parts(transaction: CategorizableTransaction, choice: Categorizat
         ),
     ]
     pairs = [pair for pair in zip(choices, [remainder, *amounts], strict=True) if pair[1]]
-    return [ChosenPart(transaction, each, position, amount) for position, (each, amount) in enumerate(pairs)]
+    return [ChosenCategorization(transaction, each, position, amount) for position, (each, amount) in enumerate(pairs)]
 
 
-def compute_pass_through_tax(part: ChosenPart) -> Decimal | None:
+def compute_pass_through_tax(part: ChosenCategorization) -> Decimal | None:
     """Return the pass-through tax of one categorization. Raises ValidationFailed and SplitExceedsAmount."""
     transaction, choice = part.transaction, part.choice
     if choice.tax_percent:
@@ -129,7 +131,7 @@ def compute_pass_through_tax(part: ChosenPart) -> Decimal | None:
     return tax
 
 
-def list_recognition_periods(company: Company, parts: Iterable[ChosenPart]) -> list[tuple[date, date]]:
+def list_recognition_periods(company: Company, parts: Iterable[ChosenCategorization]) -> list[tuple[date, date]]:
     """Return the recognition period of each categorization.
 
     Two statements at most. Raises PeriodTooLong, PeriodOutOfRange.

@@ -21,7 +21,7 @@ from ledger.closings import actions
 from ledger.closings.calc.figures import FigureKey
 from ledger.closings.queries import closings as closing_queries
 from ledger.closings.queries.checks import CloseChecks, check_months
-from ledger.closings.queries.differences import Difference, list_differences
+from ledger.closings.queries.differences import Difference, list_closing_differences
 from ledger.closings.serializers import CloseRequest, ReopenRequest
 from ledger.models import Account, Category, Closing, PlType, translate_category_name
 from ledger.money.calc.fx import RateLookupError
@@ -130,7 +130,7 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
         raise Http404
     missing_currency, differences = "", []
     try:
-        differences = list_differences(page.company, shown)
+        differences = list_closing_differences(page.company, shown)
     except RateLookupError as missing:
         missing_currency = missing.currency
     people = find_actor_names(

@@ -11,7 +11,7 @@ from companies.errors import ValidationFailed
 from companies.permissions import Permission
 from ledger.closings import actions, serializers
 from ledger.closings.queries.closings import get_closing, list_closings
-from ledger.closings.queries.differences import list_differences
+from ledger.closings.queries.differences import list_closing_differences
 from ledger.models import Closing
 from ledger.money.calc.fx import RateLookupError
 from ledger.recognition.actions.postings import MissingRateError
@@ -93,7 +93,7 @@ class ClosingViewSet(CompanyViewSet):
         Only figures that differ are listed; was + difference = is. Events are those that touched transactions dated or
         recognized up to the month's end, or subscriptions. Where `rates` is true, exchange rates arrived late.
         """
-        changes = list_differences(self.company, self.find_closing(month))
+        changes = list_closing_differences(self.company, self.find_closing(month))
         return Response(serializers.DifferenceSerializer(changes, many=True).data)
 
     def find_closing(self, month: str) -> Closing:

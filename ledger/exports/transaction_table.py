@@ -187,7 +187,7 @@ class RowFormatter:
 
     def __init__(self, names: LedgerNames):
         self.accounts = {str(each): escape_formulas(row.name) for each, row in names.accounts.items()}
-        self.categories = {str(each): escape_formulas(row.called) for each, row in names.categories.items()}
+        self.categories = {str(each): escape_formulas(row.display_name) for each, row in names.categories.items()}
         self.sees_counterparties = names.sees_counterparties
         self.line_texts: dict[str, str] = {}
         self.line_labels = [str(LINE_LABELS[line]) for line in PlType]

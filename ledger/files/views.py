@@ -98,7 +98,7 @@ class FileViewSet(CompanyViewSet):
             content=uploaded_file.read(actions.MAX_FILE_BYTES + 1),
             transaction_ids=serializers.parse_form_ids(form.getlist("transactionIds")),
         )
-        return self.respond_created(self.get_answered_row(row))
+        return self.respond_created(self.get_response_row(row))
 
     def retrieve(self, request: Request, company_id: str, file_id: str) -> Response:
         """Return the metadata of a file. Get its content from `…/content`."""
@@ -123,7 +123,7 @@ class FileViewSet(CompanyViewSet):
         The date of an invoice sets the period of its transactions' categorizations that use the invoice date."""
         values = self.parse_body(serializers.FileSerializer, partial=True)
         row = actions.update_file(company=self.company, context=self.audit_context, file_id=file_id, values=values)
-        return self.respond_with_one(self.get_answered_row(row))
+        return self.respond_with_one(self.get_response_row(row))
 
     def destroy(self, request: Request, company_id: str, file_id: str) -> Response:
         """Delete a file and its content."""
@@ -136,7 +136,7 @@ class FileViewSet(CompanyViewSet):
             return self.get_renderers()[0], "*/*"
         return super().perform_content_negotiation(request, force)
 
-    def get_answered_row(self, row: File) -> File:
+    def get_response_row(self, row: File) -> File:
         return (
             File.objects.for_company(self.company.id).with_transaction_ids(self.company.id).filter(id=row.id).first()
             or row

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ledger.calc.delimited_text import Line
-from ledger.calc.encodings import SAMPLE_BYTES, find_unsure_encodings
+from ledger.calc.encodings import SAMPLE_BYTES, find_equally_plausible_encodings
 from ledger.imports.calc.column_mapping import normalize_csv_settings
 from ledger.imports.calc.detection import find_configured_table
-from ledger.imports.calc.headings import find_heading_fields, find_languages
+from ledger.imports.calc.headings import find_heading_fields, find_heading_languages
 from ledger.imports.calc.table_rows import RowReader
-from ledger.imports.table_items import build_stored_row, detect_account_mapping, table_of
+from ledger.imports.table_items import build_stored_row, detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 
 WESTERN, EASTERN = {"windows-1252", "iso-8859-15"}, {"windows-1250", "iso-8859-2"}
@@ -26,11 +26,11 @@ def find_encoding_choices(content: bytes, *, settings: Any, account: Account | N
     given = normalize_csv_settings(settings)
     if "encoding" in given:
         return []
-    names = find_unsure_encodings(content)
+    names = find_equally_plausible_encodings(content)
     if not names:
         return []
     sample = content[: content.rfind(b"\n", 0, SAMPLE_BYTES) + 1] or content
-    lines = {name: table_of(sample, {**given, "encoding": name}) for name in names}
+    lines = {name: read_uploaded_table(sample, {**given, "encoding": name}) for name in names}
     headings = {name: find_configured_table(each, given).names for name, each in lines.items()}
     names = choose_by_headings(headings)
     shown = [list_rows(account, lines[name], given) for name in names]
@@ -44,7 +44,7 @@ def choose_by_headings(headings: Mapping[str, Sequence[str]]) -> list[str]:
     """The encodings under which the most headings are known, and that their languages use."""
     counts = {name: sum(bool(find_heading_fields(each)) for each in names) for name, names in headings.items()}
     best = [name for name, count in counts.items() if count == max(counts.values())]
-    named = map(find_languages, headings[best[0]])
+    named = map(find_heading_languages, headings[best[0]])
     languages = [found - OTHER_LANGUAGES for found in named if "en" not in found and found - OTHER_LANGUAGES]
     is_eastern = any(found <= EASTERN_LANGUAGES for found in languages)
     is_western = any(not found & EASTERN_LANGUAGES for found in languages)

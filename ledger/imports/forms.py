@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.amounts import DecimalMark
-from ledger.imports.calc.column_mapping import FIELDS, ColumnMapping, fold_value
+from ledger.imports.calc.column_mapping import FIELDS, ColumnMapping, fold_setting_value
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.calc.table import Table
 from ledger.imports.table_items import format_column_letters
@@ -219,7 +219,7 @@ class ColumnsForm(forms.Form):
         }
         description_positions = [data[name] for name in ("description", *MORE_DESCRIPTIONS) if data.get(name)]
         kinds_by_field = {
-            name: {fold_value(value): data[field] for field, value in fields.items()}
+            name: {fold_setting_value(value): data[field] for field, value in fields.items()}
             for name, fields in self.value_names.items()
         }
         own_accounts = tuple(value for field, value in self.value_names["account"].items() if data[field] == "own")
@@ -249,15 +249,15 @@ def list_column_values(table: Table, position: int) -> list[str]:
     for line in table.rows:
         cells = line.cells
         if position < len(cells) and len(value_by_folded) <= MAX_VALUES_SHOWN:
-            value_by_folded.setdefault(fold_value(cells[position]), cells[position])
+            value_by_folded.setdefault(fold_setting_value(cells[position]), cells[position])
     return list(value_by_folded.values())
 
 
 def list_other_accounts(table: Table, mapping: ColumnMapping) -> list[str]:
     """Return the accounts of a table whose rows are not imported."""
-    place, own = mapping.columns.get("account"), {fold_value(name) for name in mapping.accounts or ()}
+    place, own = mapping.columns.get("account"), {fold_setting_value(name) for name in mapping.accounts or ()}
     names = table.section_names if place is None else list_column_values(table, place)
-    return [name for name in names if fold_value(name) not in own]
+    return [name for name in names if fold_setting_value(name) not in own]
 
 
 def build_column_choices(table: Table) -> list[tuple[str, str]]:
@@ -295,17 +295,19 @@ def to_form_data(
         if kind in mapping.columns:
             values = list_column_values(table, mapping.columns[kind])
             data |= {
-                f"{kind}:{value}": kind_by_value[fold_value(value)]
+                f"{kind}:{value}": kind_by_value[fold_setting_value(value)]
                 for value in values
-                if fold_value(value) in kind_by_value
+                if fold_setting_value(value) in kind_by_value
             }
     names = (
         list_column_values(table, mapping.columns["account"]) if "account" in mapping.columns else table.section_names
     )
     if len(names) > 1:
-        own_accounts = {fold_value(value) for value in mapping.accounts or ()}
+        own_accounts = {fold_setting_value(value) for value in mapping.accounts or ()}
         data |= {
-            f"account:{value}": "own" if mapping.accounts is None or fold_value(value) in own_accounts else "other"
+            f"account:{value}": "own"
+            if mapping.accounts is None or fold_setting_value(value) in own_accounts
+            else "other"
             for value in names
         }
     data |= {"flip_sign": "on"} if mapping.flip_sign else {}

@@ -70,7 +70,7 @@ def report_import_progress(kind: str, done: int, of: int) -> None:
         tracked.write_note(kind, done, of)
 
 
-class Rows(Protocol):
+class SizedRows(Protocol):
     """Rows whose number is known before they are made."""
 
     def __len__(self) -> int: ...
@@ -78,7 +78,7 @@ class Rows(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-def report_rows(rows: Rows) -> Iterator[Any]:
+def track_row_progress(rows: SizedRows) -> Iterator[Any]:
     """Yield the rows and report the progress."""
     for number, row in enumerate(rows):
         if number % ROWS_PER_NOTE == 0:

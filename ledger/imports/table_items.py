@@ -16,14 +16,14 @@ from ledger.calc.delimited_text import Line, Lines, MalformedTable, TableLimit, 
 from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.amounts import trim_trailing_zeros
-from ledger.imports.calc.balance_run import BalanceRun, Balances
-from ledger.imports.calc.column_mapping import ColumnMapping, fold_value
+from ledger.imports.calc.column_mapping import ColumnMapping, fold_setting_value
 from ledger.imports.calc.dates import find_bank_date
 from ledger.imports.calc.descriptions import join_description
 from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts, Detection, MappingQuestion
-from ledger.imports.calc.movements import LeftOut, Movement
+from ledger.imports.calc.movements import LeftOutRow, Movement
 from ledger.imports.calc.other_party import find_counterparty
+from ledger.imports.calc.running_balance import RunningBalanceCheck, TableBalances
 from ledger.imports.calc.table import Table, is_last_row_cut
 from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.calc.unique_ids import is_unique_id_heading
@@ -80,7 +80,7 @@ class BadRow:
     reason: str
 
 
-def table_of(content: bytes, settings: Any = None) -> Lines:
+def read_uploaded_table(content: bytes, settings: Any = None) -> Lines:
     """The lines of an uploaded file. ``settings`` may name its encoding and separator.
 
     Raises UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml.
@@ -146,9 +146,9 @@ def get_account_facts(account: Account | None) -> AccountFacts:
     """Return what a detection knows about the account that a file goes to."""
     if account is None:
         return AccountFacts()
-    is_card = account.type == AccountType.CREDIT_CARD
+    is_card_account = account.type == AccountType.CREDIT_CARD
     numbers = tuple(each.account_number or "" for each in list_numbered_accounts(account.company_id))
-    return AccountFacts(account.default_currency, is_card, account.account_number or "", numbers)
+    return AccountFacts(account.default_currency, is_card_account, account.account_number or "", numbers)
 
 
 def detect_account_mapping(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:
@@ -216,8 +216,8 @@ class TableItems:
         self.category_ids = find_category_ids(account.company_id) if "category" in mapping.columns else {}
         self.reader = RowReader(table, mapping, currency)
         self.places: array[int] = array("Q")  # of the items in the rows of the table
-        self.left_out: list[LeftOut] = []
-        self.balance_check = BalanceRun()
+        self.left_out: list[LeftOutRow] = []
+        self.balance_check = RunningBalanceCheck()
         self.has_bad_row = False  # whether a row cannot be read
         self.names = [name or format_column_letters(place) for place, name in enumerate(table.names)]
         self.column_labels = [
@@ -249,9 +249,9 @@ class TableItems:
 
     def read_items(self, request: TransactionImportRequest) -> Iterator[TransactionImportItem | None]:
         """Yield the items one by one, and add errors to ``request``."""
-        self.places, self.left_out, self.balance_check, self.has_bad_row = array("Q"), [], BalanceRun(), False
+        self.places, self.left_out, self.balance_check, self.has_bad_row = array("Q"), [], RunningBalanceCheck(), False
         for place, (line, row) in enumerate(zip(self.table.rows, self.reader.read_all(), strict=True)):
-            if isinstance(row, LeftOut):
+            if isinstance(row, LeftOutRow):
                 self.left_out.append(row)
                 continue
             pointer = f"#/transactions/{len(self.places)}"
@@ -314,7 +314,7 @@ class TableItems:
         """The category that a row names, where the company has one of that name; an amount of zero has none."""
         if not self.category_ids or not row.amount.strip("-0."):
             return None
-        return self.category_ids.get(fold_value(self.reader.cell(cells, "category")))
+        return self.category_ids.get(fold_setting_value(self.reader.cell(cells, "category")))
 
     def build_notes(self, cells: Sequence[str], row: Movement) -> str:
         """Return what has no field of its own, one per line."""
@@ -340,7 +340,7 @@ class TableItems:
         return place is not None and is_unique_id_heading(self.table.names[place])
 
     @property
-    def balances(self) -> Balances | None:
+    def balances(self) -> TableBalances | None:
         """The balances before and after all rows, if all are stored and every step agrees; else None."""
         if not {"balance", "balanceBefore"} & self.mapping.columns.keys() or any(
             row.reason == "status" for row in self.left_out

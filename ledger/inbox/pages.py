@@ -41,7 +41,7 @@ from ledger.rules.queries.transfer_proposals import list_transfer_proposals
 from ledger.rules.serializers import Refusal
 from ledger.transactions.actions import transfers
 from ledger.transactions.actions.bulk_undo import record_undo, undo_run
-from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_changes
+from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_concurrent_changes
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 from ledger.transactions.pages.transaction_list import find_undoable_run
@@ -136,7 +136,7 @@ def show_inbox_page(page: CompanyPage) -> HttpResponse:
             build_inbox_url(page, page.request.POST.get("next"), categorized_id=result.categorized_id, **undo_params)
         )
     if page.is_outdated:
-        form.errors = {"row": describe_changes(page, get_form_transactions(page))}
+        form.errors = {"row": describe_concurrent_changes(page, get_form_transactions(page))}
     return render_inbox(page, form)
 
 

@@ -60,7 +60,7 @@ from ledger.models.transactions import (
     Transaction,
     TransactionIsInitialBalance,
     TransactionLinked,
-    counts_in_results,
+    is_counted_in_results,
 )
 
 __all__ = [
@@ -141,6 +141,6 @@ __all__ = [
     "TransactionIsInitialBalance",
     "TransactionLinked",
     "TransactionTouched",
-    "counts_in_results",
+    "is_counted_in_results",
     "translate_category_name",
 ]

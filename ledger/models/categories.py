@@ -139,13 +139,13 @@ class Category(CompanyOwned, Audited):
         return self.name
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The display name, with the emoji if a user chose one."""
         name = translate_category_name(self.name)
         return f"{self.emoji} {name}" if self.emoji not in (None, "", _DEFAULT_EMOJIS.get(self.system_key)) else name
 
     @property
-    def shown_beside(self) -> str:
+    def unversioned_values(self) -> str:
         """The usage counts, if they were annotated: they are a part of the version of the category."""
         counts = (getattr(self, name, "") for name in ("used_transactions", "used_planned_transactions"))
         return " ".join(map(str, counts)).strip()

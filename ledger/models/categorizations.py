@@ -33,7 +33,7 @@ class CategorizationQuerySet(CompanyOwnedQuerySet["Categorization"]):
     def counted_in_results(self) -> Self:
         """Return categorizations that count in the profit and loss: booked, no initial balance, no leg of a transfer.
 
-        `counts_in_results` is the same condition on the transaction alone.
+        `is_counted_in_results` is the same condition on the transaction alone.
         """
         return self.unlinked().filter(transaction__pending=False).exclude(transaction__source=Source.INITIAL_BALANCE)
 

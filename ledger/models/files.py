@@ -87,7 +87,7 @@ class File(CompanyOwned, Audited):
         return self.filename
 
     @property
-    def shown_beside(self) -> str:
+    def unversioned_values(self) -> str:
         """The annotated ids: they are a part of the version of the file."""
         return " ".join(map(str, [*getattr(self, "transaction_ids", ()), self.planned_transaction_id or ""])).strip()
 

@@ -178,7 +178,7 @@ class CategorizationRule(CompanyOwned, Audited):
         return f"{RULE_NOTE_PREFIX}{self.id}"
 
     @property
-    def shown_beside(self) -> str:
+    def unversioned_values(self) -> str:
         """The match statistics: they are a part of the version of the rule."""
         return f"{self.matched_count} {self.last_matched_time}"
 

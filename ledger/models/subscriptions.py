@@ -84,7 +84,7 @@ class Subscription(CompanyOwned, Audited):
         return self.external_id or str(self.id)
 
     @property
-    def shown_beside(self) -> str:
+    def unversioned_values(self) -> str:
         """The annotated terms: they are a part of the version, which changes with events and with the day."""
         return repr(getattr(self, "standing", None))
 

@@ -34,7 +34,7 @@ class Source(models.TextChoices):
     TRANSFER = "transfer"
 
 
-def counts_in_results(*, pending: bool, source: str) -> bool:
+def is_counted_in_results(*, pending: bool, source: str) -> bool:
     """Return whether a transaction's categorizations count in the profit and loss: booked, and no initial balance."""
     return not pending and source != Source.INITIAL_BALANCE
 
@@ -243,7 +243,7 @@ class Transaction(CompanyOwned, Audited):
         return f"{self.date} {self.amount_value} {self.amount_currency}"
 
     @property
-    def told(self) -> dict[str, str] | None:
+    def imported_values(self) -> dict[str, str] | None:
         """The values as imported: stored if edited since, else the current ones; None if not imported."""
         if self.import_batch_id is None:
             return None
@@ -251,7 +251,7 @@ class Transaction(CompanyOwned, Audited):
         return stored or {name: str(getattr(self, name)) for name in IMPORTED_FIELDS}
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """A short title for messages."""
         return self.from_to or self.description or get_current_locale().format_day(self.date)
 

@@ -44,7 +44,7 @@ class CurrentRate:
         return self.age_days is not None and self.age_days > MAX_RATE_AGE_DAYS
 
 
-def list_current_rates(*, company: Company, today: date, rates_version: int | None = None) -> list[CurrentRate]:
+def list_current_rates(*, company: Company, today: date, rates: RateTable | None = None) -> list[CurrentRate]:
     """Return the rates of the currencies that a company uses besides its base currency, sorted by code.
 
     These are the currencies of its accounts and booked transactions. One statement, and one for the version of
@@ -53,8 +53,8 @@ def list_current_rates(*, company: Company, today: date, rates_version: int | No
     currencies = list_used_currencies(company)
     if not currencies:
         return []
-    rates = get_rate_table(rates_version)
-    return [get_current_rate(currency, base=company.base_currency, today=today, rates=rates) for currency in currencies]
+    table = get_rate_table() if rates is None else rates
+    return [get_current_rate(currency, base=company.base_currency, today=today, rates=table) for currency in currencies]
 
 
 def has_old_rates(*, today: date, rates: RateTable) -> bool:
@@ -63,13 +63,11 @@ def has_old_rates(*, today: date, rates: RateTable) -> bool:
     return any((today - day).days > MAX_RATE_AGE_DAYS for day in days)
 
 
-def list_old_rates(*, company: Company, today: date, rates_version: int | None = None) -> list[CurrentRate]:
+def list_old_rates(*, company: Company, today: date, rates: RateTable) -> list[CurrentRate]:
     """Return the old rates of the currencies that a company uses; no statement if no rate is old."""
-    if not has_old_rates(today=today, rates=get_rate_table(rates_version)):
+    if not has_old_rates(today=today, rates=rates):
         return []
-    return [
-        rate for rate in list_current_rates(company=company, today=today, rates_version=rates_version) if rate.is_old
-    ]
+    return [rate for rate in list_current_rates(company=company, today=today, rates=rates) if rate.is_old]
 
 
 def list_used_currencies(company: Company) -> list[str]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from companies.closed_periods import PeriodClosed, is_closed
+from companies.closed_periods import PeriodClosed, is_day_closed
 from companies.models import Company
 
 _RECOGNIZED_UP_TO = """
@@ -91,7 +91,7 @@ def check_periods_are_open(company: Company, starts: Iterable[tuple[str, date]])
     Args:
         starts: pairs of a JSON pointer and the first day of the period.
     """
-    closed_pointers = [pointer for pointer, start in starts if is_closed(company, start)]
+    closed_pointers = [pointer for pointer, start in starts if is_day_closed(company, start)]
     if closed_pointers:
         raise PeriodClosed.for_company(company, *closed_pointers, names_open_month=True)
 

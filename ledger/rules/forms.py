@@ -240,8 +240,8 @@ def build_rule_form_values(rule: CategorizationRule | None) -> dict[str, Any]:
             "enabled": rule.enabled,
             "accounts": [str(each) for each in getattr(rule, "account_ids", None) or []],
             "direction": rule.direction or "",
-            "minAmount": format_decimal(rule.min_amount),
-            "maxAmount": format_decimal(rule.max_amount),
+            "minAmount": format_trimmed_decimal(rule.min_amount),
+            "maxAmount": format_trimmed_decimal(rule.max_amount),
             "currency": rule.currency or "",
             "counterparty": str(rule.counterparty_id or ""),  # an id is as good as a name
             "category": format_line_choice(rule.category_id, rule.pl_type) if rule.category_id else "",
@@ -249,14 +249,14 @@ def build_rule_form_values(rule: CategorizationRule | None) -> dict[str, Any]:
             "dateRule": rule.date_rule,
             "ruleStart": rule.rule_start_date.isoformat() if rule.rule_start_date else "",
             "ruleEnd": rule.rule_end_date.isoformat() if rule.rule_end_date else "",
-            "tax": format_decimal(rule.pass_through_tax_percent),
+            "tax": format_trimmed_decimal(rule.pass_through_tax_percent),
             "counterpartyFrom": rule.counterparty_from is not None,
             "serviceMonths": str(rule.service_period_months or ""),
             "serviceStart": rule.service_period_start or PeriodStart.PAYMENT.value,
             **build_split_values(
                 (
                     format_line_choice(split["category_id"], split["pl_type"]) if split["category_id"] else "",
-                    format_share(split),
+                    format_split_share(split),
                 )
                 for split in rule.splits
             ),
@@ -264,14 +264,14 @@ def build_rule_form_values(rule: CategorizationRule | None) -> dict[str, Any]:
     )
 
 
-def format_share(split: Mapping[str, Any]) -> str:
+def format_split_share(split: Mapping[str, Any]) -> str:
     """Return the share of a split as it is typed: 40 % or 12.50."""
     if split["percent"] is not None:
-        return _("{percent} %").format(percent=format_amount_for_input(format_decimal(split["percent"])))
-    return format_amount_for_input(format_decimal(split["amount_value"]))
+        return _("{percent} %").format(percent=format_amount_for_input(format_trimmed_decimal(split["percent"])))
+    return format_amount_for_input(format_trimmed_decimal(split["amount_value"]))
 
 
-def format_decimal(value: Any) -> str:
+def format_trimmed_decimal(value: Any) -> str:
     """Return a number without trailing zeros; empty for None."""
     return "" if value is None else format(value.normalize(), "f")
 
@@ -317,11 +317,11 @@ def describe_rule(rule: CategorizationRule, names: LedgerNames) -> dict[str, str
         condition_texts.append({"in": _("money in"), "out": _("money out")}[rule.direction])
     if rule.min_amount is not None:
         condition_texts.append(
-            _("at least {amount}").format(amount=format_amount_for_input(format_decimal(rule.min_amount)))
+            _("at least {amount}").format(amount=format_amount_for_input(format_trimmed_decimal(rule.min_amount)))
         )
     if rule.max_amount is not None:
         condition_texts.append(
-            _("at most {amount}").format(amount=format_amount_for_input(format_decimal(rule.max_amount)))
+            _("at most {amount}").format(amount=format_amount_for_input(format_trimmed_decimal(rule.max_amount)))
         )
     if rule.currency:
         condition_texts.append(_("in {currency}").format(currency=rule.currency))
@@ -331,7 +331,7 @@ def describe_rule(rule: CategorizationRule, names: LedgerNames) -> dict[str, str
         "conditions": ", ".join(condition_texts),
         "category": names.get_category_name(rule.category_id) if rule.category_id else "",
         "tax": _("{percent} % tax").format(
-            percent=format_amount_for_input(format_decimal(rule.pass_through_tax_percent))
+            percent=format_amount_for_input(format_trimmed_decimal(rule.pass_through_tax_percent))
         )
         if rule.pass_through_tax_percent
         else "",
@@ -345,7 +345,7 @@ def describe_rule(rule: CategorizationRule, names: LedgerNames) -> dict[str, str
 def describe_split(split: Mapping[str, Any], names: LedgerNames) -> str:
     """Describe a split: 40 % Hosting."""
     category = names.get_category_name(split["category_id"]) if split["category_id"] else _("no category")
-    return _("{share} to {category}").format(share=format_share(split), category=category)
+    return _("{share} to {category}").format(share=format_split_share(split), category=category)
 
 
 def describe_service_period(rule: CategorizationRule) -> str:

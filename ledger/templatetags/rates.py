@@ -11,7 +11,7 @@ from companies.locales import get_current_locale
 from companies.permissions import Permission
 from companies.time_zones import get_today
 from ledger.money.current_rates import CurrentRate, list_old_rates
-from ledger.money.rates import get_last_used_rates_version
+from ledger.money.rates import get_last_used_rates_version, get_rate_table
 
 DISPLAY_DIGITS = Context(prec=6)
 register = template.Library()
@@ -52,9 +52,9 @@ def render_old_rates_notice(context: dict[str, Any]) -> str:
     access = context.get("access")
     if access is None or context.get("section") or context.get("tab") not in TABS_WITH_CONVERTED_AMOUNTS:
         return ""
-    company, version = access.company, get_last_used_rates_version()
+    company, rates = access.company, get_rate_table(get_last_used_rates_version())
     today = get_today(company, timezone.now())
-    old = list_old_rates(company=company, today=today, rates_version=version)
+    old = list_old_rates(company=company, today=today, rates=rates)
     if not old:
         return ""
     values = {

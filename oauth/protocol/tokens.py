@@ -106,11 +106,11 @@ def verify_token(text: str, *, kind: str) -> dict[str, Any] | None:
     """Return the claims of a token of a kind that one of our keys signed; expiry and audience are not checked."""
     if len(text) > MAX_TOKEN_LENGTH:
         return None
-    return _verified(text, kind, list_key_pems(), settings.AUTH_URL)
+    return _verify_signature(text, kind, list_key_pems(), settings.AUTH_URL)
 
 
 @lru_cache(maxsize=4096)
-def _verified(text: str, kind: str, pems: tuple[str, ...], issuer: str) -> dict[str, Any] | None:
+def _verify_signature(text: str, kind: str, pems: tuple[str, ...], issuer: str) -> dict[str, Any] | None:
     """Verify a token's signature. Cached, since an app sends one token for an hour."""
     if not COMPACT_PATTERN.fullmatch(text):
         return None

@@ -35,10 +35,10 @@ class AgedAmounts:
             self.buckets[bucket] = MONEY_CONTEXT.add(self.buckets[bucket], amount)
 
 
-def find_bucket(days_overdue: int, interval: Sequence[int]) -> int:
+def find_aging_bucket(days_overdue: int, interval: Sequence[int]) -> int:
     """Return the bucket of an age; -1 where it is not overdue.
 
-    >>> [find_bucket(days, [30, 60, 90]) for days in (0, 1, 30, 31, 90, 91)]
+    >>> [find_aging_bucket(days, [30, 60, 90]) for days in (0, 1, 30, 31, 90, 91)]
     [-1, 0, 0, 1, 2, 3]
     """
     if days_overdue <= 0:

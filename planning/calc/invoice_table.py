@@ -15,7 +15,7 @@ from ledger.imports.calc.amounts import (
     parse_bank_money,
     trim_trailing_zeros,
 )
-from ledger.imports.calc.currencies import currency_codes, find_named_currencies
+from ledger.imports.calc.currencies import find_named_currencies, get_currency_codes
 from ledger.imports.calc.dates import DateOrder, find_date_orders, parse_bank_date
 from ledger.imports.calc.headings import fold_heading
 from ledger.money.calc.money import CURRENCIES, get_minor_units
@@ -150,8 +150,10 @@ def find_invoice_columns(headings: Sequence[str]) -> InvoiceColumns:
     currencies: dict[int, str] = {}
     for position, heading in enumerate(headings):
         words = fold_heading(heading).split()
-        codes = [word.upper() for word in words if word.upper() in currency_codes()]
-        text = " ".join(word for word in words if word.upper() not in currency_codes()) if len(words) > 1 else heading
+        codes = [word.upper() for word in words if word.upper() in get_currency_codes()]
+        text = (
+            " ".join(word for word in words if word.upper() not in get_currency_codes()) if len(words) > 1 else heading
+        )
         if (known := FIELDS_BY_HEADING.get(fold_heading(text))) is None:
             continue
         name, rank = known

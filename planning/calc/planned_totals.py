@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 
 ZERO = Decimal(0)
@@ -173,10 +173,10 @@ def take_from_pool(requested: Decimal, currency: str, pool: Iterable[BookedRemai
         if not row.remaining:
             continue
         row_currency, day = row.booked.currency, row.booked.date
-        converted_amount = convert(row.remaining, source=row_currency, target=currency, day=day, rates=rates)
+        converted_amount = convert_currency(row.remaining, source=row_currency, target=currency, day=day, rates=rates)
         if converted_amount <= still_missing:
             taken, row.remaining = MONEY_CONTEXT.add(taken, converted_amount), ZERO
         else:
-            used = convert(still_missing, source=currency, target=row_currency, day=day, rates=rates)
+            used = convert_currency(still_missing, source=currency, target=row_currency, day=day, rates=rates)
             taken, row.remaining = requested, max(MONEY_CONTEXT.subtract(row.remaining, used), ZERO)
     return taken

@@ -60,7 +60,7 @@ class RecurrenceRule:
 
     def get_expected_day(self, original_date: dt.date) -> dt.date:
         """Return the day on which the occurrence of an original date is expected."""
-        return shift_weekend(original_date, self.weekend_shift)
+        return move_off_weekend(original_date, self.weekend_shift)
 
 
 class OccurrencePatch(TypedDict, total=False):
@@ -120,11 +120,11 @@ class Occurrence:
         return self.patch.get("name")
 
 
-def occurrences(rule: RecurrenceRule, *, window_start: dt.date, window_end: dt.date) -> list[dt.date]:
+def list_occurrence_days(rule: RecurrenceRule, *, window_start: dt.date, window_end: dt.date) -> list[dt.date]:
     """Return the days that a rule generates in [window_start, window_end], in order; without overrides.
 
     >>> rule = RecurrenceRule(start=dt.date(2024, 1, 31), frequency="month")
-    >>> days = occurrences(rule, window_start=dt.date(2024, 2, 1), window_end=dt.date(2024, 4, 30))
+    >>> days = list_occurrence_days(rule, window_start=dt.date(2024, 2, 1), window_end=dt.date(2024, 4, 30))
     >>> [day.isoformat() for day in days]
     ['2024-02-29', '2024-03-31', '2024-04-30']
     """
@@ -140,10 +140,10 @@ def occurrences(rule: RecurrenceRule, *, window_start: dt.date, window_end: dt.d
     return _by_months(rule, _MONTHS[rule.frequency] * rule.interval, window_start, window_end)
 
 
-def shift_weekend(day: dt.date, weekend_shift: WeekendShift) -> dt.date:
+def move_off_weekend(day: dt.date, weekend_shift: WeekendShift) -> dt.date:
     """Return Friday before or Monday after a weekend; other days as they are.
 
-    >>> [shift_weekend(dt.date(2026, 8, 1), shift).isoformat() for shift in ("none", "before", "after")]
+    >>> [move_off_weekend(dt.date(2026, 8, 1), shift).isoformat() for shift in ("none", "before", "after")]
     ['2026-08-01', '2026-07-31', '2026-08-03']
     """
     weekday = day.weekday()
@@ -152,7 +152,7 @@ def shift_weekend(day: dt.date, weekend_shift: WeekendShift) -> dt.date:
     return day + dt.timedelta(days=_WEEKEND_DAYS[weekend_shift][weekday - _SATURDAY])
 
 
-def widen_by_weekend(start: dt.date, end: dt.date) -> tuple[dt.date, dt.date]:
+def widen_window_by_weekend(start: dt.date, end: dt.date) -> tuple[dt.date, dt.date]:
     """Return the first and the last original date that can be expected in [start, end]."""
     first, last = start.toordinal() - MAX_WEEKEND_DAYS, end.toordinal() + MAX_WEEKEND_DAYS
     return (
@@ -172,11 +172,11 @@ def list_expected_days(
     [('2026-08-03', '2026-08-01'), ('2026-09-01', '2026-09-01')]
     """
     if rule.weekend_shift == "none":
-        return [(day, day) for day in occurrences(rule, window_start=window_start, window_end=window_end)]
-    first, last = widen_by_weekend(window_start, window_end)
+        return [(day, day) for day in list_occurrence_days(rule, window_start=window_start, window_end=window_end)]
+    first, last = widen_window_by_weekend(window_start, window_end)
     return [
         (day, original)
-        for original in occurrences(rule, window_start=first, window_end=last)
+        for original in list_occurrence_days(rule, window_start=first, window_end=last)
         if window_start <= (day := rule.get_expected_day(original)) <= window_end
     ]
 
@@ -187,7 +187,7 @@ def is_occurrence(rule: RecurrenceRule, day: dt.date) -> bool:
     >>> is_occurrence(RecurrenceRule(start=dt.date(2024, 2, 29), frequency="year"), dt.date(2025, 2, 28))
     True
     """
-    return bool(occurrences(rule, window_start=day, window_end=day))
+    return bool(list_occurrence_days(rule, window_start=day, window_end=day))
 
 
 def expand_occurrences(

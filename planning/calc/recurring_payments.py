@@ -116,7 +116,7 @@ def find_interval(payments: Sequence[PastPayment], *, today: dt.date) -> Recurri
     for interval in INTERVALS:
         gaps = list(pairwise(payments))
         fitting = [interval.fits(earlier.date, later.date) for earlier, later in gaps]
-        run_length = count_trailing(fitting) + 1
+        run_length = count_trailing_flags(fitting) + 1
         if run_length < interval.min_payments or sum(fitting) < STEADY_SHARE * len(gaps):
             continue
         run = tuple(payments[-run_length:])
@@ -130,10 +130,10 @@ def find_interval(payments: Sequence[PastPayment], *, today: dt.date) -> Recurri
     return None
 
 
-def count_trailing(flags: Sequence[bool]) -> int:
+def count_trailing_flags(flags: Sequence[bool]) -> int:
     """Return how many flags at the end are set.
 
-    >>> count_trailing([True, False, True, True])
+    >>> count_trailing_flags([True, False, True, True])
     2
     """
     return next((count for count, flag in enumerate(reversed(flags)) if not flag), len(flags))

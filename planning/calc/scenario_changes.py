@@ -13,7 +13,14 @@ from uuid import UUID
 
 from ledger.calc.months import MONTHS_PER_YEAR, add_months, get_last_day_of_month
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
-from planning.calc.recurrence import Occurrence, OccurrencePatch, Overrides, RecurrenceRule, is_occurrence, occurrences
+from planning.calc.recurrence import (
+    Occurrence,
+    OccurrencePatch,
+    Overrides,
+    RecurrenceRule,
+    is_occurrence,
+    list_occurrence_days,
+)
 
 ChangeKind = Literal["add", "scale", "shift", "stop"]
 CHANGE_KINDS: tuple[ChangeKind, ...] = ("add", "scale", "shift", "stop")
@@ -103,13 +110,13 @@ def apply_change(state: PlannedState, change: Change, *, window: DayWindow) -> P
     What a recurrence cannot say becomes overrides, of the occurrences whose original date is in `window`.
     """
     if change.kind == "scale":
-        return scale_planned(state, change, window=window)
+        return scale_planned_state(state, change, window=window)
     if change.kind == "shift":
-        return shift_planned(state, change, window=window)
-    return stop_planned(state, change, window=window)
+        return shift_planned_state(state, change, window=window)
+    return stop_planned_state(state, change, window=window)
 
 
-def is_target(change: Change, state: PlannedState, patch: OccurrencePatch = NO_PATCH) -> bool:
+def is_change_target(change: Change, state: PlannedState, patch: OccurrencePatch = NO_PATCH) -> bool:
     """Return whether a change applies to an occurrence with a patch, whatever its date; without one, to all others."""
     if change.planned_id is not None:
         return change.planned_id == state.id
@@ -129,7 +136,7 @@ def scale_amount(amount: Decimal, *, percent: Decimal, currency: str) -> Decimal
     return max(min(scaled, MAX_SCALED_AMOUNT), -MAX_SCALED_AMOUNT)
 
 
-def scale_planned(state: PlannedState, change: Change, *, window: DayWindow) -> PlannedState:
+def scale_planned_state(state: PlannedState, change: Change, *, window: DayWindow) -> PlannedState:
     """Add a percentage to the amount of each occurrence.
 
     A percentage without an end changes the amount of the recurrence; occurrences before it keep theirs as overrides.
@@ -138,8 +145,8 @@ def scale_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
     def scale(amount: Decimal) -> Decimal:
         return scale_amount(amount, percent=change.percent, currency=state.currency)
 
-    has_base_target = is_target(change, state) and reaches_rule(change, state.rule)
-    last_day = find_last_day(state.rule)
+    has_base_target = is_change_target(change, state) and can_reach_rule(change, state.rule)
+    last_day = find_last_rule_day(state.rule)
     has_no_end = change.end is None or (last_day is not None and last_day <= change.end)
     changes_rule = has_base_target and has_no_end and (change.start is None or change.start <= window.end)
     base_amount = scale(state.amount) if changes_rule else state.amount
@@ -147,12 +154,12 @@ def scale_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
     for day, patch in iter_occurring(state):
         overridden_amount = patch.get("amount_value")
         amount = state.amount if overridden_amount is None else overridden_amount
-        if change.includes(day) and is_target(change, state, patch) and day not in state.settled_days:
+        if change.includes(day) and is_change_target(change, state, patch) and day not in state.settled_days:
             amount = scale(amount)
         if "amount_value" in patch or amount != base_amount:
             overrides[day] = {**patch, "amount_value": amount}
     if changes_rule and change.start is not None and base_amount != state.amount:
-        earlier_days = list_plain_days(state, window.limit(None, shift_day(change.start, -1)))
+        earlier_days = list_plain_days(state, window.limit(None, shift_day_within_calendar(change.start, -1)))
         overrides |= {day: {"amount_value": state.amount} for day in earlier_days}
     elif has_base_target and not changes_rule and (amount := scale(state.amount)) != state.amount:
         days = list_plain_days(state, limit_to_reach(window, change, state.rule))
@@ -161,41 +168,41 @@ def scale_planned(state: PlannedState, change: Change, *, window: DayWindow) -> 
     return replace(state, amount=base_amount, tax=tax, overrides=overrides)
 
 
-def shift_planned(state: PlannedState, change: Change, *, window: DayWindow) -> PlannedState:
+def shift_planned_state(state: PlannedState, change: Change, *, window: DayWindow) -> PlannedState:
     """Move each occurrence by days, from the date it has."""
-    if not is_target(change, state):
+    if not is_change_target(change, state):
         return state
     overrides = dict(state.overrides)
     for day, patch in iter_occurring(state):
         if change.includes(day) and day not in state.settled_days:
             expected_day = patch.get("date") or state.expected_date or state.rule.get_expected_day(day)
-            overrides[day] = {**patch, "date": shift_day(expected_day, change.days)}
+            overrides[day] = {**patch, "date": shift_day_within_calendar(expected_day, change.days)}
     for day in list_plain_days(state, limit_to_reach(window, change, state.rule)):
         expected_day = state.expected_date or state.rule.get_expected_day(day)
-        overrides[day] = {"date": shift_day(expected_day, change.days)}
+        overrides[day] = {"date": shift_day_within_calendar(expected_day, change.days)}
     return replace(state, overrides=overrides)
 
 
-def stop_planned(state: PlannedState, change: Change, *, window: DayWindow) -> PlannedState:
+def stop_planned_state(state: PlannedState, change: Change, *, window: DayWindow) -> PlannedState:
     """End a recurrence before a day; later occurrences that stay are kept by skipping the others."""
     overrides = dict(state.overrides)
-    has_base_target = is_target(change, state) and reaches_rule(change, state.rule)
+    has_base_target = is_change_target(change, state) and can_reach_rule(change, state.rule)
     stopped, remaining = list[dt.date](), list[dt.date]()
     for day, patch in iter_occurring(state):
         if change.includes(day):
-            is_stopped = is_target(change, state, patch) and day not in state.settled_days
+            is_stopped = is_change_target(change, state, patch) and day not in state.settled_days
             (stopped if is_stopped else remaining).append(day)
     if not has_base_target:
-        return replace(state, overrides=overrides | skip_days(overrides, stopped))
-    first_day = find_first_day(state.rule)
+        return replace(state, overrides=overrides | build_skipping_overrides(overrides, stopped))
+    first_day = find_first_rule_day(state.rule)
     if state.rule.frequency is None or first_day is None:
         days = [] if first_day is None or first_day in remaining else [first_day]
-        return replace(state, overrides=overrides | skip_days(overrides, days))
+        return replace(state, overrides=overrides | build_skipping_overrides(overrides, days))
     # An end before the first occurrence cannot be stored: the first one is skipped instead.
-    end = max([first_day, shift_day(change.start or dt.date.min, -1), *remaining])
+    end = max([first_day, shift_day_within_calendar(change.start or dt.date.min, -1), *remaining])
     plain_days = list_plain_days(state, window.limit(change.start, end))
-    overrides |= skip_days(overrides, [*plain_days, *(day for day in stopped if day <= end)])
-    last_day = find_last_day(state.rule)
+    overrides |= build_skipping_overrides(overrides, [*plain_days, *(day for day in stopped if day <= end)])
+    last_day = find_last_rule_day(state.rule)
     ends_earlier = last_day is not None and last_day <= end
     rule = state.rule if ends_earlier else replace(state.rule, end_date=end, count=None)
     return replace(state, rule=rule, overrides=overrides)
@@ -204,7 +211,7 @@ def stop_planned(state: PlannedState, change: Change, *, window: DayWindow) -> P
 def limit_to_reach(window: DayWindow, change: Change, rule: RecurrenceRule) -> DayWindow:
     """Return the days of a window whose occurrences a change alters one by one."""
     days = window.limit(change.start, change.end)
-    return days if find_last_day(rule) is not None else days.limit(None, get_horizon(change.horizon, rule.start))
+    return days if find_last_rule_day(rule) is not None else days.limit(None, get_horizon(change.horizon, rule.start))
 
 
 def get_horizon(horizon: dt.date, start: dt.date) -> dt.date:
@@ -216,19 +223,19 @@ def get_horizon(horizon: dt.date, start: dt.date) -> dt.date:
     return dt.date.max if start.year > dt.MAXYEAR - HORIZON_YEARS else max(horizon, add_months(start, MONTHS_AHEAD))
 
 
-def reaches_rule(change: Change, rule: RecurrenceRule) -> bool:
+def can_reach_rule(change: Change, rule: RecurrenceRule) -> bool:
     """Return whether a recurrence can have occurrences on the days of a change."""
-    last_day = find_last_day(rule)
+    last_day = find_last_rule_day(rule)
     is_before = change.start is not None and last_day is not None and last_day < change.start
     return not is_before and (change.end is None or rule.start <= change.end)
 
 
-def skip_days(overrides: Overrides, days: Iterable[dt.date]) -> dict[dt.date, OccurrencePatch]:
+def build_skipping_overrides(overrides: Overrides, days: Iterable[dt.date]) -> dict[dt.date, OccurrencePatch]:
     """Return the overrides of days with the occurrence skipped."""
     return {day: {**overrides.get(day, NO_PATCH), "skipped": True} for day in days}
 
 
-def shift_day(day: dt.date, days: int) -> dt.date:
+def shift_day_within_calendar(day: dt.date, days: int) -> dt.date:
     """Return the day so many days later, as far as there are days."""
     number = min(max(day.toordinal() + days, dt.date.min.toordinal()), dt.date.max.toordinal())
     return dt.date.fromordinal(number)
@@ -243,21 +250,21 @@ def iter_occurring(state: PlannedState) -> Iterator[tuple[dt.date, OccurrencePat
 
 def list_plain_days(state: PlannedState, window: DayWindow) -> list[dt.date]:
     """Return the days of a window that the rule generates, and that are neither overridden nor settled."""
-    days = occurrences(state.rule, window_start=window.start, window_end=window.end)
+    days = list_occurrence_days(state.rule, window_start=window.start, window_end=window.end)
     return [day for day in days if day not in state.overrides and day not in state.settled_days]
 
 
-def find_first_day(rule: RecurrenceRule) -> dt.date | None:
+def find_first_rule_day(rule: RecurrenceRule) -> dt.date | None:
     """Return the first day that a rule generates; None if it generates none."""
     end = min(rule.start.toordinal() + LONGEST_MONTH.days, dt.date.max.toordinal())
-    days = occurrences(rule, window_start=rule.start, window_end=dt.date.fromordinal(end))
+    days = list_occurrence_days(rule, window_start=rule.start, window_end=dt.date.fromordinal(end))
     return days[0] if days else None
 
 
-def find_last_day(rule: RecurrenceRule) -> dt.date | None:
+def find_last_rule_day(rule: RecurrenceRule) -> dt.date | None:
     """Return a day after which a rule generates none; None if it has no end. With a count, it is the last day.
 
-    >>> find_last_day(RecurrenceRule(dt.date(2026, 1, 15), "month", count=3))
+    >>> find_last_rule_day(RecurrenceRule(dt.date(2026, 1, 15), "month", count=3))
     datetime.date(2026, 3, 15)
     """
     if rule.frequency is None:
@@ -273,13 +280,13 @@ def find_last_day(rule: RecurrenceRule) -> dt.date | None:
     if year > dt.MAXYEAR:
         return None
     first = dt.date(year, month + 1, 1)
-    return occurrences(rule, window_start=first, window_end=get_last_day_of_month(first))[-1]
+    return list_occurrence_days(rule, window_start=first, window_end=get_last_day_of_month(first))[-1]
 
 
 # ---------------------------------------------------------------------------------------------- contradictions
 
 
-def find_contradictions(
+def find_contradicting_changes(
     changes: Sequence[tuple[int, Change]], states: Mapping[UUID, PlannedState]
 ) -> list[tuple[int, int]]:
     """Return the positions (stop, other) of changes that contradict each other on one occurrence.
@@ -295,7 +302,7 @@ def find_contradictions(
                 continue
             if not (has_same_target(stop, other) or (other.kind in ("scale", "shift") and other.is_specific)):
                 continue
-            if any(have_common_occurrence(stop, other, state) for state in states.values()):
+            if any(has_common_occurrence(stop, other, state) for state in states.values()):
                 found.append((position, other_position))
     return found
 
@@ -305,17 +312,17 @@ def has_same_target(change: Change, other: Change) -> bool:
     return other.kind != "add" and targets[0] == targets[1]
 
 
-def have_common_occurrence(change: Change, other: Change, state: PlannedState) -> bool:
+def has_common_occurrence(change: Change, other: Change, state: PlannedState) -> bool:
     """Return whether two changes apply to one open occurrence of a planned transaction."""
     days = DayWindow(state.rule.start, dt.date.max).limit(change.start, change.end).limit(other.start, other.end)
     days = days.limit(None, get_horizon(dt.date.min, days.start))
-    if is_target(change, state) and is_target(other, state) and list_plain_days(state, days):
+    if is_change_target(change, state) and is_change_target(other, state) and list_plain_days(state, days):
         return True
     return any(
         change.includes(day)
         and other.includes(day)
-        and is_target(change, state, patch)
-        and is_target(other, state, patch)
+        and is_change_target(change, state, patch)
+        and is_change_target(other, state, patch)
         and not Occurrence(day, day, patch).skipped
         and day not in state.settled_days
         for day, patch in iter_occurring(state)

@@ -61,7 +61,7 @@ def apply_change_to_items(items: Iterable[PlanItemState], change: Change, *, thr
         if not is_item_target(change, group[0]):
             changed_items += group
         elif change.kind == "stop":
-            changed_items += [stopped for item in group for stopped in stop_item(item, change)]
+            changed_items += [stopped for item in group for stopped in end_plan_item(item, change)]
         elif change.kind == "scale":
             changed_items += scale_items(group, change, through=through)
         else:
@@ -76,7 +76,7 @@ def is_item_target(change: Change, item: PlanItemState) -> bool:
     return change.pl_type is not None and change.pl_type == item.pl_type
 
 
-def stop_item(item: PlanItemState, change: Change) -> Iterator[PlanItemState]:
+def end_plan_item(item: PlanItemState, change: Change) -> Iterator[PlanItemState]:
     """Yield the item with its postings before a day."""
     months = count_months_between(item.month, round_up_to_month(change.start or dt.date.min))
     if months <= 0:
@@ -129,7 +129,7 @@ def scale_monthly_differences(
         amounts[month] = scale_amount(amount, percent=change.percent, currency=item.currency) - planned
     for month, amount in sorted(amounts.items()):
         if amount:
-            yield build_difference(item, amount, month=month, frequency=0, duration=None)
+            yield build_difference_item(item, amount, month=month, frequency=0, duration=None)
 
 
 def scale_fixed_differences(
@@ -149,12 +149,14 @@ def scale_fixed_differences(
         duration = min(durations, default=None)
         if duration is not None and duration <= 0:
             continue
-        difference = sum((each.amount.amount for each in differences if posts_in(each, month)), start=Decimal(0))
+        difference = sum(
+            (each.amount.amount for each in differences if has_posting_in_month(each, month)), start=Decimal(0)
+        )
         if change.includes(month):
             scaled = scale_amount(amount + difference, percent=change.percent, currency=item.currency)
             difference = scaled - amount
         if difference:
-            yield build_difference(item, difference, month=month, frequency=item.frequency, duration=duration)
+            yield build_difference_item(item, difference, month=month, frequency=item.frequency, duration=duration)
 
 
 def list_period_starts(item: PlanItemState, differences: Sequence[PlanItemState], change: Change) -> list[dt.date]:
@@ -169,12 +171,12 @@ def list_period_starts(item: PlanItemState, differences: Sequence[PlanItemState]
     return sorted(start for start in starts if start >= item.month)
 
 
-def posts_in(item: PlanItemState, month: dt.date) -> bool:
+def has_posting_in_month(item: PlanItemState, month: dt.date) -> bool:
     """Return whether an item posts in a month."""
     return bool(compute_plan_postings(item.schedule, window_start=month, window_end=month))
 
 
-def build_difference(
+def build_difference_item(
     item: PlanItemState, amount: Decimal, *, month: dt.date, frequency: int, duration: int | None
 ) -> PlanItemState:
     """Return an item beside another one, with a fixed amount that is missing in its postings."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
-from ledger.money.calc.fx import RateLookupError, RateTable, convert
+from ledger.money.calc.fx import RateLookupError, RateTable, convert_currency
 from ledger.money.calc.money import round_half_up
 
 EQUAL_EVIDENCE, SIMILAR_EVIDENCE = ("amount", "date"), ("similarAmount", "date")
@@ -159,7 +159,7 @@ def convert_if_known(
     if source == target or rates is None:
         return amount if source == target else None
     try:
-        return convert(amount, source=source, target=target, day=day, rates=rates)
+        return convert_currency(amount, source=source, target=target, day=day, rates=rates)
     except RateLookupError:
         return None
 

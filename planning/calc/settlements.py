@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 from uuid import UUID
 
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 
 ZERO = Decimal(0)
@@ -95,7 +95,7 @@ def compute_largest_settlement(open_amount: Decimal, currency: str, payment: Pay
 
 def convert_remaining(currency: str, payment: Payment, *, rates: RateTable) -> Decimal:
     """Convert what is left of a transaction at the rate of its day."""
-    converted_amount = convert(
+    converted_amount = convert_currency(
         payment.remaining, source=payment.currency, target=currency, day=payment.date, rates=rates
     )
     return round_half_up(converted_amount, currency)
@@ -109,7 +109,7 @@ def compute_transaction_amount(amount: Decimal, currency: str, payment: Payment,
     """
     if currency == payment.currency:
         return amount
-    converted_amount = convert(amount, source=currency, target=payment.currency, day=payment.date, rates=rates)
+    converted_amount = convert_currency(amount, source=currency, target=payment.currency, day=payment.date, rates=rates)
     used = round_half_up(converted_amount, payment.currency)
     if amount * payment.amount <= 0:
         return used

@@ -12,7 +12,7 @@ from companies.models import Company
 from ledger.accounts.queries import sum_account_balances
 from ledger.calc.months import count_months_between, get_first_day_of_month, get_last_day_of_month
 from ledger.models import Account, AccountType
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.calc.plan_postings import compute_plan_postings
 from planning.calc.planned_totals import (
@@ -246,7 +246,7 @@ def list_expected_transfers(
                 continue
             currency = total.currency
             held = [
-                convert(value, source=each, target=currency, day=today, rates=rates)
+                convert_currency(value, source=each, target=currency, day=today, rates=rates)
                 for each, value in balances.get(account_id, {}).items()
             ]
             unsettled = round_half_up(sum(held, start=ZERO), currency)
@@ -319,6 +319,8 @@ def sum_planned_results_in_base(
     for key, sums in sum_planned_results(company, list(months), scenario=scenario).items():
         for amount, currency in sums:
             day = get_last_day_of_month(key[0])
-            converted_amount = convert(amount, source=currency, target=company.base_currency, day=day, rates=rates)
+            converted_amount = convert_currency(
+                amount, source=currency, target=company.base_currency, day=day, rates=rates
+            )
             amounts[key] = MONEY_CONTEXT.add(amounts.get(key, Decimal(0)), converted_amount)
     return amounts

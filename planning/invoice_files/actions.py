@@ -182,13 +182,13 @@ def read_file_invoice(file: File) -> FileInvoice:
         due_date=dt.date.fromisoformat(data["dueDate"]) if data.get("dueDate") else None,
         number=(data.get("invoiceNumber") or "").strip(),
         is_credit_note=data.get("type") == CREDIT_NOTE,
-        seller=read_party(data.get("seller")),
-        buyer=read_party(data.get("buyer")),
+        seller=parse_stored_party(data.get("seller")),
+        buyer=parse_stored_party(data.get("buyer")),
         payment_reference=data.get("paymentReference") or "",
     )
 
 
-def read_party(data: dict[str, Any] | None) -> InvoiceParty:
+def parse_stored_party(data: dict[str, Any] | None) -> InvoiceParty:
     data = data or {}
     return InvoiceParty(
         name=" ".join((data.get("name") or "").split()),

@@ -21,7 +21,7 @@ from ledger.bulk.request_bodies import Fault
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.file_errors import TooManyRows
-from ledger.imports.table_items import table_of
+from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
 from planning.calc.expected_dates import add_days
 from planning.calc.invoice_parties import normalize_party_name
@@ -94,9 +94,11 @@ def import_invoices(
         currency = get_import_currency(company, options.account_id)
         rows, sign = read_invoices(table, kind=kind, options=options, default_currency=currency)
         if rows.faults:
-            raise ValidationFailed([describe_fault(fault) for fault in rows.faults[:MAX_ERRORS]])
+            raise ValidationFailed([to_row_error(fault) for fault in rows.faults[:MAX_ERRORS]])
         parties = PartyLookup(change, DIRECTIONS[kind])
-        invoices, duplicates = separate_duplicates(company, rows.invoices, parties=parties, kind=kind, options=options)
+        invoices, duplicates = drop_duplicate_invoices(
+            company, rows.invoices, parties=parties, kind=kind, options=options
+        )
         outcome = InvoiceImportOutcome(len(invoices), rows.settled, duplicates, dry_run=options.dry_run)
         outcome.counterparties = parties.count_missing(invoices)
         outcome.invoices = [
@@ -124,7 +126,7 @@ def read_invoice_table(content: bytes) -> InvoiceTable:
         ColumnsUnknown: a column is missing, or two have one heading.
         UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml.
     """
-    table = find_invoice_table(table_of(content))
+    table = find_invoice_table(read_uploaded_table(content))
     if missing := table.columns.missing:
         labels = get_invoice_headings()
         names = ", ".join(f"“{labels[name]}”" for name in missing)
@@ -174,11 +176,11 @@ def read_invoices(
     if questions:
         raise ValidationFailed(questions)
     rows = read_invoice_rows(table, date_order=date_orders[0], decimal_mark=marks[0], default_currency=default_currency)
-    rows.invoices = [restore_texts(invoice) for invoice in rows.invoices]
+    rows.invoices = [unescape_invoice_texts(invoice) for invoice in rows.invoices]
     return rows, sign
 
 
-def restore_texts(invoice: TableInvoice) -> TableInvoice:
+def unescape_invoice_texts(invoice: TableInvoice) -> TableInvoice:
     """Return the invoice with texts as they were before an export escaped them for spreadsheets."""
     return replace(
         invoice,
@@ -189,13 +191,13 @@ def restore_texts(invoice: TableInvoice) -> TableInvoice:
     )
 
 
-def describe_fault(fault: RowFault) -> tuple[str, str, str]:
+def to_row_error(fault: RowFault) -> tuple[str, str, str]:
     """Return (pointer, code, detail) of what is wrong with a row; the detail names its line."""
     detail = _("Line {line}: {reason}").format(line=fault.line, reason=_(fault.message).format(**fault.values))
     return f"#/invoices/{fault.position}/{fault.field}", fault.code, detail
 
 
-def separate_duplicates(
+def drop_duplicate_invoices(
     company: Company,
     invoices: Sequence[TableInvoice],
     *,

@@ -31,14 +31,14 @@ def build_invoice_csv_response(
         writer = csv.writer(text)
         writer.writerow(get_invoice_headings().values())
         with open_snapshot():
-            for standing in iterate_standings(rows, as_of=as_of):
+            for standing in iter_invoice_standings(rows, as_of=as_of):
                 writer.writerow(build_csv_cells(standing, permissions=permissions))
         text.detach()
 
     return build_file_response(write, name=f"{kind}.csv", content_type=CSV_CONTENT_TYPE)
 
 
-def iterate_standings(rows: Any, *, as_of: dt.date) -> Iterator[InvoiceStanding]:
+def iter_invoice_standings(rows: Any, *, as_of: dt.date) -> Iterator[InvoiceStanding]:
     """Yield the invoices with their standing; at most three statements for each thousand."""
     ids = list(rows.order_by(*ORDER).values_list("id", flat=True))
     for start in range(0, len(ids), ROWS_PER_STATEMENT):

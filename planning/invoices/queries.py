@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 
 from companies.models import Company
 from ledger.models import CounterpartyType
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import format_amount, round_half_up
 from planning.calc.aging import AgedAmounts
 from planning.calc.expected_dates import ExpectedDate, compute_due_date
@@ -230,7 +230,9 @@ def compute_aging(
         rows = cursor.fetchall()
     cells: dict[tuple[UUID | None, str | None, int], Decimal] = {}
     for row_id, name, currency, bucket, amount in rows:
-        converted_amount = convert(amount, source=currency, target=company.base_currency, day=as_of, rates=rates)
+        converted_amount = convert_currency(
+            amount, source=currency, target=company.base_currency, day=as_of, rates=rates
+        )
         cells[row_id, name, bucket] = cells.get((row_id, name, bucket), ZERO) + converted_amount
     aging = Aging(AgedAmounts.empty(interval))
     by_id: dict[UUID | None, CounterpartyAging] = {}

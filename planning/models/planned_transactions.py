@@ -21,7 +21,7 @@ from companies.models import (
 from ledger.calc.recognition import DateRule
 from ledger.models import MAX_PAYMENT_TERMS, Account, Category, Counterparty, CounterpartyType
 from planning.calc.expected_dates import ExpectedDate, InvoiceDates
-from planning.calc.recurrence import OccurrencePatch, RecurrenceRule, widen_by_weekend
+from planning.calc.recurrence import OccurrencePatch, RecurrenceRule, widen_window_by_weekend
 
 MAX_INTERVAL = 1000  # the API's limit
 DATE_RULE_CHOICES = [(rule.value, rule.value) for rule in DateRule]
@@ -89,7 +89,7 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
     def overlapping(self, company_id: UUID, start: dt.date, end: dt.date) -> Self:
         """Those that can have an occurrence in [start, end], moved ones included."""
         # The company is a value: in an OR, the planner does not pass the outer query's condition to the subquery.
-        start, end = widen_by_weekend(start, end)
+        start, end = widen_window_by_weekend(start, end)
         moved_in = PlannedOverride.objects.for_company(company_id).filter(date__range=(start, end)).values("planned_id")
         goes_on = Q(frequency__isnull=False) & (Q(end_date=None) | Q(end_date__gte=start))
         # lastDayOfMonth moves an occurrence up to 30 days after startDate, never before it: the start is a safe bound.

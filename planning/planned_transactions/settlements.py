@@ -78,7 +78,7 @@ _RECOMPUTE_CLOSED = """
 """
 
 
-def recompute_closed(company_id: UUID, planned_ids: Collection[UUID]) -> None:
+def recompute_settled_amounts(company_id: UUID, planned_ids: Collection[UUID]) -> None:
     """Recompute what is settled of planned transactions that occur once, and whether nothing is open. One statement."""
     if planned_ids:
         with connection.cursor() as cursor:
@@ -114,7 +114,7 @@ def unsettle_transactions(*, company: Company, transaction_ids: list[UUID], cont
     if not planned_ids:
         return
     rows.delete()
-    recompute_closed(company.id, planned_ids)
+    recompute_settled_amounts(company.id, planned_ids)
     plans = PlannedTransaction.objects.for_company(company.id).filter(id__in=planned_ids)
     plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
 

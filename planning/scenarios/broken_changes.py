@@ -14,7 +14,7 @@ def find_broken_changes(company_id: UUID, changes_of_scenarios: Sequence[Sequenc
         (place, position, model, row_id)
         for place, changes in enumerate(changes_of_scenarios)
         for position, stored in enumerate(changes)
-        for model, row_id in list_references(stored)
+        for model, row_id in iter_change_references(stored)
     ]
     known_ids: set[UUID] = set()
     for model in dict.fromkeys(model for _, _, model, _ in references):
@@ -36,7 +36,7 @@ def attach_broken_positions(scenarios: Sequence[Scenario]) -> Sequence[Scenario]
     return scenarios
 
 
-def list_references(stored: Mapping[str, Any]) -> Iterator[tuple[Any, UUID]]:
+def iter_change_references(stored: Mapping[str, Any]) -> Iterator[tuple[Any, UUID]]:
     """Yield the (model, id) of everything that a stored change refers to."""
     named = {"plannedTransactionId": PlannedTransaction, "counterpartyId": Counterparty, "categoryId": Category}
     for name, model in named.items():

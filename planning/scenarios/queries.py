@@ -158,9 +158,9 @@ def parse_stored_change(
         pl_type=pl_type,
         percent=Decimal(stored.get("percent") or 0),
         days=stored.get("days") or 0,
-        start=parse_day(stored.get("from")),
-        end=parse_day(stored.get("to")),
-        horizon=get_horizon(dt.date.min, max(today, parse_day(stored.get("from")) or today)),
+        start=parse_stored_day(stored.get("from")),
+        end=parse_stored_day(stored.get("to")),
+        horizon=get_horizon(dt.date.min, max(today, parse_stored_day(stored.get("from")) or today)),
     )
 
 
@@ -168,34 +168,36 @@ def parse_uuid(text: str | None) -> UUID | None:
     return UUID(text) if text else None
 
 
-def parse_day(text: str | None) -> dt.date | None:
+def parse_stored_day(text: str | None) -> dt.date | None:
     return dt.date.fromisoformat(text) if text else None
 
 
 def parse_added_row(company_id: UUID, stored: Mapping[str, Any]) -> AddedPlanned | PlanItem:
     """Build the row that a change adds from its stored columns; it is not saved."""
     if stored.get(ADDED_ITEM) is not None:
-        return PlanItem(company_id=company_id, id=UUID(stored["id"]), **parse_columns(PlanItem, stored["columns"]))
-    columns = parse_columns(PlannedTransaction, stored["columns"])
+        return PlanItem(
+            company_id=company_id, id=UUID(stored["id"]), **parse_stored_columns(PlanItem, stored["columns"])
+        )
+    columns = parse_stored_columns(PlannedTransaction, stored["columns"])
     planned = PlannedTransaction(company_id=company_id, id=UUID(stored["id"]), **columns)
     planned.overrides = {}
     patches = {
-        dt.date.fromisoformat(day): OccurrencePatch(**parse_columns(PlannedOverride, patch))  # type: ignore[typeddict-item]
+        dt.date.fromisoformat(day): OccurrencePatch(**parse_stored_columns(PlannedOverride, patch))  # type: ignore[typeddict-item]
         for day, patch in stored["patches"].items()
     }
     return AddedPlanned(planned, patches)
 
 
-def parse_columns(model: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
+def parse_stored_columns(model: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Convert stored JSON values to those of a model's columns."""
     fields = {field.attname: field for field in model._meta.concrete_fields}
     return {
-        name: value if value is None or isinstance(value, dict) else parse_column(fields[name], value)
+        name: value if value is None or isinstance(value, dict) else parse_stored_column(fields[name], value)
         for name, value in columns.items()
     }
 
 
-def parse_column(field: Any, value: Any) -> Any:
+def parse_stored_column(field: Any, value: Any) -> Any:
     target = field.target_field if field.is_relation else field
     return target.to_python(value)
 
@@ -264,10 +266,10 @@ def list_rules_of_scenario(
     window = scenario.build_window(start, end)
     rules = read_planned_rules(company_id, window.start, window.end)
     targets = find_planned_targets(company_id, scenario.changes)
-    return change_rules(rules, scenario=scenario, targets=targets, window=window)
+    return apply_changes_to_rules(rules, scenario=scenario, targets=targets, window=window)
 
 
-def change_rules(
+def apply_changes_to_rules(
     rules: Iterable[RuleWithOverrides],
     *,
     scenario: LoadedScenario,
@@ -310,10 +312,12 @@ def list_invoices_of_scenario(company_id: UUID, *, end: dt.date, scenario: Loade
     """Return the open invoices that are expected up to a day, with a scenario's changes."""
     if scenario is None:
         return list_open_invoices(company_id, end=end)
-    return list_open_invoices(company_id, end=end, change_rows=partial(change_invoices, scenario=scenario))
+    return list_open_invoices(company_id, end=end, change_rows=partial(apply_changes_to_invoices, scenario=scenario))
 
 
-def change_invoices(rows: Sequence[PlannedTransaction], *, scenario: LoadedScenario) -> list[PlannedTransaction]:
+def apply_changes_to_invoices(
+    rows: Sequence[PlannedTransaction], *, scenario: LoadedScenario
+) -> list[PlannedTransaction]:
     """Return invoices with the changes of a scenario, and those that it adds. They are not saved."""
     window = DayWindow(dt.date.min, dt.date.max)
     company_id = scenario.row.company_id
@@ -324,26 +328,26 @@ def change_invoices(rows: Sequence[PlannedTransaction], *, scenario: LoadedScena
         if row.id in targets:
             patches = {day: override.to_patch() for day, override in row.overrides.items()}
             state = build_planned_state(row, patches, settled_days=settled_days.get(row.id, ()))
-            apply_state(row, scenario.change_state(state, window=window))
+            set_planned_state(row, scenario.change_state(state, window=window))
     added_rows = []
     for position, added in enumerate(scenario.changes):
         if isinstance(added, AddedPlanned) and added.planned.is_invoice:
-            added_rows.append(change_added_invoice(added, scenario=scenario, window=window, position=position))
+            added_rows.append(build_added_invoice(added, scenario=scenario, window=window, position=position))
     return [*rows, *added_rows]
 
 
-def change_added_invoice(
+def build_added_invoice(
     added: AddedPlanned, *, scenario: LoadedScenario, window: DayWindow, position: int
 ) -> PlannedTransaction:
     """Return an invoice that the scenario adds at a position, with the changes behind it."""
     row = apply_patches(copy(added.planned), added.patches)
     attach_expected_dates([row])
-    return apply_state(
+    return set_planned_state(
         row, scenario.change_state(build_planned_state(row, added.patches), window=window, after=position)
     )
 
 
-def apply_state(row: PlannedTransaction, state: PlannedState) -> PlannedTransaction:
+def set_planned_state(row: PlannedTransaction, state: PlannedState) -> PlannedTransaction:
     """Give a planned transaction that will not be saved the amount and overrides of a state."""
     row.amount_value = state.amount
     return apply_patches(row, state.overrides)

@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import round_half_up
 from tests.ledger.conftest import Books
 
@@ -105,7 +105,7 @@ class DrawnBookings:
         return {"creditCard": "cards", "loan": "financing"}.get(self.types[other.account], "otherTransfers")
 
     def worth(self, booking: Booking, day: date, rates: RateTable) -> Decimal:
-        return convert(booking.amount, source=booking.currency, target=self.base, day=day, rates=rates)
+        return convert_currency(booking.amount, source=booking.currency, target=self.base, day=day, rates=rates)
 
     def in_base(self, bookings: list[Booking], rates: RateTable) -> Decimal:
         """Each at its own day's rate, not rounded."""

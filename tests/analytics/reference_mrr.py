@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from analytics.calc.mrr import ZERO, Contracts, Factors, MonthlyRow, MovementTally, classify, close_row
+from analytics.calc.mrr import (
+    ZERO,
+    Contracts,
+    Factors,
+    MonthlyRow,
+    MovementTally,
+    classify_customer_month,
+    round_monthly_row,
+)
 from ledger.calc.months import get_last_day_of_month
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT
@@ -93,7 +101,7 @@ def compute_monthly_rows(
         end = total
         for amount in tally.amounts.values():
             end = MONEY_CONTEXT.add(end, amount)
-        row = close_row(
+        row = round_monthly_row(
             month=month,
             base=base,
             start=total,
@@ -116,7 +124,7 @@ def _classify_history(
         # The same contracts in the base currency alone cannot have moved: the common case costs a comparison.
         if now == before and (not now or (len(now) == 1 and base in now)):
             continue
-        change = classify(
+        change = classify_customer_month(
             previous=before, current=now, reported=reported, factors=month_factors, was_active_before=seen
         )
         tally.add_change(change)

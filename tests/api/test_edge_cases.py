@@ -117,7 +117,7 @@ def test_failure_to_record_key_use_does_not_change_response(api, monkeypatch, ca
     def lost(*args, **kwargs):
         raise kind("connection to server at 10.0.0.7 failed")
 
-    monkeypatch.setattr("companies.auth.api_keys.ApiKeyCredential.note_use", lost)
+    monkeypatch.setattr("companies.auth.api_keys.ApiKeyCredential.record_use", lost)
     answer = api.post("account_groups", {"name": "x"})
     assert answer.status_code == 201
     assert "last use" in caplog.text

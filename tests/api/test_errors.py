@@ -367,7 +367,7 @@ def test_internal_error_does_not_reveal_server_details(api, monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("psycopg secret detail")
 
-    monkeypatch.setattr("ledger.accounts.actions.create_account_group", broken)
+    monkeypatch.setattr("ledger.accounts.actions.account_groups.create_account_group", broken)
     answer = api.post("account_groups", {"name": "x"})
     body = check_error(answer, 500, "internal_error")
     assert not re.search("psycopg|secret|Traceback", json.dumps(body))

@@ -13,7 +13,7 @@ from django.test.client import encode_multipart
 from companies.api import idempotency
 from companies.api.idempotency import compute_request_digest, get_answer_cipher
 from companies.models import AuditEntry, IdempotencyRecord
-from ledger.accounts import actions
+from ledger.accounts.actions import account_groups
 from ledger.models import Account, AccountGroup, Transaction
 
 pytestmark = pytest.mark.django_db
@@ -91,13 +91,13 @@ def test_idempotency_does_not_store_rejected_requests(api):
 
 
 def test_idempotency_does_not_store_failed_requests(api, monkeypatch):
-    add_group = actions.create_account_group
+    add_group = account_groups.create_account_group
 
     def broken(**values):
         add_group(**values)
         raise RuntimeError
 
-    monkeypatch.setattr(actions, "create_account_group", broken)
+    monkeypatch.setattr(account_groups, "create_account_group", broken)
     assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 500
     assert not AccountGroup.objects.exists()
     assert not IdempotencyRecord.objects.exists()
@@ -207,14 +207,14 @@ def compute_form_digest(boundary, value):
 
 @pytest.mark.django_db(transaction=True)
 def test_idempotent_retry_during_first_request_returns_409(api, monkeypatch):
-    add_group, started, go_on = actions.create_account_group, threading.Event(), threading.Event()
+    add_group, started, go_on = account_groups.create_account_group, threading.Event(), threading.Event()
 
     def slow(**values):
         started.set()
         assert go_on.wait(10)
         return add_group(**values)
 
-    monkeypatch.setattr(actions, "create_account_group", slow)
+    monkeypatch.setattr(account_groups, "create_account_group", slow)
     answers = []
 
     def first():

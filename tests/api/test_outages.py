@@ -33,7 +33,7 @@ def test_outages_return_retry_after(api, monkeypatch, failure, told):
     def fails(*args, **kwargs):
         raise failure
 
-    monkeypatch.setattr("ledger.accounts.actions.create_account", fails)
+    monkeypatch.setattr("ledger.accounts.actions.accounts.create_account", fails)
     answer = api.post("accounts", {"type": "bank", "name": "Main"})
     assert (answer.status_code, answer.json()["code"]) == told
     assert ("Retry-After" in answer.headers) == (told[0] != 500)
@@ -68,7 +68,7 @@ def test_key_last_use_error_does_not_change_the_answer(api, monkeypatch):
     def fails(*args, **kwargs):
         raise OperationalError("gone")
 
-    monkeypatch.setattr("companies.auth.api_keys.ApiKeyCredential.note_use", fails)
+    monkeypatch.setattr("companies.auth.api_keys.ApiKeyCredential.record_use", fails)
     assert api.post("accounts", {"type": "bank", "name": "Main"}).status_code == 201
 
 

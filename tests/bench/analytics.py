@@ -256,7 +256,7 @@ def against_duckdb(company_id: str) -> None:
         return store.execute(DUCKDB_SERIES, [start, end]).fetchall()
 
     def our_bars() -> list[dict[str, Decimal]]:
-        return profit_and_loss.list_bars(company=company, months=asked)
+        return profit_and_loss.list_bar_amounts(company=company, months=asked)
 
     def their_bars() -> list[tuple[date, str, Decimal]]:
         return store.execute(DUCKDB_BARS, [asked[0], asked[-1]]).fetchall()

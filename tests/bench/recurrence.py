@@ -10,7 +10,7 @@ from statistics import median
 
 from dateutil import rrule
 
-from planning.calc.recurrence import RecurrenceRule, occurrences
+from planning.calc.recurrence import RecurrenceRule, list_occurrence_days
 from tests.bench.figures import print_figure
 
 RULES, ROUNDS = 10_000, 5
@@ -53,7 +53,7 @@ def to_rrule(rule):
 
 def expand_rules(rules):
     """Every rule's days in the window."""
-    return [occurrences(rule, window_start=WINDOW_START, window_end=WINDOW_END) for rule in rules]
+    return [list_occurrence_days(rule, window_start=WINDOW_START, window_end=WINDOW_END) for rule in rules]
 
 
 def expand_rrules(rules):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from ledger.accounts import actions
+from ledger.accounts.actions import accounts
 from ledger.transactions.actions import transactions
 from planning.models import PlannedSource
 from planning.planned_transactions.actions import planned_transactions
@@ -26,7 +26,7 @@ def desk(page, live_server):
         factories.make_audit_context(),
     )
     values = {"type": "bank", "name": LONG_WORD * 2, "account_number": "x" * 60}
-    bank = actions.create_account(company=company, context=audit_context, values=values)
+    bank = accounts.create_account(company=company, context=audit_context, values=values)
     values = {
         "account_id": bank.id,
         "date": TODAY,

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import TimeoutError as NothingCame
 from playwright.sync_api import expect
 
-from ledger.accounts import actions
+from ledger.accounts.actions import accounts
 from ledger.calc.months import add_months, get_first_day_of_month
 from ledger.models import Account, ImportBatch, Transaction
 from planning.models import PlannedOverride
@@ -26,7 +26,7 @@ GOOD = BAD.replace("32.02.", "28.02.")
 def books():
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme = factories.make_company(name="Acme", owner=owner)
-    actions.create_account(
+    accounts.create_account(
         company=acme, context=factories.make_audit_context(), values={"type": "bank", "name": "Main"}
     )
     return acme, owner

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from ledger.accounts import actions as accounts
+from ledger.accounts.actions import accounts as account_actions
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
 from ledger.transactions.actions import transactions
 from tests import factories
@@ -39,7 +39,7 @@ def busy(make_api):
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme = factories.make_company(name="Acme", owner=owner)
     audit_context = factories.make_audit_context()
-    bank = accounts.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Bank"})
+    bank = account_actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Bank"})
     today = datetime.now(tz=UTC).date()
     for back in range(0, 300, 15):
         for amount in ("1500.00", "-900.00"):

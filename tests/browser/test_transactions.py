@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from companies.models import Company
-from ledger.accounts import actions
+from ledger.accounts.actions import accounts
 from ledger.categorization.actions import categories, split
 from ledger.models import Transaction
 from ledger.transactions.actions import transactions
@@ -22,8 +22,8 @@ def books():
     """Acme with two accounts: bills of Nimbus, a coffee, and hundred euros that went to the savings."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme, audit_context = factories.make_company(name="Acme", owner=owner), factories.make_audit_context()
-    bank = actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Main"})
-    savings = actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Savings"})
+    bank = accounts.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Main"})
+    savings = accounts.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Savings"})
     factories.make_customer(acme, "Nimbus")
     for account, day, amount, who in (
         (bank, 1, "-119.00", "Nimbus Cloud"),

@@ -114,7 +114,7 @@ def raise_runtime_error(*args, **kwargs):
 
 @pytest.fixture
 def failing(monkeypatch):
-    monkeypatch.setattr("ledger.accounts.actions.create_account", raise_runtime_error)
+    monkeypatch.setattr("ledger.accounts.actions.accounts.create_account", raise_runtime_error)
 
 
 def test_admin_company_page_shows_latest_failed_requests(api, globex_api, acme, staff, failing):

@@ -93,7 +93,7 @@ def test_distribution_plan_moves_partitioned_table_without_its_partitions(now):
 
 
 def list_definitions() -> dict[str, str]:
-    return {each.name: f"{each.table} {each.definition} {each.target}" for each in distribution.list_references()}
+    return {each.name: f"{each.table} {each.definition} {each.target}" for each in distribution.list_foreign_keys()}
 
 
 @pytest.mark.django_db
@@ -101,7 +101,7 @@ def list_definitions() -> dict[str, str]:
 def test_distribution_plan_restores_references_between_moved_tables():
     """Libraries' tables lose theirs to users."""
     places = {table.name: get_table_place(table) for table in distribution.list_tables()}
-    found = {each.name: (places[each.table], places[each.target]) for each in distribution.list_references()}
+    found = {each.name: (places[each.table], places[each.target]) for each in distribution.list_foreign_keys()}
     before = list_definitions()
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")

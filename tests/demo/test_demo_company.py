@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import Count, Sum
 
 from analytics.calc.time_series import list_bucket_starts
-from analytics.charts.data import ChartData
+from analytics.charts.chart_data import ChartData
 from analytics.queries import balances, recurring_revenue
 from analytics.queries.cash_bridge import compute_cash_bridge
 from analytics.report_period import parse_report_period

@@ -59,7 +59,7 @@ def create_challenge(request: HttpRequest, *, purpose: str, now: datetime) -> by
     return challenge
 
 
-def take_challenge(request: HttpRequest, *, purpose: str, now: datetime) -> bytes | None:
+def pop_challenge(request: HttpRequest, *, purpose: str, now: datetime) -> bytes | None:
     """Take the latest challenge out of the session; None if there is none for the purpose, or it has expired."""
     entry = get_unexpired_entry(
         request.session.pop(CHALLENGE_KEY, None), now=now, seconds=passkeys.CHALLENGE_TTL_SECONDS

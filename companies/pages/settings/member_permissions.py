@@ -41,7 +41,7 @@ def edit_member_permissions_page(page: CompanyPage, member_id: UUID) -> HttpResp
     form = BoundForm(values={"kind": "role" if member.permissions is None else "own", "permissions": held_permissions})
     label_text = _("Save the permissions of {name}.")
     if login_redirect := redirect_unless_recent_login(
-        page.request, next_path=page.request.path, get_action_label=lambda: label_text.format(name=member.called)
+        page.request, next_path=page.request.path, get_action_label=lambda: label_text.format(name=member.display_name)
     ):
         return login_redirect
     if page.is_post:
@@ -57,7 +57,7 @@ def edit_member_permissions_page(page: CompanyPage, member_id: UUID) -> HttpResp
                     values=values,
                 )
                 return page.redirect_with_message(
-                    _("Permissions of {name} saved.").format(name=member.called), "members"
+                    _("Permissions of {name} saved.").format(name=member.display_name), "members"
                 )
     return page.render(
         "companies/settings/permission_fields.html",
@@ -136,8 +136,8 @@ def summarize_permissions(held_permissions: Permissions) -> str:
     write_count, write_total = count_held_permissions(
         held_permissions, frozenset(each for each in regular_permissions if each.is_write)
     )
-    phrases = [READ_PHRASES[get_share_key(read_count, read_total)].format(there=read_count, all=read_total)]
-    phrases.append(WRITE_PHRASES[get_share_key(write_count, write_total)].format(there=write_count, all=write_total))
+    phrases = [READ_PHRASES[get_extent_key(read_count, read_total)].format(there=read_count, all=read_total)]
+    phrases.append(WRITE_PHRASES[get_extent_key(write_count, write_total)].format(there=write_count, all=write_total))
     if held_permissions & ADMIN_PERMISSIONS:
         phrases.append(_("administration"))
     text = ", ".join(phrases)
@@ -161,6 +161,6 @@ def count_held_permissions(held_permissions: Permissions, permissions: Permissio
     return len(held_permissions & permissions), len(permissions)
 
 
-def get_share_key(held_count: int, total: int) -> str:
+def get_extent_key(held_count: int, total: int) -> str:
     """Return "nothing", "everything" or "some"."""
     return {0: "nothing", total: "everything"}.get(held_count, "some")

@@ -106,7 +106,7 @@ def show_passkey_registration_options(request: HttpRequest) -> HttpResponse:
 def add_passkey_page(request: HttpRequest) -> HttpResponse:
     """Store the passkey that the browser created."""
     context, form = build_audit_context(request), BoundForm(values={"name": request.POST.get("name", "")})
-    challenge = sign_in_state.take_challenge(request, purpose=ADD_PURPOSE, now=context.time)
+    challenge = sign_in_state.pop_challenge(request, purpose=ADD_PURPOSE, now=context.time)
     with handle_form_errors(request, form):
         passkey = parse_new_passkey(request, name=form.values["name"], challenge=challenge, context=context)
         codes = devices.add_passkey(passkey, context=context)

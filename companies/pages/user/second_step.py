@@ -92,7 +92,7 @@ def show_passkey_login_options(request: HttpRequest) -> HttpResponse:
         seconds=passwords.SIGN_IN_WINDOW_SECONDS,
         exact=True,
     )  # each creates a session row
-    if budget.exceeded:
+    if budget.is_exceeded:
         raise passwords.SignInThrottled(wait=budget.resets_in)
     user = sign_in_state.find_second_step_user(request, now=now) if "known" in request.GET else None
     user_passkeys = list(Passkey.objects.for_user(user.pk)) if user else []
@@ -107,7 +107,7 @@ def show_passkey_login_options(request: HttpRequest) -> HttpResponse:
 
 def authenticate_by_passkey(request: HttpRequest, username: str) -> User | None:
     """Authenticate with the posted answer of a passkey. An empty `username` allows any user."""
-    challenge = sign_in_state.take_challenge(request, purpose=PROVE_PURPOSE, now=timezone.now())
+    challenge = sign_in_state.pop_challenge(request, purpose=PROVE_PURPOSE, now=timezone.now())
     return authenticate_second_factor(
         request, {"username": username, "assertion": request.POST.get("answer", ""), "challenge": challenge}
     )

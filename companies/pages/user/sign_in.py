@@ -106,7 +106,7 @@ def get_safe_next(request: HttpRequest) -> str:
     return next_path if login_redirects.is_own_host(next_path) else HOME_PATH
 
 
-def show_locked_out(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+def render_lockout(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     """Show the page for too many wrong passwords of one address from one client."""
     response = render(request, "companies/locked_out.html", status=429)
     response["Retry-After"] = str(int(settings.AXES_COOLOFF_TIME * 3600))
@@ -153,8 +153,10 @@ def request_password_reset_page(request: HttpRequest) -> HttpResponse:
     if form and form.is_valid:
         email, now = form.data["email"], timezone.now()
         limit_name = f"reset:{get_client_network(request)}"
-        if throttling.consume_budget(limit_name, now=now.timestamp(), limit=MAX_RESETS_PER_MINUTE, exact=True).exceeded:
-            return show_locked_out(request)
+        if throttling.consume_budget(
+            limit_name, now=now.timestamp(), limit=MAX_RESETS_PER_MINUTE, exact=True
+        ).is_exceeded:
+            return render_lockout(request)
         # Beyond the limit nothing is sent; the response must not reveal it.
         may_send = email_limits.consume_email_limit(email, now=now)
         user = User.objects.find_by_email(email)

@@ -16,8 +16,9 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.pages.row_pages import RowPages
 from companies.permissions import Permission
-from ledger.accounts import actions
-from ledger.accounts.serializers import AccountGroupSerializer
+from ledger.accounts.actions import account_groups
+from ledger.accounts.actions import accounts as account_actions
+from ledger.accounts.serializers.account_groups import AccountGroupSerializer
 from ledger.models import Account, AccountGroup
 
 READ, WRITE = Permission.ACCOUNTS_READ, Permission.ACCOUNTS_WRITE
@@ -79,7 +80,7 @@ def move_accounts_to_groups(page: CompanyPage, posted: Mapping[str, str]) -> int
             shown_group, chosen_group = (posted.get(f"{name}-{account.id}", "") for name in ("was", "group"))
             if shown_group != chosen_group:
                 values = {"account_group_id": parse_group_id(chosen_group)}
-                actions.update_account(
+                account_actions.update_account(
                     company=page.company,
                     context=page.audit_context,
                     account_id=account.id,
@@ -108,8 +109,8 @@ def parse_group_id(text: str) -> UUID | None:
 class AccountGroupPages(RowPages[AccountGroup]):
     model, permission = AccountGroup, WRITE
     place, list_url = {"tab": "accounts"}, "account-groups"
-    create_action, update_action = actions.create_account_group, actions.update_account_group
-    delete_action, id_argument = actions.delete_account_group, "group_id"
+    create_action, update_action = account_groups.create_account_group, account_groups.update_account_group
+    delete_action, id_argument = account_groups.delete_account_group, "group_id"
     template, new_title = "ledger/accounts/account_group_form.html", gettext_lazy("New group")
     deleted_message = gettext_lazy("Group deleted.")
     serializer, texts, flags, integers = AccountGroupSerializer, ("name", "order"), ("archived",), ("order",)
@@ -131,6 +132,8 @@ def move_account_group_page(page: CompanyPage, group_id: UUID) -> HttpResponse:
     """Move an account group up or down by one position."""
     down = page.request.POST.get("to") == "down"
     with page.handle_errors():
-        actions.move_account_group(company=page.company, context=page.audit_context, group_id=group_id, down=down)
+        account_groups.move_account_group(
+            company=page.company, context=page.audit_context, group_id=group_id, down=down
+        )
         return page.redirect("account-groups")
     return page.redirect("account-groups")

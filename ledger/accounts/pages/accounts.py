@@ -16,14 +16,15 @@ from companies.pages.forms import BoundForm, bind_form
 from companies.pages.row_pages import RowPages
 from companies.pages.sheets import build_csv_response, write_csv
 from companies.permissions import Permission
-from ledger.accounts import actions
 from ledger.accounts.account_balances import (
     AccountWithBalance,
     build_account_balances,
     group_account_balances,
     sum_base_values,
 )
-from ledger.accounts.serializers import AccountSerializer, InitialBalance
+from ledger.accounts.actions import accounts as account_actions
+from ledger.accounts.actions import initial_balances
+from ledger.accounts.serializers.accounts import AccountSerializer, InitialBalance
 from ledger.models import Account, AccountGroup, AccountType, Transaction
 from ledger.money.amounts import format_plain_amount
 from ledger.money.calc.money import format_amount
@@ -110,8 +111,8 @@ class AccountPages(RowPages[Account]):
 
     model, permission = Account, Permission.ACCOUNTS_WRITE
     place, list_url = {"tab": "accounts"}, "accounts"
-    create_action, update_action = actions.create_account, actions.update_account
-    delete_action, id_argument = actions.delete_account, "account_id"
+    create_action, update_action = account_actions.create_account, account_actions.update_account
+    delete_action, id_argument = account_actions.delete_account, "account_id"
     template, new_title = "ledger/accounts/account_form.html", _("New account")
     added_message = _("{name} created.")
 
@@ -196,7 +197,7 @@ def render_account_page(
 ) -> HttpResponse:
     """Render one account; `extra_context` is added by apps above the ledger."""
     (balance,), missing_currency = list_visible_balances(page, [account])
-    initial_balance = actions.find_initial_balance(account=account)
+    initial_balance = initial_balances.find_initial_balance(account=account)
     transactions = Transaction.objects.for_company(page.company.id).filter(account=account)
     if form is None:
         amount = (
@@ -240,7 +241,7 @@ def set_initial_balance_page(page: CompanyPage, account_id: UUID) -> HttpRespons
     )
     if form.is_valid:
         with page.handle_errors(form):
-            actions.set_initial_balance(
+            initial_balances.set_initial_balance(
                 company=page.company,
                 context=page.audit_context,
                 account_id=account_id,
@@ -256,7 +257,7 @@ def archive_account_page(page: CompanyPage, account_id: UUID) -> HttpResponse:
     """Archive an account, or restore it."""
     archived = "restore" not in page.request.POST
     with page.handle_errors():
-        account = actions.update_account(
+        account = account_actions.update_account(
             company=page.company,
             context=page.audit_context,
             account_id=account_id,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from django.db.models import F, Min, Sum
 
 from companies.change import CompanyChange
-from companies.closed_periods import PeriodClosed, is_closed
-from ledger.accounts.actions import find_initial_balance, set_initial_balance
+from companies.closed_periods import PeriodClosed, is_day_closed
+from ledger.accounts.actions.initial_balances import find_initial_balance, set_initial_balance
 from ledger.models import Account, Source, Statement, Transaction
 from ledger.money.amounts import format_plain_amount
 from ledger.transactions.actions.transactions import delete_transaction_rows
@@ -64,7 +64,7 @@ def update_opening_balance(
     start, earlier_bookings = earliest.start_date, sum_earlier_bookings(change, account, earliest.start_date)
     day = min(start, earlier_bookings.first or start) - ONE_DAY
     amount = (earliest.opening_balance or Decimal(0)) - earlier_bookings.total
-    if is_closed(company, day) and (initial is None or (initial.date, initial.amount_value) != (day, amount)):
+    if is_day_closed(company, day) and (initial is None or (initial.date, initial.amount_value) != (day, amount)):
         if skips_closed:
             return False
         raise PeriodClosed.for_company(company, "#/file")

@@ -9,7 +9,7 @@ from django.db import connection
 
 from companies.change import CompanyChange
 from ledger import hooks
-from ledger.bank_statements.actions.resplit import recompute_totals_as_before, rescale_categorizations
+from ledger.bank_statements.actions.categorization_rescaling import recompute_totals_as_before, rescale_categorizations
 from ledger.imports.calc.entries import Entry
 from ledger.imports.calc.entry_groups import StoredTransaction
 from ledger.models import Categorization, ImportBatch, Transaction
@@ -130,7 +130,7 @@ def book_pending_transactions(
     if not pairs:
         return
     transaction_ids = [row.id for row, _ in pairs]
-    remember_pending_transactions(change, batch, transaction_ids)
+    store_pending_snapshots(change, batch, transaction_ids)
     entries = [entry for _, entry in pairs]
     amounts = {row.id: Decimal(entry.amount) for row, entry in pairs}
     with rescale_categorizations(change, amounts), connection.cursor() as cursor:
@@ -160,11 +160,11 @@ def book_pending_transactions(
 def delete_lapsed_transactions(change: CompanyChange, batch: ImportBatch, ids: list[UUID]) -> None:
     """Delete pending transactions that the bank will not book."""
     if ids:
-        remember_pending_transactions(change, batch, ids)
+        store_pending_snapshots(change, batch, ids)
         delete_transaction_rows(change, ids)
 
 
-def remember_pending_transactions(change: CompanyChange, batch: ImportBatch, ids: list[UUID]) -> None:
+def store_pending_snapshots(change: CompanyChange, batch: ImportBatch, ids: list[UUID]) -> None:
     """Store pending transactions as they are, so that undoing the import restores them."""
     with connection.cursor() as cursor:
         cursor.execute(_REMEMBER, {"company": change.company.id, "batch": batch.id, "ids": ids})

@@ -41,15 +41,15 @@ class StatementOutcome:
         """What would be booked in closed months: new entries, and pending ones, which stay pending."""
         return sum(group.closed for group in self.groups.values())
 
-    def get_units(self, entry: Entry) -> Sequence[Entry]:
+    def list_entry_units(self, entry: Entry) -> Sequence[Entry]:
         """What is stored of an entry."""
         return entry.parts if self.split and entry.parts else (entry,)
 
-    def list_new(self) -> Iterator[Entry]:
+    def list_new_entries(self) -> Iterator[Entry]:
         """Yield what the ledger has not, in the order of the file."""
         for place, entry in enumerate(self.entries):
             group = self.groups.get(place)
-            yield from group.new if group else self.get_units(entry)
+            yield from group.new if group else self.list_entry_units(entry)
 
     @property
     def known(self) -> int:

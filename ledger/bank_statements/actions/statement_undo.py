@@ -87,7 +87,7 @@ def delete_import_statements(*, change: CompanyChange, batch: ImportBatch) -> No
     for account in (
         Account.objects.for_company(change.company.id).filter(id__in=[*number_by_account]).in_display_order()
     ):
-        remove_adopted_number(change, account, number_by_account[account.id])
+        remove_adopted_account_number(change, account, number_by_account[account.id])
         is_empty = (
             not Transaction.objects.for_company(change.company.id)
             .filter(account=account)
@@ -98,7 +98,7 @@ def delete_import_statements(*, change: CompanyChange, batch: ImportBatch) -> No
         reconcile_account(change, account)
 
 
-def remove_adopted_number(change: CompanyChange, account: Account, number: str | None) -> None:
+def remove_adopted_account_number(change: CompanyChange, account: Account, number: str | None) -> None:
     """Remove the number that an account has from statements with the last statement that has it."""
     if number is None or account.account_number != number:
         return

@@ -20,7 +20,13 @@ from ledger.bank_statements.actions.opening_balances import is_first_opening_sta
 from ledger.bank_statements.actions.pending_transactions import book_pending_transactions, delete_lapsed_transactions
 from ledger.bank_statements.actions.reconciliation import compute_balances_at, reconcile_account
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
-from ledger.bank_statements.calc.sequence import KeyHashes, Matched, Part, StatementMatcher, split_rounds
+from ledger.bank_statements.calc.statement_matcher import (
+    KeyHashes,
+    MatchedRows,
+    StatementMatcher,
+    StatementPart,
+    group_disjoint_statements,
+)
 from ledger.bank_statements.errors import StatementUnreadable
 from ledger.bank_statements.items import NewItems
 from ledger.bank_statements.parsers import models
@@ -92,7 +98,7 @@ def import_statement(
         )
         store_entries(change, result, SourceFile(filename, statement_file.format), details=details)
         if statement_file.date_order and account is not None:
-            remember_date_order(change, account, statement_file.date_order)
+            store_date_order(change, account, statement_file.date_order)
         if dry_run:
             transaction.set_rollback(True)
             result.batch = None
@@ -151,7 +157,7 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
     result.possible_duplicates = matches.possible
     for statement_outcome in result.statements:
         units = (
-            sum(len(statement_outcome.get_units(entry)) for entry in statement_outcome.entries)
+            sum(len(statement_outcome.list_entry_units(entry)) for entry in statement_outcome.entries)
             if details
             else len(statement_outcome.entries)
         )
@@ -169,7 +175,7 @@ def match_statements(
     rows: Sequence[StoredTransaction],
     settled: Mapping[str, date],
     other_page_ids: Mapping[int, frozenset[UUID]],
-) -> Matched:
+) -> MatchedRows:
     """Match the statements with the ledger's rows, and with each other where they have days in common. None of
     ``other_page_ids`` is an entry of its statement.
 
@@ -177,17 +183,17 @@ def match_statements(
     Raises StatementUnreadable.
     """
     parts = [
-        Part(str(told.account.id), told.statement, [], other_page_ids.get(id(told), frozenset()))
+        StatementPart(str(told.account.id), told.statement, [], other_page_ids.get(id(told), frozenset()))
         for told in received.statements
     ]
-    rounds = split_rounds(parts)
+    rounds = group_disjoint_statements(parts)
     matcher = StatementMatcher(rows, settled, closed_through=company.closed_through)
     for told, part in zip(received.statements, parts, strict=True):
         every = len(rounds) > 1 or bool(told.pending)
         if not (every or rows or company.closed_through):
             continue
         for place, entry in enumerate(told.entries):
-            units = told.get_units(entry)
+            units = told.list_entry_units(entry)
             if every or matcher.is_candidate(part.account, entry) or any(map(matcher.is_closed, units)):
                 told.groups[place] = EntryGroup(part.account, entry, units)
         part.groups = list(told.groups.values())
@@ -254,7 +260,7 @@ def iterate_candidate_rows(
 
 
 def find_lapsed_ids(
-    result: StatementImportResult, rows: Iterable[StoredTransaction], matches: Matched, final_days: dict[str, date]
+    result: StatementImportResult, rows: Iterable[StoredTransaction], matches: MatchedRows, final_days: dict[str, date]
 ) -> list[UUID]:
     """Return pending rows up to the end of a final statement that does not have them. A statement older than another
     final one says nothing about what came since.
@@ -367,7 +373,7 @@ def adopt_account_number(change: CompanyChange, account: Account, statements: It
     return account.account_number if own_statements.filter(number_given=account.account_number).exists() else None
 
 
-def remember_date_order(change: CompanyChange, account: Account, order: str) -> None:
+def store_date_order(change: CompanyChange, account: Account, order: str) -> None:
     """Keep the date order for the account's next QIF file."""
     settings = {**(account.import_settings or {}), "qif": {"dateOrder": order}}
     change.update(account, "account.updated", import_settings=settings)

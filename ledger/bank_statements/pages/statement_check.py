@@ -208,7 +208,7 @@ def preview_statement_files(
                 checks.append(StatementCheck(file, import_statement_file(page, file, choices)))
             except DomainError as refusal:
                 number = getattr(refusal, "number", "")
-                text, waits = describe_refusal(refusal), needs_answer(refusal)
+                text, waits = describe_refusal(refusal), needs_reading_choice(refusal)
                 checks.append(StatementCheck(file, refusal=text, number=number, waits=waits))
         transaction.set_rollback(True)
     return checks
@@ -236,7 +236,7 @@ def describe_refusal(refusal: DomainError) -> str:
     return refusal.errors[0][2] if isinstance(refusal, ValidationFailed) else refusal.detail
 
 
-def needs_answer(refusal: DomainError) -> bool:
+def needs_reading_choice(refusal: DomainError) -> bool:
     """Return whether a person can say how to read the file: a table that is in no archive."""
     if isinstance(refusal, ColumnsUnknown):
         return not refusal.file
@@ -343,7 +343,7 @@ def import_statement_files(
             with transaction.atomic():
                 received.append(import_statement_file(page, file, choices))
         except (ColumnsUnknown, MappingAmbiguous) as refusal:
-            if not needs_answer(refusal):
+            if not needs_reading_choice(refusal):
                 raise
             waiting.append(file)
     return received, waiting

@@ -63,7 +63,7 @@ def read_statement_file(
     *,
     most: int,
     on_progress: Callable[[int], None] = discard_progress,
-    find_currency: Callable[[str], str] = ofx.find_no_currency,
+    find_currency: Callable[[str], str] = ofx.return_no_currency,
 ) -> ParsedFile:
     """Return the statements of a file that needs no account.
 

@@ -43,11 +43,13 @@ RATE_PATTERN = re.compile(r"\+?[0-9]{0,15}(?:\.[0-9]{0,30})?")
 EXACT_CONTEXT = Context(prec=80)  # holds the product of any amount and rate
 
 
-def find_no_currency(_account_number: str) -> str:
+def return_no_currency(_account_number: str) -> str:
     return ""
 
 
-def read_ofx(text: str, *, most: int, find_currency: Callable[[str], str] = find_no_currency) -> list[ParsedStatement]:
+def read_ofx(
+    text: str, *, most: int, find_currency: Callable[[str], str] = return_no_currency
+) -> list[ParsedStatement]:
     """Return the statements of all accounts.
 
     Args:
@@ -57,7 +59,7 @@ def read_ofx(text: str, *, most: int, find_currency: Callable[[str], str] = find
     """
     if UNSAFE_PATTERN.search(text):
         raise UnsafeXmlError
-    reader, last = OfxReader(most, find_currency, find_mark(text)), ""
+    reader, last = OfxReader(most, find_currency, find_ofx_decimal_mark(text)), ""
     for count, (line, closing, name, value) in enumerate(iterate_tags(text), 1):
         check_element_count(count, reader.count, line=line)
         last = f"/{name}" if closing else name
@@ -70,7 +72,7 @@ def read_ofx(text: str, *, most: int, find_currency: Callable[[str], str] = find
     return reader.statements
 
 
-def find_mark(text: str) -> str:
+def find_ofx_decimal_mark(text: str) -> str:
     """The decimal mark of all amounts; nothing where none tells it. Raises Unreadable where they differ."""
     try:
         return find_decimal_mark(match[1] for match in AMOUNT_TAG.finditer(text))

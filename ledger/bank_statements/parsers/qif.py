@@ -61,11 +61,11 @@ def read_qif_entries(
     Raises UnreadableFileError, TooManyEntriesError, AmbiguousDateOrderError.
     """
     records = list(iterate_qif_records(lines, most))
-    date_matches = [match_date(qif_record.values["D"], qif_record.date_line) for qif_record in records]
+    date_matches = [match_date_numbers(qif_record.values["D"], qif_record.date_line) for qif_record in records]
     order = order or detect_date_order(date_matches) or default_order
     if order is None and not all(map(is_year_first, date_matches)):
         raise AmbiguousDateOrderError
-    mark = find_mark(records)
+    mark = find_qif_decimal_mark(records)
     currencies = {name: find_currency(name) for name in {qif_record.account: None for qif_record in records}}
     entries: dict[str, list[Entry]] = {name: [] for name in currencies}
     for match, record in zip(date_matches, records, strict=True):
@@ -91,7 +91,7 @@ def iterate_qif_records(lines: Iterator[str], most: int) -> Iterator[QifRecord]:
     Raises SeveralAccounts, Unreadable, TooManyEntries.
     """
     in_account, values, first_line, date_line, count = False, {}, 0, 0, 0  # type: tuple[bool, dict[str, str], int, int, int]
-    sections = Sections()
+    sections = QifSections()
     for number, read_line in enumerate(lines, 1):
         line = read_line.strip()
         sections.take(line)
@@ -105,7 +105,7 @@ def iterate_qif_records(lines: Iterator[str], most: int) -> Iterator[QifRecord]:
                 if count > most:
                     raise TooManyEntriesError
                 yield QifRecord(
-                    sections.get_account(first_line), date_line, first_line, check_record(values, first_line)
+                    sections.get_account(first_line), date_line, first_line, check_qif_record(values, first_line)
                 )
             values = {}
         elif line and in_account:
@@ -116,7 +116,7 @@ def iterate_qif_records(lines: Iterator[str], most: int) -> Iterator[QifRecord]:
         raise UnreadableFileError("The entry has no end: ^ is missing.", line=first_line)
 
 
-class Sections:
+class QifSections:
     """Of which account the entries of each section are."""
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ def is_account_header(header: str, line: int) -> bool:
     return False
 
 
-def check_record(values: dict[str, str], line: int) -> dict[str, str]:
+def check_qif_record(values: dict[str, str], line: int) -> dict[str, str]:
     """Return the values. Raises UnreadableFileError if date or amount is missing."""
     if "D" not in values or not get_amount_text(values):
         raise UnreadableFileError("The entry has no date (D) or no amount (T).", line=line)
@@ -167,7 +167,7 @@ def get_amount_text(values: dict[str, str]) -> str:
     return values.get("T", "").strip() or values.get("U", "").strip()
 
 
-def match_date(text: str, line: int) -> "re.Match[str]":
+def match_date_numbers(text: str, line: int) -> "re.Match[str]":
     """Return the numbers of a date. Raises UnreadableFileError."""
     match = DATE_PATTERN.fullmatch(text[:40])
     if match is None:
@@ -184,9 +184,9 @@ def is_year_first(match: "re.Match[str]") -> bool:
 def detect_date_order(dates: "list[re.Match[str]]") -> str | None:
     """Return the only order in which all dates exist; None if both or none fit.
 
-    >>> detect_date_order([match_date("1/31'26", 1), match_date("2/3'26", 2)])
+    >>> detect_date_order([match_date_numbers("1/31'26", 1), match_date_numbers("2/3'26", 2)])
     'monthFirst'
-    >>> detect_date_order([match_date("1.2.2026", 1)]) is None
+    >>> detect_date_order([match_date_numbers("1.2.2026", 1)]) is None
     True
     """
     possible_orders = {DAY_FIRST, MONTH_FIRST}
@@ -230,7 +230,7 @@ def build_day_error(text: str, order: str | None, line: int) -> UnreadableFileEr
     return error
 
 
-def find_mark(records: list[QifRecord]) -> str:
+def find_qif_decimal_mark(records: list[QifRecord]) -> str:
     """The decimal mark of all amounts; nothing where none tells it. Raises Unreadable where they differ."""
     lines = {get_amount_text(each.values): each.line for each in reversed(records)}
     try:

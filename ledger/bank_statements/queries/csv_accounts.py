@@ -24,15 +24,15 @@ def find_stated_account(company: Company, lines: Lines, csv_settings: dict[str, 
     if not numbers:
         return None
     active_accounts = list(Account.objects.for_company(company.id).active().in_display_order())
-    matches = [each for each in active_accounts if any(has_number(each, number) for number in numbers)]
-    return matches[0] if len(matches) == 1 else find_labelled_account(active_accounts, numbers[0])
+    matches = [each for each in active_accounts if any(is_number_of_account(each, number) for number in numbers)]
+    return matches[0] if len(matches) == 1 else find_account_of_label(active_accounts, numbers[0])
 
 
-def has_number(account: Account, number: str) -> bool:
+def is_number_of_account(account: Account, number: str) -> bool:
     return bool(account.account_number) and is_same_number(account.account_number or "", number)
 
 
-def find_labelled_account(accounts: Sequence[Account], label: str) -> Account:
+def find_account_of_label(accounts: Sequence[Account], label: str) -> Account:
     """Return the account whose number a cell or section title has. Raises AccountUnknown, AccountAmbiguous."""
     matches = [
         account for account in accounts if account.account_number and has_account_number(label, account.account_number)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import InvalidInputError, build_unknown_id_error
 from companies.models import Company, parse_id
-from ledger.bank_statements.calc.sequence import is_copy
+from ledger.bank_statements.calc.statement_matcher import is_statement_copy
 from ledger.bank_statements.parsers.models import ParsedStatement
 from ledger.imports.calc.account_numbers import list_number_spellings
 from ledger.models import Account
@@ -85,8 +85,8 @@ def find_own_statements(account: Account, statements: Sequence[ParsedStatement])
 
     Raises AccountDiffers with the numbers of the file.
     """
-    check_unnamed(statements)
-    named_in = {statement.file for statement in statements if has_label(statement)}
+    check_unnamed_statements(statements)
+    named_in = {statement.file for statement in statements if names_account(statement)}
     labels = list_account_labels(statement for statement in statements if statement.file in named_in)
     takes_all = len(labels) < 2 and not (
         account.account_number and any(statement.account_number for statement in statements)
@@ -108,19 +108,19 @@ def find_own_statements(account: Account, statements: Sequence[ParsedStatement])
     return in_its_currency or own_statements
 
 
-def has_label(statement: ParsedStatement) -> bool:
+def names_account(statement: ParsedStatement) -> bool:
     return bool(statement.account_number or statement.account_name)
 
 
-def check_unnamed(statements: Sequence[ParsedStatement]) -> None:
+def check_unnamed_statements(statements: Sequence[ParsedStatement]) -> None:
     """Hold statements of one file that name no account to be of one: each goes on where another ends, or is its copy.
 
     Raises AccountDiffers.
     """
-    unnamed = [each for each in statements if not has_label(each)]
+    unnamed = [each for each in statements if not names_account(each)]
     for before, after in pairwise(unnamed):
         is_one = before.closing is not None and before.closing == after.opening
-        if before.file == after.file and not is_one and not is_copy(before, after):
+        if before.file == after.file and not is_one and not is_statement_copy(before, after):
             detail = _("The file has several statements that name no account. Save each as a file of its own.")
             raise AccountDiffers(detail)
 

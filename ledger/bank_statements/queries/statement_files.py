@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from companies.models import Company
-from ledger.bank_statements.archives import Read, read_archive, too_many_entries
+from ledger.bank_statements.archives import ReadStatements, build_too_many_entries_error, read_archive
 from ledger.bank_statements.errors import (
     ColumnsUnknown,
     CurrencyUnknown,
@@ -29,7 +29,7 @@ from ledger.bank_statements.parsers.models import (
 )
 from ledger.bank_statements.queries.csv_accounts import (
     check_account_numbers,
-    find_labelled_account,
+    find_account_of_label,
     find_stated_account,
 )
 from ledger.bank_statements.queries.statement_accounts import (
@@ -38,20 +38,25 @@ from ledger.bank_statements.queries.statement_accounts import (
     find_account_by_name,
     find_account_by_number,
 )
-from ledger.bank_statements.table_errors import check_refused
+from ledger.bank_statements.table_errors import raise_detection_fault
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY
 from ledger.calc.delimited_text import Lines
 from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports import progress
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_value, mark_kept, normalize_csv_settings
+from ledger.imports.calc.column_mapping import (
+    AMOUNT_FIELDS,
+    fold_setting_value,
+    mark_settings_as_kept,
+    normalize_csv_settings,
+)
 from ledger.imports.calc.detection import (
     detect_mapping,
     split_lines_by_account,
 )
 from ledger.imports.calc.detection_result import AccountFacts, Detection
 from ledger.imports.calc.entries import Entry, EntryList
-from ledger.imports.calc.movements import LeftOut
+from ledger.imports.calc.movements import LeftOutRow
 from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.encoding_choices import Choice, find_encoding_choices
 from ledger.imports.file_errors import UnreadableCell, UnreadableTable
@@ -63,7 +68,7 @@ from ledger.imports.table_items import (
     build_example_rows,
     describe_reader_error,
     detect_account_mapping,
-    table_of,
+    read_uploaded_table,
 )
 from ledger.models import Account, AccountType
 from ledger.money.calc.money import has_too_many_decimals
@@ -71,7 +76,7 @@ from ledger.money.calc.money import has_too_many_decimals
 
 def read_statements(
     content: bytes, *, company: Company, account: Account | None, date_order: str | None, settings: Any = None
-) -> Read:
+) -> ReadStatements:
     """What a file says. ``account`` is the one that was named; CSV needs it, and QIF that names no account of ours.
     ``settings`` say how a CSV file is read, in place of those that are kept.
 
@@ -80,7 +85,7 @@ def read_statements(
     """
     statement_file = read_file(formats.detect_file_kind(content), content, company, account, date_order, settings)
     for statement in statement_file.statements:
-        check_statement(statement)
+        check_statement_values(statement)
     return statement_file
 
 
@@ -91,7 +96,7 @@ def read_file(
     account: Account | None,
     date_order: str | None,
     settings: Any,
-) -> Read:
+) -> ReadStatements:
     """What a file of a kind says, its statements with their format. Raises what ``read`` raises."""
     try:
         found = read_file_by_kind(kind, content, company, account, date_order, settings)
@@ -100,7 +105,7 @@ def read_file(
     except UnsafeXmlError:
         raise UnsafeXml from None
     except TooManyEntriesError:
-        raise too_many_entries() from None
+        raise build_too_many_entries_error() from None
     except NotAStatementError:
         raise StatementFormatUnknown from None
     formatted = [replace(each, format=each.format or found.format) for each in found.statements]
@@ -118,7 +123,7 @@ def read_file_by_kind(
     account: Account | None,
     date_order: str | None,
     settings: Any,
-) -> Read:
+) -> ReadStatements:
     if kind is None:
         raise StatementFormatUnknown
     if kind == formats.CSV:
@@ -137,7 +142,7 @@ def read_file_by_kind(
         on_progress=on_progress,
         find_currency=build_currency_lookup(company, account),
     )
-    return Read(file.format, file.statements)
+    return ReadStatements(file.format, file.statements)
 
 
 def build_currency_lookup(company: Company, account: Account | None) -> Callable[[str], str]:
@@ -154,7 +159,7 @@ def build_currency_lookup(company: Company, account: Account | None) -> Callable
     return find_currency
 
 
-def read_qif(content: bytes, company: Company, account: Account | None, date_order: str | None) -> Read:
+def read_qif(content: bytes, company: Company, account: Account | None, date_order: str | None) -> ReadStatements:
     """Return a QIF file's entries, one statement for each account that it names."""
     qif_settings = (account.import_settings or {}).get("qif") or {} if account else {}
     last_order = qif_settings.get("dateOrder") if isinstance(qif_settings, dict) else None
@@ -190,18 +195,18 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
     statements = [
         build_plain_statement(accounts[name], account_entries, name=name) for name, account_entries in entries.items()
     ]
-    return Read("qif", statements, order)
+    return ReadStatements("qif", statements, order)
 
 
-def read_csv(content: bytes, company: Company, account: Account | None, settings: Any) -> Read:
+def read_csv(content: bytes, company: Company, account: Account | None, settings: Any) -> ReadStatements:
     """Return a CSV file's rows, one statement for each account; one bad row rejects the file."""
     csv_settings = (
         settings
         if settings is not None
-        else (mark_kept((account.import_settings or {}).get("csv")) if account else None)
+        else (mark_settings_as_kept((account.import_settings or {}).get("csv")) if account else None)
     )
     try:
-        lines = table_of(content, normalize_csv_settings(csv_settings))
+        lines = read_uploaded_table(content, normalize_csv_settings(csv_settings))
     except UnreadableCell as error:
         raise StatementUnreadable(error.detail) from None
     except UnreadableTable as error:
@@ -211,7 +216,7 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     return read_account_csv(content, account, lines, csv_settings)
 
 
-def read_account_csv(content: bytes, account: Account, lines: Lines, csv_settings: Any) -> Read:
+def read_account_csv(content: bytes, account: Account, lines: Lines, csv_settings: Any) -> ReadStatements:
     """Return the rows of a table for one account.
 
     Raises AccountDiffers, ColumnsUnknown, MappingAmbiguous, StatementUnreadable, and those of table_errors.
@@ -219,14 +224,14 @@ def read_account_csv(content: bytes, account: Account, lines: Lines, csv_setting
     detection = detect_account_mapping(account, lines, csv_settings)
     check_required_columns(detection)
     check_account_numbers(detection, account)
-    check_refused(detection.refused)
+    raise_detection_fault(detection.refused)
     encodings = find_encoding_choices(content, settings=csv_settings, account=account, count=EXAMPLE_ROWS)
     check_no_open_questions(detection, account.default_currency, encodings)
     rows, statement = read_table_statement(account, detection)
-    return Read("csv", [statement], left_out=sum(rows.left_out_counts.values()))
+    return ReadStatements("csv", [statement], left_out=sum(rows.left_out_counts.values()))
 
 
-def read_multi_account_csv(company: Company, content: bytes, lines: Lines, settings: Any) -> Read:
+def read_multi_account_csv(company: Company, content: bytes, lines: Lines, settings: Any) -> ReadStatements:
     """Read a table that names the account of each row, by ``settings`` alone, alike for all accounts.
 
     Raises AccountUnknown, AccountAmbiguous, ColumnsUnknown, MappingAmbiguous, StatementUnreadable.
@@ -236,33 +241,37 @@ def read_multi_account_csv(company: Company, content: bytes, lines: Lines, setti
         lines, settings=settings, own=AccountFacts(company_numbers=company_numbers)
     )
     csv_settings = normalize_csv_settings(settings)
-    wanted_values = {fold_value(value) for value in csv_settings.get("accountValues", lines_by_label)}
+    wanted_values = {fold_setting_value(value) for value in csv_settings.get("accountValues", lines_by_label)}
     if not lines_by_label and (account := find_stated_account(company, lines, csv_settings)):
         read = read_account_csv(content, account, lines, settings)
         number = account.account_number or ""
         return replace(read, statements=[replace(each, account_number=number) for each in read.statements])
-    if not any(fold_value(label) in wanted_values for label in lines_by_label):
+    if not any(fold_setting_value(label) in wanted_values for label in lines_by_label):
         raise AccountUnknown(_("Files of this format contain no account number. Send accountId."))
     left_out = sum(
-        len(account_lines) for label, account_lines in lines_by_label.items() if fold_value(label) not in wanted_values
+        len(account_lines)
+        for label, account_lines in lines_by_label.items()
+        if fold_setting_value(label) not in wanted_values
     )
     active_accounts = list(Account.objects.for_company(company.id).active().in_display_order())
     accounts: dict[Account, Lines] = {}
     for label, account_lines in (
-        (label, account_lines) for label, account_lines in lines_by_label.items() if fold_value(label) in wanted_values
+        (label, account_lines)
+        for label, account_lines in lines_by_label.items()
+        if fold_setting_value(label) in wanted_values
     ):
-        account = find_labelled_account(active_accounts, label)
+        account = find_account_of_label(active_accounts, label)
         accounts[account] = accounts[account].join([account_lines]) if account in accounts else account_lines
     currencies = {account.default_currency for account in accounts}
-    is_card = all(account.type == AccountType.CREDIT_CARD for account in accounts)
+    is_card_account = all(account.type == AccountType.CREDIT_CARD for account in accounts)
     account_facts = AccountFacts(
-        currencies.pop() if len(currencies) == 1 else "", is_card, company_numbers=company_numbers
+        currencies.pop() if len(currencies) == 1 else "", is_card_account, company_numbers=company_numbers
     )
     detection = detect_mapping(
         lines, settings={**csv_settings, "accountValues": list(lines_by_label)}, own=account_facts
     )
     check_required_columns(detection)
-    check_refused(detection.refused)
+    raise_detection_fault(detection.refused)
     check_no_open_questions(detection, account_facts.currency or company.base_currency)
     detection.mapping = replace(detection.mapping, accounts=None)
     check_rows_without_account(detection, without_account)
@@ -274,7 +283,7 @@ def read_multi_account_csv(company: Company, content: bytes, lines: Lines, setti
         )
         left_out += sum(rows.left_out_counts.values())
         statements.append(replace(statement, account_number=account.account_number or ""))
-    return Read("csv", statements, left_out=left_out)
+    return ReadStatements("csv", statements, left_out=left_out)
 
 
 def check_no_open_questions(detection: Detection, currency: str, encodings: Sequence[Choice] = ()) -> None:
@@ -291,7 +300,7 @@ def check_rows_without_account(detection: Detection, lines: Lines) -> None:
     """Raise StatementUnreadable if a row without an account is more than a sum or a footer."""
     reader = RowReader(replace(detection.table, rows=lines), detection.mapping, "")
     for row in reader.read_all():
-        if not isinstance(row, LeftOut):
+        if not isinstance(row, LeftOutRow):
             raise StatementUnreadable(format_line_error(row.line, _("The account number is missing.")))
 
 
@@ -299,14 +308,14 @@ def read_table_statement(account: Account, detection: Detection) -> tuple[TableI
     """Return the rows of a table as a statement of an account. Raises StatementUnreadable."""
     rows = TableItems(detection.table, detection.mapping, account=account)
     request = TransactionImportRequest(items=[], trust_external_ids=False)
-    statement = build_plain_statement(account, EntryList(read_entries(account, rows, request)))
+    statement = build_plain_statement(account, EntryList(iter_table_movements(account, rows, request)))
     statement = replace(statement, has_unique_ids=rows.has_unique_ids)
     if balances := rows.balances:
         statement = replace(statement, opening=balances.opening, closing=balances.closing)
     return rows, statement
 
 
-def read_entries(account: Account, rows: TableItems, request: TransactionImportRequest) -> Iterator[Entry]:
+def iter_table_movements(account: Account, rows: TableItems, request: TransactionImportRequest) -> Iterator[Entry]:
     """Yield the movements of a table. Raises StatementUnreadable."""
     for item in rows.read_items(request):
         if item is None or request.errors:
@@ -367,7 +376,7 @@ def build_plain_statement(account: Account, entries: Sequence[Entry], *, name: s
     return replace(statement, start=start, end=end)
 
 
-def check_statement(statement: ParsedStatement) -> None:
+def check_statement_values(statement: ParsedStatement) -> None:
     """Check that the ledger can store it. Raises CurrencyUnknown, StatementUnreadable."""
     for currency in {statement.currency, *(entry.currency for entry in statement.entries)}:
         if currency not in DECIMALS_BY_CURRENCY:

@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from psycopg.types.json import Jsonb
 
 from companies.change import CompanyChange, change_company
-from companies.closed_periods import PeriodClosed, is_closed
+from companies.closed_periods import PeriodClosed, is_day_closed
 from companies.models import AuditContext, Company, IdIn, generate_id
 from ledger.bulk.copy import copy_rows
 from ledger.bulk.planner_statistics import analyze_after_commit, analyze_grown_table
@@ -18,14 +18,14 @@ from ledger.calc.recognition import DateRule
 from ledger.categorization.choices import (
     CategorizableTransaction,
     CategorizationChoice,
-    ChosenPart,
+    ChosenCategorization,
     compute_pass_through_tax,
     get_revenue_options,
-    list_chosen_parts,
+    list_chosen_categorizations,
     list_recognition_periods,
 )
 from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
-from ledger.models import Categorization, PlType, counts_in_results
+from ledger.models import Categorization, PlType, is_counted_in_results
 from ledger.recognition.actions.postings import PL_TYPES, PostingInput, write_plain_postings, write_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
 from ledger.recognition.closed_categorizations import (
@@ -208,14 +208,14 @@ def apply_choices(
         SharesExceedAmount.
     """
     company = change.company
-    parts = [part for transaction, choice in choices for part in list_chosen_parts(transaction, choice)]
+    parts = [part for transaction, choice in choices for part in list_chosen_categorizations(transaction, choice)]
     posting_inputs, rows, closed_ids = [], [], set()
     for part, (start, end) in zip(parts, list_recognition_periods(company, parts), strict=True):
         transaction, choice = part.transaction, part.choice
         tax = compute_pass_through_tax(part)
         lines = ((choice.pl_type, part.amount - (tax or 0)),)
         recognized_from = None
-        if transaction.counts_in_results and is_closed(company, start):
+        if transaction.is_counted_in_results and is_day_closed(company, start):
             recognized_from = get_first_open_day(company)
             if not choice.rule.catches_up:
                 closed_ids.add(transaction.id)
@@ -231,7 +231,7 @@ def apply_choices(
                 Jsonb(replaced_values) if replaced_values else None,
             )
         )
-        if transaction.counts_in_results:
+        if transaction.is_counted_in_results:
             posting_inputs.append(posting_input)
     if closed_ids:
         raise PeriodClosed.for_company(company, *list_selection_pointers(closed_ids, selection), names_open_month=True)
@@ -244,7 +244,7 @@ def apply_choices(
 
 
 def build_categorization_row(
-    company: Company, part: ChosenPart, posting_input: PostingInput, tax: Decimal | None
+    company: Company, part: ChosenCategorization, posting_input: PostingInput, tax: Decimal | None
 ) -> tuple[Any, ...]:
     """Return the column values of a categorization, without the run's columns."""
     amounts, choice = dict(posting_input.lines), part.choice
@@ -268,7 +268,10 @@ def iterate_categorizable_transactions(rows: Any) -> Iterator[list[Categorizable
     """Yield transactions in the order of their ids, CATEGORIZATION_CHUNK_ROWS at a time."""
     columns = ("id", "date", "amount_value", "amount_currency", "transferred_value", "pending", "source")
     for chunk in iterate_row_chunks(rows, *columns):
-        yield [CategorizableTransaction(*row[:5], counts_in_results(pending=row[5], source=row[6])) for row in chunk]  # type: ignore[call-arg]
+        yield [
+            CategorizableTransaction(*first, is_counted_in_results(pending=pending, source=source))  # type: ignore[call-arg]
+            for *first, pending, source in chunk
+        ]
 
 
 def iterate_row_chunks(rows: Any, *columns: str) -> Iterator[list[tuple[Any, ...]]]:

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from companies.change import change_company
-from companies.closed_periods import is_closed
+from companies.closed_periods import is_day_closed
 from companies.errors import ValidationFailed, build_unknown_id_entry
 from companies.models import AuditContext, Company, generate_id, parse_id
 from ledger.bulk.copy import copy_rows
@@ -24,7 +24,7 @@ from ledger.models import (
     Transaction,
     TransactionIsInitialBalance,
     TransactionLinked,
-    counts_in_results,
+    is_counted_in_results,
 )
 from ledger.money.calc.money import has_too_many_decimals
 from ledger.recognition.actions.postings import PL_TYPES, delete_postings
@@ -117,7 +117,7 @@ def validate_categorizations(
     errors = [
         error
         for categorization in inputs
-        for error in find_amount_errors(categorization, row.amount_value, row.amount_currency)
+        for error in find_categorization_amount_errors(categorization, row.amount_value, row.amount_currency)
     ]
     errors += find_reference_errors(row.company, inputs, pl_types)
     if errors:
@@ -214,14 +214,14 @@ def find_recognition_starts(
         )
         for categorization in stored
     }
-    counts = counts_in_results(pending=row.pending, source=row.source)
+    counts = is_counted_in_results(pending=row.pending, source=row.source)
     starts: list[date | None] = []
     closed_pointers = []
     for categorization, dates in periods:
         key = build_recognition_key(categorization.category_id, categorization.lines, dates)
         if key in stored_starts:
             starts.append(stored_starts[key])
-        elif counts and is_closed(company, dates[0]):
+        elif counts and is_day_closed(company, dates[0]):
             starts.append(get_first_open_day(company))
             if not categorization.rule.catches_up:
                 closed_pointers.append((f"{categorization.pointer}/usingDateRule", dates[0]))
@@ -255,7 +255,9 @@ def assign_categorization_ids(row: Transaction, inputs: list[CategorizationInput
     return ids
 
 
-def find_amount_errors(categorization: CategorizationInput, amount: Decimal, currency: str) -> Iterator[ErrorEntry]:
+def find_categorization_amount_errors(
+    categorization: CategorizationInput, amount: Decimal, currency: str
+) -> Iterator[ErrorEntry]:
     """Yield errors of the amounts: none at all, too many decimals for the currency, or the wrong sign."""
     values = {f"plSplit/{pl_type}": value for pl_type, value in categorization.lines.items()}
     if categorization.pass_through_tax is not None:

@@ -114,7 +114,9 @@ def delete_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
         row=row,
         seen=page.get_seen_version(row),
         uses=list_usage_texts("category", company_id=page.company.id, row_id=row.id),
-        choices=[(str(category.id), category.called) for category in others if used_pl_types <= set(category.pl_types)],
+        choices=[
+            (str(category.id), category.display_name) for category in others if used_pl_types <= set(category.pl_types)
+        ],
         lines=[str(label) for line, label in LINE_LABELS.items() if line in used_pl_types],
     )
 

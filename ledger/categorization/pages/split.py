@@ -32,7 +32,7 @@ from ledger.transactions.pages.detail import (
     list_transaction_categorizations,
     reject_initial_balance,
 )
-from ledger.transactions.pages.edit_conflicts import describe_changes
+from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes
 from ledger.transactions.pages.labels import (
     DATE_RULE_LABELS,
     LedgerNames,
@@ -80,7 +80,7 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
             page,
             row,
             parts,
-            rows=build_split_rows(stored_rows),
+            rows=number_split_rows(stored_rows),
             spare=EMPTY_ROWS_SHOWN,
             form=BoundForm(values={}),
             names=names,
@@ -117,7 +117,7 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
             message += " " + _("{amount} is uncategorized.").format(amount=remaining_text)
         return redirect_to_transaction(page, row.id, message, categorized_id=row.id)
     if page.is_outdated:
-        form.errors = {"row": describe_changes(page, [get_transaction_or_404(page, row.id)])}
+        form.errors = {"row": describe_concurrent_changes(page, [get_transaction_or_404(page, row.id)])}
     return render_split_editor(page, row, parts, rows=rows, spare=0, form=form, names=names)
 
 
@@ -176,7 +176,7 @@ def build_empty_row(**values: str) -> dict[str, str]:
     )
 
 
-def build_split_rows(rows: list[dict[str, str]]) -> list[SplitRow]:
+def number_split_rows(rows: list[dict[str, str]]) -> list[SplitRow]:
     """Return rows numbered by their position."""
     return [SplitRow(position, values) for position, values in enumerate(rows)]
 

@@ -37,7 +37,7 @@ class CategoryViewSet(CompanyViewSet):
         row = categories.create_category(
             company=self.company, context=self.audit_context, values=self.parse_body(serializers.CategorySerializer)
         )
-        return self.respond_created(self.get_answered_row(row))
+        return self.respond_created(self.get_response_row(row))
 
     def retrieve(self, request: Request, company_id: str, category_id: str) -> Response:
         """Get a category with its P&L lines and number of uses."""
@@ -53,7 +53,7 @@ class CategoryViewSet(CompanyViewSet):
         row = categories.update_category(
             company=self.company, context=self.audit_context, category_id=category_id, values=values
         )
-        return self.respond_with_one(self.get_answered_row(row))
+        return self.respond_with_one(self.get_response_row(row))
 
     @extend_schema(
         parameters=[OpenApiParameter("replaceWith", UUID, description="ID of the category that replaces it.")]
@@ -70,7 +70,7 @@ class CategoryViewSet(CompanyViewSet):
         )
         return Response(SUCCESS)
 
-    def get_answered_row(self, row: Category) -> Category:
+    def get_response_row(self, row: Category) -> Category:
         return (
             Category.objects.for_company(self.company.id).with_usage_counts(self.company.id).filter(id=row.id).first()
             or row

@@ -9,11 +9,11 @@ from typing import Any
 MIN_EXPONENT_VALUE = Decimal("1e21")  # from here on ECMAScript writes numbers with an exponent
 
 
-def format_number(value: Decimal) -> str:
+def format_canonical_number(value: Decimal) -> str:
     """Write a number as RFC 8785 does: the shortest digits that read back as the same IEEE 754 double.
 
-    >>> format_number(Decimal("1234.50")), format_number(Decimal("-0.00")), format_number(Decimal("1e20"))
-    ('1234.5', '0', '100000000000000000000')
+    >>> [format_canonical_number(Decimal(text)) for text in ("1234.50", "-0.00", "1e20")]
+    ['1234.5', '0', '100000000000000000000']
     """
     double = Decimal(repr(float(value))).normalize()
     if not double:
@@ -37,7 +37,7 @@ def to_canonical_json(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ",".join(map(to_canonical_json, value)) + "]"
     if isinstance(value, Decimal):
-        return format_number(value)
+        return format_canonical_number(value)
     return json.dumps(value, ensure_ascii=False)
 
 

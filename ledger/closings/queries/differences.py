@@ -23,7 +23,7 @@ class Difference(NamedTuple):
     rates: bool  # exchange rates arrived late
 
 
-def list_differences(company: Company, closing: Closing) -> list[Difference]:
+def list_closing_differences(company: Company, closing: Closing) -> list[Difference]:
     """Return the figures of a closing that differ from those of the books now, with what changed them.
 
     Raises:
@@ -34,12 +34,12 @@ def list_differences(company: Company, closing: Closing) -> list[Difference]:
     changes = compare_figures(was, now)
     if not changes:
         return []
-    touches = list_touches(company, closing)
+    touches = list_figure_touches(company, closing)
     late_rates = RateLoad.objects.filter(id__gt=closing.rates_version).exists()
-    return [explain_change(change, closing.month, touches, late_rates=late_rates) for change in changes]
+    return [attach_causing_entries(change, closing.month, touches, late_rates=late_rates) for change in changes]
 
 
-class Touch(NamedTuple):
+class FigureTouch(NamedTuple):
     """A change of a figure's rows on a day: by an audit entry, or by exchange rates."""
 
     kind: str
@@ -62,7 +62,7 @@ _TOUCHES = """
 """
 
 
-def list_touches(company: Company, closing: Closing) -> list[Touch]:
+def list_figure_touches(company: Company, closing: Closing) -> list[FigureTouch]:
     """Return the changes of figures up to the end of the month since it was closed, in the order of commits."""
     values: dict[str, Any] = {
         "company": company.id,
@@ -71,10 +71,12 @@ def list_touches(company: Company, closing: Closing) -> list[Touch]:
     }
     with connection.cursor() as cursor:
         cursor.execute(_TOUCHES, values)
-        return [Touch(*row) for row in cursor.fetchall()]
+        return [FigureTouch(*row) for row in cursor.fetchall()]
 
 
-def explain_change(change: ChangedFigure, month: date, touches: Sequence[Touch], *, late_rates: bool) -> Difference:
+def attach_causing_entries(
+    change: ChangedFigure, month: date, touches: Sequence[FigureTouch], *, late_rates: bool
+) -> Difference:
     """Return a changed figure with its audit entries; those of balances and recurring revenue accumulate."""
     relevant = [touch for touch in touches if is_relevant_touch(touch, change.key, month)]
     because = list(dict.fromkeys(touch.entry_id for touch in relevant if touch.entry_id))
@@ -82,7 +84,7 @@ def explain_change(change: ChangedFigure, month: date, touches: Sequence[Touch],
     return Difference(change, because, rates=late_rates and by_rates)
 
 
-def is_relevant_touch(touch: Touch, key: FigureKey, month: date) -> bool:
+def is_relevant_touch(touch: FigureTouch, key: FigureKey, month: date) -> bool:
     """Whether the change touched rows that the figure of the month is made of."""
     match key.figure:
         case "balance":

@@ -15,7 +15,7 @@ from ledger.accounts.queries import convert_balance_to_base
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
 from ledger.closings.calc.figures import Figure, FigureKey
 from ledger.models import EXPENSE_LINES, Account, AccountType, PlType
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 
 ZERO = Decimal(0)
@@ -112,7 +112,7 @@ def add_flows(figures_by_month: Figures, flows: list[Any], *, company: Company, 
     for account_id, currency, day, *amounts in flows:
         for name, amount in zip(("inflow", "outflow"), amounts, strict=True):
             key = (get_first_day_of_month(day), name, account_id)
-            base_amount = convert(amount, source=currency, target=base, day=day, rates=rates)
+            base_amount = convert_currency(amount, source=currency, target=base, day=day, rates=rates)
             sums[key] = MONEY_CONTEXT.add(sums[key], base_amount)
     for (month, name, account_id), amount in sorted(sums.items()):
         if amount:

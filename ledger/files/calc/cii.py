@@ -13,14 +13,14 @@ from ledger.files.calc.einvoice import (
 )
 from ledger.files.calc.invoice_xml import (
     MAX_VAT_ID_LENGTH,
-    find_account_number,
-    find_decimal,
-    find_last_day,
-    find_number,
+    find_decimal_at,
+    find_document_number,
+    find_latest_day_at,
     find_required_decimal,
     find_tax_group,
-    find_text,
-    parse_decimal,
+    find_text_at,
+    parse_xml_decimal,
+    read_account_number,
 )
 
 INVOICE_TYPE = "380"  # of a document that states none
@@ -32,79 +32,81 @@ def read_cii_invoice(root: Element) -> EInvoice:
     document, trade = root.find("ExchangedDocument"), root.find("SupplyChainTradeTransaction")
     agreement = trade.find("ApplicableHeaderTradeAgreement") if trade is not None else None
     settlement = trade.find("ApplicableHeaderTradeSettlement") if trade is not None else None
-    issue_date = find_last_day(document, "IssueDateTime/DateTimeString") if document is not None else None
+    issue_date = find_latest_day_at(document, "IssueDateTime/DateTimeString") if document is not None else None
     if trade is None or settlement is None or issue_date is None:
         raise InvoiceReadError("invalid_invoice")
-    currency = find_text(settlement, "InvoiceCurrencyCode")
+    currency = find_text_at(settlement, "InvoiceCurrencyCode")
     return EInvoice(
-        type_code=find_text(document, "TypeCode") or INVOICE_TYPE,
-        number=find_number(document, "ID"),
+        type_code=find_text_at(document, "TypeCode") or INVOICE_TYPE,
+        number=find_document_number(document, "ID"),
         issue_date=issue_date,
-        due_date=find_last_day(settlement, "SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString"),
+        due_date=find_latest_day_at(settlement, "SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString"),
         currency=currency,
-        seller=read_party(
+        seller=read_cii_party(
             agreement,
             "SellerTradeParty",
-            iban=find_account_number(
+            iban=read_account_number(
                 settlement,
                 f"{MEANS}/PayeePartyCreditorFinancialAccount/IBANID",
                 f"{MEANS}/PayeePartyCreditorFinancialAccount/ProprietaryID",
             ),
         ),
-        buyer=read_party(
+        buyer=read_cii_party(
             agreement,
             "BuyerTradeParty",
-            iban=find_account_number(settlement, f"{MEANS}/PayerPartyDebtorFinancialAccount/IBANID"),
+            iban=read_account_number(settlement, f"{MEANS}/PayerPartyDebtorFinancialAccount/IBANID"),
         ),
-        payment_reference=find_text(settlement, "PaymentReference"),
-        totals=read_totals(settlement, currency),
-        lines=[read_line(line) for line in trade.iterfind("IncludedSupplyChainTradeLineItem")],
+        payment_reference=find_text_at(settlement, "PaymentReference"),
+        totals=read_cii_totals(settlement, currency),
+        lines=[read_cii_line(line) for line in trade.iterfind("IncludedSupplyChainTradeLineItem")],
         adjustments=[
-            *map(read_adjustment, settlement.iterfind("SpecifiedTradeAllowanceCharge")),
+            *map(read_cii_adjustment, settlement.iterfind("SpecifiedTradeAllowanceCharge")),
             *map(read_service_charge, settlement.iterfind("SpecifiedLogisticsServiceCharge")),
         ],
         tax_subtotals=[
-            read_tax_subtotal(tax)
+            read_cii_tax_subtotal(tax)
             for tax in settlement.iterfind("ApplicableTradeTax")
             if tax.find("CalculatedAmount") is not None
         ],
     )
 
 
-def read_party(agreement: Element | None, name: str, *, iban: str) -> Party:
+def read_cii_party(agreement: Element | None, name: str, *, iban: str) -> Party:
     party = agreement.find(name) if agreement is not None else None
     registrations = party.findall("SpecifiedTaxRegistration/ID") if party is not None else []
-    vat_ids = [find_text(each, ".", most=MAX_VAT_ID_LENGTH) for each in registrations if each.get("schemeID") == "VA"]
-    trading_name = find_text(party, "SpecifiedLegalOrganization/TradingBusinessName")
+    vat_ids = [
+        find_text_at(each, ".", most=MAX_VAT_ID_LENGTH) for each in registrations if each.get("schemeID") == "VA"
+    ]
+    trading_name = find_text_at(party, "SpecifiedLegalOrganization/TradingBusinessName")
     return Party(
-        name=find_text(party, "Name") or trading_name,
+        name=find_text_at(party, "Name") or trading_name,
         trading_name=trading_name,
         vat_id=next(filter(None, vat_ids), ""),
         iban=iban,
     )
 
 
-def read_totals(settlement: Element, currency: str) -> StatedTotals:
+def read_cii_totals(settlement: Element, currency: str) -> StatedTotals:
     sums = settlement.find("SpecifiedTradeSettlementHeaderMonetarySummation")
     tax_amounts = [
-        parse_decimal(each.text)
+        parse_xml_decimal(each.text)
         for each in (sums.iterfind("TaxTotalAmount") if sums is not None else ())
         if each.get("currencyID", currency) == currency  # another one is in the currency of accounting (BT-111)
     ]
     return StatedTotals(
-        line_total=find_decimal(sums, "LineTotalAmount"),
-        allowance_total=find_decimal(sums, "AllowanceTotalAmount"),
-        charge_total=find_decimal(sums, "ChargeTotalAmount"),
-        tax_base=find_decimal(sums, "TaxBasisTotalAmount"),
+        line_total=find_decimal_at(sums, "LineTotalAmount"),
+        allowance_total=find_decimal_at(sums, "AllowanceTotalAmount"),
+        charge_total=find_decimal_at(sums, "ChargeTotalAmount"),
+        tax_base=find_decimal_at(sums, "TaxBasisTotalAmount"),
         tax_total=tax_amounts[0] if tax_amounts else None,
-        total_with_tax=find_decimal(sums, "GrandTotalAmount"),
-        prepaid=find_decimal(sums, "TotalPrepaidAmount"),
-        rounding=find_decimal(sums, "RoundingAmount"),
+        total_with_tax=find_decimal_at(sums, "GrandTotalAmount"),
+        prepaid=find_decimal_at(sums, "TotalPrepaidAmount"),
+        rounding=find_decimal_at(sums, "RoundingAmount"),
         payable=find_required_decimal(sums, "DuePayableAmount"),
     )
 
 
-def read_tax_subtotal(tax: Element) -> TaxSubtotal:
+def read_cii_tax_subtotal(tax: Element) -> TaxSubtotal:
     return TaxSubtotal(
         tax=find_tax_group(tax, ".", category="CategoryCode", rate="RateApplicablePercent"),
         base=find_required_decimal(tax, "BasisAmount"),
@@ -112,9 +114,9 @@ def read_tax_subtotal(tax: Element) -> TaxSubtotal:
     )
 
 
-def read_adjustment(adjustment: Element) -> Adjustment:
+def read_cii_adjustment(adjustment: Element) -> Adjustment:
     amount = find_required_decimal(adjustment, "ActualAmount")
-    is_charge = find_text(adjustment, "ChargeIndicator/Indicator") in ("true", "1")
+    is_charge = find_text_at(adjustment, "ChargeIndicator/Indicator") in ("true", "1")
     return Adjustment(
         is_charge=is_charge,
         amount=amount if is_charge else -amount,
@@ -131,12 +133,12 @@ def read_service_charge(charge: Element) -> Adjustment:
     )
 
 
-def read_line(line: Element) -> InvoiceLine:
+def read_cii_line(line: Element) -> InvoiceLine:
     settlement = line.find("SpecifiedLineTradeSettlement")
     return InvoiceLine(
         amount=find_required_decimal(settlement, "SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount"),
         tax=find_tax_group(settlement, "ApplicableTradeTax", category="CategoryCode", rate="RateApplicablePercent"),
-        description=find_text(line, "SpecifiedTradeProduct/Name"),
-        quantity=find_decimal(line, "SpecifiedLineTradeDelivery/BilledQuantity"),
-        unit_price=find_decimal(line, "SpecifiedLineTradeAgreement/NetPriceProductTradePrice/ChargeAmount"),
+        description=find_text_at(line, "SpecifiedTradeProduct/Name"),
+        quantity=find_decimal_at(line, "SpecifiedLineTradeDelivery/BilledQuantity"),
+        unit_price=find_decimal_at(line, "SpecifiedLineTradeAgreement/NetPriceProductTradePrice/ChargeAmount"),
     )

@@ -135,7 +135,7 @@ def get_currency_decimals(currency: str) -> int:
     return 0 if currency in WHOLE_CURRENCIES else 3 if currency in THREE_DECIMAL_CURRENCIES else 2
 
 
-def round_to_decimals(amount: Decimal, decimals: int) -> Decimal:
+def round_half_away_from_zero(amount: Decimal, decimals: int) -> Decimal:
     """Round half up, away from zero."""
     return amount.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP, context=EXACT_CONTEXT)
 
@@ -164,7 +164,7 @@ def compute_net_differences(invoice: EInvoice) -> list[TotalDifference]:
             ("chargeTotal", stated_charges, charges),
             ("taxBase", totals.tax_base, totals.line_total - stated_allowances + stated_charges),
         ]
-    return list_differences(checks)
+    return list_total_differences(checks)
 
 
 def compute_gross_differences(invoice: EInvoice) -> list[TotalDifference]:
@@ -178,10 +178,10 @@ def compute_gross_differences(invoice: EInvoice) -> list[TotalDifference]:
     if totals.total_with_tax is not None and totals.line_total is not None:  # the smallest profile has no prepayments
         payable = totals.total_with_tax - (totals.prepaid or ZERO) + (totals.rounding or ZERO)
         checks.append(("payable", totals.payable, payable))
-    return list_differences(checks)
+    return list_total_differences(checks)
 
 
-def list_differences(checks: list[tuple[str, Decimal | None, Decimal]]) -> list[TotalDifference]:
+def list_total_differences(checks: list[tuple[str, Decimal | None, Decimal]]) -> list[TotalDifference]:
     return [TotalDifference(code, stated, computed) for code, stated, computed in checks if stated != computed]
 
 
@@ -206,8 +206,8 @@ def compute_tax_differences(invoice: EInvoice) -> list[TotalDifference]:
                 differences.append(TotalDifference("taxableAmount", stated, bases[group]))
     for subtotal in invoice.tax_subtotals:
         exact = EXACT_CONTEXT.divide(EXACT_CONTEXT.multiply(subtotal.base, subtotal.tax[1]), Decimal(100))
-        computed = round_to_decimals(exact, decimals)
-        is_whole = invoice.currency in WHOLE_TAX_CURRENCIES and subtotal.amount == round_to_decimals(exact, 0)
+        computed = round_half_away_from_zero(exact, decimals)
+        is_whole = invoice.currency in WHOLE_TAX_CURRENCIES and subtotal.amount == round_half_away_from_zero(exact, 0)
         if subtotal.amount != computed and not is_whole:
             differences.append(TotalDifference("taxAmount", subtotal.amount, computed))
     return differences

@@ -65,7 +65,7 @@ def locate_stream(content: bytes, position: int) -> tuple[bytes, int, bytes] | N
 def read_stream(content: bytes, start: int, dictionary: bytes, *, most: int) -> bytes:
     """Return the data of a stream; what is no XML is returned in part. Raises InvoiceReadError."""
     if b"/Filter" not in dictionary:
-        return cut_plain_stream(content, start, dictionary, most=most)
+        return extract_plain_stream(content, start, dictionary, most=most)
     if not FLATE_FILTER.search(dictionary):
         raise InvoiceReadError("unreadable_pdf")
     decompressor = zlib.decompressobj()
@@ -84,7 +84,7 @@ def read_stream(content: bytes, start: int, dictionary: bytes, *, most: int) -> 
     return data
 
 
-def cut_plain_stream(content: bytes, start: int, dictionary: bytes, *, most: int) -> bytes:
+def extract_plain_stream(content: bytes, start: int, dictionary: bytes, *, most: int) -> bytes:
     """Return the data of a stream without a filter. Raises InvoiceReadError."""
     if not content[start : start + 64].lstrip(b" \t\r\n").startswith(XML_STARTS):
         return b""

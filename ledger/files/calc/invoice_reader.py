@@ -1,7 +1,7 @@
 """Read a file as an electronic invoice, if it is one."""
 
 from ledger.files.calc.cii import read_cii_invoice
-from ledger.files.calc.einvoice import EInvoice, InvoiceReadError, get_currency_decimals, round_to_decimals
+from ledger.files.calc.einvoice import EInvoice, InvoiceReadError, get_currency_decimals, round_half_away_from_zero
 from ledger.files.calc.embedded_xml import list_embedded_xml
 from ledger.files.calc.invoice_xml import read_invoice_tree, read_root_name
 from ledger.files.calc.ubl import read_ubl_invoice
@@ -53,5 +53,5 @@ def check_invoice(invoice: EInvoice) -> None:
         raise InvoiceReadError("invalid_invoice")
     decimals = get_currency_decimals(invoice.currency)
     for amount in (invoice.totals.payable, invoice.totals.tax_total):
-        if amount is not None and amount != round_to_decimals(amount, decimals):
+        if amount is not None and amount != round_half_away_from_zero(amount, decimals):
             raise InvoiceReadError("invalid_invoice")

@@ -39,7 +39,7 @@ def read_invoice_tree(content: bytes) -> tuple[str, Element]:
     return name, root
 
 
-class RootRead(Exception):
+class RootElementReached(Exception):
     """The root element was read, which is all that was wanted."""
 
 
@@ -61,7 +61,7 @@ class InvoiceTree:
         parser.CharacterDataHandler = self.add_text
         try:
             parser.Parse(content, True)
-        except RootRead:
+        except RootElementReached:
             return self.root_name, None
         except InvoiceReadError:
             raise
@@ -76,7 +76,7 @@ class InvoiceTree:
         if not self.root_name:
             self.root_name = name
             if self.root_only:
-                raise RootRead
+                raise RootElementReached
         self.depth += 1
         self.elements += 1
         if self.depth > MAX_DEPTH or self.elements > MAX_ELEMENTS:
@@ -103,31 +103,31 @@ class InvoiceTree:
         self.builder.data(text)
 
 
-def find_text(element: Element | None, path: str, *, most: int = MAX_NAME_LENGTH) -> str:
+def find_text_at(element: Element | None, path: str, *, most: int = MAX_NAME_LENGTH) -> str:
     """Return the text at a path of names, on one line and cut to `most` characters; empty if there is none."""
     text = element.findtext(path) if element is not None else None
     words = "".join(sign if sign.isprintable() else " " for sign in text or "").split()
     return " ".join(words)[:most].strip()
 
 
-def find_account_number(element: Element | None, *paths: str) -> str:
+def read_account_number(element: Element | None, *paths: str) -> str:
     """Return an IBAN or account number without spaces, in capitals; empty if there is none."""
     for path in paths:
-        number = "".join(find_text(element, path).split()).upper()
+        number = "".join(find_text_at(element, path).split()).upper()
         if number:
             return number[:MAX_IBAN_LENGTH]
     return ""
 
 
-def find_number(element: Element | None, path: str) -> str:
+def find_document_number(element: Element | None, path: str) -> str:
     """Return the document's number. Raises InvoiceReadError where it is missing or too long."""
-    number = find_text(element, path, most=MAX_NUMBER_LENGTH + 1)
+    number = find_text_at(element, path, most=MAX_NUMBER_LENGTH + 1)
     if not number or len(number) > MAX_NUMBER_LENGTH:
         raise InvoiceReadError("invalid_invoice")
     return number
 
 
-def parse_decimal(text: str | None) -> Decimal | None:
+def parse_xml_decimal(text: str | None) -> Decimal | None:
     """Parse an XML decimal; None if it is missing or empty. Raises InvoiceReadError."""
     text = (text or "").strip()
     if not text:
@@ -137,23 +137,23 @@ def parse_decimal(text: str | None) -> Decimal | None:
     return Decimal(text) or Decimal(0)
 
 
-def find_decimal(element: Element | None, path: str) -> Decimal | None:
+def find_decimal_at(element: Element | None, path: str) -> Decimal | None:
     """Return the decimal at a path; None if there is none. Raises InvoiceReadError."""
-    return parse_decimal(element.findtext(path)) if element is not None else None
+    return parse_xml_decimal(element.findtext(path)) if element is not None else None
 
 
 def find_required_decimal(element: Element | None, path: str) -> Decimal:
     """Return the decimal at a path. Raises InvoiceReadError."""
-    value = find_decimal(element, path)
+    value = find_decimal_at(element, path)
     if value is None:
         raise InvoiceReadError("invalid_invoice")
     return value
 
 
-def parse_day(text: str | None) -> date | None:
+def parse_xml_day(text: str | None) -> date | None:
     """Parse a day of either syntax; None if it is missing or empty. Raises InvoiceReadError.
 
-    >>> parse_day("2013-04-10"), parse_day("20130410"), parse_day("2013-04-10+02:00")
+    >>> parse_xml_day("2013-04-10"), parse_xml_day("20130410"), parse_xml_day("2013-04-10+02:00")
     (datetime.date(2013, 4, 10), datetime.date(2013, 4, 10), datetime.date(2013, 4, 10))
     """
     text = (text or "").strip()
@@ -167,16 +167,16 @@ def parse_day(text: str | None) -> date | None:
         raise InvoiceReadError("invalid_invoice") from None
 
 
-def find_last_day(element: Element, *paths: str) -> date | None:
+def find_latest_day_at(element: Element, *paths: str) -> date | None:
     """Return the last of the days at all the paths; None if there is none."""
-    days = [parse_day(each.text) for path in paths for each in element.iterfind(path)]
+    days = [parse_xml_day(each.text) for path in paths for each in element.iterfind(path)]
     return max((day for day in days if day), default=None)
 
 
 def find_tax_group(element: Element | None, path: str, *, category: str, rate: str) -> TaxGroup:
     """Return category and rate of the tax element at a path; a missing rate is zero. Raises InvoiceReadError."""
     tax = element.find(path) if element is not None else None
-    percent = find_decimal(tax, rate) or Decimal(0)
+    percent = find_decimal_at(tax, rate) or Decimal(0)
     if abs(percent) > MAX_TAX_PERCENT:
         raise InvoiceReadError("invalid_invoice")
-    return find_text(tax, category, most=MAX_CODE_LENGTH), percent
+    return find_text_at(tax, category, most=MAX_CODE_LENGTH), percent

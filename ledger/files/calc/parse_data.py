@@ -24,23 +24,27 @@ def build_parse_data(invoice: EInvoice) -> dict[str, Any]:
     decimals = get_currency_decimals(invoice.currency)
     tax_total = invoice.totals.tax_total
     return {
-        "amount": {"value": format_decimal(invoice.totals.payable, decimals), "currency": invoice.currency},
+        "amount": {"value": format_exact_decimal(invoice.totals.payable, decimals), "currency": invoice.currency},
         "date": invoice.issue_date.isoformat(),
         "type": "creditNote" if invoice.is_credit_note else "invoice",
         "invoiceNumber": invoice.number,
         "dueDate": invoice.due_date.isoformat() if invoice.due_date else None,
         "currency": invoice.currency,
-        "taxAmount": None if tax_total is None else format_decimal(tax_total, decimals),
-        "seller": build_party(invoice.seller),
-        "buyer": build_party(invoice.buyer),
+        "taxAmount": None if tax_total is None else format_exact_decimal(tax_total, decimals),
+        "seller": build_party_data(invoice.seller),
+        "buyer": build_party_data(invoice.buyer),
         "iban": invoice.seller.iban or None,
-        "lines": [build_line(line, decimals) for line in invoice.lines] if len(invoice.lines) <= MAX_LINES else None,
-        "differences": [build_difference(each, decimals) for each in compute_differences(invoice)[:MAX_DIFFERENCES]],
+        "lines": [build_line_data(line, decimals) for line in invoice.lines]
+        if len(invoice.lines) <= MAX_LINES
+        else None,
+        "differences": [
+            build_difference_data(each, decimals) for each in compute_differences(invoice)[:MAX_DIFFERENCES]
+        ],
         "paymentReference": invoice.payment_reference or None,
     }
 
 
-def build_party(party: Party) -> dict[str, str | None]:
+def build_party_data(party: Party) -> dict[str, str | None]:
     return {
         "name": party.name or None,
         "tradingName": party.trading_name or None,
@@ -49,33 +53,33 @@ def build_party(party: Party) -> dict[str, str | None]:
     }
 
 
-def build_line(line: InvoiceLine, decimals: int) -> dict[str, str | None]:
+def build_line_data(line: InvoiceLine, decimals: int) -> dict[str, str | None]:
     return {
         "description": line.description or None,
-        "quantity": format_optional(line.quantity),
-        "unitPrice": format_optional(line.unit_price),
-        "amount": format_decimal(line.amount, decimals),
-        "taxPercent": format_decimal(line.tax[1]),
+        "quantity": format_optional_decimal(line.quantity),
+        "unitPrice": format_optional_decimal(line.unit_price),
+        "amount": format_exact_decimal(line.amount, decimals),
+        "taxPercent": format_exact_decimal(line.tax[1]),
     }
 
 
-def build_difference(difference: TotalDifference, decimals: int) -> dict[str, str | None]:
+def build_difference_data(difference: TotalDifference, decimals: int) -> dict[str, str | None]:
     stated = difference.stated
     return {
         "code": difference.code,
-        "stated": None if stated is None else format_decimal(stated, decimals),
-        "computed": format_decimal(difference.computed, decimals),
+        "stated": None if stated is None else format_exact_decimal(stated, decimals),
+        "computed": format_exact_decimal(difference.computed, decimals),
     }
 
 
-def format_optional(value: Decimal | None) -> str | None:
-    return None if value is None else format_decimal(value)
+def format_optional_decimal(value: Decimal | None) -> str | None:
+    return None if value is None else format_exact_decimal(value)
 
 
-def format_decimal(value: Decimal, decimals: int = 0) -> str:
+def format_exact_decimal(value: Decimal, decimals: int = 0) -> str:
     """Return the exact decimal with at least so many decimals, without an exponent.
 
-    >>> format_decimal(Decimal("1E+2"), 2), format_decimal(Decimal("1.2500")), format_decimal(Decimal("-0"))
+    >>> format_exact_decimal(Decimal("1E+2"), 2), *[format_exact_decimal(Decimal(text)) for text in ("1.2500", "-0")]
     ('100.00', '1.25', '0')
     """
     whole, _, fraction = format(value or Decimal(0), "f").partition(".")

@@ -27,7 +27,7 @@ from ledger.imports.calc.entries import Entry
 from ledger.imports.calc.entry_groups import EntryGroup, StoredTransaction
 from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS, EntryMatcher, list_match_keys
 from ledger.imports.import_body import TransactionImportItem, TransactionImportRequest
-from ledger.imports.progress import Rows, report_rows
+from ledger.imports.progress import SizedRows, track_row_progress
 from ledger.imports.queries.categorization_lookup import CategorizationLookup
 from ledger.imports.queries.stored_transactions import iterate_matchable_rows, iterate_stored_rows, list_import_formats
 from ledger.models import Account, ImportBatch, KnownBefore, Source, Transaction
@@ -50,7 +50,7 @@ class TransactionImportOutcome:
     batch: ImportBatch | None = None
     dry_run: bool = False
     booked: list[tuple[StoredTransaction, Entry]] = field(default_factory=list)  # pending rows, and what books them
-    rows: Rows = field(default_factory=list)  # what is stored, or would be
+    rows: SizedRows = field(default_factory=list)  # what is stored, or would be
     known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
 
     @property
@@ -127,10 +127,10 @@ def store_batch(
         KnownBefore.objects.create(company=company, import_batch=batch, transaction_ids=outcome.known)
     categorizations: list[FullCategorization] = []
     lines = to_copy_lines(
-        report_rows(rows), batch=batch, context=context, lookup=lookup, categorizations=categorizations
+        track_row_progress(rows), batch=batch, context=context, lookup=lookup, categorizations=categorizations
     )
     copy_lines("ledger_transaction", TRANSACTION_COPY_COLUMNS, lines)
-    analyze_after_commit("ledger_transaction", rows=len(rows), company_id=company.id)
+    analyze_after_commit("ledger_transaction", "ledger_daymovement", rows=len(rows), company_id=company.id)
     if categorizations:
         analyze_grown_table("ledger_transaction", rows=len(rows))
         categorize_new_transactions(company=company, rows=categorizations)

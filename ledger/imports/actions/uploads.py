@@ -16,7 +16,8 @@ from companies.change import change_company
 from companies.errors import ConflictError, ValidationFailed
 from companies.models import AuditContext, Company, generate_id
 from companies.storage.actions import save_to_storage
-from ledger.accounts.actions import set_initial_balance, update_account
+from ledger.accounts.actions.accounts import update_account
+from ledger.accounts.actions.initial_balances import set_initial_balance
 from ledger.calc.csv_settings import list_setting_faults
 from ledger.files import quota
 from ledger.imports import progress
@@ -68,7 +69,7 @@ def get_upload_size(*, company_id: UUID, user_id: Any, upload_id: UUID) -> int:
         raise UploadExpired from None
 
 
-def has_upload(*, company_id: UUID, user_id: Any, upload_id: UUID) -> bool:
+def is_upload_stored(*, company_id: UUID, user_id: Any, upload_id: UUID) -> bool:
     return default_storage.exists(build_upload_name(company_id, user_id, upload_id))
 
 
@@ -96,7 +97,7 @@ def import_upload(
         raise ValidationFailed([("#/importSettings/csv", fault.code, fault.detail) for fault in faults])
     upload_key: dict[str, Any] = {"company_id": company.id, "user_id": context.user_id, "upload_id": upload_id}
     with change_company(company, context=context):
-        if not has_upload(**upload_key):
+        if not is_upload_stored(**upload_key):
             raise UploadExpired
         file = SourceFile(name or "file", "csv")
         outcome = import_transactions(company=company, context=context, request=request, source=Source.CSV, file=file)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ledger.imports.calc.amounts import DecimalMark, is_amount_text
 from ledger.imports.calc.balance_proof import BalanceProof, join_debit_and_credit, subtract_fees, to_decimals
-from ledger.imports.calc.balances import AGREED, Amounts
+from ledger.imports.calc.balance_steps import AGREED, Amounts
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS
 from ledger.imports.calc.columns import (
     Column,
@@ -89,11 +89,11 @@ class AmountSearch(PairSearch):
     def choose_unproven_amounts(self) -> None:
         """Choose the amount columns by their headings and cells alone."""
         if pair := self.find_named_pair():
-            self.put_pair(pair)
-        elif open_pair := self.find_open_pair():
+            self.set_amount_pair(pair)
+        elif open_pair := self.find_ambiguous_pair():
             self.choose_pair_sides(open_pair)
         else:
-            self.choose_single()
+            self.choose_single_amount_column()
 
     def set_balance_columns(self, balances: list[Column], balances_before: list[Column]) -> None:
         for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
@@ -110,14 +110,14 @@ class AmountSearch(PairSearch):
     def check_given_amounts(self, balances: list[Column], balances_before: list[Column]) -> None:
         """Check the balance against the amount columns of the settings; the columns stay."""
         self.set_balance_columns(balances, balances_before)
-        steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
+        steps = next(self.list_balance_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
         if steps is None:
             return
-        self.prove_fee(steps)
+        self.choose_fee_by_balance(steps)
         if steps.prove(self.read_sample(self.mapping)):
             self.steps = steps
 
-    def prove_fee(self, steps: BalanceProof) -> None:
+    def choose_fee_by_balance(self, steps: BalanceProof) -> None:
         """Take the fee column with which given amounts agree with the balance where they alone do not."""
         amounts = self.read_sample(self.mapping)
         if "fee" in self.pinned or steps.steps.find_best_share(amounts) == 1:
@@ -131,8 +131,8 @@ class AmountSearch(PairSearch):
     def replace_kept_amounts(self, balances: list[Column], balances_before: list[Column]) -> bool:
         """Whether the balance contradicts the kept amount columns and proves others, which are taken then."""
         names = [name for name in (*AMOUNT_FIELDS, "fee") if name in self.pinned]
-        steps = next(self.list_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
-        if steps is None or not all(self.is_kept(f"columns.{name}") for name in names):
+        steps = next(self.list_balance_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
+        if steps is None or not all(self.is_setting_kept(f"columns.{name}") for name in names):
             return False
         share = steps.steps.find_best_share(self.read_sample(self.mapping))
         if share == 1:
@@ -150,7 +150,7 @@ class AmountSearch(PairSearch):
         self.result.proven = [name for name in self.result.proven if name not in ("amount", "fee")]
         return False
 
-    def list_steps(
+    def list_balance_steps(
         self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
     ) -> Iterator[BalanceProof]:
         """The balances that amounts are held against: those before and after each row, or one column of them."""
@@ -197,8 +197,12 @@ class AmountSearch(PairSearch):
         if pair and not is_named:
             return False
         proofs = []
-        for steps in self.list_steps(balances if is_named else self.list_unnamed_balances(), balances_before, mark):
-            found = find_best_reading(steps, self.list_readings(steps, pair, is_named=is_named), is_named=is_named)
+        for steps in self.list_balance_steps(
+            balances if is_named else self.list_unnamed_balance_columns(), balances_before, mark
+        ):
+            found = find_best_reading(
+                steps, self.list_amount_candidates(steps, pair, is_named=is_named), is_named=is_named
+            )
             if found:
                 proofs.append((steps, found))
                 if is_named:
@@ -214,10 +218,10 @@ class AmountSearch(PairSearch):
             )
             return True
         steps.prove(amounts)
-        self.accept(steps, columns, is_sure=pair is not None)
+        self.take_proven_amounts(steps, columns, is_sure=pair is not None)
         return True
 
-    def list_readings(self, steps: BalanceProof, pair: Pair | None, *, is_named: bool) -> list[Reading]:
+    def list_amount_candidates(self, steps: BalanceProof, pair: Pair | None, *, is_named: bool) -> list[Reading]:
         """The columns that may have the amounts, the likeliest first, each with what it says; those less fees last.
 
         Beside a balance that no heading names only columns whose headings name amounts are tried, where there are any.
@@ -250,12 +254,12 @@ class AmountSearch(PairSearch):
             if fee not in columns.values() and any(charged)
         ]
 
-    def list_unnamed_balances(self) -> list[Column]:
+    def list_unnamed_balance_columns(self) -> list[Column]:
         if "balance" in self.pinned:
             return []
         return [each for each in self.numbers() if not each.fields][:MAX_TRIED]
 
-    def accept(self, steps: BalanceProof, columns: dict[str, Column], *, is_sure: bool) -> None:
+    def take_proven_amounts(self, steps: BalanceProof, columns: dict[str, Column], *, is_sure: bool) -> None:
         """Take what the steps of a balance prove. ``is_sure``: whether headings say which column is money out."""
         self.steps, self.is_proven = steps, True
         if "debit" in columns and not is_sure:
@@ -272,7 +276,7 @@ class AmountSearch(PairSearch):
                 self.set_column(name, place)
         self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
 
-    def find_open_pair(self) -> Pair | None:
+    def find_ambiguous_pair(self) -> Pair | None:
         """Return two columns that may be money out and money in, unless another one has the amounts by its heading, or
         alone has decimals."""
         named, numbers = collect_positions(self.list_named_amounts()), self.list_single_candidates()
@@ -302,7 +306,7 @@ class AmountSearch(PairSearch):
             or self.numbers()
         )
 
-    def choose_single(self) -> None:
+    def choose_single_amount_column(self) -> None:
         named_columns = self.list_named_amounts()
         candidates = named_columns or [column for column in self.list_single_candidates() if column.is_number]
         if not named_columns:

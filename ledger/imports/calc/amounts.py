@@ -93,7 +93,7 @@ def parse_bank_money(text: str, mark: DecimalMark) -> BankAmount:
     'USD'
     """
     if type(text) is NumberText:
-        return read_number(text)
+        return read_spreadsheet_number(text)
     if _USUAL[mark].fullmatch(text):
         plain = text.replace(",", "") if mark is DecimalMark.POINT else text.replace(".", "").replace(",", ".")
         return BankAmount(plain)
@@ -111,27 +111,27 @@ def parse_bank_money(text: str, mark: DecimalMark) -> BankAmount:
         raise UnreadableValueError("“{text}” is not a valid amount.", text=text[:40])
     whole = whole.lstrip("0")
     if len(whole) > MAX_DIGITS:
-        raise build_size_error(text)
+        raise build_amount_too_large_error(text)
     amount = (whole or "0") + (f".{cents}" if cents else "")
     negative = (brackets or "-" in signs or marked == "-") and amount.strip("0.")
     return BankAmount(f"-{amount}" if negative else amount, currencies)
 
 
-def build_size_error(text: str) -> UnreadableValueError:
+def build_amount_too_large_error(text: str) -> UnreadableValueError:
     return UnreadableValueError(
         "“{text}” is too large. Amounts have at most 15 digits before the decimal mark.", text=text[:40]
     )
 
 
-def read_number(text: str) -> BankAmount:
+def read_spreadsheet_number(text: str) -> BankAmount:
     """Return a spreadsheet's own number, which no decimal mark changes. Raises Unreadable.
 
-    >>> read_number("-€1.234"), read_number("1000")
+    >>> read_spreadsheet_number("-€1.234"), read_spreadsheet_number("1000")
     (BankAmount(amount='-1.234', currencies=('EUR',)), BankAmount(amount='1000', currencies=()))
     """
     minus, sign, number = _OWN_NUMBER.fullmatch(text).groups()  # type: ignore[union-attr] # written by ourselves
     if len(number.partition(".")[0]) > MAX_DIGITS:
-        raise build_size_error(text)
+        raise build_amount_too_large_error(text)
     return BankAmount(minus + number, find_currencies(sign.strip()))
 
 
@@ -155,10 +155,10 @@ def _read_words(match: re.Match[str], text: str) -> tuple[tuple[str, ...], str]:
     return currencies, direction_sign
 
 
-def find_sign(text: str) -> str:
+def find_amount_sign(text: str) -> str:
     """``-`` or ``+`` where the text says its direction by itself, with a sign, brackets, or Dr and Cr; else nothing.
 
-    >>> find_sign("(12.00)"), find_sign("12.00 Cr"), find_sign("EUR 12.00")
+    >>> find_amount_sign("(12.00)"), find_amount_sign("12.00 Cr"), find_amount_sign("EUR 12.00")
     ('-', '+', '')
     """
     plain = text.translate(_SAME)

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from ledger.imports.calc.amount_search import AmountSearch
-from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import BalanceProof, to_decimals
-from ledger.imports.calc.balances import AGREED, Amounts
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping, fold_value
+from ledger.imports.calc.balance_steps import AGREED, Amounts
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping, fold_setting_value
 from ledger.imports.calc.columns import MAX_DIRECTIONS, Column
 from ledger.imports.calc.row_amounts import sign_balance_text
-from ledger.imports.calc.vocabulary import find_directions, may_be_directions
+from ledger.imports.calc.vocabulary import find_directions, has_possible_directions
 
 
 class BalanceDirectionSearch(AmountSearch):
@@ -24,8 +24,8 @@ class BalanceDirectionSearch(AmountSearch):
             return
         balance = self.list_role_columns("balance")[0]
         kinds = find_directions(column.values, column.name)
-        signed = sign_balance(balance, column, kinds)
-        amount_kinds, balance_kinds = self.find_kinds_of_amounts(balance, column, kinds), self.find_steps(signed)
+        signed = apply_balance_direction(balance, column, kinds)
+        amount_kinds, balance_kinds = self.find_amount_directions(balance, column, kinds), self.find_steps(signed)
         is_signed = self.has_signed_amounts(balance)
         if is_signed and not self.has_exact_steps(signed):
             super().choose_balance_and_amounts()
@@ -46,7 +46,7 @@ class BalanceDirectionSearch(AmountSearch):
         if place is not None and balance_place is not None:
             column, balance = self.columns[place], self.columns[balance_place]
             kinds = find_directions(column.values, column.name)
-            self.replace_column(balance, sign_balance(balance, column, kinds))
+            self.replace_column(balance, apply_balance_direction(balance, column, kinds))
 
     def find_only_direction(self) -> Column | None:
         """Return the only direction column of a table with a balance and one column of amounts."""
@@ -56,7 +56,7 @@ class BalanceDirectionSearch(AmountSearch):
         directions = [
             each
             for each in self.list_unused(self.columns)
-            if each.allows("direction") and may_be_direction_column(each)
+            if each.allows("direction") and is_possible_direction_column(each)
         ]
         return directions[0] if len(directions) == 1 else None
 
@@ -67,7 +67,7 @@ class BalanceDirectionSearch(AmountSearch):
 
     def has_signed_amounts(self, balance: Column) -> bool:
         columns = [each for each in self.list_single_candidates() if each.place != balance.place]
-        return bool(columns) and any(map(find_sign, columns[0].distinct))
+        return bool(columns) and any(map(find_amount_sign, columns[0].distinct))
 
     def has_exact_steps(self, signed: Column) -> bool:
         """Whether a balance with signs steps by the amounts, with their signs."""
@@ -82,13 +82,13 @@ class BalanceDirectionSearch(AmountSearch):
         columns = [each for each in self.list_single_candidates() if each.place != balance.place]
         return [to_decimals(each, self.mapping.decimal_mark) for each in columns]
 
-    def find_kinds_of_amounts(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
+    def find_amount_directions(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
         """Return the direction of each row, where the balance steps as the directions say; empty where it does not."""
         for amounts in self.list_amounts(balance):
             steps = BalanceProof(balance, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
-            shown = steps.find_kinds(amounts, column) if steps.prove(amounts) else {}
+            shown = steps.find_directions_by_value(amounts, column) if steps.prove(amounts) else {}
             if shown and all(shown_kinds == {kinds.get(value)} for value, shown_kinds in shown.items()):
-                return [kinds.get(fold_value(cell)) for cell in column.cells]
+                return [kinds.get(fold_setting_value(cell)) for cell in column.cells]
         return []
 
     def find_steps(self, signed: Column) -> list[str | None]:
@@ -123,19 +123,21 @@ class BalanceDirectionSearch(AmountSearch):
         )
 
 
-def may_be_direction_column(column: Column) -> bool:
+def is_possible_direction_column(column: Column) -> bool:
     """Whether a column says for its rows whether money came in or went out, as far as its words tell."""
     if column.is_currency or not column.is_words or len(column.values) > MAX_DIRECTIONS:
         return False
     known = find_directions(column.values, column.name)
     is_named = any(name == "direction" for name, _ in column.fields)
-    return bool(column.values) and (len(known) == len(column.values) or is_named or may_be_directions(column.values))
+    return bool(column.values) and (
+        len(known) == len(column.values) or is_named or has_possible_directions(column.values)
+    )
 
 
-def sign_balance(balance: Column, direction: Column, kinds: dict[str, str]) -> Column:
+def apply_balance_direction(balance: Column, direction: Column, kinds: dict[str, str]) -> Column:
     """Return a balance column with a minus where the direction beside it means money owed."""
     cells = [
-        sign_balance_text(cell, kinds.get(fold_value(value), ""))
+        sign_balance_text(cell, kinds.get(fold_setting_value(value), ""))
         for cell, value in zip(balance.cells, direction.cells, strict=True)
     ]
     return Column(balance.place, balance.name, cells, balance.balance_rows)

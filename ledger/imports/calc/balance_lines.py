@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from ledger.imports.calc.balances import BACKWARD, Amounts, find_time_order
+from ledger.imports.calc.balance_steps import BACKWARD, Amounts, find_time_order
 from ledger.imports.calc.vocabulary import find_line_name
 
 WORDLESS = "wordless"  # the kind of a row that says nothing in words, which may be a balance
@@ -22,13 +22,13 @@ class DatedRow:
     kind: str
 
 
-def find_kind(texts: Sequence[str]) -> str:
+def find_balance_line_kind(texts: Sequence[str]) -> str:
     """The kind of balance or sum that the texts of a row name; empty where they name none.
 
     "Opening balance" is one beside any words, "Balance" alone beside none.
 
-    >>> find_kind(["Opening balance", "Giro"]), find_kind(["Saldo"]), find_kind(["Client", "Saldo"])
-    ('balance', 'word', '')
+    >>> [find_balance_line_kind(texts) for texts in (["Opening balance", "Giro"], ["Saldo"], ["Client", "Saldo"])]
+    ['balance', 'word', '']
     """
     kinds = [find_line_name(text) for text in texts if text]
     certain = next((kind for kind in kinds if kind in ("balance", "sum")), None)
@@ -63,7 +63,11 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
     for place, row in enumerate(ordered):
         step = row.balance - before if row.balance is not None and before is not None else None
         is_movement = bool(step) and row.amount is not None and abs(step or 0) == abs(row.amount)
-        if row.kind and not is_movement and (row.kind != "name" or is_sum(row, ordered[:place], ordered[place + 1 :])):
+        if (
+            row.kind
+            and not is_movement
+            and (row.kind != "name" or is_sum_of_rows(row, ordered[:place], ordered[place + 1 :]))
+        ):
             found.add(row.line)
         before = row.balance if row.balance is not None else before
     return frozenset(found)
@@ -84,7 +88,7 @@ def find_wordless_balances(rows: Sequence[DatedRow]) -> frozenset[int]:
     return frozenset({start.line, end.line}) if is_around and is_total else frozenset()
 
 
-def is_sum(row: DatedRow, above: Sequence[DatedRow], below: Sequence[DatedRow]) -> bool:
+def is_sum_of_rows(row: DatedRow, above: Sequence[DatedRow], below: Sequence[DatedRow]) -> bool:
     """Whether a row's amount is a sum of rows: of all others or those before it, money in, money out or both, or of
     the balance before and the movements since."""
     if row.amount is None:

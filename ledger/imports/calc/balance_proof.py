@@ -6,8 +6,15 @@ from datetime import date
 from decimal import Decimal
 
 from ledger.imports.calc.amounts import DecimalMark
-from ledger.imports.calc.balances import AGREED, Amounts, BalanceSteps, StepReading, build_steps, count_signs
-from ledger.imports.calc.column_mapping import fold_value
+from ledger.imports.calc.balance_steps import (
+    AGREED,
+    Amounts,
+    BalanceSteps,
+    StepReading,
+    build_steps,
+    count_matching_signs,
+)
+from ledger.imports.calc.column_mapping import fold_setting_value
 from ledger.imports.calc.columns import Column
 
 
@@ -26,7 +33,7 @@ class BalanceProof:
 
     def __post_init__(self) -> None:
         balances = self.balance.balances(self.mark)
-        keys = [tuple(fold_value(column.cells[row]) for column in self.groups) for row in range(len(balances))]
+        keys = [tuple(fold_setting_value(column.cells[row]) for column in self.groups) for row in range(len(balances))]
         previous_row = self.before.balances(self.mark) if self.before else None
         self.steps = build_steps(
             list(map(to_decimal, balances)),
@@ -45,9 +52,9 @@ class BalanceProof:
 
     def compare(self, amounts: Amounts) -> tuple[int, int]:
         """How many amounts are their steps, and how many are the steps with the other sign."""
-        return count_signs(self.reading.steps, amounts) if self.reading else (0, 0)
+        return count_matching_signs(self.reading.steps, amounts) if self.reading else (0, 0)
 
-    def find_kinds(self, amounts: Amounts, direction: Column) -> dict[str, set[str]]:
+    def find_directions_by_value(self, amounts: Amounts, direction: Column) -> dict[str, set[str]]:
         """Which ways the balance goes at the rows of each value of a direction column. A minus is a value of its own
         for nobody: rows with one are left out where the value has others."""
         plain: dict[str, set[str]] = {}
@@ -55,7 +62,7 @@ class BalanceProof:
         for row, (step, amount) in enumerate(zip(self.reading.steps if self.reading else (), amounts, strict=False)):
             if step and amount and abs(step) == abs(amount):
                 kinds = plain if amount > 0 else minus
-                kinds.setdefault(fold_value(direction.cells[row]), set()).add("in" if step > 0 else "out")
+                kinds.setdefault(fold_setting_value(direction.cells[row]), set()).add("in" if step > 0 else "out")
         return {**minus, **plain}
 
 

@@ -58,7 +58,7 @@ class ColumnMapping:
         return replace(self, columns=columns if place is None else {**columns, name: place})
 
 
-def mark_kept(settings: Any) -> dict[str, Any]:
+def mark_settings_as_kept(settings: Any) -> dict[str, Any]:
     """Return the settings of an account, marked as kept from an earlier file."""
     return {**settings, "isKept": True} if isinstance(settings, dict) else {}
 
@@ -72,12 +72,12 @@ def drop_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[st
     """
     columns = settings.get("columns", {})
     headings = settings.get("headings", [])
-    known = {fold_value(name) for name in names}
+    known = {fold_setting_value(name) for name in names}
     wanted = [value for value in columns.values() if isinstance(value, str)]
     is_same = (
-        [fold_value(name) for name in headings if name] == [fold_value(name) for name in names if name]
+        [fold_setting_value(name) for name in headings if name] == [fold_setting_value(name) for name in names if name]
         if headings
-        else all(fold_value(name) in known for name in wanted)
+        else all(fold_setting_value(name) in known for name in wanted)
     )
     if is_same or not settings.get("isKept"):
         return settings
@@ -87,7 +87,7 @@ def drop_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[st
     return {**kept, "columns": fitting}
 
 
-def fold_value(text: str) -> str:
+def fold_setting_value(text: str) -> str:
     """Return a value as it is compared: without case and surrounding spaces."""
     return " ".join(text.split()).casefold()
 

@@ -14,8 +14,8 @@ from ledger.imports.calc.amounts import (
     is_amount_text,
     parse_bank_amount,
 )
-from ledger.imports.calc.balance_lines import find_kind
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MAX_VALUES, fold_value
+from ledger.imports.calc.balance_lines import find_balance_line_kind
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MAX_VALUES, fold_setting_value
 from ledger.imports.calc.currencies import find_heading_currencies, find_named_currencies, is_currency_code
 from ledger.imports.calc.dates import is_date_like, is_date_text
 from ledger.imports.calc.headings import find_heading_fields
@@ -140,7 +140,7 @@ class Column:
     @cached_property
     def values(self) -> list[str]:
         """The distinct values, ignoring case."""
-        return list(dict.fromkeys(fold_value(text) for text in self.distinct))
+        return list(dict.fromkeys(fold_setting_value(text) for text in self.distinct))
 
     def allows(self, name: str) -> bool:
         """Whether the cells fit the field that a heading names."""
@@ -189,7 +189,7 @@ def parse_amount_or_none(text: str, mark: DecimalMark) -> str | None:
         return None
 
 
-def find_sample(table: Table) -> Lines:
+def select_sample_rows(table: Table) -> Lines:
     """The first rows of a table, fewer of a very wide one; rows with little in them say nothing."""
     most = max(20, min(SAMPLE_ROWS, MAX_CELLS // max(table.width, 1)))
     rows = [(place, line.cells) for place, line in enumerate(table.rows[:most])]
@@ -203,8 +203,8 @@ def find_sample(table: Table) -> Lines:
 def build_table_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
     """The columns of a table's sample."""
     rows = [line.cells for line in sample]
-    constants = find_constants(rows)
-    balance_rows = frozenset(row for row, cells in enumerate(rows) if names_balance(cells, constants))
+    constants = find_constant_positions(rows)
+    balance_rows = frozenset(row for row, cells in enumerate(rows) if has_balance_name(cells, constants))
     balance_rows = frozenset() if len(balance_rows) == len(rows) else balance_rows
     return [
         Column(
@@ -231,7 +231,7 @@ def find_possible_amounts(table: Table) -> frozenset[int]:
     )
 
 
-def find_constants(rows: Sequence[Sequence[str]]) -> frozenset[int]:
+def find_constant_positions(rows: Sequence[Sequence[str]]) -> frozenset[int]:
     """The positions at which all rows say the same."""
     if len(rows) < 2:
         return frozenset()
@@ -242,12 +242,14 @@ def find_constants(rows: Sequence[Sequence[str]]) -> frozenset[int]:
     )
 
 
-def names_balance(cells: Sequence[str], constants: Collection[int]) -> bool:
+def has_balance_name(cells: Sequence[str], constants: Collection[int]) -> bool:
     """Whether the words of a row name a balance or a sum, beside what all rows say, and no firm either."""
     if not any(map(find_line_name, cells)):
         return False
     texts = [cell for place, cell in enumerate(cells) if place not in constants and has_letters(cell)]
-    kind = find_kind([text for text in texts if not find_named_currencies(text) and not is_date_like_cell(text)])
+    kind = find_balance_line_kind(
+        [text for text in texts if not find_named_currencies(text) and not is_date_like_cell(text)]
+    )
     return kind not in ("", "name")
 
 

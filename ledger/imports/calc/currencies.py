@@ -51,39 +51,39 @@ _WORDS = re.compile(r"[^\W\d_]+")
 
 
 @cache
-def currency_codes() -> frozenset[str]:
+def get_currency_codes() -> frozenset[str]:
     """The currencies of ISO 4217, by code."""
     return frozenset(get_global("all_currencies"))
 
 
 @cache
-def currency_signs() -> dict[str, tuple[str, ...]]:
+def get_currency_signs() -> dict[str, tuple[str, ...]]:
     """Signs and local abbreviations, in small letters, and the currencies that each may mean."""
     signs: dict[str, tuple[str, ...]] = {}
     for locale in iterate_locales(PLACES):
         for code, sign in locale.currency_symbols.items():
             name = sign.casefold().rstrip(".")
-            if sign != code and name not in signs and code in currency_codes():
+            if sign != code and name not in signs and code in get_currency_codes():
                 signs[name] = (code,)
     return signs | _OTHER_SIGNS
 
 
 @cache
-def currency_names() -> dict[str, tuple[str, ...]]:
+def get_currency_names() -> dict[str, tuple[str, ...]]:
     """Names in the languages of the headings, folded, and the currencies of the ledger that each means."""
     names: dict[str, tuple[str, ...]] = {}
     for locale in iterate_locales(LANGUAGES):
         known = locale.currencies
         for code in (*CURRENCIES, "RUB", "UAH", "BGN"):
-            if name := fold_name(known.get(code, "")):
+            if name := fold_currency_name(known.get(code, "")):
                 names[name] = tuple(dict.fromkeys((*names.get(name, ()), code)))
     return names | _SHORT_NAMES
 
 
-def fold_name(text: str) -> str:
+def fold_currency_name(text: str) -> str:
     """A name as it is compared: words in small letters without accents.
 
-    >>> fold_name("US-Dollar"), fold_name("Złoty")
+    >>> fold_currency_name("US-Dollar"), fold_currency_name("Złoty")
     ('us dollar', 'złoty')
     """
     return " ".join(_WORDS.findall(strip_accents(text.casefold())))
@@ -97,9 +97,9 @@ def find_currencies(word: str) -> tuple[str, ...]:
     (('GBP',), ('PLN',), ('SEK', 'NOK'), ())
     """
     code = word.upper()
-    if code in currency_codes():
+    if code in get_currency_codes():
         return (code,)
-    return currency_signs().get(word.casefold().rstrip("."), ())
+    return get_currency_signs().get(word.casefold().rstrip("."), ())
 
 
 @lru_cache(maxsize=4096)
@@ -114,7 +114,7 @@ def find_named_currencies(text: str) -> tuple[str, ...]:
     if text.isdigit():
         code = _NUMBERS.get(text.zfill(3))
         return (code,) if code else ()
-    return currency_names().get(fold_name(text), ()) if len(text) <= LONGEST_NAME else ()
+    return get_currency_names().get(fold_currency_name(text), ()) if len(text) <= LONGEST_NAME else ()
 
 
 def is_currency_code(text: str) -> bool:
@@ -123,7 +123,7 @@ def is_currency_code(text: str) -> bool:
     >>> is_currency_code("EUR"), is_currency_code("€"), is_currency_code("Fr"), is_currency_code("all")
     (True, True, False, False)
     """
-    return text in currency_codes() or (bool(text) and not text[-1].isalnum() and bool(find_currencies(text)))
+    return text in get_currency_codes() or (bool(text) and not text[-1].isalnum() and bool(find_currencies(text)))
 
 
 @lru_cache(maxsize=4096)
@@ -136,25 +136,29 @@ def find_heading_currencies(heading: str) -> tuple[str, ...]:
     words = _TOKEN.findall(_CAMEL.sub(" ", heading.replace("_", " "))[:200])
     if len(words) == 1:
         token = words[0]
-        return find_currencies(token) if token in CURRENCIES or not token[-1].isalnum() else _of_name(token)
-    found = [currencies for place, token in enumerate(words) if (currencies := _of_token(token, place, words))]
+        return (
+            find_currencies(token) if token in CURRENCIES or not token[-1].isalnum() else _find_name_currencies(token)
+        )
+    found = [
+        currencies for place, token in enumerate(words) if (currencies := _find_token_currencies(token, place, words))
+    ]
     return found[-1] if found else ()
 
 
-def _of_token(token: str, place: int, words: list[str]) -> tuple[str, ...]:
-    if token in currency_codes() or token.upper() in CURRENCIES:
+def _find_token_currencies(token: str, place: int, words: list[str]) -> tuple[str, ...]:
+    if token in get_currency_codes() or token.upper() in CURRENCIES:
         return (token.upper(),)
     if not token[-1].isalnum():
         return find_currencies(token)
-    named = (place and _of_name(f"{words[place - 1]} {token}")) or _of_name(token)
+    named = (place and _find_name_currencies(f"{words[place - 1]} {token}")) or _find_name_currencies(token)
     is_last = place == len(words) - 1  # before other words an abbreviation is a word of its own
     return named or (find_currencies(token) if is_last and token.casefold() not in _ONLY_IN_CELLS else ())
 
 
-def _of_name(text: str) -> tuple[str, ...]:
+def _find_name_currencies(text: str) -> tuple[str, ...]:
     """The currencies that a name means, in its singular or plural."""
-    name = fold_name(text)
-    return currency_names().get(name) or currency_names().get(name.removesuffix("s")) or ()
+    name = fold_currency_name(text)
+    return get_currency_names().get(name) or get_currency_names().get(name.removesuffix("s")) or ()
 
 
 def choose_currency(currencies: tuple[str, ...], *, own: str, told: str = "") -> str | None:
@@ -171,24 +175,24 @@ def choose_currency(currencies: tuple[str, ...], *, own: str, told: str = "") ->
     return currencies[0] if len(currencies) == 1 else None
 
 
-def count_decimals(currency: str) -> int:
+def count_currency_decimals(currency: str) -> int:
     """The decimals of a currency, two of those that the ledger does not have."""
     return get_minor_units(currency) if currency in CURRENCIES else 2
 
 
-def shift_decimals(amount: str, decimals: int) -> str:
+def convert_cents_to_units(amount: str, decimals: int) -> str:
     """An amount of cents as one of whole units.
 
-    >>> shift_decimals("-1250", 2), shift_decimals("5", 0)
+    >>> convert_cents_to_units("-1250", 2), convert_cents_to_units("5", 0)
     ('-12.50', '5')
     """
     return format(Decimal(amount).scaleb(-decimals), "f")
 
 
-def join_candidates(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def intersect_currency_candidates(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """What several signs may mean together: the currencies that all of them allow, else each of them.
 
-    >>> join_candidates([("USD", "CAD"), ("CAD",)]), join_candidates([("USD",), ("EUR",)])
+    >>> intersect_currency_candidates([("USD", "CAD"), ("CAD",)]), intersect_currency_candidates([("USD",), ("EUR",)])
     (('CAD',), ('USD', 'EUR'))
     """
     groups = list(found)

@@ -23,7 +23,7 @@ class CurrencySearch(BalanceDirectionSearch):
         told = self.given.get("currency", "")
         self.mapping, refused = complete_mapping(self.table, self.mapping, own=self.own.currency, told=told)
         self.result.refused = self.result.refused or refused
-        if not self.is_asked("columns.currency") and not self.is_asked("columns.amount"):
+        if not self.is_question_open("columns.currency") and not self.is_question_open("columns.amount"):
             self.ask_currency()
 
     def ask_currency(self) -> None:
@@ -40,7 +40,7 @@ class CurrencySearch(BalanceDirectionSearch):
         if "currency" in self.pinned and not self.is_doubtful_currency():
             return
         found, originals = self.find_currency_columns(), self.find_original_currencies()
-        if not self.is_asked("columns.amount"):
+        if not self.is_question_open("columns.amount"):
             self.choose_currency_of_amount(found, originals)
         elif len(found) == 1 and not originals:
             self.set_column("currency", found[0].place)
@@ -66,12 +66,12 @@ class CurrencySearch(BalanceDirectionSearch):
         """Columns of currencies by heading or values, without those of original amounts, and of fees only if alone."""
         named = self.list_role_columns("currency")
         unnamed = [each for each in self.list_unused(self.columns) if each.is_currency and not each.is_number]
-        found = named or [each for each in unnamed if not has_field(each, "original")]
-        return [each for each in found if not has_field(each, "fee")] or found
+        found = named or [each for each in unnamed if not is_heading_of_field(each, "original")]
+        return [each for each in found if not is_heading_of_field(each, "fee")] or found
 
     def find_original_currencies(self) -> list[Column]:
         found = [each for each in self.list_role_columns("original") if each.is_currency and not each.is_number]
-        return [each for each in found if not has_field(each, "fee")]
+        return [each for each in found if not is_heading_of_field(each, "fee")]
 
     def has_original_amount(self) -> bool:
         """Whether a column other than the amount has amounts in the original currency."""
@@ -84,7 +84,11 @@ class CurrencySearch(BalanceDirectionSearch):
     def is_doubtful_currency(self) -> bool:
         """Whether a kept column has original currencies, which now differ from those of another column."""
         place = self.pinned["currency"]
-        if place is None or not self.is_kept("columns.currency") or not has_field(self.columns[place], "original"):
+        if (
+            place is None
+            or not self.is_setting_kept("columns.currency")
+            or not is_heading_of_field(self.columns[place], "original")
+        ):
             return False
         others = [each for each in self.find_currency_columns() if each.cells != self.columns[place].cells]
         if others:
@@ -109,11 +113,13 @@ class CurrencySearch(BalanceDirectionSearch):
     ) -> ColumnMapping:
         place = mapping.columns["amount"]
         named_alike = [each for each in [*found, *originals] if self.has_same_qualifier(place, each)]
-        candidates = named_alike or (originals if has_field(self.columns[place], "original") else found) or found
+        candidates = (
+            named_alike or (originals if is_heading_of_field(self.columns[place], "original") else found) or found
+        )
         behind = [each for each in candidates if each.place > place]
         return mapping.with_column("currency", (behind or candidates[-1:])[0].place) if candidates else mapping
 
 
-def has_field(column: Column, name: str) -> bool:
+def is_heading_of_field(column: Column, name: str) -> bool:
     """Whether the heading of a column names a field among others."""
     return any(field == name for field, _ in column.fields)

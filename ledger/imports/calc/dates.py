@@ -215,7 +215,7 @@ def _without_long_spans(orders: list[DateOrder], spans: dict[DateOrder, int]) ->
     return [order for order in orders if not is_too_long(order)]
 
 
-def find_mixed(texts: Iterable[str]) -> tuple[str, str] | None:
+def find_mixed_date_orders(texts: Iterable[str]) -> tuple[str, str] | None:
     """Two dates of which each is none in the order of the other, such as 13/02/2026 and 02/13/2026; else None."""
     known = list(dict.fromkeys(texts))
     found = {

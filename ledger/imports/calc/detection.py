@@ -13,7 +13,12 @@ from typing import Any
 from ledger.calc.delimited_text import Line, Lines
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.account_numbers import find_stated_numbers, has_full_number, is_other_party_column
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, find_column_position, fold_value, normalize_csv_settings
+from ledger.imports.calc.column_mapping import (
+    AMOUNT_FIELDS,
+    find_column_position,
+    fold_setting_value,
+    normalize_csv_settings,
+)
 from ledger.imports.calc.columns import Column, is_date_like_cell
 from ledger.imports.calc.detection_result import MAX_OPTIONS, AccountFacts, Answer, Detection, build_mapping_update
 from ledger.imports.calc.headings import fold_heading
@@ -80,7 +85,7 @@ def split_lines_by_account(
     places: dict[str, array[int]] = {}
     for place_of_line, line in enumerate(table.rows):
         label = table.get_account_label(line, place)
-        name = label_by_value.setdefault(fold_value(label), label)
+        name = label_by_value.setdefault(fold_setting_value(label), label)
         places.setdefault(name, array("Q")).append(place_of_line)
     lines_by_label = {name: table.rows.take(each) for name, each in places.items()}
     undated_labels = [name for name, rows in lines_by_label.items() if not name or not any(map(_has_day, rows))]
@@ -107,7 +112,7 @@ class ValueSearch(SignSearch):
         self.choose_status()
         self.choose_account()
         self.choose_texts()
-        self.ask_lost()
+        self.ask_missing_columns()
         self.refuse_table()
         return self.finish()
 
@@ -122,7 +127,7 @@ class ValueSearch(SignSearch):
             return
         stated = find_stated_numbers(self.table.above)
         for column in list(self.list_role_columns("account")):
-            values = self.table_values(column.place)
+            values = self.list_dated_values(column.place)
             if is_other_party_column(
                 column.name,
                 values,
@@ -152,7 +157,7 @@ class ValueSearch(SignSearch):
             if not candidates:
                 return
             column = candidates[0]
-        values = self.all_values(column.place)
+        values = self.list_movement_values(column.place)
         known_statuses = dict(self.mapping.statuses)
         known_statuses |= {
             value: kind for value in values if value not in known_statuses and (kind := find_status_meaning(value))
@@ -197,14 +202,14 @@ class ValueSearch(SignSearch):
 
     def ask_new_accounts(self, kept: tuple[str, ...]) -> None:
         """Ask for accounts that the file has and the kept choice does not know: their rows are not dropped silently."""
-        if not self.is_kept("accountValues"):
+        if not self.is_setting_kept("accountValues"):
             return
         others = self.given.get("otherAccountValues")
-        known = {fold_value(name) for name in (*kept, *(others or ()))}
+        known = {fold_setting_value(name) for name in (*kept, *(others or ()))}
         new = [
             name
             for name in self.account_names()
-            if fold_value(name) not in known and (others is not None or has_full_number(name))
+            if fold_setting_value(name) not in known and (others is not None or has_full_number(name))
         ]
         if new:
             options = [[*kept, *new], list(kept)]
@@ -222,7 +227,7 @@ class ValueSearch(SignSearch):
         if "account" in self.pinned and place is None:
             return []
         account_columns = [self.columns[place]] if place is not None else self.list_role_columns("account")
-        values = self.table_values(account_columns[0].place) if account_columns else []
+        values = self.list_dated_values(account_columns[0].place) if account_columns else []
         if values:
             self.set_column("account", account_columns[0].place)
         return values
@@ -248,11 +253,11 @@ class ValueSearch(SignSearch):
                     varied or word_columns, key=lambda each: -sum(map(len, each.filled)) / max(len(each.cells), 1)
                 )[:1]
             description_columns.sort(key=lambda each: each.place)
-            description_columns += self.note_columns()
+            description_columns += self.list_note_columns()
             self.mapping = replace(self.mapping, description=tuple(column.place for column in description_columns))
             self.taken.update(self.mapping.description)
 
-    def note_columns(self) -> list[Column]:
+    def list_note_columns(self) -> list[Column]:
         """All columns of notes where there are several: they say what the payment was for."""
         columns = self.roles.get("notes", [])
         if len(columns) < 2 or "notes" in self.pinned:
@@ -275,10 +280,10 @@ class ValueSearch(SignSearch):
         if found := others or varied or candidates:
             self.set_column("counterparty", found[0].place)
 
-    def ask_lost(self) -> None:
+    def ask_missing_columns(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""
         for name in self.result.lost_fields:
-            if name == "description" or self.is_asked(f"columns.{name}"):
+            if name == "description" or self.is_question_open(f"columns.{name}"):
                 continue
             place = self.mapping.columns.get(name)
             candidates = (

@@ -15,7 +15,7 @@ class AccountFacts:
     """What is known about the account that a file goes to."""
 
     currency: str = ""
-    is_card: bool = False
+    is_card_account: bool = False
     number: str = ""
     company_numbers: tuple[str, ...] = ()  # of all accounts of the company
 

@@ -7,14 +7,19 @@ from itertools import product
 
 from ledger.calc.csv_settings import DIRECTION_VALUE_KINDS
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS
-from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import to_decimals
-from ledger.imports.calc.balances import Amounts
-from ledger.imports.calc.column_mapping import MINUS_KINDS, ColumnMapping, drop_empty_left_out, fold_value
+from ledger.imports.calc.balance_steps import Amounts
+from ledger.imports.calc.column_mapping import MINUS_KINDS, ColumnMapping, drop_empty_left_out, fold_setting_value
 from ledger.imports.calc.columns import MAX_DIRECTIONS, Column, has_letters
 from ledger.imports.calc.currency_search import CurrencySearch
 from ledger.imports.calc.detection_result import Answer, build_mapping_update
-from ledger.imports.calc.vocabulary import find_direction_hint, find_directions, is_direction_column, may_be_directions
+from ledger.imports.calc.vocabulary import (
+    find_direction_hint,
+    find_directions,
+    has_possible_directions,
+    is_direction_column,
+)
 
 MAX_COMBINED = 2  # unknown values of which every combination is an option; two rows tell no more apart
 MAX_GUESSED = 3  # values of a column that may have directions although nothing says so
@@ -41,33 +46,33 @@ class DirectionSearch(CurrencySearch):
         if not found:
             return False
         column = found[0]
-        values = self.all_values(column.place)
+        values = self.list_movement_values(column.place)
         known = {**find_directions(values, column.name), **self.mapping.directions}
         for other in found[1:]:
-            known |= find_directions(self.all_values(other.place), other.name)
+            known |= find_directions(self.list_movement_values(other.place), other.name)
         amounts = to_decimals(amount, self.mapping.decimal_mark)
         if "direction" not in self.pinned:
-            if agrees(amounts, column, known) and any(map(find_sign, amount.distinct)):
+            if is_direction_redundant(amounts, column, known) and any(map(find_amount_sign, amount.distinct)):
                 return False
             if len(found) > 1:
                 self.ask_column("direction_column", "direction", found)
-        kinds = self.steps.find_kinds(amounts, column) if self.steps and not self.is_order_open else {}
+        kinds = self.steps.find_directions_by_value(amounts, column) if self.steps and not self.is_order_open else {}
         if any(len(each) > 1 for each in kinds.values()) and "direction" not in self.pinned:
             return False  # the balance goes both ways at rows of one value
         self.set_column("direction", column.place)
         shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
-        self.choose_kinds(values, known, shown)
+        self.choose_direction_meanings(values, known, shown)
         self.choose_minus_meaning(amounts)
         return True
 
     def find_direction_columns(self, amount: Column) -> list[Column]:
         """The columns that headings name for directions, or whose values are; several only where they differ."""
         named = self.list_role_columns("direction")
-        signed = any(map(find_sign, amount.distinct))
+        signed = any(map(find_amount_sign, amount.distinct))
         free = [
             each for each in self.list_unused(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}
         ]
-        test = is_direction_column if signed else may_be_directions
+        test = is_direction_column if signed else has_possible_directions
         unnamed = [each for each in free if each.is_words and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]
         guessed = [] if signed or self.steps else [each for each in free if self.may_hold_directions(each)]
@@ -76,7 +81,7 @@ class DirectionSearch(CurrencySearch):
 
     def may_hold_directions(self, column: Column) -> bool:
         """Whether a column under an unknown heading repeats two or three values, which may be directions."""
-        values = self.all_values(column.place)
+        values = self.list_movement_values(column.place)
         if column.fields and column.fields[0][0] not in ("debit", "credit"):
             return False
         if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):
@@ -92,25 +97,31 @@ class DirectionSearch(CurrencySearch):
     def is_order_open(self) -> bool:
         return self.steps is not None and self.steps.reading is not None and self.steps.reading.is_open
 
-    def choose_kinds(self, values: Sequence[str], known: dict[str, str], shown: AnyMapping[str, str]) -> None:
+    def choose_direction_meanings(
+        self, values: Sequence[str], known: dict[str, str], shown: AnyMapping[str, str]
+    ) -> None:
         """What the values mean: by the balance where that agrees with the words, by the words without one."""
         given = self.mapping.directions
         usual = {value: find_direction_hint(value) for value in values}
         told = {value: kind for value, kind in {**usual, **known}.items() if kind}
         contrary = [value for value, kind in shown.items() if told.get(value, kind) != kind and value not in given]
-        if contrary and self.own.is_card and all(told.get(value) == OPPOSITE[kind] for value, kind in shown.items()):
+        if (
+            contrary
+            and self.own.is_card_account
+            and all(told.get(value) == OPPOSITE[kind] for value, kind in shown.items())
+        ):
             shown = {value: told[value] for value in shown}  # the balance of a card is what is owed
-        elif contrary or (shown and self.is_card and not any(value in told for value in shown)):
+        elif contrary or (shown and self.is_card_account and not any(value in told for value in shown)):
             # The balance is what is owed, or the words mean the other way.
             guess = {**told, **{value: OPPOSITE[kind] for value, kind in shown.items()}}
-            self.ask_kinds(values, {**given}, guess)
+            self.ask_direction_meanings(values, {**given}, guess)
             return
         if shown:
             self.result.proven.append("direction")
         known = {**shown, **known}
-        self.ask_kinds(values, known, {**told, **known})
+        self.ask_direction_meanings(values, known, {**told, **known})
 
-    def ask_kinds(self, values: Sequence[str], known: dict[str, str], guess: AnyMapping[str, str]) -> None:
+    def ask_direction_meanings(self, values: Sequence[str], known: dict[str, str], guess: AnyMapping[str, str]) -> None:
         """Ask for the values that are not known; the guess comes first, then its opposite."""
         self.mapping = replace(self.mapping, directions=known)
         unknown = [value for value in values if value not in known]
@@ -137,7 +148,7 @@ class DirectionSearch(CurrencySearch):
         if "direction" in self.mapping.minus_means or not any(amount and amount < 0 for amount in amounts):
             return
         column = self.columns[self.mapping.columns["direction"]]
-        if agrees(amounts, column, self.mapping.directions):
+        if is_direction_redundant(amounts, column, self.mapping.directions):
             return
         ways = {kind: {**self.mapping.minus_means, "direction": kind} for kind in MINUS_KINDS["direction"]}
         proven = [kind for kind, way in ways.items() if self.is_exact(replace(self.mapping, minus_means=way))]
@@ -158,9 +169,9 @@ class DirectionSearch(CurrencySearch):
         return same > 0 and opposite == 0
 
 
-def agrees(amounts: Amounts, direction: Column, known: AnyMapping[str, str]) -> bool:
+def is_direction_redundant(amounts: Amounts, direction: Column, known: AnyMapping[str, str]) -> bool:
     """Whether no amount has another sign than its direction, so that one of them says nothing new."""
     return not any(
-        amount and known.get(fold_value(value)) == ("out" if amount > 0 else "in")
+        amount and known.get(fold_setting_value(value)) == ("out" if amount > 0 else "in")
         for amount, value in zip(amounts, direction.cells, strict=True)
     )

@@ -69,7 +69,7 @@ class EntryList(Sequence[Entry]):
         packed = self._texts[self._ends[place] : self._ends[place + 1]]
         amount, from_to, description, notes, reference, category_id, *texts = map(bytes.decode, packed.split(SEPARATOR))
         return Entry(
-            find_day(self._days[place]),
+            get_entry_day(self._days[place]),
             amount,
             self._currencies[self._currency_places[place]],
             from_to,
@@ -84,6 +84,6 @@ class EntryList(Sequence[Entry]):
 
 
 @lru_cache(maxsize=1 << 12)
-def find_day(ordinal: int) -> date:
+def get_entry_day(ordinal: int) -> date:
     """The day of a number, one object for all entries of it."""
     return date.fromordinal(ordinal)

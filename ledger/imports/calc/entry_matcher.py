@@ -116,7 +116,7 @@ class EntryMatcher:
                 has lapsed.
         """
         result = MatchResult(groups)
-        self.match_known(groups, result)
+        self.remove_known_units(groups, result)
         booked = [group for group in groups if not group.entry.pending]
         announced = [group for group in groups if group.entry.pending]
         if self.pending:
@@ -155,7 +155,7 @@ class EntryMatcher:
             units = [(group.account, unit) for group in groups for unit in group.new]
             yield [(unit, row) for account, unit in units if (row := find_row(account, unit))]
 
-    def match_known(self, groups: list[EntryGroup], result: MatchResult) -> None:
+    def remove_known_units(self, groups: list[EntryGroup], result: MatchResult) -> None:
         """Keep only the units in each group that are not stored."""
         for group in groups:
             group.new = list(group.units)
@@ -208,10 +208,10 @@ class EntryMatcher:
             rows = [row for row in self.rows_of_other_formats[match_key] if not row.is_matched]
             for own_units, stored_rows in iterate_similar_units(units_by_key[match_key], rows):
                 number = min(len(own_units), len(stored_rows))
-                for row in take_first(stored_rows, number):
+                for row in pop_first_items(stored_rows, number):
                     row.is_matched = True
                     result.known_ids.append(row.id)
-                matched_units.update(map(id, take_first(own_units, number)))
+                matched_units.update(map(id, pop_first_items(own_units, number)))
         for group in groups:
             group.new = [unit for unit in group.new if id(unit) not in matched_units]
 
@@ -366,7 +366,7 @@ def iterate_similar_units(
         yield unit_lists[one], row_lists[other]
 
 
-def take_first(items: list[TextSource], number: int) -> list[TextSource]:
+def pop_first_items(items: list[TextSource], number: int) -> list[TextSource]:
     """Remove and return the first items of a list."""
     first_items = items[:number]
     del items[:number]

@@ -12,13 +12,13 @@ from ledger.imports.calc.currencies import (
     choose_currency,
     find_heading_currencies,
     find_named_currencies,
-    join_candidates,
+    intersect_currency_candidates,
 )
 from ledger.imports.calc.detection_result import FileFault
-from ledger.imports.calc.heading_units import Unit, find_noted_unit, find_unit
+from ledger.imports.calc.heading_units import AmountUnit, find_heading_unit, find_noted_unit
 from ledger.imports.calc.headings import find_heading_fields, fold_heading
 from ledger.imports.calc.table import SAMPLE_ROWS, Table
-from ledger.imports.calc.vocabulary import find_line_kind
+from ledger.imports.calc.vocabulary import find_balance_phrase_kind
 from ledger.money.calc.money import CURRENCIES
 
 LOOKED_AT = 40  # lines above the headings
@@ -33,14 +33,14 @@ _AT_ENDS = re.compile(r"(?<![^\W_])[A-Z]{3}$|^[A-Z]{3}(?= ?-?[0-9])|[^\W\d_]{0,3
 def find_amount_currencies(table: Table, mapping: ColumnMapping) -> tuple[str, ...]:
     """The currencies that the headings of the amounts may name; none where they name none."""
     headings = (find_heading_currencies(table.names[place]) for place in _amount_places(mapping))
-    return join_candidates(each for each in headings if each)
+    return intersect_currency_candidates(each for each in headings if each)
 
 
 def _amount_places(mapping: ColumnMapping) -> list[int]:
     return [mapping.columns[name] for name in AMOUNT_FIELDS if name in mapping.columns]
 
 
-def check_headings(table: Table, mapping: ColumnMapping) -> FileFault | None:
+def find_heading_currency_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
     """Why debits and credits cannot be read: their headings name different currencies."""
     named = [find_heading_currencies(table.names[place]) for place in _amount_places(mapping)]
     known = [each for each in named if each]
@@ -61,7 +61,7 @@ def find_account_currencies(table: Table, mapping: ColumnMapping, own: str) -> t
     noted = list(_iterate_labelled_currencies(table.above[-LOOKED_AT:]))
     if any(own in each for each in noted):
         return (own,)
-    return join_candidates(noted)
+    return intersect_currency_candidates(noted)
 
 
 def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, ...]]:
@@ -75,7 +75,7 @@ def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, .
             beside = [inside.strip(), *row[place + 1 : place + 3], *below[place : place + 1]]
             if "currency" in fields:
                 yield from filter(None, (find_named_currencies(text) for text in beside if text))
-            elif ACCOUNT_LABELS & fields or fold_heading(label) in ACCOUNT_NUMBERS or find_line_kind(label):
+            elif ACCOUNT_LABELS & fields or fold_heading(label) in ACCOUNT_NUMBERS or find_balance_phrase_kind(label):
                 yield from filter(None, map(_currencies_at_end, [label, *beside]))
             elif match := _TITLE.search(cell[:LONGEST_NOTE]):
                 yield find_named_currencies(match[1]) if match[1] in CURRENCIES else ()
@@ -87,29 +87,29 @@ def _currencies_at_end(text: str) -> tuple[str, ...]:
     return next((find_named_currencies(each) for each in found if each not in WORDS_LIKE_CODES), ())
 
 
-def find_unit_of_amounts(table: Table, mapping: ColumnMapping) -> tuple[Unit, str]:
+def find_unit_of_amounts(table: Table, mapping: ColumnMapping) -> tuple[AmountUnit, str]:
     """(the unit in which amounts are counted, the heading or line that tells it)."""
     places = _amount_places(mapping)
     for place in places:
-        if (unit := find_unit(table.names[place])) is not Unit.WHOLE:
+        if (unit := find_heading_unit(table.names[place])) is not AmountUnit.WHOLE:
             return unit, table.names[place]
     for line in table.above[-LOOKED_AT:]:
         for cell in line.cells:
-            if (unit := find_noted_unit(cell)) is not Unit.WHOLE:
+            if (unit := find_noted_unit(cell)) is not AmountUnit.WHOLE:
                 return unit, cell
-    return Unit.WHOLE, ""
+    return AmountUnit.WHOLE, ""
 
 
-def check_unit(table: Table, mapping: ColumnMapping) -> FileFault | None:
+def find_unit_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
     """Why amounts cannot be taken in the unit that a heading tells: thousands, or cents with decimals."""
     unit, heading = find_unit_of_amounts(table, mapping)
-    if unit is Unit.THOUSANDS:
+    if unit is AmountUnit.THOUSANDS:
         return FileFault(
             "amount_unit_unsupported",
             "“{heading}” means thousands. Export the file with full amounts.",
             {"heading": heading[:60]},
         )
-    if unit is Unit.MINOR and (text := _find_with_decimals(table, mapping)):
+    if unit is AmountUnit.MINOR and (text := _find_with_decimals(table, mapping)):
         return FileFault(
             "amount_unit_unsupported",
             "“{heading}” means cents, but “{text}” has decimals. Correct one of them.",
@@ -136,11 +136,11 @@ def complete_mapping(
 
     ``own`` is the account's currency, ``told`` what somebody chose.
     """
-    is_minor = find_unit_of_amounts(table, mapping)[0] is Unit.MINOR
+    is_minor = find_unit_of_amounts(table, mapping)[0] is AmountUnit.MINOR
     mapping = replace(mapping, is_minor=is_minor, currency=told)
-    if refused := check_unit(table, mapping):
+    if refused := find_unit_fault(table, mapping):
         return mapping, refused
-    if refused := check_headings(table, mapping):
+    if refused := find_heading_currency_fault(table, mapping):
         return mapping, refused
     candidates = find_amount_currencies(table, mapping)
     if candidates:
@@ -175,4 +175,4 @@ def find_unclear_currencies(table: Table, mapping: ColumnMapping, own: str) -> t
     """The currencies that a sign of the file may mean, where the account's, and what was told, is none of them."""
     signs = [find_amount_currencies(table, mapping), *list_cell_currencies(table, mapping)]
     unclear = [each for each in signs if each and choose_currency(each, own=own, told=mapping.currency) is None]
-    return join_candidates(unclear)
+    return intersect_currency_candidates(unclear)

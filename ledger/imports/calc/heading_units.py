@@ -7,7 +7,7 @@ from functools import lru_cache
 from ledger.calc.text_normalization import strip_accents
 
 
-class Unit(StrEnum):
+class AmountUnit(StrEnum):
     """In what the numbers of a column are counted."""
 
     WHOLE = "whole"
@@ -50,34 +50,34 @@ LONGEST_NOTE = 60  # characters of a line above the headings that tells the unit
 
 
 @lru_cache(maxsize=4096)
-def find_unit(heading: str) -> Unit:
+def find_heading_unit(heading: str) -> AmountUnit:
     """The unit that a heading names.
 
-    >>> find_unit("Amount (cents)").value, find_unit("amount_minor").value, find_unit("Betrag (T€)").value
-    ('minor', 'minor', 'thousands')
-    >>> find_unit("Amount").value, find_unit("Percent").value
+    >>> [find_heading_unit(text).value for text in ("Amount (cents)", "amount_minor", "Betrag (T€)")]
+    ['minor', 'minor', 'thousands']
+    >>> find_heading_unit("Amount").value, find_heading_unit("Percent").value
     ('whole', 'whole')
     """
     text = _CAMEL.sub(" ", heading[:200])
     tokens = [strip_accents(token) for token in _TOKEN.findall(text.casefold())]
     is_beside = len(tokens) > 1  # a heading of one word, such as Miles, names something else
     if _SIGN_OF_THOUSANDS.search(text) or (is_beside and _has_word(tokens, THOUSANDS_WORDS, THOUSANDS_STEMS)):
-        return Unit.THOUSANDS
+        return AmountUnit.THOUSANDS
     is_minor = _has_word(tokens, MINOR_WORDS, MINOR_STEMS) or _SHORT_MINOR.search(strip_accents(text.casefold()))
-    return Unit.MINOR if is_minor else Unit.WHOLE
+    return AmountUnit.MINOR if is_minor else AmountUnit.WHOLE
 
 
 def _has_word(tokens: list[str], words: frozenset[str], stems: tuple[str, ...]) -> bool:
     return not words.isdisjoint(tokens) or any(token.startswith(stems) for token in tokens)
 
 
-def find_noted_unit(cell: str) -> Unit:
+def find_noted_unit(cell: str) -> AmountUnit:
     """The unit that a line above the headings tells, such as "All amounts in thousands of euros".
 
     >>> find_noted_unit("Amounts in thousands").value, find_noted_unit("A million customers trust us").value
     ('thousands', 'whole')
     """
     if len(cell) > LONGEST_NOTE or any(sign.isdigit() for sign in cell.replace("000", "")):
-        return Unit.WHOLE
+        return AmountUnit.WHOLE
     found = _ABOVE.search(cell.casefold())
-    return find_unit(f"x {cell[found.end() :]}") if found else Unit.WHOLE
+    return find_heading_unit(f"x {cell[found.end() :]}") if found else AmountUnit.WHOLE

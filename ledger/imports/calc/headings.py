@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ledger.calc.text_normalization import strip_accents
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS
-from ledger.imports.calc.currencies import currency_codes, currency_signs
+from ledger.imports.calc.currencies import get_currency_codes, get_currency_signs
 
 WORDS_FILE = Path(__file__).with_name("headings.json")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -47,8 +47,8 @@ def _load_phrases() -> tuple[dict[str, tuple[str, ...]], int]:
 @cache
 def _currency_words() -> frozenset[str]:
     """Codes, signs and abbreviations that stand beside what a heading names."""
-    signs = (sign for sign in currency_signs() if len(sign) > 1 or _CJK.search(sign))
-    return frozenset(map(fold_heading, (*currency_codes(), *signs)))
+    signs = (sign for sign in get_currency_signs() if len(sign) > 1 or _CJK.search(sign))
+    return frozenset(map(fold_heading, (*get_currency_codes(), *signs)))
 
 
 @lru_cache(maxsize=4096)
@@ -115,10 +115,10 @@ def _languages() -> dict[str, frozenset[str]]:
     return {phrase: frozenset(languages) for phrase, languages in found.items()}
 
 
-def find_languages(heading: str) -> frozenset[str]:
+def find_heading_languages(heading: str) -> frozenset[str]:
     """The languages in which a heading names a field.
 
-    >>> find_languages("Fecha"), "de" in find_languages("Datum")
+    >>> find_heading_languages("Fecha"), "de" in find_heading_languages("Datum")
     (frozenset({'es'}), True)
     """
     return _languages().get(fold_heading(heading), frozenset())

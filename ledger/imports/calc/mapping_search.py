@@ -7,24 +7,24 @@ from functools import partial
 from typing import Any
 
 from ledger.imports.calc.balance_proof import BalanceProof
-from ledger.imports.calc.balances import Amounts, find_time_order
+from ledger.imports.calc.balance_steps import Amounts, find_time_order
 from ledger.imports.calc.column_mapping import (
     AMOUNT_FIELDS,
     ColumnMapping,
     drop_other_layout,
     find_column_position,
-    fold_value,
+    fold_setting_value,
 )
 from ledger.imports.calc.columns import (
     Column,
     build_table_columns,
     find_column_roles,
-    find_constants,
-    find_sample,
-    names_balance,
+    find_constant_positions,
+    has_balance_name,
+    select_sample_rows,
 )
 from ledger.imports.calc.date_columns import choose_booking_date, is_named_booked, is_named_started
-from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed
+from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed_date_orders
 from ledger.imports.calc.detection_result import (
     MAX_OPTIONS,
     AccountFacts,
@@ -50,9 +50,9 @@ class MappingSearch:
 
     def __init__(self, table: Table, given: dict[str, Any], own: AccountFacts):
         self.table, self.given, self.own = table, drop_other_layout(given, table.names), own
-        self.sample = find_sample(table)
+        self.sample = select_sample_rows(table)
         self.columns = build_table_columns(table, self.sample)
-        self.constants = find_constants([line.cells for line in self.sample])
+        self.constants = find_constant_positions([line.cells for line in self.sample])
         self.roles = find_column_roles(self.columns)
         self.result = Detection(table, ColumnMapping())
         self.open: list[tuple[str, str, list[Answer]]] = []
@@ -71,12 +71,12 @@ class MappingSearch:
         self.result.mapping = value
 
     @property
-    def is_card(self) -> bool:
+    def is_card_account(self) -> bool:
         """Whether the account is a card, or the file seems to be of one: its balance may be what is owed."""
         above = " ".join(cell for line in self.table.above[-5:] for cell in line.cells).casefold()
         headings = " ".join(self.table.names).casefold()
         is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
-        return self.own.is_card or is_card_file
+        return self.own.is_card_account or is_card_file
 
     def set_column(self, name: str, place: int | None) -> None:
         self.mapping = self.mapping.with_column(name, place)
@@ -96,7 +96,7 @@ class MappingSearch:
     def ask(self, question: str, path: str, options: list[Answer]) -> None:
         self.open.append((question, path, options[:MAX_OPTIONS]))
 
-    def is_asked(self, path: str) -> bool:
+    def is_question_open(self, path: str) -> bool:
         return any(each == path for _, each, _ in self.open)
 
     def finish(self) -> Detection:
@@ -131,7 +131,7 @@ class MappingSearch:
                 self.pinned[name] = place
                 self.result.kept_fields.append(name)
                 self.set_column(name, place)
-        self.read_values()
+        self.apply_given_settings()
 
     def read_description(self, values: list[Any]) -> None:
         places = [find_column_position(each, self.table.names, self.given.get("headings", ())) for each in values]
@@ -141,7 +141,7 @@ class MappingSearch:
             self.pinned["description"] = known_positions[0]
         (self.result.lost_fields if None in places else self.result.kept_fields).append("description")
 
-    def read_values(self) -> None:
+    def apply_given_settings(self) -> None:
         """Apply given settings other than columns."""
         mapping = self.mapping
         if "flipSign" in self.given:
@@ -154,13 +154,13 @@ class MappingSearch:
         if "accountValues" in self.given:
             mapping = replace(mapping, accounts=tuple(self.given["accountValues"]))
         directions, statuses = (
-            {fold_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
+            {fold_setting_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
             for name in ("directionValues", "statusValues")
         )
         mapping = replace(mapping, directions=directions, statuses=statuses)
         self.mapping = mapping
 
-    def is_kept(self, path: str) -> bool:
+    def is_setting_kept(self, path: str) -> bool:
         """Whether a setting was kept for the account, and nobody gave it for this file."""
         return self.given.get("isKept", False) and path not in self.given.get("answered", ())
 
@@ -200,7 +200,7 @@ class MappingSearch:
             cells[place] for line in self.table.rows if place < len(cells := line.cells) and cells[place]
         )
         orders = find_date_orders(texts)
-        if len(orders) > 1 and (mixed := find_mixed(texts)):
+        if len(orders) > 1 and (mixed := find_mixed_date_orders(texts)):
             self.refuse_mixed_dates(place, mixed)
         other = next((each for each in self.columns if each.place == self.mapping.columns.get("valueDate")), None)
         if len(orders) > 1 and other is not None:
@@ -242,7 +242,7 @@ class MappingSearch:
         is_amount = [row not in self.columns[0].balance_rows for row in range(len(self.sample))]
         return [reader.find_amount(line) if known else None for line, known in zip(self.sample, is_amount, strict=True)]
 
-    def all_values(self, place: int) -> list[str]:
+    def list_movement_values(self, place: int) -> list[str]:
         """The values of a column in all movements, without case, in their order."""
         values: dict[str, None] = {}
         columns = self.mapping.columns
@@ -251,12 +251,12 @@ class MappingSearch:
             cells = line.cells
             days = [cells[each] for each in date_places if each < len(cells)]
             if place < len(cells) and any(sign.isdigit() for day in days for sign in day):
-                value = fold_value(cells[place])
-                if value not in values and not names_balance(cells, self.constants):
+                value = fold_setting_value(cells[place])
+                if value not in values and not has_balance_name(cells, self.constants):
                     values[value] = None
         return list(values)
 
-    def table_values(self, place: int) -> list[str]:
+    def list_dated_values(self, place: int) -> list[str]:
         """Return the values of a column as written, each once, of rows with a date."""
         value_by_folded: dict[str, str] = {}
         date_place = self.mapping.columns.get("date")
@@ -266,5 +266,5 @@ class MappingSearch:
             if not any(map(str.isdigit, day)):
                 continue
             if place < len(cells) and cells[place]:
-                value_by_folded.setdefault(fold_value(cells[place]), cells[place])
+                value_by_folded.setdefault(fold_setting_value(cells[place]), cells[place])
         return list(value_by_folded.values())

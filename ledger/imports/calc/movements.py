@@ -29,11 +29,11 @@ class BadCell:
 
 
 @dataclass(slots=True)
-class LeftOut:
+class LeftOutRow:
     """A row that is no movement, with the reason: ``footer``, ``balance``, ``status``, ``account``, ``empty``."""
 
     line: int
     reason: str
 
 
-Read = Movement | BadCell | LeftOut
+Read = Movement | BadCell | LeftOutRow

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import BalanceProof, join_debit_and_credit
 from ledger.imports.calc.column_mapping import ColumnMapping
 from ledger.imports.calc.columns import Column, has_complementary_amounts
@@ -63,7 +63,7 @@ class PairSearch(MappingSearch):
         ]
         for place, first in enumerate(columns):
             for second in columns[place + 1 :]:
-                if has_complementary_amounts(first, second) and may_be_pair(first, second):
+                if has_complementary_amounts(first, second) and is_possible_pair(first, second):
                     yield first, second
 
     def find_hinted_pair(self, pair: Pair) -> Pair | None:
@@ -73,18 +73,18 @@ class PairSearch(MappingSearch):
             return pair
         return (pair[1], pair[0]) if hints == ["in", "out"] else None
 
-    def put_pair(self, pair: Pair) -> None:
+    def set_amount_pair(self, pair: Pair) -> None:
         self.set_column("debit", pair[0].place)
         self.set_column("credit", pair[1].place)
 
     def choose_pair_sides(self, pair: Pair, steps: BalanceProof | None = None) -> None:
         """Decide which of two columns is money out: by the steps of a balance, by the headings, or ask."""
-        hinted = self.find_hinted_pair(pair) or (None if self.is_card else find_signed_pair(pair))
-        proven = None if steps is None or self.is_card else find_proven_pair(pair, steps)
+        hinted = self.find_hinted_pair(pair) or (None if self.is_card_account else find_signed_pair(pair))
+        proven = None if steps is None or self.is_card_account else find_proven_pair(pair, steps)
         if (proven or hinted) and (not proven or not hinted or proven == hinted):
-            self.put_pair(proven or hinted or pair)
+            self.set_amount_pair(proven or hinted or pair)
             return
-        self.put_pair(pair)
+        self.set_amount_pair(pair)
         options: list[Answer] = [
             (self.get_column_reference(debit.place), partial(with_pair, debit=debit.place, credit=credit.place))
             for debit, credit in (pair, (pair[1], pair[0]))
@@ -125,11 +125,11 @@ def find_heading_hint(column: Column) -> str:
     return find_direction_hint(text) or find_direction_hint(text.removesuffix("s")) or ""
 
 
-def may_be_pair(first: Column, second: Column) -> bool:
+def is_possible_pair(first: Column, second: Column) -> bool:
     """Whether two columns may be money out and money in: of one currency, and with a minus in all of one or in none."""
     currencies = first.heading_currencies, second.heading_currencies
     is_one_currency = not any(currencies) or bool(set(currencies[0]) & set(currencies[1]))
-    has_no_minus = not any(find_sign(text) == "-" for text in (*first.distinct, *second.distinct))
+    has_no_minus = not any(find_amount_sign(text) == "-" for text in (*first.distinct, *second.distinct))
     return is_one_currency and (has_no_minus or find_signed_pair((first, second)) is not None)
 
 
@@ -140,7 +140,7 @@ def find_signed_pair(pair: Pair) -> Pair | None:
     """
     if any(column.name for column in pair):
         return None
-    minus = [[find_sign(text) == "-" for text in filter(has_amount, column.distinct)] for column in pair]
+    minus = [[find_amount_sign(text) == "-" for text in filter(has_amount, column.distinct)] for column in pair]
     for debit, credit in ((0, 1), (1, 0)):
         if minus[debit] and all(minus[debit]) and not any(minus[credit]):
             return pair[debit], pair[credit]

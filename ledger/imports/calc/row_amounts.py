@@ -9,12 +9,12 @@ from ledger.imports.calc.amounts import (
     BankAmount,
     DecimalMark,
     UnreadableValueError,
-    find_sign,
+    find_amount_sign,
     negate_amount,
     parse_bank_amount,
     parse_bank_money,
 )
-from ledger.imports.calc.column_mapping import ColumnMapping, fold_value
+from ledger.imports.calc.column_mapping import ColumnMapping, fold_setting_value
 from ledger.imports.calc.dates import is_date_like
 from ledger.imports.calc.signs import find_minus, is_plus_partial
 from ledger.imports.calc.table import Table
@@ -73,7 +73,10 @@ class AmountReader:
             amount = self._parse_or_none(self.cell(cells, "amount"))
             if amount and amount.strip("-0."):
                 signs.add(
-                    (amount.startswith("-"), self.mapping.directions.get(fold_value(self.cell(cells, "direction"))))
+                    (
+                        amount.startswith("-"),
+                        self.mapping.directions.get(fold_setting_value(self.cell(cells, "direction"))),
+                    )
                 )
         if not any(is_minus for is_minus, _ in signs):
             return "reverses"
@@ -97,7 +100,7 @@ class AmountReader:
                 amount = self._apply_direction(amount, self.cell(cells, "direction"))
         else:
             amount, currencies = self._from_pair(cells, mark)
-        if mapping.flip_sign and not (self.plus_is_partial and find_sign(text) == "+"):
+        if mapping.flip_sign and not (self.plus_is_partial and find_amount_sign(text) == "+"):
             amount = negate_amount(amount)
         fee = self.cell(cells, "fee")
         if fee and (fee_amount := parse_bank_amount(fee, mark)).strip("-0."):
@@ -105,7 +108,7 @@ class AmountReader:
         return amount, currencies
 
     def _apply_direction(self, amount: str, value: str) -> str:
-        kind = self.mapping.directions.get(fold_value(value))
+        kind = self.mapping.directions.get(fold_setting_value(value))
         if kind is None:
             raise UnreadableValueError("“{text}” is not a known direction.", text=value[:40])
         meaning = self._read_minus("direction")
@@ -142,7 +145,7 @@ class AmountReader:
         text = self.cell(cells, name)
         if name == "balance" and "balanceDirection" in self.mapping.columns:
             text = sign_balance_text(
-                text, self._balance_kinds.get(fold_value(self.cell(cells, "balanceDirection")), "")
+                text, self._balance_kinds.get(fold_setting_value(self.cell(cells, "balanceDirection")), "")
             )
         amount = self._parse_or_none(text) if text else None
         return Decimal(amount) if amount is not None else None
@@ -151,7 +154,9 @@ class AmountReader:
     def _balance_kinds(self) -> dict[str, str]:
         """Whether a value beside the balance means that money is held (in) or owed (out)."""
         place = self.mapping.columns["balanceDirection"]
-        return find_directions(dict.fromkeys(map(fold_value, self._cells("balanceDirection"))), self.table.names[place])
+        return find_directions(
+            dict.fromkeys(map(fold_setting_value, self._cells("balanceDirection"))), self.table.names[place]
+        )
 
 
 def sign_balance_text(text: str, kind: str) -> str:
@@ -160,6 +165,6 @@ def sign_balance_text(text: str, kind: str) -> str:
     >>> sign_balance_text("20,00", "out"), sign_balance_text("-20,00", "out"), sign_balance_text("20,00", "")
     ('-20,00', '-20,00', '')
     """
-    if not text or not kind or find_sign(text) == "-":
+    if not text or not kind or find_amount_sign(text) == "-":
         return text if kind else ""
     return f"-{text}" if kind == "out" else text

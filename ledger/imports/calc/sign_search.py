@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
-from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import to_decimals
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MINUS_KINDS, ColumnMapping
 from ledger.imports.calc.columns import Column
@@ -21,7 +21,7 @@ class SignSearch(DirectionSearch):
     """The steps that choose directions, signs and fees."""
 
     def choose_direction_and_sign(self) -> None:
-        if self.is_asked("columns.direction"):
+        if self.is_question_open("columns.direction"):
             return
         place = self.mapping.columns.get("amount")
         if place is None:
@@ -46,9 +46,9 @@ class SignSearch(DirectionSearch):
             self.mapping = replace(self.mapping, minus_means=proven[0])
         else:
             self.ask_minus(name for name in mixed if is_contrary or not find_minus(*signs[name]))
-        if proven and not self.is_card and "flipSign" not in self.given:
+        if proven and not self.is_card_account and "flipSign" not in self.given:
             self.result.proven.append("sign")
-        elif not proven and not mixed and not self.is_asked("columns.debit"):
+        elif not proven and not mixed and not self.is_question_open("columns.debit"):
             self.ask_pair_signs(signs)
 
     def count_amounts_by_sign(self, name: str) -> tuple[int, int]:
@@ -70,13 +70,13 @@ class SignSearch(DirectionSearch):
         """Ask where the balance goes against the headings, and where all credits have a minus that nothing explains."""
         same, opposite = self.steps.compare(self.read_sample(self.mapping)) if self.steps else (0, 0)
         has_minus = any(negative for negative, _ in signs.values())
-        if opposite and not self.is_card and not has_minus and "flipSign" not in self.given:
-            self.ask_flip()
+        if opposite and not self.is_card_account and not has_minus and "flipSign" not in self.given:
+            self.ask_sign_flip()
         negative, positive = signs.get("credit", (0, 0))
         if negative and not positive and not same + opposite and "credit" not in self.mapping.minus_means:
             self.ask_minus(["credit"])
 
-    def ask_flip(self, *, from_balance: bool = False) -> None:
+    def ask_sign_flip(self, *, from_balance: bool = False) -> None:
         self.ask(
             "sign",
             "flipSign",
@@ -86,7 +86,7 @@ class SignSearch(DirectionSearch):
     def choose_sign(self, column: Column) -> None:
         """The signs of one column of amounts: its own where it has any, those of the balance, or asked."""
         amounts = self.read_sample(replace(self.mapping, flip_sign=False))
-        signed = any(map(find_sign, column.distinct))
+        signed = any(map(find_amount_sign, column.distinct))
         is_shown = self.steps is not None and self.steps.prove(amounts) and not self.is_order_open
         same, opposite = self.steps.compare(amounts) if is_shown and self.steps else (0, 0)
         given = self.given.get("flipSign")
@@ -94,30 +94,30 @@ class SignSearch(DirectionSearch):
             self.choose_sign_from_balance(given=given, against=opposite if given is False else same)
         elif given is not None:
             return
-        elif same and not (self.own.is_card and self.is_mostly_positive(column)):
+        elif same and not (self.own.is_card_account and self.is_mostly_positive(column)):
             self.result.proven.append("sign")
         elif not signed and self.has_missing_balance():
             self.mapping = replace(self.mapping, sign_from_balance=True)  # what it does not show is refused
         elif not signed or same or opposite or self.has_two_readings(column):
-            self.ask_flip()
+            self.ask_sign_flip()
 
     def has_two_readings(self, column: Column) -> bool:
         """Whether signs that are written may mean the other way: those of a card, those of money in alone, or those
         against a heading."""
         return (
-            (self.is_card and self.is_mostly_positive(column))
+            (self.is_card_account and self.is_mostly_positive(column))
             or is_plus_partial(column.filled)
             or self.is_one_sided(column)
         )
 
     def choose_sign_from_balance(self, *, given: bool | None, against: int) -> None:
         """Take the signs of the steps. ``against``: how many of them are against the sign that somebody gave."""
-        is_given = given is not None and not against and not self.is_card and not self.mapping.sign_from_balance
+        is_given = given is not None and not against and not self.is_card_account and not self.mapping.sign_from_balance
         if is_given or self.given.get("signFromBalance") is False:
             return
-        if self.is_card and given is None:
-            self.ask_flip(from_balance=True)
-        self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card and bool(given))
+        if self.is_card_account and given is None:
+            self.ask_sign_flip(from_balance=True)
+        self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card_account and bool(given))
         self.result.proven.append("sign")
         rows = self.table.rows
         is_short = len(rows) <= 2 * SAMPLE_ROWS
@@ -157,14 +157,14 @@ class SignSearch(DirectionSearch):
         places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         if not fees or not places or "fee" in self.pinned or "fee" in self.mapping.columns:
             return
-        if self.is_asked("columns.amount") or all(self.is_inside(fee) for fee in fees):
+        if self.is_question_open("columns.amount") or all(self.is_fee_inside_amounts(fee) for fee in fees):
             return
         amount = self.columns[places[0]]
-        if amount in self.roles.get("net", []) and self.has_gross_beside(amount):
+        if amount in self.roles.get("net", []) and self.has_gross_column(amount):
             return
         self.ask_column("fee", "fee", fees, none=True)
 
-    def is_inside(self, fee: Column) -> bool:
+    def is_fee_inside_amounts(self, fee: Column) -> bool:
         """Whether the balance changes by the amounts alone in all rows with a fee that it shows; it must show one."""
         if self.steps is None or self.steps.reading is None:
             return False
@@ -182,7 +182,7 @@ class SignSearch(DirectionSearch):
         currency = self.mapping.currency or self.own.currency
         return not fee.heading_currencies or currency in fee.heading_currencies
 
-    def has_gross_beside(self, net: Column) -> bool:
+    def has_gross_column(self, net: Column) -> bool:
         """Whether another column has the amount before fees, so that this one is net of them."""
         return any(each is not net for each in self.roles.get("gross", []) + self.roles.get("amount", []))
 

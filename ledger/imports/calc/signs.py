@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ledger.imports.calc.amounts import find_sign
+from ledger.imports.calc.amounts import find_amount_sign
 
 RARE = Fraction(1, 3)  # of the amounts of a column of debits or credits: so many may be reversals
 
@@ -25,4 +25,4 @@ def is_plus_partial(texts: Iterable[str]) -> bool:
     >>> is_plus_partial(["500.00", "120.50 CR"]), is_plus_partial(["-500.00", "+120.50"])
     (True, False)
     """
-    return {find_sign(text) for text in texts if any(sign in "123456789" for sign in text)} == {"", "+"}
+    return {find_amount_sign(text) for text in texts if any(sign in "123456789" for sign in text)} == {"", "+"}

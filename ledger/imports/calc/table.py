@@ -10,7 +10,7 @@ from ledger.calc.delimited_text import CELL_DELIMITER, Line, Lines, NumberText, 
 from ledger.imports.calc.amounts import DecimalMark, is_amount_text
 from ledger.imports.calc.dates import is_date_text
 from ledger.imports.calc.headings import find_heading_fields
-from ledger.imports.calc.vocabulary import names_unbooked_rows
+from ledger.imports.calc.vocabulary import is_unbooked_title
 
 HEADING_SEARCH_LINES = 150  # lines among which the headings stand
 SAMPLE_ROWS = 1000  # rows that a detection looks at
@@ -178,5 +178,5 @@ def split_table_sections(lines: Lines, first: int, names: list[str]) -> tuple[Li
             sections[lines[place].number] = titles[section_index]
     if len({title for title in sections.values() if title}) > 1:
         return lines.take(rows), sections
-    unbooked = [place - 1 for place, title in zip(starts[1:], titles[1:], strict=True) if names_unbooked_rows(title)]
+    unbooked = [place - 1 for place, title in zip(starts[1:], titles[1:], strict=True) if is_unbooked_title(title)]
     return lines.take(sorted([*rows, *unbooked])), {}

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from ledger.calc.delimited_text import CELL_DELIMITER, Line, Lines, NumberText
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping
 from ledger.imports.calc.columns import is_date_like_cell
-from ledger.imports.calc.currencies import count_decimals
+from ledger.imports.calc.currencies import count_currency_decimals
 from ledger.imports.calc.detection_result import FileFault
 from ledger.imports.calc.headings import find_heading_fields, fold_heading
 from ledger.imports.calc.table import Table, is_data_row, is_heading_row
-from ledger.imports.calc.vocabulary import names_unbooked_rows
+from ledger.imports.calc.vocabulary import is_unbooked_title
 
 CODE = "statement_unreadable"
 _DIGIT = re.compile(rb"[0-9]")
@@ -22,26 +22,30 @@ MAX_TITLE_LENGTH = 60
 
 def find_table_fault(table: Table, mapping: ColumnMapping, *, own_currency: str, is_proven: bool) -> FileFault | None:
     """Return why a table cannot be read; None where nothing speaks against it."""
-    fault = find_other_table(table) or find_unbooked_title(table.rows)
-    if fault or is_proven or mapping.is_minor or not count_decimals(mapping.currency or own_currency):
+    fault = find_second_table(table) or find_unbooked_title(table.rows)
+    if fault or is_proven or mapping.is_minor or not count_currency_decimals(mapping.currency or own_currency):
         return fault
     return find_cut_amounts(table, mapping)
 
 
-def find_other_table(table: Table) -> FileFault | None:
+def find_second_table(table: Table) -> FileFault | None:
     """Refuse a file with a second line of headings that names other columns, and rows under both."""
     if not table.heading_line:
         return None
-    names = trim_names(table.names)
+    names = trim_headings(table.names)
     for place, line in enumerate(table.rows):
-        if not _DIGIT.search(line.packed) and is_other_heading(line.cells, names) and has_dated_row(table.rows[place:]):
+        if (
+            not _DIGIT.search(line.packed)
+            and is_second_heading(line.cells, names)
+            and has_dated_row(table.rows[place:])
+        ):
             return FileFault(
                 CODE,
                 "Line {line} has other column headings than line {first}. Import each table as a separate file.",
                 {"line": str(line.number), "first": str(table.heading_line)},
             )
     for place, line in enumerate(table.above):
-        if is_other_heading(line.cells, names) and any(is_data_row(each.cells) for each in table.above[place + 1 :]):
+        if is_second_heading(line.cells, names) and any(is_data_row(each.cells) for each in table.above[place + 1 :]):
             return FileFault(
                 CODE,
                 "Line {line} has other column headings than line {first}. Import each table as a separate file.",
@@ -50,15 +54,15 @@ def find_other_table(table: Table) -> FileFault | None:
     return None
 
 
-def is_other_heading(cells: Sequence[str], names: Sequence[str]) -> bool:
+def is_second_heading(cells: Sequence[str], names: Sequence[str]) -> bool:
     """Whether a line names a date, an amount and another column, and not those of the table."""
-    if not is_heading_row(cells) or trim_names(cells) == list(names):
+    if not is_heading_row(cells) or trim_headings(cells) == list(names):
         return False
     fields = {found[0][0] for cell in cells if (found := find_heading_fields(cell)) and found[0][1] > 1}
     return len(fields) > 2 and bool(fields & DATES) and bool(fields & AMOUNTS)
 
 
-def trim_names(cells: Sequence[str]) -> list[str]:
+def trim_headings(cells: Sequence[str]) -> list[str]:
     """Return headings as they are compared, without empty ones at the end."""
     names = list(map(fold_heading, cells))
     while names and not names[-1]:
@@ -74,7 +78,7 @@ def find_unbooked_title(rows: Lines) -> FileFault | None:
     """Refuse a table in which a title says that the rows below it are declined, planned or pending."""
     for place, line in enumerate(rows):
         title = get_title(line)
-        if title and names_unbooked_rows(title) and has_dated_row(rows[place:]):
+        if title and is_unbooked_title(title) and has_dated_row(rows[place:]):
             return FileFault(
                 CODE,
                 "Line {line}: the rows below “{title}” may not be booked. Remove them, or import them separately.",
@@ -103,7 +107,7 @@ def find_cut_amounts(table: Table, mapping: ColumnMapping) -> FileFault | None:
             cells = line.cells
             if place + 1 >= len(cells) or not cells[place] or not any(map(is_date_like_cell, cells)):
                 continue
-            if not is_cut(cells[place], cells[place + 1]):
+            if not is_amount_cut(cells[place], cells[place + 1]):
                 first = 0
                 break
             first = first or line.number
@@ -116,5 +120,5 @@ def find_cut_amounts(table: Table, mapping: ColumnMapping) -> FileFault | None:
     return None
 
 
-def is_cut(whole: str, rest: str) -> bool:
+def is_amount_cut(whole: str, rest: str) -> bool:
     return type(whole) is not NumberText and bool(_WHOLE.fullmatch(whole) and _TWO_DIGITS.fullmatch(rest))

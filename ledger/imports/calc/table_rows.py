@@ -12,13 +12,18 @@ from ledger.imports.calc.amounts import (
     UnreadableValueError,
     is_amount_text,
 )
-from ledger.imports.calc.balance_lines import WORDLESS, BalanceLines, DatedRow, find_kind
-from ledger.imports.calc.balances import Amounts, build_steps
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_value
+from ledger.imports.calc.balance_lines import WORDLESS, BalanceLines, DatedRow, find_balance_line_kind
+from ledger.imports.calc.balance_steps import Amounts, build_steps
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_setting_value
 from ledger.imports.calc.columns import find_possible_amounts
-from ledger.imports.calc.currencies import choose_currency, count_decimals, find_named_currencies, shift_decimals
+from ledger.imports.calc.currencies import (
+    choose_currency,
+    convert_cents_to_units,
+    count_currency_decimals,
+    find_named_currencies,
+)
 from ledger.imports.calc.dates import find_bank_date, parse_bank_date
-from ledger.imports.calc.movements import BadCell, LeftOut, Movement, Read
+from ledger.imports.calc.movements import BadCell, LeftOutRow, Movement, Read
 from ledger.imports.calc.row_amounts import AmountReader
 from ledger.imports.calc.table import SAMPLE_ROWS
 from ledger.imports.calc.vocabulary import find_row_line_kind, has_words
@@ -44,7 +49,7 @@ class RowReader(AmountReader):
         columns = self.mapping.columns
         self.amounts = frozenset(columns[name] for name in AMOUNT_FIELDS if name in columns)
         self.needed = max(columns.get("date", 0), min(self.amounts, default=0))
-        self.accounts = frozenset(fold_value(value) for value in self.mapping.accounts or ())
+        self.accounts = frozenset(fold_setting_value(value) for value in self.mapping.accounts or ())
         self.last_row = next((line.number for line in reversed(self.table.rows) if self._has_day(line.cells)), 0)
         self.width = self.table.find_row_width(lambda line: self._has_day(line.cells))
         self.balance_lines = BalanceLines(self._read_dated)
@@ -81,7 +86,7 @@ class RowReader(AmountReader):
 
     def _find_kind(self, cells: Sequence[str]) -> str:
         texts = self._texts(cells)
-        return find_kind(texts) or (WORDLESS if not texts and self._has_two_wordless else "")
+        return find_balance_line_kind(texts) or (WORDLESS if not texts and self._has_two_wordless else "")
 
     @cached_property
     def _has_two_wordless(self) -> bool:
@@ -133,8 +138,8 @@ class RowReader(AmountReader):
         """A row with an amount, and the balance after it, of the unit of the file."""
         balance = self.find_balance(cells, amount)
         if self.mapping.is_minor:
-            decimals = count_decimals(row.currency or self.own_currency)
-            amount = shift_decimals(amount, decimals)
+            decimals = count_currency_decimals(row.currency or self.own_currency)
+            amount = convert_cents_to_units(amount, decimals)
             balance = balance.scaleb(-decimals) if balance is not None else None
         return replace(row, amount=amount, balance=balance)
 
@@ -167,7 +172,7 @@ class RowReader(AmountReader):
 
     @staticmethod
     def _has_balance(row: Read) -> bool:
-        return isinstance(row, Movement) or (isinstance(row, LeftOut) and row.reason == "balance")
+        return isinstance(row, Movement) or (isinstance(row, LeftOutRow) and row.reason == "balance")
 
     def needs_unproven_sign(self) -> bool:
         """Whether a row is at the end of the balances, so that none shows its sign."""
@@ -178,7 +183,7 @@ class RowReader(AmountReader):
     def read(self, line: Line) -> Read:
         cells = line.cells
         if reason := self.find_skip_reason(line, cells):
-            return LeftOut(line.number, reason)
+            return LeftOutRow(line.number, reason)
         name = "row"
         try:
             if any(cells[self.width :]) or len(cells) <= self.needed:
@@ -223,10 +228,10 @@ class RowReader(AmountReader):
         mapping = self.mapping
         if mapping.accounts is not None:
             label = self.table.get_account_label(line, mapping.columns.get("account"))
-            if fold_value(label) not in self.accounts and not self._lacks_account(cells):
+            if fold_setting_value(label) not in self.accounts and not self._lacks_account(cells):
                 return "account"
         for name, kinds in (("direction", mapping.directions), ("status", mapping.statuses)):
-            if name in mapping.columns and kinds.get(fold_value(self.cell(cells, name))) == "leaveOut":
+            if name in mapping.columns and kinds.get(fold_setting_value(self.cell(cells, name))) == "leaveOut":
                 return "status"
         return ""
 
@@ -290,7 +295,7 @@ class RowReader(AmountReader):
         if "status" not in self.mapping.columns:
             return "booked"
         value = self.cell(cells, "status")
-        kind = self.mapping.statuses.get(fold_value(value))
+        kind = self.mapping.statuses.get(fold_setting_value(value))
         if kind is None:
             raise UnreadableValueError("“{text}” is not a known status.", text=value[:40])
         return kind

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from ledger.imports.calc.currencies import currency_codes
+from ledger.imports.calc.currencies import get_currency_codes
 from ledger.imports.calc.dates import load_month_names
 from ledger.imports.calc.headings import fold_heading
 
@@ -80,13 +80,13 @@ def is_direction_column(values: Iterable[str]) -> bool:
     return len(found) == len(known) and set(found.values()) == {"in", "out"}
 
 
-def may_be_directions(values: Iterable[str]) -> bool:
+def has_possible_directions(values: Iterable[str]) -> bool:
     """Whether a column of amounts without signs may have its directions here: some values are words for both, or all
     are words that can mean either.
 
-    >>> may_be_directions(["debit", "credit", "fee"]), may_be_directions(["purchase", "payment"])
+    >>> has_possible_directions(["debit", "credit", "fee"]), has_possible_directions(["purchase", "payment"])
     (True, True)
-    >>> may_be_directions(["debit", "rent"]), may_be_directions(["payment"])
+    >>> has_possible_directions(["debit", "rent"]), has_possible_directions(["payment"])
     (False, False)
     """
     known = list(values)
@@ -106,10 +106,10 @@ def find_status_meaning(value: str) -> str | None:
     return _load_meanings("status").get(fold_heading(value))
 
 
-def names_unbooked_rows(title: str) -> bool:
+def is_unbooked_title(title: str) -> bool:
     """Whether a title says that rows are not booked: declined, pending or planned.
 
-    >>> [names_unbooked_rows(text) for text in ("Declined transactions", "Geplante Umsätze", "Transactions")]
+    >>> [is_unbooked_title(text) for text in ("Declined transactions", "Geplante Umsätze", "Transactions")]
     [True, True, False]
     """
     words = fold_heading(title).split()
@@ -135,19 +135,19 @@ def _compile_balance_phrases() -> re.Pattern[str]:
     return re.compile("(?:" + "|".join(map(re.escape, sorted(first, reverse=True))) + r")(?![^\W_])", re.IGNORECASE)
 
 
-def find_line_kind(text: str) -> str | None:
+def find_balance_phrase_kind(text: str) -> str | None:
     """``balance`` or ``sum`` for a text that begins with such a phrase, ``word`` for one word that is used for other
     things as well, ``name`` for one that firms are called; else None.
 
-    >>> find_line_kind("Opening balance"), find_line_kind("TOTAL 4711 Paris"), find_line_kind("Rent")
-    ('balance', 'name', None)
+    >>> [find_balance_phrase_kind(text) for text in ("Opening balance", "TOTAL 4711 Paris", "Rent")]
+    ['balance', 'name', None]
     """
     return _find_phrase(text)[0] if _compile_balance_phrases().match(text) else None
 
 
 def find_row_line_kind(cells: Iterable[str]) -> str | None:
     """Return whether a text names a balance or a sum; sellers are called Total, so with a date it is no sum."""
-    return next((kind for cell in cells if cell[:1].isalpha() and (kind := find_line_kind(cell))), None)
+    return next((kind for cell in cells if cell[:1].isalpha() and (kind := find_balance_phrase_kind(cell))), None)
 
 
 def has_words(cells: Iterable[str]) -> bool:
@@ -196,7 +196,7 @@ def _is_tail(word: str) -> bool:
         word in _tails("lineTail")
         or word in _tails("lineCounts")
         or word in load_month_names()
-        or word.upper() in currency_codes()
+        or word.upper() in get_currency_codes()
     )
 
 

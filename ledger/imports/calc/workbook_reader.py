@@ -53,7 +53,7 @@ class NoResult(MalformedTable):
     """A formula's result is not in the file."""
 
 
-def build_broken_error() -> MalformedTable:
+def build_broken_workbook_error() -> MalformedTable:
     return MalformedTable("The workbook is damaged. Save it again, or as CSV.")
 
 
@@ -88,7 +88,7 @@ def read_workbook_lines(content: bytes, *, most: int) -> Lines:
     except MalformedTable:
         raise
     except Exception as error:  # openpyxl raises whatever broken XML makes it
-        raise build_broken_error() from error
+        raise build_broken_workbook_error() from error
 
 
 def choose_sheet(content: bytes, formats: list[str], most: int) -> Lines:
@@ -98,7 +98,7 @@ def choose_sheet(content: bytes, formats: list[str], most: int) -> Lines:
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
             continue
-        lines = Lines.pack(islice(read_lines(book, sheet, formats), most))
+        lines = Lines.pack(islice(iter_sheet_rows(book, sheet, formats), most))
         if has_movements(lines):
             tables[sheet.title] = lines
         elif not other and any(len(line.cells) > 1 for line in lines):
@@ -156,7 +156,7 @@ class SheetParser(WorkSheetParser):
         return cell
 
 
-def read_lines(book: Any, sheet: Any, formats: list[str]) -> Iterator[Line]:
+def iter_sheet_rows(book: Any, sheet: Any, formats: list[str]) -> Iterator[Line]:
     """Yield the rows that have anything in them, without the empty cells and rows that openpyxl's own iteration adds.
 
     Raises NotATable, TableLimit.
@@ -172,12 +172,12 @@ def read_lines(book: Any, sheet: Any, formats: list[str]) -> Iterator[Line]:
         )
         for number, row in parser.parse():
             if not 0 < number <= MAX_ROWS:
-                raise build_broken_error()
-            if cells := place_cells(number, row, formats):
+                raise build_broken_workbook_error()
+            if cells := align_cell_texts(number, row, formats):
                 yield Line(number, cells)
 
 
-def place_cells(number: int, row: list[dict[str, Any]], formats: list[str]) -> list[str]:
+def align_cell_texts(number: int, row: list[dict[str, Any]], formats: list[str]) -> list[str]:
     """The texts of a row at their columns, up to the last that has any. Raises TableLimit."""
     filled = {}
     for cell in row:
@@ -214,11 +214,11 @@ def to_cell_text(value: Any, code: str = "") -> str:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return NumberText(format_number(value, code))
+        return NumberText(format_cell_number(value, code))
     return " ".join(str(value).split())
 
 
-def format_number(value: float, code: str) -> str:
+def format_cell_number(value: float, code: str) -> str:
     """A number with a point, as many decimals as it has, or two where its format shows some, and its currency."""
     plain = format(Decimal(repr(round(value, DECIMALS))), "f")
     whole, _point, cents = plain.removeprefix("-").partition(".")

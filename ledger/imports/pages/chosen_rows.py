@@ -12,7 +12,7 @@ from ledger.imports.table_items import TableItems, describe_reader_error
 from ledger.models import Account
 
 
-def build_rows(form: ColumnsForm) -> TableItems | str:
+def build_import_rows(form: ColumnsForm) -> TableItems | str:
     """Return the rows for a valid form, or why they cannot be read; the error stands beside its field where it has one.
 
     Currencies and units that headings tell win over what was chosen.

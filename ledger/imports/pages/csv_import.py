@@ -32,19 +32,24 @@ from ledger.imports.calc.detection import find_configured_table
 from ledger.imports.calc.detection_result import Detection
 from ledger.imports.encoding_choices import find_encoding_choices
 from ledger.imports.forms import FIELD_LABELS, ColumnsForm, get_form_field_name, to_form_data
-from ledger.imports.pages.chosen_rows import build_rows, describe_other_account
+from ledger.imports.pages.chosen_rows import build_import_rows, describe_other_account
+from ledger.imports.pages.mapping_questions import (
+    EXAMPLE_ROWS_SHOWN,
+    AskedQuestion,
+    build_asked_encoding,
+    build_asked_question,
+)
 from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
-from ledger.imports.pages.questions import EXAMPLE_ROWS_SHOWN, AskedQuestion, build_asked_encoding, build_asked_question
 from ledger.imports.pages.saved_settings import (
     ANSWER,
+    apply_answers,
     build_csv_settings,
     find_given_reading,
-    settings_for,
-    with_answers,
+    find_saved_settings,
 )
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
 from ledger.imports.queries.account_numbers import find_account_of_table
-from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, table_of
+from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, read_uploaded_table
 from ledger.models import Account, Transaction
 
 MAX_FILES = 20  # statements at once; their names and ids stand in an address
@@ -82,7 +87,7 @@ def receive_csv_upload(page: CompanyPage) -> HttpResponse:
 
 def find_account_of_upload(page: CompanyPage, upload_id: UUID) -> Account | None:
     """Return the account whose number an uploaded table states, if the user may see it."""
-    lines = table_of(uploads.read_upload(**get_upload_owner(page), upload_id=upload_id))
+    lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=upload_id))
     return find_account_of_table(list_importable_accounts(page), lines)
 
 
@@ -106,7 +111,7 @@ def store_csv_upload(page: CompanyPage) -> UUID:
     file: Any = page.request.FILES.get("file")
     if file is None:
         raise NoFile
-    table_of(file.read())
+    read_uploaded_table(file.read())
     file.seek(0)
     replaced = parse_id(page.request.POST.get("replaces", ""))
     upload_id = uploads.store_upload(**get_upload_owner(page), file=file)
@@ -178,17 +183,17 @@ def check_csv_import_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
         content = uploads.read_upload(**get_upload_owner(page), upload_id=upload_id)
     except uploads.UploadExpired:
         return redirect_to_new_upload(page)
-    given = find_given_reading(form_data, chosen_account(page, form_data), content)
+    given = find_given_reading(form_data, find_chosen_account(page, form_data), content)
     try:
-        lines = table_of(content, given)
+        lines = read_uploaded_table(content, given)
     except DomainError:
-        lines = table_of(content)
+        lines = read_uploaded_table(content)
     import_check = build_csv_import_check(page, upload_id, lines, content)
-    if error := find_import_obstacle(import_check, chosen_account(page, form_data)):
+    if error := find_import_obstacle(import_check, find_chosen_account(page, form_data)):
         return import_check.render(status=200 if import_check.is_first else 400, error=error)
     if import_check.questions or not import_check.form.is_valid():
         return import_check.render(status=200 if import_check.is_first else 400)
-    rows = build_rows(import_check.form)
+    rows = build_import_rows(import_check.form)
     error = (
         rows
         if isinstance(rows, str)
@@ -226,7 +231,7 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
     headings changed: the columns are other ones then.
     """
     form_data: Any = page.request.POST if page.request.method == "POST" else page.request.GET
-    accounts, account = list_importable_accounts(page), chosen_account(page, form_data)
+    accounts, account = list_importable_accounts(page), find_chosen_account(page, form_data)
     account_key = form_data.get("account") or (str(account.id) if account else "")
     answers = tuple((name, form_data[name]) for name in form_data if name.startswith(ANSWER) and form_data[name])
     lines_above = form_data.get("skip_above") or "0"
@@ -249,7 +254,7 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
         return CsvImportCheck(
             page, upload_id, lines, ColumnsForm(form_data, table=table, accounts=accounts), is_first=False
         )
-    settings = with_answers(settings_for(account, lines), answers)
+    settings = apply_answers(find_saved_settings(account, lines), answers)
     if headings_moved:
         settings = {"skipAbove": int(lines_above[:6]), "skipBelow": parse_posted_number(form_data, "skip_below")}
     detection = detect_account_mapping(account, lines, settings)
@@ -277,7 +282,7 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
     return CsvImportCheck(page, upload_id, lines, form, is_first, detection, tuple(questions), answers)
 
 
-def chosen_account(visit: CompanyPage, sent: Any) -> Account | None:
+def find_chosen_account(visit: CompanyPage, sent: Any) -> Account | None:
     """The account that was chosen, or the only one."""
     accounts = list_importable_accounts(visit)
     named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
@@ -292,7 +297,7 @@ def parse_posted_number(form_data: Any, name: str) -> int:
 
 def is_only_account_chosen(form_data: Any, lines: Lines) -> bool:
     """Whether all other choices equal those detected without an account."""
-    detection = detect_account_mapping(None, lines, settings_for(None, lines))
+    detection = detect_account_mapping(None, lines, find_saved_settings(None, lines))
     detected_data = to_form_data(
         detection.mapping,
         detection.table,
@@ -386,6 +391,6 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
         )
         messages.success(visit.request, format_import_outcome(outcome, account))
         return redirect_to_next_file(visit)
-    if not uploads.has_upload(**get_upload_owner(visit), upload_id=import_check.upload_id):
+    if not uploads.is_upload_stored(**get_upload_owner(visit), upload_id=import_check.upload_id):
         return redirect_to_new_upload(visit)
     return preview_csv_import(import_check, rows, status=400, error=form.errors.get("", str(BAD_ROWS_MESSAGE)))

@@ -9,7 +9,7 @@ from django.utils.translation import override
 
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.calc.delimited_text import Lines, is_decodable
-from ledger.imports.calc.column_mapping import mark_kept, normalize_csv_settings, to_csv_settings
+from ledger.imports.calc.column_mapping import mark_settings_as_kept, normalize_csv_settings, to_csv_settings
 from ledger.imports.calc.own_exports import build_export_settings
 from ledger.imports.forms import ColumnsForm, list_other_accounts
 from ledger.imports.table_items import TableItems
@@ -24,7 +24,9 @@ def find_given_reading(sent: Any, account: Account | None, content: bytes) -> di
 
     What is UTF-8 is not read in another encoding that was kept.
     """
-    answers = normalize_csv_settings(with_answers({}, [(name, sent[name]) for name in sent if name.startswith(ANSWER)]))
+    answers = normalize_csv_settings(
+        apply_answers({}, [(name, sent[name]) for name in sent if name.startswith(ANSWER)])
+    )
     kept: dict[str, Any] = {}
     if "date" not in sent and account is not None:
         kept = normalize_csv_settings((account.import_settings or {}).get("csv"))
@@ -33,24 +35,24 @@ def find_given_reading(sent: Any, account: Account | None, content: bytes) -> di
     return {name: sent.get(name) or answers.get(name) or kept.get(name) for name in ("encoding", "separator")}
 
 
-def settings_for(account: Account | None, lines: Lines) -> dict[str, Any]:
+def find_saved_settings(account: Account | None, lines: Lines) -> dict[str, Any]:
     """How our own export is read, or what was kept for the account."""
-    own = build_export_settings(lines, headers())
+    own = build_export_settings(lines, list_export_headings())
     if own is not None:
-        names = names_in_column(lines, own["columns"].get("account"))
+        names = list_export_column_values(lines, own["columns"].get("account"))
         ours = [name for name in names if account and restore_escaped_text(name) == account.name]
         return own | ({"accountValues": ours} if ours else {})
     kept = ((account.import_settings or {}) if account else {}).get("csv")
-    return mark_kept(kept)
+    return mark_settings_as_kept(kept)
 
 
-def names_in_column(lines: Lines, place: int | None) -> list[str]:
+def list_export_column_values(lines: Lines, place: int | None) -> list[str]:
     """What stands in a column of our own export, each once."""
     rows = (line.cells for line in lines[1:])
     return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))
 
 
-def with_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def apply_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """The settings with the answers to questions, each at its path."""
     found = {**settings}
     for name, text in answers:
@@ -69,7 +71,7 @@ def with_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -
     return found
 
 
-def headers() -> list[dict[str, str]]:
+def list_export_headings() -> list[dict[str, str]]:
     """What the columns of our exports are called, in each language."""
     found = []
     for language, _name in settings.LANGUAGES:

@@ -50,12 +50,12 @@ def list_waiting_files(page: CompanyPage) -> list[WaitingFile]:
     """Return the files of the session that wait, without imported and expired ones."""
     rows = page.request.session.get(SESSION_KEY, {}).get(str(page.company.id), [])
     files = [WaitingFile(*row) for row in rows]
-    return [file for file in files if has_upload(page, file.upload_id)]
+    return [file for file in files if is_page_upload_stored(page, file.upload_id)]
 
 
-def has_upload(page: CompanyPage, upload_id: str) -> bool:
+def is_page_upload_stored(page: CompanyPage, upload_id: str) -> bool:
     parsed_id = parse_id(upload_id)
-    return parsed_id is not None and uploads.has_upload(**get_upload_owner(page), upload_id=parsed_id)
+    return parsed_id is not None and uploads.is_upload_stored(**get_upload_owner(page), upload_id=parsed_id)
 
 
 def redirect_to_next_file(page: CompanyPage) -> HttpResponse:

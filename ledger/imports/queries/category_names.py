@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from ledger.imports.calc.column_mapping import fold_value
+from ledger.imports.calc.column_mapping import fold_setting_value
 from ledger.models import Category
 
 
@@ -11,7 +11,7 @@ def find_category_ids(company_id: UUID) -> dict[str, str]:
     found: dict[str, str] = {}
     known: set[str] = set()
     for category_id, name, lines in Category.objects.for_company(company_id).values_list("id", "name", "pl_types"):
-        folded = fold_value(name)
+        folded = fold_setting_value(name)
         if folded not in known and len(lines) == 1:
             found[folded] = str(category_id)
         else:

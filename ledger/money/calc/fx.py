@@ -77,7 +77,7 @@ class RateTable:
     def get_cross_rate(self, source: str, target: str, day: date) -> Decimal:
         """Return the units of `target` for 1 unit of `source` on the day, to 50 digits.
 
-        To convert one amount use `convert`: it multiplies before it divides, so that an exact result stays exact.
+        To convert one amount use `convert_currency`: it multiplies before it divides, so exact results stay exact.
 
         Raises:
             RateLookupError: a currency has no rate.
@@ -108,7 +108,7 @@ class RateTable:
         return max(bisect_right(days, day) - 1, 0)
 
 
-def convert(amount: Decimal, *, source: str, target: str, day: date, rates: RateTable) -> Decimal:
+def convert_currency(amount: Decimal, *, source: str, target: str, day: date, rates: RateTable) -> Decimal:
     """Convert an amount at the rates of a day, through the euro, to 50 digits.
 
     The result is not rounded: add up first, round once at the end. The same currency returns the amount
@@ -118,7 +118,7 @@ def convert(amount: Decimal, *, source: str, target: str, day: date, rates: Rate
         RateLookupError: a currency has no rate.
 
     >>> rates = RateTable([("USD", date(2024, 1, 5), Decimal("1.25"))])
-    >>> convert(Decimal("100.00"), source="USD", target="EUR", day=date(2024, 1, 5), rates=rates)
+    >>> convert_currency(Decimal("100.00"), source="USD", target="EUR", day=date(2024, 1, 5), rates=rates)
     Decimal('80')
     """
     if source == target:

@@ -19,7 +19,7 @@ from companies.models import Company, IdIn
 from ledger.bulk.copy import copy_rows
 from ledger.calc.recognition import DateRule, spread_amount
 from ledger.models import Categorization, PlType, Posting, Source, Transaction
-from ledger.money.calc.fx import RateLookupError, RateTable, convert
+from ledger.money.calc.fx import RateLookupError, RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT
 from ledger.money.rates import get_rate_table
 
@@ -125,7 +125,9 @@ def convert_to_base_currency(
     if posting_input.currency == base_currency:
         return amount
     try:
-        value = convert(amount, source=posting_input.currency, target=base_currency, day=posting_input.day, rates=rates)
+        value = convert_currency(
+            amount, source=posting_input.currency, target=base_currency, day=posting_input.day, rates=rates
+        )
     except RateLookupError as error:
         raise MissingRateError.from_missing_rate(error) from None
     return value.quantize(BASE_AMOUNT_PRECISION, context=MONEY_CONTEXT)

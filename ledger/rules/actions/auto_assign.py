@@ -62,7 +62,7 @@ def build_unassigned_transaction(
     row_id: UUID, day: Any, amount: Decimal, currency: str, from_to: str, description: str, account_id: UUID
 ) -> UnassignedTransaction:
     """Return an uncategorized transaction from its columns."""
-    transaction = CategorizableTransaction(row_id, day, amount, currency, Decimal(0), counts_in_results=True)
+    transaction = CategorizableTransaction(row_id, day, amount, currency, Decimal(0), is_counted_in_results=True)
     return UnassignedTransaction(transaction, MatchInput(from_to, description, amount, currency, account_id))
 
 

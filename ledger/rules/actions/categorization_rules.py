@@ -147,11 +147,11 @@ def build_unsaved_rule(
     for name, value in columns.items():
         setattr(rule, name, value)
     rule.account_ids = details.account_ids  # type: ignore[attr-defined] # as with_details does
-    rule.split_rows = build_split_rows(details.splits)  # type: ignore[attr-defined]
+    rule.split_rows = build_rule_split_rows(details.splits)  # type: ignore[attr-defined]
     return rule
 
 
-def build_split_rows(splits: Sequence[Split]) -> list[dict[str, str | None]]:
+def build_rule_split_rows(splits: Sequence[Split]) -> list[dict[str, str | None]]:
     """Return splits as ``with_details`` annotates those that are stored."""
     return [
         {

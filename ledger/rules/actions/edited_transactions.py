@@ -66,7 +66,7 @@ def update_automatic_categorizations(change: CompanyChange, transaction: Transac
     rule_id = parse_rule_note(parts[0].source_note)
     rules = CategorizationRule.objects.for_company(company.id).with_details(company.id)
     rule = rules.filter(id=rule_id).first() if rule_id else None
-    if not (changed & AMOUNT_FIELDS or follows_payment(parts[0], rule)):
+    if not (changed & AMOUNT_FIELDS or is_dated_by_payment(parts[0], rule)):
         return
     categorizable = CategorizableTransaction(
         transaction.id,
@@ -74,7 +74,7 @@ def update_automatic_categorizations(change: CompanyChange, transaction: Transac
         transaction.amount_value,
         transaction.amount_currency,
         Decimal(0),
-        counts_in_results=not transaction.pending,
+        is_counted_in_results=not transaction.pending,
     )
     try:
         apply_choices(change, [(categorizable, build_updated_choice(transaction, parts, rule))], automatic=True)
@@ -83,7 +83,7 @@ def update_automatic_categorizations(change: CompanyChange, transaction: Transac
         transaction.categorized_value, transaction.categorizations_auto_assigned = Decimal(0), False
 
 
-def follows_payment(categorization: Categorization, rule: CategorizationRule | None) -> bool:
+def is_dated_by_payment(categorization: Categorization, rule: CategorizationRule | None) -> bool:
     """Whether the service period was computed from the transaction's date."""
     return rule is not None and rule.service_period is not None and categorization.rule == DateRule.SERVICE_PERIOD
 
@@ -97,7 +97,7 @@ def build_updated_choice(
     """
     percent = rule.pass_through_tax_percent if rule else compute_tax_percentage(parts[0])
     choice = to_categorization_choice(parts[0], percent)
-    if rule is not None and rule.service_period is not None and follows_payment(parts[0], rule):
+    if rule is not None and rule.service_period is not None and is_dated_by_payment(parts[0], rule):
         choice = replace(choice, rule=build_service_period_rule(choice.rule, rule.service_period, transaction.date))
     rule_choice = to_rule_choice(rule) if rule and rule.category_id and rule.splits else None
     if rule_choice and {get_category_line(part) for part in parts} <= list_category_lines(rule_choice):

@@ -55,7 +55,7 @@ def validate_splits(
     """
     errors = [
         *find_percent_errors(splits, pointer),
-        *find_amount_errors(splits, currency or CURRENCY_OF_MOST_DECIMALS, pointer),
+        *find_fixed_amount_errors(splits, currency or CURRENCY_OF_MOST_DECIMALS, pointer),
     ]
     if errors:
         raise ValidationFailed(errors)
@@ -90,7 +90,7 @@ def has_too_many_percent_decimals(percent: Decimal) -> bool:
     return -int(percent.normalize().as_tuple().exponent) > MAX_PERCENT_DECIMALS
 
 
-def find_amount_errors(splits: Sequence[Split], currency: str, pointer: str) -> Iterable[ErrorEntry]:
+def find_fixed_amount_errors(splits: Sequence[Split], currency: str, pointer: str) -> Iterable[ErrorEntry]:
     """Yield the errors of fixed amounts: none, too exact, or beside percentages of the whole amount."""
     leaves_nothing = sum((split.get("percent") or Decimal(0) for split in splits), Decimal(0)) >= MAX_PERCENT
     for position, split in enumerate(splits):

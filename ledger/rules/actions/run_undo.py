@@ -10,7 +10,12 @@ from companies.change import CompanyChange, change_company
 from companies.models import AuditContext, Company, IdIn, parse_id
 from ledger.calc.allocation import Share, SharesExceedAmount
 from ledger.categorization.actions.bulk_categorization import apply_choices
-from ledger.categorization.choices import CategorizableTransaction, CategorizationChoice, ChoiceSplit, list_chosen_parts
+from ledger.categorization.choices import (
+    CategorizableTransaction,
+    CategorizationChoice,
+    ChoiceSplit,
+    list_chosen_categorizations,
+)
 from ledger.models import Categorization, CategorizationRun, Category, Counterparty
 from ledger.recognition.actions.postings import delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
@@ -73,7 +78,7 @@ def list_untouched_categorizations(categorizations: Any) -> list[UntouchedCatego
     )
     return [
         UntouchedCategorization(
-            CategorizableTransaction(row_id, day, amount, currency, transferred, counts_in_results=not pending),
+            CategorizableTransaction(row_id, day, amount, currency, transferred, is_counted_in_results=not pending),
             note,
             replaced,
         )
@@ -96,7 +101,7 @@ def undo_run_chunk(change: CompanyChange, untouched_chunk: list[UntouchedCategor
         .values_list("id", flat=True)
     )
     previous_choices = [
-        (categorization, choice if choice and fits_amount(categorization.transaction, choice) else None)
+        (categorization, choice if choice and has_fitting_splits(categorization.transaction, choice) else None)
         for categorization in untouched_chunk
         for choice in (build_previous_choice(categorization.replaced, categories, known_counterparty_ids),)
     ]
@@ -154,10 +159,10 @@ def build_previous_choice(
     )
 
 
-def fits_amount(transaction: CategorizableTransaction, choice: CategorizationChoice) -> bool:
+def has_fitting_splits(transaction: CategorizableTransaction, choice: CategorizationChoice) -> bool:
     """Whether the splits of a previous choice fit into the amount, which a bank statement may have corrected."""
     try:
-        return bool(list_chosen_parts(transaction, choice))
+        return bool(list_chosen_categorizations(transaction, choice))
     except SharesExceedAmount:
         return False
 

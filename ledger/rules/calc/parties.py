@@ -113,7 +113,7 @@ def normalize_account_number(text: str) -> str:
     return "".join(extract_words(text))
 
 
-def find_phrase(words: Tokens, phrase: Tokens) -> list[range]:
+def find_phrase_places(words: Tokens, phrase: Tokens) -> list[range]:
     """Return where the words of a phrase occur one after the other."""
     size = len(phrase)
     if not size or phrase[0] not in words:
@@ -123,7 +123,7 @@ def find_phrase(words: Tokens, phrase: Tokens) -> list[range]:
     ]
 
 
-def find_account_number(words: Tokens, number: str) -> list[range]:
+def find_account_number_places(words: Tokens, number: str) -> list[range]:
     """Return where an account number occurs, also written in groups."""
     places = []
     for start in range(len(words)):
@@ -194,7 +194,7 @@ class CompanyIdentity:
         """Return where the company or a holder is named, but not with a legal form of another company."""
         places = []
         for name, form in self.names:
-            for place in find_phrase(words, name):
+            for place in find_phrase_places(words, name):
                 following = words[place.stop] if place.stop < len(words) else None
                 other_form = LEGAL_FORMS.get(following) if following else None
                 if other_form is None:
@@ -209,7 +209,7 @@ class CompanyIdentity:
             place
             for account_id, number in self.numbers
             if except_account is None or account_id != except_account
-            for place in find_account_number(words, number)
+            for place in find_account_number_places(words, number)
             if len(number) >= MIN_NUMBER_LENGTH or len(place) == len(words)  # a short one only as the whole text
         ]
 
@@ -219,19 +219,19 @@ class CompanyIdentity:
             place
             for account_id, name in self.account_names
             if except_account is None or account_id != except_account
-            for place in find_phrase(words, name)
+            for place in find_phrase_places(words, name)
         ]
 
 
-def remove_places(words: Tokens, places: Iterable[range]) -> Tokens:
+def remove_words_at(words: Tokens, places: Iterable[range]) -> Tokens:
     covered = {index for place in places for index in place}
     return tuple(word for index, word in enumerate(words) if index not in covered)
 
 
 def find_transfer_words(words: Tokens) -> list[range]:
     """Return where words such as "Umbuchung" occur, without phrases for any payment."""
-    payments = {index for phrase in PAYMENT_TOKENS for place in find_phrase(words, phrase) for index in place}
-    places = [place for phrase in TRANSFER_PHRASES for place in find_phrase(words, phrase)]
+    payments = {index for phrase in PAYMENT_TOKENS for place in find_phrase_places(words, phrase) for index in place}
+    places = [place for phrase in TRANSFER_PHRASES for place in find_phrase_places(words, phrase)]
     return [place for place in places if payments.isdisjoint(place)]
 
 
@@ -249,10 +249,10 @@ def find_third_party(text: str, identity: CompanyIdentity) -> Tokens:
     known_places = [
         *identity.find_names(words),
         *identity.find_numbers(words),
-        *(place for _, name in account_names for place in find_phrase(words, name)),
+        *(place for _, name in account_names for place in find_phrase_places(words, name)),
         *find_transfer_words(words),
     ]
-    rest = [word for word in remove_places(words, known_places) if not word.isdigit() and word not in FILLER_WORDS]
+    rest = [word for word in remove_words_at(words, known_places) if not word.isdigit() and word not in FILLER_WORDS]
     return split_legal_form(words)[0] if rest else ()
 
 

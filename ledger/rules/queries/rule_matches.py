@@ -16,7 +16,7 @@ from ledger.categorization.choices import (
     CategorizationChoice,
     ChoiceSplit,
     compute_pass_through_tax,
-    list_chosen_parts,
+    list_chosen_categorizations,
 )
 from ledger.models import RULE_NOTE_PREFIX, Categorization
 from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
@@ -106,7 +106,7 @@ def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) 
         if verdict is None:
             continue
         transaction = CategorizableTransaction(
-            row_id, day, amount, currency, transferred, counts_in_results=not pending
+            row_id, day, amount, currency, transferred, is_counted_in_results=not pending
         )
         is_uncategorized = categorized == transferred == 0 != amount and row_id not in zero_value_ids
         would_change = (
@@ -202,7 +202,7 @@ def is_different_choice(
                 compute_pass_through_tax(part) or 0,
                 part.amount,
             )
-            for part in list_chosen_parts(transaction, choice)
+            for part in list_chosen_categorizations(transaction, choice)
         ]
         for choice in (current_choice, new_choice)
     ]
@@ -246,7 +246,7 @@ def preview_rules(*, company: Company, rules: CompiledRules, selection: dict[str
 
 def build_sample(match: RuleMatch) -> dict[str, Any]:
     """Return an example of what would change, with the category of its first categorization."""
-    first_part = list_chosen_parts(match.transaction, match.choice)[0]
+    first_part = list_chosen_categorizations(match.transaction, match.choice)[0]
     return {
         "transaction_id": match.transaction.id,
         "rule_id": match.rule_id,

@@ -7,7 +7,7 @@ from django.db.models import F
 
 from companies.models import Company
 from ledger.models import RefusedMatch, Transaction
-from ledger.money.calc.fx import RateLookupError, convert
+from ledger.money.calc.fx import RateLookupError, convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from ledger.rules.calc.transfer_pairs import CandidateLeg, LegPair, find_transfer_pairs
@@ -40,7 +40,7 @@ def list_transfer_proposals(*, company: Company, start: date, end: date) -> list
 
     def convert_amount(amount: Decimal, source: str, target: str, day: date) -> Decimal | None:
         try:
-            return round_half_up(convert(amount, source=source, target=target, day=day, rates=rates), target)
+            return round_half_up(convert_currency(amount, source=source, target=target, day=day, rates=rates), target)
         except RateLookupError:
             return None
 

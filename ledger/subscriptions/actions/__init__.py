@@ -1,1 +1,1 @@
-"""Actions on products, subscriptions and imported events."""
+"""Actions on products, subscriptions and their events."""

@@ -1,4 +1,4 @@
-"""Create, update and delete products and product groups."""
+"""Create, update and delete products."""
 
 from typing import Any
 from uuid import UUID
@@ -66,28 +66,6 @@ def store_product_external_ids(product: Product, external_ids: list[str]) -> Non
     ]
     ProductExternalId.objects.bulk_create(rows)
     product.external_ids = [row.external_id for row in rows]
-
-
-def create_product_group(*, company: Company, context: AuditContext, values: dict[str, Any]) -> ProductGroup:
-    """Create a product group."""
-    with change_company(company, context=context) as change:
-        return change.create(ProductGroup(company=company, **values), "productGroup.created")
-
-
-def update_product_group(
-    *, company: Company, context: AuditContext, group_id: UUID | str, values: dict[str, Any]
-) -> ProductGroup:
-    """Rename or reorder a product group. Raises NotFoundError, PreconditionFailed."""
-    with change_company(company, context=context) as change:
-        group = change.lock(ProductGroup, group_id)
-        change.update(group, "productGroup.updated", **values)
-    return group
-
-
-def delete_product_group(*, company: Company, context: AuditContext, group_id: UUID | str) -> None:
-    """Delete an empty product group. Raises NotFoundError, PreconditionFailed, ProductGroupNotEmpty."""
-    with change_company(company, context=context) as change:
-        change.delete(change.lock(ProductGroup, group_id), "productGroup.deleted")
 
 
 def build_product_snapshot(product: Product) -> dict[str, Any]:

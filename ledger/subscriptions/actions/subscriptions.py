@@ -1,6 +1,5 @@
-"""Create, update and delete subscriptions, and add and retract their append-only events."""
+"""Create, update and delete subscriptions."""
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +7,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from companies.change import change_company
-from companies.closed_periods import PeriodClosed, check_open
+from companies.closed_periods import PeriodClosed
 from companies.errors import ValidationFailed, build_unknown_id_error
 from companies.models import AuditContext, Company
 from companies.time_zones import get_today
@@ -21,15 +20,7 @@ from ledger.models import (
     SubscriptionEvent,
     SubscriptionInUse,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SubscriptionEventChanges:
-    """Whose events changed, and how. ``customers`` is None if they are too many to name."""
-
-    customers: frozenset[UUID] | None
-    added: tuple[UUID, ...] = ()
-    retracted: tuple[UUID, ...] = ()
+from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges, create_subscription_event
 
 
 def create_subscription(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Subscription:
@@ -131,35 +122,3 @@ def check_subscription_customer(*, company: Company, customer_id: UUID) -> None:
         raise ValidationFailed(
             [("#/customerId", "not_a_customer", _("Only counterparties of type customer can have subscriptions."))]
         )
-
-
-def create_subscription_event(*, company: Company, context: AuditContext, values: dict[str, Any]) -> SubscriptionEvent:
-    """Create an event: from its effective date on the subscription has another price.
-
-    Raises ExternalIdTaken, and ValidationFailed (unknown_id).
-    """
-    with change_company(company, context=context) as change:
-        subscription = Subscription.objects.for_company(company.id).filter(id=values["subscription_id"]).first()
-        if subscription is None:
-            raise build_unknown_id_error("#/subscriptionId")
-        days = {"#/effectiveDate": values["effective_date"], "#/committedDate": values["committed_date"]}
-        check_open(company, days.items())
-        event = change.create(SubscriptionEvent(company=company, **values), "subscriptionEvent.created")
-        event_changes = SubscriptionEventChanges(customers=frozenset({subscription.customer_id}), added=(event.id,))
-        hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)
-    return event
-
-
-def retract_subscription_event(*, company: Company, context: AuditContext, event_id: UUID | str) -> None:
-    """Retract an event: it no longer counts, but stays in the list. Retracting it again changes nothing.
-
-    Raises NotFoundError, PreconditionFailed.
-    """
-    with change_company(company, context=context) as change:
-        event = change.lock(SubscriptionEvent, event_id)
-        if event.retracted_time is not None:
-            return
-        change.update(event, "subscriptionEvent.retracted", retracted_time=context.time)
-        subscription = Subscription.objects.for_company(company.id).get(id=event.subscription_id)
-        event_changes = SubscriptionEventChanges(customers=frozenset({subscription.customer_id}), retracted=(event.id,))
-        hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)

@@ -1,1 +1,1 @@
-"""Pages of products, customers and subscriptions; revenue is shown by the reports."""
+"""Pages of products, customers, subscriptions and their events; revenue is shown by the reports."""

@@ -28,7 +28,7 @@ class CustomerPages(RowPages[Counterparty]):
     serializer, texts, partial = CounterpartySerializer, ("name", "externalId"), True
 
     def list_rows(self, page: CompanyPage) -> QuerySet[Counterparty]:
-        return list_customers(page)
+        return filter_customers(page)
 
     def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
         return dict.fromkeys(self.texts, "")
@@ -59,11 +59,11 @@ create_customer_page, edit_customer_page = CustomerPages().build_form_views()
 delete_customer_page = CustomerPages().build_delete_view()
 
 
-def list_customers(page: CompanyPage) -> QuerySet[Counterparty]:
+def filter_customers(page: CompanyPage) -> QuerySet[Counterparty]:
     """Return the company's counterparties of type customer."""
     return Counterparty.objects.for_company(page.company.id).filter(type=CounterpartyType.CUSTOMER)
 
 
 def get_customer_or_404(page: CompanyPage, customer_id: UUID) -> Counterparty:
     """Return the customer of the URL. Raises Http404."""
-    return get_object_or_404(list_customers(page), id=customer_id)
+    return get_object_or_404(filter_customers(page), id=customer_id)

@@ -1,4 +1,4 @@
-"""Pages of products and product groups."""
+"""Pages of products."""
 
 from itertools import groupby
 from typing import Any
@@ -17,7 +17,7 @@ from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.subscriptions.actions import products
 from ledger.subscriptions.queries import committed_revenue
-from ledger.subscriptions.serializers.products import ProductGroupSerializer, ProductSerializer
+from ledger.subscriptions.serializers.products import ProductSerializer
 
 
 @company_page(reads=Permission.PRODUCTS_READ)
@@ -109,23 +109,3 @@ class ProductPages(RowPages[Product]):
 
 create_product_page, edit_product_page = ProductPages().build_form_views()
 delete_product_page = ProductPages().build_delete_view()
-
-
-class ProductGroupPages(RowPages[ProductGroup]):
-    model, permission = ProductGroup, Permission.PRODUCTS_WRITE
-    place, list_url = {"tab": "recurring-revenue"}, "products"
-    create_action, update_action = products.create_product_group, products.update_product_group
-    delete_action, id_argument = products.delete_product_group, "group_id"
-    template, new_title = "ledger/subscriptions/product_group_form.html", gettext_lazy("New group")
-    deleted_message = gettext_lazy("Group deleted.")
-    serializer, texts, integers = ProductGroupSerializer, ("name", "order"), ("order",)
-
-    def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
-        return {"name": "", "order": "0"}
-
-    def build_row_values(self, row: ProductGroup) -> dict[str, Any]:
-        return {"name": row.name, "order": str(row.order)}
-
-
-create_product_group_page, edit_product_group_page = ProductGroupPages().build_form_views()
-delete_product_group_page = ProductGroupPages().build_delete_view()

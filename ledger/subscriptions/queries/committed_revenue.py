@@ -14,7 +14,7 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from ledger.models import SubscriptionEvent
-from ledger.money.calc.fx import RateLookupError, RateTable, convert
+from ledger.money.calc.fx import RateLookupError, RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.subscriptions.calc.monthly_value import compute_monthly_value, drop_rounding_noise
@@ -101,7 +101,7 @@ def convert_price_to_base_currency(
     """Return the monthly value of a price in the base currency. Raises MissingRateError."""
     monthly = compute_monthly_value(amount, interval, interval_count)
     try:
-        return convert(monthly, source=currency, target=base_currency, day=day, rates=rates)
+        return convert_currency(monthly, source=currency, target=base_currency, day=day, rates=rates)
     except RateLookupError as error:
         raise MissingRateError(
             _("No exchange rate for {currency}. Ask the operator to load exchange rates.").format(

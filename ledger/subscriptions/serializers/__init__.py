@@ -1,1 +1,1 @@
-"""Serializers of products, subscriptions and imported events."""
+"""Serializers of products, subscriptions and their events."""

@@ -12,14 +12,14 @@ from companies.api.errors import list_field_errors
 from companies.api.limits import MAX_ERRORS
 from companies.names import TRIMMED_NAME_PATTERN
 from ledger.bulk.request_bodies import BulkBody, BulkRequest
-from ledger.subscriptions.actions.event_import import (
+from ledger.subscriptions.actions.subscription_event_import import (
     MAX_EVENTS,
     MAX_ID_LENGTH,
     MAX_INTERVAL_COUNT,
     MAX_NAME_LENGTH,
     EventImportItem,
 )
-from ledger.subscriptions.serializers.subscriptions import ImportedEvent
+from ledger.subscriptions.serializers.subscription_events import ImportedEvent
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_LENGTH)]
 Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME_LENGTH, pattern=TRIMMED_NAME_PATTERN)]

@@ -1,4 +1,4 @@
-"""Serializers of products and product groups."""
+"""Serializers of products."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer
-from ledger.models import Product, ProductGroup
+from ledger.models import Product
 
 MAX_EXTERNAL_IDS = 100
 
@@ -49,14 +49,3 @@ class ProductListItem(ProductSerializer):
 
     class Meta(ProductSerializer.Meta):
         fields = (*ProductSerializer.Meta.fields, "cMRR", "event_count")
-
-
-class ProductGroupSerializer(StrictModelSerializer):
-    company_id = fields.IdField(read_only=True)
-    name = fields.NameField(max_length=200)
-    order = fields.OrderField(required=False)
-
-    class Meta:
-        model = ProductGroup
-        fields = ("id", "company_id", "name", "order", *AUDIT_FIELDS)
-        read_only_fields = ("id", *AUDIT_FIELDS)

@@ -1,1 +1,1 @@
-"""API views of products and subscriptions."""
+"""API views of products, subscriptions and their events."""

@@ -1,4 +1,4 @@
-"""REST: products and product groups."""
+"""REST: products."""
 
 from decimal import Decimal
 
@@ -10,14 +10,12 @@ from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.serializers import SUCCESS
 from companies.permissions import Permission
 from ledger.calc.months import get_last_day_of_month
-from ledger.models import ExternalIdTaken, Product, ProductGroup, ProductGroupNotEmpty, ProductInUse
+from ledger.models import ExternalIdTaken, Product, ProductInUse
 from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.subscriptions.actions import products
 from ledger.subscriptions.queries import committed_revenue
 from ledger.subscriptions.serializers import products as serializers
-
-PRODUCT_PERMISSIONS = build_crud_permissions(reads=Permission.PRODUCTS_READ, writes=Permission.PRODUCTS_WRITE)
 
 
 class ProductViewSet(CompanyViewSet):
@@ -28,7 +26,7 @@ class ProductViewSet(CompanyViewSet):
         **dict.fromkeys(("create", "update"), (ExternalIdTaken,)),
         "destroy": [ProductInUse],
     }
-    permission_for = PRODUCT_PERMISSIONS
+    permission_for = build_crud_permissions(reads=Permission.PRODUCTS_READ, writes=Permission.PRODUCTS_WRITE)
 
     @extend_schema(responses=serializers.ProductListItem(many=True))
     def list(self, request: Request, company_id: str) -> Response:
@@ -52,7 +50,9 @@ class ProductViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Create a product. `externalIds` must be unique in the company."""
         product = products.create_product(
-            company=self.company, context=self.audit_context, values=self.parse_body(serializers.ProductSerializer)
+            company=self.company,
+            context=self.audit_context,
+            values=self.parse_body(serializers.ProductSerializer),
         )
         return self.respond_created(product)
 
@@ -63,7 +63,9 @@ class ProductViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, product_id: str) -> Response:
         """Update the fields you send. If you change the name, imports no longer overwrite it."""
         values = self.parse_body(
-            serializers.ProductSerializer, partial=True, resource_serializer=serializers.ProductListItem
+            serializers.ProductSerializer,
+            partial=True,
+            resource_serializer=serializers.ProductListItem,
         )
         product = products.update_product(
             company=self.company, context=self.audit_context, product_id=product_id, values=values
@@ -73,39 +75,4 @@ class ProductViewSet(CompanyViewSet):
     def destroy(self, request: Request, company_id: str, product_id: str) -> Response:
         """Delete a product without subscriptions (otherwise 409 `product_in_use`)."""
         products.delete_product(company=self.company, context=self.audit_context, product_id=product_id)
-        return Response(SUCCESS)
-
-
-class ProductGroupViewSet(CompanyViewSet):
-    schema_tags = ["Products"]
-    resource, shape = ProductGroup, serializers.ProductGroupSerializer
-    refuses = {"destroy": [ProductGroupNotEmpty]}
-    permission_for = PRODUCT_PERMISSIONS
-
-    def list(self, request: Request, company_id: str) -> Response:
-        """List all product groups in order."""
-        self.allow_parameters()
-        return self.respond_with_all(ProductGroup.objects.for_company(self.company.id).in_display_order())
-
-    def create(self, request: Request, company_id: str) -> Response:
-        """Create a product group. Assign products by their `productGroupId`."""
-        values = self.parse_body(serializers.ProductGroupSerializer)
-        group = products.create_product_group(company=self.company, context=self.audit_context, values=values)
-        return self.respond_created(group)
-
-    def retrieve(self, request: Request, company_id: str, product_group_id: str) -> Response:
-        """Get a product group."""
-        return self.respond_with_one(self.get_row(ProductGroup.objects, product_group_id))
-
-    def update(self, request: Request, company_id: str, product_group_id: str) -> Response:
-        """Rename or reorder a product group."""
-        values = self.parse_body(serializers.ProductGroupSerializer, partial=True)
-        group = products.update_product_group(
-            company=self.company, context=self.audit_context, group_id=product_group_id, values=values
-        )
-        return self.respond_with_one(group)
-
-    def destroy(self, request: Request, company_id: str, product_group_id: str) -> Response:
-        """Delete a product group without products (otherwise 409 `product_group_not_empty`)."""
-        products.delete_product_group(company=self.company, context=self.audit_context, group_id=product_group_id)
         return Response(SUCCESS)

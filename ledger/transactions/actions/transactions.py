@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from companies.change import CompanyChange, change_company
-from companies.closed_periods import PeriodClosed, check_open, is_closed
+from companies.closed_periods import PeriodClosed, check_days_are_open, is_day_closed
 from companies.errors import ConflictError, InvalidInputError, ValidationFailed, build_unknown_id_error
 from companies.models import AuditContext, Company, IdIn, Membership, parse_id, snapshot_row
 from ledger import hooks
@@ -69,7 +69,7 @@ def create_transaction(*, company: Company, context: AuditContext, values: dict[
         values = to_transaction_columns(values, currency=values.get("amount_currency") or account.default_currency)
         check_assignee(company, values)
         if not values.get("pending"):
-            check_open(company, [("#/date", values["date"])])
+            check_days_are_open(company, [("#/date", values["date"])])
         row = change.insert(Transaction(company=company, source=Source.MANUAL, **values))
         hooks.transaction_created.run(company=company, transaction=row, context=context)
         change.record(row, "transaction.created", after=snapshot_row(row))
@@ -107,7 +107,7 @@ def update_transaction(
             values["categorized_value"] = values["amount_value"]  # automatic categorizations follow the amount
         else:
             check_categorizations_fit(categorizations, currency=currency, changed=changed)
-        remember_imported_values(row, changed)
+        store_imported_values(row, changed)
         before = snapshot_row(row)
         row.apply_changes(context, **values)
         if categorizations and changed & PERIOD_COLUMNS:
@@ -116,7 +116,7 @@ def update_transaction(
             hooks.transaction_updated.run(company=company, transaction=row, changed=changed, context=context)
             change.record(row, "transaction.updated", before=before, after=snapshot_row(row))
         if "pending" in changed:
-            rematch_planned(change, row)
+            rematch_planned_transactions(change, row)
         hooks.balances_changed.run(
             change=change,
             account_ids=account_ids | {row.account_id} if changed & BALANCE_COLUMNS else (),
@@ -136,8 +136,8 @@ FACT_POINTERS = {
 def check_facts_are_open(company: Company, row: Transaction, values: dict[str, Any], changed: set[str]) -> None:
     """Raise PeriodClosed if a field changes that a balance of a closed month depends on."""
     names = [name for name in FACT_POINTERS if name in changed]
-    was_closed = not row.pending and is_closed(company, row.date)
-    becomes_closed = not values.get("pending", row.pending) and is_closed(company, values.get("date", row.date))
+    was_closed = not row.pending and is_day_closed(company, row.date)
+    becomes_closed = not values.get("pending", row.pending) and is_day_closed(company, values.get("date", row.date))
     if not was_closed:  # only what moves it into a closed month
         names = [name for name in names if name in {"date", "pending"}] if becomes_closed else []
     if names:
@@ -154,14 +154,14 @@ def find_closed_transactions(company: Company, transaction_ids: list[UUID]) -> s
     return dated_ids | recognized_ids | find_legs_in_closed_months(company, transaction_ids)
 
 
-def remember_imported_values(row: Transaction, changed: set[str]) -> None:
+def store_imported_values(row: Transaction, changed: set[str]) -> None:
     """Store the imported values before a user first changes one of them."""
     if row.import_batch_id and row.as_told is None and changed.intersection(IMPORTED_FIELDS):
-        row.as_told = row.told
+        row.as_told = row.imported_values
         row.save(update_fields=["as_told"])
 
 
-def rematch_planned(change: CompanyChange, row: Transaction) -> None:
+def rematch_planned_transactions(change: CompanyChange, row: Transaction) -> None:
     """Match a transaction that became booked with planned ones; unsettle what a pending one settled."""
     if row.pending:
         hooks.transactions_pending.run(company=change.company, transaction_ids=[row.id], context=change.context)

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from companies.audit.pages import find_actor_names
-from companies.closed_periods import is_closed
+from companies.closed_periods import is_day_closed
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -17,7 +17,7 @@ from ledger.calc.transaction_fields import NOTES, TRANSACTION_TEXTS
 from ledger.models import BulkOperation, Categorization, File, Source, Transaction, TransactionIsInitialBalance
 from ledger.transactions.actions import transactions
 from ledger.transactions.actions.bulk_undo import record_undo
-from ledger.transactions.pages.edit_conflicts import describe_changes, describe_current_values
+from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes, describe_current_values
 from ledger.transactions.pages.imported_text import translate_description, translate_notes
 from ledger.transactions.pages.labels import (
     DATE_RULE_LABELS,
@@ -139,7 +139,9 @@ def list_unattached_files(page: CompanyPage) -> Any:
 def edit_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     """Edit a transaction's own fields, as PUT does; fields fixed by a transfer or initial balance are not offered."""
     row = get_transaction_or_404(page, transaction_id)
-    fixed_names = list_fixed_fields(row, linked=row.transferred_value != 0, closed=is_closed(page.company, row.date))
+    fixed_names = list_fixed_fields(
+        row, linked=row.transferred_value != 0, closed=is_day_closed(page.company, row.date)
+    )
     if not page.is_post:
         return render_transaction_form(
             page, BoundForm(values=build_transaction_form_values(row)), row=row, fixed=fixed_names
@@ -155,7 +157,7 @@ def edit_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespon
     if page.is_outdated:
         row = get_transaction_or_404(page, row.id)
         form.errors = {
-            "row": " ".join((describe_changes(page, [row]), describe_current_values(page, row, form.values)))
+            "row": " ".join((describe_concurrent_changes(page, [row]), describe_current_values(page, row, form.values)))
         }
     return render_transaction_form(page, form, row=row, fixed=fixed_names)
 

@@ -34,7 +34,7 @@ def check_not_changed(page: CompanyPage, rows: Any) -> None:
     """
     versions = frozenset(page.request.POST.getlist("version"))
     if versions and (changed := find_changed_transactions(rows, versions)):
-        raise ConcurrentChange(describe_changes(page, changed))
+        raise ConcurrentChange(describe_concurrent_changes(page, changed))
 
 
 def find_changed_transactions(rows: Any, versions: Collection[str]) -> list[Transaction]:
@@ -45,7 +45,7 @@ def find_changed_transactions(rows: Any, versions: Collection[str]) -> list[Tran
     return [row for row in transactions if compute_version(row) not in versions]
 
 
-def describe_changes(page: CompanyPage, rows: list[Transaction]) -> str:
+def describe_concurrent_changes(page: CompanyPage, rows: list[Transaction]) -> str:
     """Describe who changed which transactions, and that nothing was overwritten."""
     if len(rows) == 1:
         return " ".join(

@@ -143,7 +143,7 @@ def format_assignee_filter(page: CompanyPage, text: str) -> str:
         return gettext("Me")
     rows = Membership.objects.for_company(page.company.id).active().select_related("user")
     row = rows.filter(user_id=user_id).first() if user_id and page.has_permission(Permission.MEMBERS_MANAGE) else None
-    return row.called if row and row.is_known else gettext("another person")
+    return row.display_name if row and row.is_known else gettext("another person")
 
 
 def format_assigner_filter(page: CompanyPage, text: str) -> str:

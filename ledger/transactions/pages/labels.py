@@ -130,7 +130,7 @@ class LedgerNames:
     def get_category_name(self, category_id: UUID) -> str:
         """Return a category's name, or a placeholder if the user may not see it."""
         category = self.categories.get(category_id)
-        return category.called if category else str(HIDDEN_NAME)
+        return category.display_name if category else str(HIDDEN_NAME)
 
     def list_account_choices(self, *, archived: bool = True) -> Choices:
         rows = (row for row in self.accounts.values() if archived or not row.archived)
@@ -142,7 +142,7 @@ class LedgerNames:
         return choices[0][0] if len(choices) == 1 else ""
 
     def list_category_choices(self) -> Choices:
-        return [(str(row.id), row.called) for row in self.categories.values()]
+        return [(str(row.id), row.display_name) for row in self.categories.values()]
 
     def list_line_choices(self) -> list[tuple[str, Choices]]:
         """Return each P&L line with the categories that post to it, as choices of `format_line_choice`."""
@@ -150,7 +150,7 @@ class LedgerNames:
             (
                 label,
                 [
-                    (format_line_choice(row.id, line), row.called)
+                    (format_line_choice(row.id, line), row.display_name)
                     for row in self.categories.values()
                     if line in row.pl_types
                 ],

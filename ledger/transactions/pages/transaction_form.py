@@ -139,7 +139,7 @@ def list_assignee_choices(page: CompanyPage, current: str) -> Choices:
             .select_related("user")
             .order_by("user__name", "user__email")
         )
-        choices |= {str(row.user_id): row.called for row in rows if row.is_known and row.user_id != own_id}
+        choices |= {str(row.user_id): row.display_name for row in rows if row.is_known and row.user_id != own_id}
     if current and current not in choices:
         choices[current] = _("Another person")
     return list(choices.items())

@@ -32,6 +32,10 @@ AMOUNT_FIELD: Any = models.DecimalField(max_digits=23, decimal_places=4)
 ZERO = Value(0, AMOUNT_FIELD)
 COUNTER_TRANSACTION = "counter__transaction"
 COUNTER_ACCOUNT = f"{COUNTER_TRANSACTION}__account"
+# Of categorizations that are legs of transfers or in financing categories.
+IS_FINANCING = Q(counter__isnull=True) | Q(
+    **{f"{COUNTER_ACCOUNT}__type": AccountType.LOAN, f"{COUNTER_ACCOUNT}__include_in_cash_balance": False}
+)
 
 
 def list_cash_shares(*, company_id: UUID, start: date | None = None, end: date | None = None) -> Any:
@@ -44,21 +48,25 @@ def list_cash_shares(*, company_id: UUID, start: date | None = None, end: date |
         **build_date_conditions(f"{COUNTER_TRANSACTION}__date", start, end),
     )
     cash_part = Case(
-        When(counter__isnull=True, then=Value(CashPart.FINANCING)),
+        When(IS_FINANCING, then=Value(CashPart.FINANCING)),
         When(both_legs, **{f"{COUNTER_ACCOUNT}__include_in_cash_balance": True}, then=Value(CashPart.EXCHANGE_RESULT)),
         When(**{f"{COUNTER_ACCOUNT}__include_in_cash_balance": True}, then=Value(CashPart.OTHER_TRANSFERS)),
         When(**{f"{COUNTER_ACCOUNT}__type": AccountType.CREDIT_CARD}, then=Value(CashPart.CARDS)),
-        When(**{f"{COUNTER_ACCOUNT}__type": AccountType.LOAN}, then=Value(CashPart.FINANCING)),
         default=Value(CashPart.OTHER_TRANSFERS),
         output_field=models.CharField(),
     )
+    rows = filter_cash_categorizations(company_id=company_id, start=start, end=end)
+    return rows.filter(Q(counter__isnull=False) | Q(category__financing=True)).annotate(cash_part=cash_part)
+
+
+def filter_cash_categorizations(*, company_id: UUID, start: date | None, end: date | None) -> Any:
+    """Return the categorizations of booked transactions on cash accounts in [start, end], no initial balances."""
     rows = Categorization.objects.for_company(company_id).filter(
-        Q(counter__isnull=False) | Q(category__financing=True),
         transaction__account__include_in_cash_balance=True,
         transaction__pending=False,
         **build_date_conditions("transaction__date", start, end),
     )
-    return rows.exclude(transaction__source=Source.INITIAL_BALANCE).annotate(cash_part=cash_part)
+    return rows.exclude(transaction__source=Source.INITIAL_BALANCE)
 
 
 def list_financing_shares(*, company_id: UUID, start: date, end: date) -> Any:
@@ -74,8 +82,8 @@ def list_financing_shares(*, company_id: UUID, start: date, end: date) -> Any:
     by_category = categorizations.filter(IdIn("category_id", categories.values("id"))).values("id")
     loan_legs = categorizations.filter(IdIn("transaction_id", on_loans.values("id"))).linked()
     ids = by_category.union(loan_legs.values("counter_id"), all=True)
-    rows = list_cash_shares(company_id=company_id, start=start, end=end).filter(IdIn("id", ids))
-    return rows.filter(cash_part=CashPart.FINANCING)
+    rows = filter_cash_categorizations(company_id=company_id, start=start, end=end)
+    return rows.filter(IS_FINANCING, IdIn("id", ids))
 
 
 def filter_by_cash_part(rows: Any, part: str, *, company_id: UUID, start: date | None, end: date | None) -> Any:

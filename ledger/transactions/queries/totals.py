@@ -16,7 +16,7 @@ from django.db.models.expressions import CombinedExpression
 
 from companies.models import Company, IdIn
 from ledger.models import EXPENSE_LINES, Categorization
-from ledger.money.calc.fx import RateLookupError, convert
+from ledger.money.calc.fx import RateLookupError, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import MissingRateError
@@ -72,7 +72,7 @@ def total_in_base_currency(rows: Any, amount: Any, *, company: Company) -> Trans
     counts, totals, rates = {True: 0, False: 0}, {True: ZERO, False: ZERO}, get_rate_table()
     groups = rows.order_by().values_list("pending", "date", "amount_currency")
     for pending, day, currency, rows_of_day, value in groups.annotate(Count("id"), total=Sum(amount)):
-        base_amount = convert(value, source=currency, target=company.base_currency, day=day, rates=rates)
+        base_amount = convert_currency(value, source=currency, target=company.base_currency, day=day, rates=rates)
         counts[pending] += rows_of_day
         totals[pending] = MONEY_CONTEXT.add(totals[pending], base_amount)
     return TransactionTotal(sum(counts.values()), sum(totals.values(), start=ZERO), counts[True], totals[True])

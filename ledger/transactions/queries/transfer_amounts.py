@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from ledger.models import Transaction
-from ledger.money.calc.fx import RateLookupError, convert
+from ledger.money.calc.fx import RateLookupError, convert_currency
 from ledger.money.rates import get_rate_table
 from ledger.recognition.actions.postings import MissingRateError
 
@@ -17,7 +17,7 @@ def has_amount_difference(
     if source.amount_currency == target.amount_currency:
         return source_value + target_value != 0
     try:
-        expected = convert(
+        expected = convert_currency(
             source_value,
             source=source.amount_currency,
             target=target.amount_currency,

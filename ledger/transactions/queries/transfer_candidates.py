@@ -10,7 +10,7 @@ from django.db.models.functions import Greatest
 
 from companies.models import Company
 from ledger.models import Transaction
-from ledger.money.calc.fx import RateLookupError, RateTable, convert
+from ledger.money.calc.fx import RateLookupError, RateTable, convert_currency
 from ledger.money.calc.money import CURRENCIES
 from ledger.money.rates import get_rate_table
 from ledger.transactions.queries.transfer_amounts import AMOUNT_TOLERANCE, has_amount_difference
@@ -70,7 +70,9 @@ def build_remainder_condition(source: Transaction, value: Decimal, *, rates: Rat
         if currency == source.amount_currency:
             continue
         try:
-            expected = convert(value, source=source.amount_currency, target=currency, day=source.date, rates=rates)
+            expected = convert_currency(
+                value, source=source.amount_currency, target=currency, day=source.date, rates=rates
+            )
         except RateLookupError:
             continue
         bounds = sorted((-expected * (1 - AMOUNT_TOLERANCE), -expected * (1 + AMOUNT_TOLERANCE)))

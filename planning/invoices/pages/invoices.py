@@ -59,7 +59,7 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
         csv_url=reverse(f"{kind}-csv", args=[page.company.id]),
         title=title,
         lead=lead,
-        buckets=build_bucket_rows(aging) if aging else [],
+        buckets=build_aging_rows(aging) if aging else [],
         total=aging.total.total if aging else None,
         counterparties=aging.counterparties[:MAX_COUNTERPARTIES] if aging and sees_counterparties else [],
         bucket_labels=list_bucket_labels(),
@@ -86,7 +86,7 @@ def list_bucket_labels() -> list[str]:
     return [*labels, _("More than {days} days overdue").format(days=DEFAULT_INTERVAL[-1])]
 
 
-def build_bucket_rows(aging: Aging) -> list[dict[str, Any]]:
+def build_aging_rows(aging: Aging) -> list[dict[str, Any]]:
     """Return label, amount and share of the largest amount of each bucket."""
     amounts = [aging.total.current, *aging.total.buckets]
     largest = max((abs(amount) for amount in amounts), default=0)

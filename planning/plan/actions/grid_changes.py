@@ -87,7 +87,7 @@ def save_plan_cells(
     with change_company(company, context=context) as change:
         store_plan_cells(change, cells, rates)
         for row in cleared_rows:
-            clear_row_between(change, row, first=months[0], last=months[-1])
+            clear_plan_row_between(change, row, first=months[0], last=months[-1])
         store_plan_cells(
             change, build_clearing_cells(company, cleared_rows, months, rates) if cleared_rows else [], rates
         )
@@ -197,11 +197,11 @@ def fill_plan_row(*, company: Company, context: AuditContext, values: dict[str, 
     """
     with change_company(company, context=context) as change:
         if replaces:
-            clear_row_from(change, PlanRow(values["pl_type"], values["category_id"]), first=values["month"])
+            clear_plan_row_from(change, PlanRow(values["pl_type"], values["category_id"]), first=values["month"])
         return plan_items.create_plan_item(company=company, context=context, values=values)
 
 
-def clear_row_from(change: CompanyChange, row: PlanRow, *, first: dt.date) -> None:
+def clear_plan_row_from(change: CompanyChange, row: PlanRow, *, first: dt.date) -> None:
     """Clear a row from a month on: later items are deleted, earlier ones end before it."""
     items = PlanItem.objects.for_company(change.company.id).filter(pl_type=row.pl_type, category=row.category_id)
     for item in items.order_by("id"):
@@ -213,7 +213,7 @@ def clear_row_from(change: CompanyChange, row: PlanRow, *, first: dt.date) -> No
             change.update(item, "planItem.updated", duration=age_months)
 
 
-def clear_row_between(change: CompanyChange, row: PlanRow, *, first: dt.date, last: dt.date) -> None:
+def clear_plan_row_between(change: CompanyChange, row: PlanRow, *, first: dt.date, last: dt.date) -> None:
     """Clear a row in the months from `first` to `last`.
 
     Items within these months and items of a fixed amount are cut out; what they post before and after stays. An

@@ -84,14 +84,14 @@ def validate_plan_item_values(company: Company, values: dict[str, Any]) -> dict[
 def build_amount_columns(checks: BodyChecks, amount: dict[str, Any]) -> dict[str, Any]:
     """Return the amount columns of a plan item; add an error for each wrong amount."""
     value, currency = amount["amount"]["value"], amount["amount"]["currency"]
-    if count_decimals(value) > get_minor_units(currency):
+    if count_needed_decimals(value) > get_minor_units(currency):
         message = _("More decimals than {currency} allows.").format(currency=currency)
         checks.add_error("#/amount/amount/value", "too_many_decimals", message)
     relative_change = amount.get("relative_change")
     if amount["type"] == "relative" and relative_change is None:
         message = _("Growth by a percentage needs relativeChange.")
         checks.add_error("#/amount/relativeChange", "required", message)
-    if relative_change is not None and count_decimals(relative_change) > MAX_RELATIVE_CHANGE_DECIMALS:
+    if relative_change is not None and count_needed_decimals(relative_change) > MAX_RELATIVE_CHANGE_DECIMALS:
         checks.add_error("#/amount/relativeChange", "too_many_decimals", _("At most 10 decimals are allowed."))
     return {
         "amount_type": amount["type"],
@@ -101,6 +101,6 @@ def build_amount_columns(checks: BodyChecks, amount: dict[str, Any]) -> dict[str
     }
 
 
-def count_decimals(value: Decimal) -> int:
+def count_needed_decimals(value: Decimal) -> int:
     """Count the decimals that a number needs: 12.50 needs one."""
     return max(-int(value.normalize().as_tuple().exponent), 0)

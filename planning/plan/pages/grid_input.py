@@ -69,9 +69,9 @@ def parse_grid(posted: Mapping[str, str], *, months: Sequence[date], currency: s
             grid_input.cleared_rows.append(row)
             continue
         if posted.get("use") in (str(place), ALL_ROWS):
-            texts = use_payments(texts, posted.get(f"payments{place}", ""))
+            texts = replace_with_payments(texts, posted.get(f"payments{place}", ""))
         if posted.get("across") == str(place):
-            texts = copy_across(texts, previous_texts, currency)
+            texts = copy_amount_across(texts, previous_texts, currency)
         for month, text, before in zip(months, texts, previous_texts, strict=True):
             collect_changed_cell(grid_input, row, month, text, before, currency)
         keys = ((month, row.pl_type, row.category_id) for month in months)
@@ -88,7 +88,7 @@ def parse_plan_row(text: str) -> PlanRow | None:
         return None
 
 
-def use_payments(texts: list[str], payments_text: str) -> list[str]:
+def replace_with_payments(texts: list[str], payments_text: str) -> list[str]:
     """Return the texts of a row with the amounts of planned transactions, in the months that have any."""
     payments = payments_text.split(AMOUNT_SEPARATOR)
     if len(payments) != len(texts):
@@ -96,7 +96,7 @@ def use_payments(texts: list[str], payments_text: str) -> list[str]:
     return [payment or text for payment, text in zip(payments, texts, strict=True)]
 
 
-def copy_across(texts: list[str], previous_texts: list[str], currency: str) -> list[str]:
+def copy_amount_across(texts: list[str], previous_texts: list[str], currency: str) -> list[str]:
     """Copy the first changed, else the first amount of a row into all later months.
 
     Returns the texts unchanged if it is no amount; the error is reported at its cell.
@@ -154,10 +154,10 @@ def parse_shown_texts(
     texts = [parse_shown_text(text, row.pl_type) for text in typed]
     if not is_rounded:
         return texts
-    return [restore_cents(text, before, currency) for text, before in zip(texts, previous_texts, strict=True)]
+    return [keep_unchanged_cents(text, before, currency) for text, before in zip(texts, previous_texts, strict=True)]
 
 
-def restore_cents(text: str, previous_text: str, currency: str) -> str:
+def keep_unchanged_cents(text: str, previous_text: str, currency: str) -> str:
     """Return the previous text where what was typed is what it was rounded to: the cell was not changed."""
     try:
         typed, previous = parse_cell_amount(text, currency), parse_cell_amount(previous_text, currency)

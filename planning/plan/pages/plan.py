@@ -116,13 +116,15 @@ def render_plan_grid(
     changed_time = (
         grid_changes.find_last_plan_change(company=page.company, actor=page.audit_context.actor) if can_write else None
     )
+    lines = plan_grid_page.build_lines()
     return page.render(
         "planning/plan/plan.html",
         status=status,
         tab=TAB,
         grid=plan_grid_page,
-        lines=plan_grid_page.lines,
-        sheet=plan_grid.build_plan_sheet(plan_grid_page, title=build_title(plan_grid_page), today=page.today),
+        lines=lines,
+        differs=any(row["differs"] for line in lines for row in line["rows"]),
+        sheet=plan_grid.build_plan_sheet(plan_grid_page, lines, title=build_title(plan_grid_page), today=page.today),
         style=plan_grid_page.style,
         start=format_month(plan_grid_page.months[0]),
         neighbours=plan_grid.find_adjacent_years(plan_grid_page.months[0], today=page.today),
@@ -142,7 +144,8 @@ def download_plan(page: CompanyPage) -> HttpResponse:
         grid = plan_grid.build_plan_grid(page, start=start, page_number=None)
     except RateLookupError:
         return redirect_to_plan(page, start)  # which shows the error
-    return build_sheet_csv_response(plan_grid.build_plan_sheet(grid, title="", today=page.today), name="plan")
+    sheet = plan_grid.build_plan_sheet(grid, grid.build_lines(), title="", today=page.today)
+    return build_sheet_csv_response(sheet, name="plan")
 
 
 def build_title(grid: PlanGrid) -> str:

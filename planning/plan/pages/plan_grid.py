@@ -78,9 +78,8 @@ class PlanGrid:
             else:
                 self.errors.setdefault(key, detail)
 
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        """Lines of the statement with their rows, for the template, and the subtotals between them."""
+    def build_lines(self) -> list[dict[str, Any]]:
+        """Build the lines of the statement with their rows, for the template, and the subtotals between them."""
         lines, shown = list[dict[str, Any]](), set[str]()
         for line, label in LINE_LABELS.items():
             rows = [self.build_row(place, row) for place, row in enumerate(self.rows) if row.pl_type == line]
@@ -159,16 +158,11 @@ class PlanGrid:
             "differs": any(cell["differs"] for cell in cells if cell),
         }
 
-    @property
-    def differs(self) -> bool:
-        """Whether the plan differs from what is planned as payments, in rows of this page."""
-        return any(self.build_payments(row)["differs"] for row in self.rows)
-
     def build_cell(self, place: int, number: int, row: PlanRow, month: dt.date) -> dict[str, Any]:
         key = (month, row.pl_type, row.category_id)
         return {
             "name": f"c{place}-{number}",
-            "month": month,
+            "month": get_current_locale().format_month(month),
             "text": self.typed[key]
             if key in self.typed
             else format_shown_text(self.format_cell(row, month), line=row.pl_type, style=self.style),
@@ -182,12 +176,12 @@ def build_payments_url(company: Company, row: PlanRow, month: dt.date) -> str:
     return f"{reverse('plan-payments', args=[company.id])}?{urlencode(query)}"
 
 
-def build_plan_sheet(grid: PlanGrid, *, title: str, today: dt.date) -> Sheet:
-    """Build the sheet of a plan: its headings for the page, its rows for the file."""
+def build_plan_sheet(grid: PlanGrid, lines: Sequence[dict[str, Any]], *, title: str, today: dt.date) -> Sheet:
+    """Build the sheet of a plan from its lines: headings for the page, rows for the file."""
     current_month = today.replace(day=1)
     rows = [
         sheet_row
-        for line in grid.lines
+        for line in lines
         for sheet_row in (
             SheetRow(
                 str(line["label"]), [SheetCell(amount) for amount in line["sums"]], "line" if line["rows"] else "sum"

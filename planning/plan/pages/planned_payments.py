@@ -43,7 +43,7 @@ class CellPayments(NamedTuple):
 @company_page(reads=Permission.PLANNING_READ, writes=Permission.PLANNING_WRITE)
 def show_planned_payments(page: CompanyPage) -> HttpResponse:
     """Show the planned transactions of a category and month; on POST use their sum in the plan."""
-    row, month = parse_cell(page, page.request.GET)
+    row, month = parse_url_cell(page, page.request.GET)
     form = BoundForm(values={})
     if page.is_post:
         with page.handle_errors(form):
@@ -63,7 +63,7 @@ def show_planned_payments(page: CompanyPage) -> HttpResponse:
     return render_planned_payments(page, row, month, cell, error=form.general, missing=missing_currency)
 
 
-def parse_cell(page: CompanyPage, query: QueryDict) -> tuple[PlanRow, dt.date]:
+def parse_url_cell(page: CompanyPage, query: QueryDict) -> tuple[PlanRow, dt.date]:
     """Return the cell of the plan that the URL names.
 
     Raises:

@@ -15,7 +15,7 @@ from uuid import UUID
 from companies.models import Company
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month, list_months
 from ledger.models import EXPENSE_LINES, Category, PlType
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import round_half_up
 from planning.calc.planned_payments import compute_amount_without_tax
 from planning.calc.planned_totals import BookedAmount, OccurrenceKey, PlannedTotal, compute_settled_amounts
@@ -195,7 +195,9 @@ def build_planned_payment(
     without_tax = compute_amount_without_tax(
         amount, planned_amount=planned.amount_value, tax=planned.pass_through_tax_amount or ZERO
     )
-    converted = convert(without_tax, source=planned.amount_currency, target=base, day=occurrence.date, rates=rates)
+    converted = convert_currency(
+        without_tax, source=planned.amount_currency, target=base, day=occurrence.date, rates=rates
+    )
     value = round_half_up(converted, base)
     return PlannedPayment(
         planned,

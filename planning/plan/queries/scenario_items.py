@@ -23,13 +23,13 @@ def list_plan_items_of_scenario(company: Company, scenario: LoadedScenario) -> l
         [build_item_state(item) for item in items.values()], through=get_first_day_of_month(dt.date.max)
     )
     rows = [
-        build_row(company, scenario.row, number, state, items.get(state.id) if state.id else None)
+        build_scenario_plan_item(company, scenario.row, number, state, items.get(state.id) if state.id else None)
         for number, state in enumerate(states)
     ]
     return sorted(rows, key=lambda row: row.id, reverse=True)
 
 
-def build_row(
+def build_scenario_plan_item(
     company: Company, scenario: Scenario, number: int, state: PlanItemState, item: PlanItem | None
 ) -> PlanItem:
     """Return a plan item with the values of a state: a stored one, or a new one with the scenario's audit fields."""

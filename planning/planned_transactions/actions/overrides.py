@@ -13,7 +13,7 @@ from planning.body_checks import BodyChecks
 from planning.calc.recurrence import is_occurrence
 from planning.models import PlannedOverride, PlannedTransaction, attach_overrides
 from planning.planned_transactions.actions.settlement_checks import NotAnOccurrence, check_settled_occurrences
-from planning.planned_transactions.settlements import recompute_closed
+from planning.planned_transactions.settlements import recompute_settled_amounts
 
 Patches = Mapping[dt.date, Mapping[str, Any]]
 
@@ -95,7 +95,7 @@ def save_overrides(
     before = {day: get_occurrence_patch(planned, day) for day in (*patches, *removed) if day in planned.overrides}
     if store_override_rows(planned, patches, removed=removed):
         check_settled_occurrences(planned)
-        recompute_closed(change.company.id, [planned.id])
+        recompute_settled_amounts(change.company.id, [planned.id])
         planned.mark_updated(change.context)
         after = {day: get_occurrence_patch(planned, day) for day in patches if day in planned.overrides}
         change.record(

@@ -25,7 +25,7 @@ from planning.planned_transactions.actions.settlement_checks import (
     check_settled_occurrences,
     check_transactions_cover_settlements,
 )
-from planning.planned_transactions.settlements import recompute_closed, touch_settling_transactions
+from planning.planned_transactions.settlements import recompute_settled_amounts, touch_settling_transactions
 
 COPIED_FIELDS = (
     "name",
@@ -90,7 +90,7 @@ def update_planned_transaction(
     with change_company(company, context=context, closed_pointers=("#/invoiceDate",)) as change:
         planned = lock_planned_transaction(change, planned_id)
         columns, patches = validate_planned_transaction_values(planned, build_values(planned))
-        previous_state = build_audit_state(planned)
+        previous_state = build_planned_audit_state(planned)
         if columns["amount_currency"] != planned.amount_currency and has_settlements(planned):
             raise OccurrenceSettled
         transaction_ids = (
@@ -101,9 +101,9 @@ def update_planned_transaction(
         if store_override_rows(planned, patches, removed=removed) and not changed:
             planned.mark_updated(context)
         check_settled_occurrences(planned)
-        recompute_closed(company.id, [planned.id])
+        recompute_settled_amounts(company.id, [planned.id])
         touch_settling_transactions(change, transaction_ids, periods_changed=True)
-        current_state = build_audit_state(planned)
+        current_state = build_planned_audit_state(planned)
         if previous_state != current_state:
             change.record(planned, f"{planned.entity_type}.updated", before=previous_state, after=current_state)
     return planned
@@ -121,7 +121,7 @@ def delete_planned_transaction(
     with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id)
         transaction_ids = list_settling_transaction_ids(planned)
-        change.delete(planned, f"{planned.entity_type}.deleted", before=build_audit_state(planned))
+        change.delete(planned, f"{planned.entity_type}.deleted", before=build_planned_audit_state(planned))
         check_transactions_cover_settlements(company.id, transaction_ids)
         touch_settling_transactions(change, transaction_ids, periods_changed=planned.invoice_date is not None)
     return planned
@@ -137,7 +137,7 @@ def has_settlements(planned: PlannedTransaction) -> bool:
     return Settlement.objects.for_company(planned.company_id).filter(planned=planned.id).exists()
 
 
-def build_audit_state(planned: PlannedTransaction) -> dict[str, Any]:
+def build_planned_audit_state(planned: PlannedTransaction) -> dict[str, Any]:
     """Return its columns and overrides for the audit log."""
     overrides = {day.isoformat(): dict(row.to_patch()) for day, row in planned.overrides.items()}
     return {**snapshot_row(planned), "overrides": overrides}

@@ -35,7 +35,7 @@ from planning.planned_transactions.settled_categories import (
     categorize_settling_transactions,
     uncategorize_unsettled_transactions,
 )
-from planning.planned_transactions.settlements import recompute_closed, touch_settling_transactions
+from planning.planned_transactions.settlements import recompute_settled_amounts, touch_settling_transactions
 
 
 def settle_occurrence(
@@ -241,7 +241,7 @@ def finish_settlement(
     Args:
         changed: by original date, what was settled before, and the settlements now.
     """
-    recompute_closed(change.company.id, [planned.id])
+    recompute_settled_amounts(change.company.id, [planned.id])
     planned.mark_updated(change.context)
     touch_settling_transactions(change, transaction_ids, periods_changed=planned.invoice_date is not None)
     before = {day.isoformat(): described for day, (described, _rows) in changed.items()}

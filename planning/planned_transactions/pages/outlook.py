@@ -265,7 +265,7 @@ def iter_open_occurrences(
     others = [planned for planned in changed_rows if not planned.is_invoice]
     for some, first, last in ((others, start, end), (invoices, dt.date.min, dt.date.max)):
         dues = iter_due_occurrences(some, start=first, end=last, today=today, settled_amounts=settled)
-        yield from (to_open_occurrence(due) for due in dues if due.is_matchable)
+        yield from (to_matchable_occurrence(due) for due in dues if due.is_matchable)
     for planned in rows:
         if not is_unchanged_rule(planned, settled_ids):
             continue
@@ -274,7 +274,7 @@ def iter_open_occurrences(
             yield OpenOccurrence(planned.id, original_date, day, amount, currency, account_id)
 
 
-def to_open_occurrence(due: DueOccurrence) -> OpenOccurrence:
+def to_matchable_occurrence(due: DueOccurrence) -> OpenOccurrence:
     expected = due.expected
     amount = Decimal(expected.open_amount_value)
     return OpenOccurrence(

@@ -14,7 +14,7 @@ from planning.models import PlannedOverride, PlannedTransaction
 Pair = tuple[UUID, UUID]  # planned transaction, transaction
 
 
-def find_contradictions(company: Company, pairs: Collection[Pair]) -> set[Pair]:
+def find_contradicting_matches(company: Company, pairs: Collection[Pair]) -> set[Pair]:
     """Return the pairs that contradict each other. At most five statements.
 
     A transaction that is categorized has another category or counterparty than planned, or the bank names another

@@ -102,7 +102,7 @@ def iter_bank_transactions(rows: Any) -> Iterator[BankTransaction]:
 
 def to_settlement_match(match: InvoiceMatch) -> SettlementMatch:
     """Return the match as that of an occurrence and a transaction; of several invoices the first stands for all."""
-    settlements = tuple((to_open_occurrence(invoice), amount) for invoice, amount in match.settlements)
+    settlements = tuple((invoice_to_open_occurrence(invoice), amount) for invoice, amount in match.settlements)
     occurrence, row = settlements[0][0], match.transaction
     total = sum((invoice.amount for invoice, _ in match.settlements), start=Decimal(0))
     return SettlementMatch(
@@ -116,7 +116,7 @@ def to_settlement_match(match: InvoiceMatch) -> SettlementMatch:
     )
 
 
-def to_open_occurrence(invoice: OpenInvoice) -> OpenOccurrence:
+def invoice_to_open_occurrence(invoice: OpenInvoice) -> OpenOccurrence:
     """Return an invoice as an occurrence."""
     return OpenOccurrence(
         invoice.planned_id,

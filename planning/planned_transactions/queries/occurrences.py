@@ -93,8 +93,8 @@ def expand_planned_transaction(
     An invoice takes place on its expected date, which is attached.
     """
     if planned.expected is not None:
-        is_inside = window_start <= planned.expected.date <= window_end
-        return [build_invoice_occurrence(planned)] if is_inside else []
+        is_in_window = window_start <= planned.expected.date <= window_end
+        return [build_invoice_occurrence(planned)] if is_in_window else []
     overrides = {day: row.to_patch() for day, row in planned.overrides.items()}
     return expand_occurrences(planned.recurrence_rule(), overrides, window_start=window_start, window_end=window_end)
 

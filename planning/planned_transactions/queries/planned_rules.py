@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from planning.calc.recurrence import Overrides, RecurrenceRule, WeekendShift, widen_by_weekend
+from planning.calc.recurrence import Overrides, RecurrenceRule, WeekendShift, widen_window_by_weekend
 from planning.models import build_patch
 from planning.planned_transactions.queries.settlements import sum_settled_by_occurrence
 
@@ -96,7 +96,7 @@ def read_planned_rules(
         rules: ids to read; None: all.
         settled_by: `transaction` or `category` to read those only.
     """
-    first, last = widen_by_weekend(start, end)
+    first, last = widen_window_by_weekend(start, end)
     parameters: dict[str, Any] = {
         "company": company_id,
         "start": first,

@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Abs, Coalesce
 
 from companies.change import CompanyChange
-from companies.closed_periods import is_closed
+from companies.closed_periods import is_day_closed
 from companies.models import Company
 from ledger.calc.recognition import DateRule
 from ledger.models import Categorization, RefusedMatch, Transaction
@@ -21,7 +21,7 @@ from planning.calc.invoice_matching import BankTransaction
 from planning.calc.settlement_matching import BookedTransaction, OpenOccurrence, SettlementMatch, match_occurrences
 from planning.forecast.queries import PlannedFlow, build_invoice_flow, iter_planned_flows
 from planning.models import PlannedOverride, PlannedTransaction, SettledBy, Settlement
-from planning.planned_transactions.queries.contradictions import find_contradictions
+from planning.planned_transactions.queries.contradictions import find_contradicting_matches
 from planning.planned_transactions.queries.invoice_evidence import (
     InvoiceFacts,
     filter_named_rows,
@@ -39,7 +39,7 @@ from planning.planned_transactions.queries.occurrences import (
 )
 from planning.planned_transactions.queries.open_invoices import list_open_invoices
 from planning.planned_transactions.settled_categories import categorize_settling_transactions
-from planning.planned_transactions.settlements import recompute_closed, touch_settling_transactions
+from planning.planned_transactions.settlements import recompute_settled_amounts, touch_settling_transactions
 
 MAX_MATCH_DAYS = 10  # between the occurrence and the transaction
 AMOUNT_TOLERANCE = Decimal("0.10")
@@ -224,7 +224,7 @@ def match_other_rules(company: Company, rules: Any, rows: Any, *, settled_ids: s
 
 def drop_contradictions(company: Company, matches: list[SettlementMatch]) -> list[SettlementMatch]:
     """Return the matches without those whose category or counterparty contradicts the transaction's."""
-    wrong = find_contradictions(
+    wrong = find_contradicting_matches(
         company,
         {
             (occurrence.planned_id, match.transaction.id)
@@ -280,11 +280,11 @@ def drop_closed_invoice_matches(company: Company, matches: list[SettlementMatch]
     )
     starts = list(categorizations.values_list("transaction_id", "computed_start_date"))
     dependent_ids = {transaction_id for transaction_id, _ in starts}
-    closed_ids = {transaction_id for transaction_id, start in starts if is_closed(company, start)}
+    closed_ids = {transaction_id for transaction_id, start in starts if is_day_closed(company, start)}
     closed_ids |= {
         transaction_id
         for transaction_id in dependent_ids
-        if any(is_closed(company, day) for day in invoice_dates_by_transaction[transaction_id])
+        if any(is_day_closed(company, day) for day in invoice_dates_by_transaction[transaction_id])
     }
     return [match for match in matches if match.transaction.id not in closed_ids]
 
@@ -312,7 +312,7 @@ def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
         for occurrence, amount in list_settled_parts(pair)
     ]
     Settlement.objects.bulk_create(rows)
-    recompute_closed(company.id, {row.planned_id for row in rows})
+    recompute_settled_amounts(company.id, {row.planned_id for row in rows})
     plans = PlannedTransaction.objects.for_company(company.id).filter(id__in={row.planned_id for row in rows})
     plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
     invoiced_ids = set(plans.filter(invoice_date__isnull=False).values_list("id", flat=True))

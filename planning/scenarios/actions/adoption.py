@@ -25,7 +25,7 @@ from planning.planned_transactions.actions.overrides import store_override_rows
 from planning.planned_transactions.actions.planned_transactions import list_settling_transaction_ids
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.settlements import touch_settling_transactions
-from planning.scenarios.actions.change_checks import encode_json
+from planning.scenarios.actions.change_checks import to_json_values
 from planning.scenarios.actions.scenarios import ScenarioAdopted
 from planning.scenarios.queries import (
     AddedPlanned,
@@ -35,7 +35,7 @@ from planning.scenarios.queries import (
     find_planned_targets,
     find_settled_days,
     load_scenario,
-    parse_columns,
+    parse_stored_columns,
 )
 
 MAX_OVERRIDES = 20_000  # that one adoption may write
@@ -88,12 +88,12 @@ def adopt_scenario(*, company: Company, context: AuditContext, scenario_id: UUID
             raise ScenarioBroken
         window = DayWindow(dt.date.min, dt.date.max)
         adoption = {
-            "planned": change_planned_transactions(change, loaded, window=window),
+            "planned": store_adopted_planned_changes(change, loaded, window=window),
             "addedPlanned": add_planned_transactions(change, loaded, window=window),
-            **change_plan_items(change, loaded),
+            **store_adopted_plan_item_changes(change, loaded),
         }
         scenario.apply_changes(
-            context, adoption_id=generate_id(), adopted_time=context.time, adoption=encode_json(adoption)
+            context, adoption_id=generate_id(), adopted_time=context.time, adoption=to_json_values(adoption)
         )
         change.record(scenario, "scenario.adopted", after={"name": scenario.name, "adoption": scenario.adoption})
     return scenario
@@ -134,7 +134,7 @@ def lock_planned_transactions(change: CompanyChange, planned_ids: Any) -> list[P
     return locked
 
 
-def change_planned_transactions(
+def store_adopted_planned_changes(
     change: CompanyChange, loaded: LoadedScenario, *, window: DayWindow
 ) -> dict[str, dict[str, Any]]:
     """Store the changes of planned transactions; return by id what differs, as [before, after]."""
@@ -225,26 +225,27 @@ def restore_planned_transactions(change: CompanyChange, differences: Mapping[str
         if planned is None:
             raise AdoptionChanged
         columns = {
-            name: pair[0] for name, pair in parse_pairs(PlannedTransaction, difference["columns"], planned).items()
+            name: pair[0]
+            for name, pair in parse_stored_pairs(PlannedTransaction, difference["columns"], planned).items()
         }
         patches = {}
         for text, pairs in difference["overrides"].items():
             day = dt.date.fromisoformat(text)
             override = planned.overrides.get(day)
             patch: dict[str, Any] = dict(override.to_patch()) if override else {}
-            values = parse_pairs(PlannedOverride, pairs, override)
+            values = parse_stored_pairs(PlannedOverride, pairs, override)
             patch |= {name: pair[0] for name, pair in values.items()}
             patches[day] = {name: value for name, value in patch.items() if value is not None}
         store_planned_changes(change, planned, columns=columns, patches=patches)
 
 
-def parse_pairs(model: Any, pairs: Mapping[str, Any], row: Any) -> dict[str, tuple[Any, Any]]:
+def parse_stored_pairs(model: Any, pairs: Mapping[str, Any], row: Any) -> dict[str, tuple[Any, Any]]:
     """Return the stored pairs [before, after] as values of columns.
 
     Raises:
         AdoptionChanged: the row has another value than after.
     """
-    before, after = (parse_columns(model, {name: pair[side] for name, pair in pairs.items()}) for side in (0, 1))
+    before, after = (parse_stored_columns(model, {name: pair[side] for name, pair in pairs.items()}) for side in (0, 1))
     for name, value in after.items():
         if getattr(row, name, None) != value:
             raise AdoptionChanged
@@ -262,7 +263,7 @@ def delete_added_planned_transactions(change: CompanyChange, added_ids: list[str
 # ---------------------------------------------------------------------------------------------- plan items
 
 
-def change_plan_items(change: CompanyChange, loaded: LoadedScenario) -> dict[str, Any]:
+def store_adopted_plan_item_changes(change: CompanyChange, loaded: LoadedScenario) -> dict[str, Any]:
     """Store the changes of plan items; return what was updated, deleted and created."""
     company = change.company
     items = {item.id: item for item in PlanItem.objects.for_company(company.id).order_by("id")}
@@ -302,9 +303,9 @@ def restore_plan_items(change: CompanyChange, adoption: Mapping[str, Any]) -> No
         if item is None:
             raise AdoptionChanged
         item.company = company
-        values = parse_pairs(PlanItem, pairs, item)
+        values = parse_stored_pairs(PlanItem, pairs, item)
         item.apply_changes(change.context, **{name: pair[0] for name, pair in values.items()})
     rows.filter(id__in=adoption["createdItems"]).delete()
     for columns in adoption["deletedItems"]:
         values = {name: value for name, value in columns.items() if name != "company_id"}
-        PlanItem(company=company, **parse_columns(PlanItem, values)).save(force_insert=True)
+        PlanItem(company=company, **parse_stored_columns(PlanItem, values)).save(force_insert=True)

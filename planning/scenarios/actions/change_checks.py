@@ -13,9 +13,9 @@ from companies.models import Company
 from companies.models.tenancy import generate_id
 from ledger.models import Category, Counterparty
 from planning.body_checks import BodyChecks
-from planning.calc.scenario_changes import Change, PlannedState, find_contradictions
+from planning.calc.scenario_changes import Change, PlannedState, find_contradicting_changes
 from planning.models import PlannedSource, PlannedTransaction, attach_overrides
-from planning.plan.actions.plan_items import count_decimals, validate_plan_item_values
+from planning.plan.actions.plan_items import count_needed_decimals, validate_plan_item_values
 from planning.planned_transactions.actions.planned_transactions import validate_planned_transaction_values
 from planning.scenarios import queries
 
@@ -66,8 +66,8 @@ def validate_changes(
         if known is not None:
             results.append(known)
             continue
-        check_fields_of_kind(checks, values, pointer)
-        check_values(checks, values, pointer)
+        check_change_fields(checks, values, pointer)
+        check_change_values(checks, values, pointer)
         results.append(build_stored_change(checks, values, pointer))
     checks.raise_if_invalid()
     reject_contradictions(company, results, today=today)
@@ -91,7 +91,7 @@ def build_public_change(values: Mapping[str, Any]) -> dict[str, Any]:
             fields[wire_name] = value["public"] if name in ADDED_ROWS else value
     if values.get("percent") is not None:
         fields["percent"] = format(values["percent"].normalize(), "f")
-    return encode_json(fields)
+    return to_json_values(fields)
 
 
 class ExactEncoder(DjangoJSONEncoder):
@@ -101,20 +101,20 @@ class ExactEncoder(DjangoJSONEncoder):
         return o.isoformat() if isinstance(o, dt.datetime) else super().default(o)
 
 
-def encode_json(values: Mapping[str, Any]) -> dict[str, Any]:
+def to_json_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values with dates, times, amounts and ids as text."""
     encoded: dict[str, Any] = json.loads(json.dumps(values, cls=ExactEncoder))
     return encoded
 
 
-def list_fields(values: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def list_sent_fields(values: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     return [name for name in names if values.get(name) is not None]
 
 
-def check_fields_of_kind(checks: BodyChecks, values: Mapping[str, Any], pointer: str) -> None:
+def check_change_fields(checks: BodyChecks, values: Mapping[str, Any], pointer: str) -> None:
     """Check that a change has one target, what its kind needs and nothing of other kinds."""
     kind = values["kind"]
-    targets = list_fields(values, TARGETS_OF_KIND[kind])
+    targets = list_sent_fields(values, TARGETS_OF_KIND[kind])
     if not targets:
         names = ", ".join(WIRE_NAMES[name] for name in TARGETS_OF_KIND[kind])
         checks.add_error(pointer, "required", _("Set one of {names}.").format(names=names))
@@ -122,13 +122,13 @@ def check_fields_of_kind(checks: BodyChecks, values: Mapping[str, Any], pointer:
         if values.get(name) is None:
             checks.add_error(f"{pointer}/{WIRE_NAMES[name]}", "required", _("This field is required."))
     allowed = {*targets[:1], *REQUIRED_OF_KIND[kind], *OPTIONAL_OF_KIND[kind]}
-    for name in list_fields(values, tuple(WIRE_NAMES)):
+    for name in list_sent_fields(values, tuple(WIRE_NAMES)):
         if name not in allowed:
             message = _("A change of kind {kind} with this target does not take this field.").format(kind=kind)
             checks.add_error(f"{pointer}/{WIRE_NAMES[name]}", "contradicts_kind", message)
 
 
-def check_values(checks: BodyChecks, values: Mapping[str, Any], pointer: str) -> None:
+def check_change_values(checks: BodyChecks, values: Mapping[str, Any], pointer: str) -> None:
     """Check references, period and percentage of a change."""
     for name, model in REFERENCES.items():
         checks.add_reference(model, values.get(name), f"{pointer}/{WIRE_NAMES[name]}")
@@ -140,7 +140,7 @@ def check_values(checks: BodyChecks, values: Mapping[str, Any], pointer: str) ->
     if start and end and end < start:
         checks.add_error(f"{pointer}/to", "end_before_start", _("Must not be before from."))
     percent = values.get("percent")
-    if percent is not None and count_decimals(percent) > MAX_PERCENT_DECIMALS:
+    if percent is not None and count_needed_decimals(percent) > MAX_PERCENT_DECIMALS:
         message = _("At most {count} decimals are allowed.").format(count=MAX_PERCENT_DECIMALS)
         checks.add_error(f"{pointer}/percent", "too_many_decimals", message)
 
@@ -160,7 +160,7 @@ def build_stored_change(checks: BodyChecks, values: Mapping[str, Any], pointer: 
     if counterparty_id := row["columns"].get("counterparty_id"):
         counterparty = Counterparty.objects.for_company(checks.company.id).get(id=counterparty_id)
         stored[ADDED_ROWS[body]]["counterparty"] = {"type": counterparty.type, "id": str(counterparty.id)}
-    return {**stored, "id": str(generate_id()), **encode_json(row)}
+    return {**stored, "id": str(generate_id()), **to_json_values(row)}
 
 
 def build_added_columns(company: Company, body: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def reject_contradictions(company: Company, stored_changes: Sequence[Mapping[str
     ]
     states = {state.id: state for state in iter_target_states(company, [change for _, change in changes])}
     errors = []
-    for stop, other in find_contradictions(changes, states):
+    for stop, other in find_contradicting_changes(changes, states):
         for position, opposite in ((stop, other), (other, stop)):
             message = _("This change contradicts change {number} on the same occurrence.").format(number=opposite + 1)
             errors.append((f"#/changes/{position}", "contradicting_changes", message))

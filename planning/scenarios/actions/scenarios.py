@@ -45,7 +45,7 @@ def create_scenario(*, company: Company, context: AuditContext, values: Mapping[
         )
         scenario = Scenario(company=company, name=values["name"], changes=changes)
         change.insert(scenario)
-        change.record(scenario, "scenario.created", after=build_audit_state(scenario))
+        change.record(scenario, "scenario.created", after=build_scenario_audit_state(scenario))
     return scenario
 
 
@@ -132,13 +132,13 @@ def duplicate_scenario(*, company: Company, context: AuditContext, scenario_id: 
         if Scenario.objects.for_company(company.id).count() >= MAX_SCENARIOS:
             raise TooManyScenarios
         original = change.lock(Scenario, scenario_id, check_versions=False)
-        scenario = Scenario(company=company, name=name, changes=renew_ids(original.changes))
+        scenario = Scenario(company=company, name=name, changes=renew_added_row_ids(original.changes))
         change.insert(scenario)
-        change.record(scenario, "scenario.created", after=build_audit_state(scenario))
+        change.record(scenario, "scenario.created", after=build_scenario_audit_state(scenario))
     return scenario
 
 
-def renew_ids(changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def renew_added_row_ids(changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return changes with new ids of the rows that they add."""
     return [{**stored, "id": str(generate_id())} if "id" in stored else dict(stored) for stored in changes]
 
@@ -151,17 +151,17 @@ def delete_scenario(*, company: Company, context: AuditContext, scenario_id: UUI
     """
     with change_company(company, context=context) as change:
         scenario = change.lock(Scenario, scenario_id)
-        change.delete(scenario, "scenario.deleted", before=build_audit_state(scenario))
+        change.delete(scenario, "scenario.deleted", before=build_scenario_audit_state(scenario))
     return scenario
 
 
 def save_scenario(change: CompanyChange, scenario: Scenario, action: str, **columns: Any) -> None:
     """Store columns that differ, with an audit entry."""
-    before = build_audit_state(scenario)
+    before = build_scenario_audit_state(scenario)
     if scenario.apply_changes(change.context, **columns):
-        change.record(scenario, action, before=before, after=build_audit_state(scenario))
+        change.record(scenario, action, before=before, after=build_scenario_audit_state(scenario))
 
 
-def build_audit_state(scenario: Scenario) -> dict[str, Any]:
+def build_scenario_audit_state(scenario: Scenario) -> dict[str, Any]:
     """Return what the audit log shows of a scenario."""
     return {"name": scenario.name, "changes": scenario.changes, "adoption_id": scenario.adoption_id}

@@ -49,7 +49,7 @@ class TargetNames:
         return self.ledger.get_category_name(UUID(stored["categoryId"]))
 
 
-def describe_changes(page: CompanyPage, scenario: Scenario) -> list[ChangeText]:
+def describe_scenario_changes(page: CompanyPage, scenario: Scenario) -> list[ChangeText]:
     """Describe the changes of a scenario, which has its broken positions attached."""
     names = load_target_names(page, scenario.changes)
     return [

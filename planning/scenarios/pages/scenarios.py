@@ -13,7 +13,7 @@ from planning.models import Scenario
 from planning.scenarios.actions import adoption, scenarios
 from planning.scenarios.broken_changes import attach_broken_positions
 from planning.scenarios.forms import CHANGE_FORMS, build_blank_change_form, parse_change_form
-from planning.scenarios.pages.change_texts import describe_changes, list_target_choices
+from planning.scenarios.pages.change_texts import describe_scenario_changes, list_target_choices
 from planning.scenarios.queries import MAX_COMPARED
 from planning.scenarios.serializers import ScenarioSerializer
 
@@ -73,7 +73,7 @@ def show_scenario(page: CompanyPage, scenario_id: UUID) -> HttpResponse:
         status=400 if form.errors else 200,
         tab=TAB,
         scenario=scenario,
-        changes=describe_changes(page, scenario),
+        changes=describe_scenario_changes(page, scenario),
         form=form,
         kinds=CHANGE_FORMS.items(),
         seen=page.get_seen_version(scenario),

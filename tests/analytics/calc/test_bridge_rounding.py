@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.calc.bridge_rounding import round_parts
+from analytics.calc.bridge_rounding import round_bridge_parts
 from ledger.money.calc.money import round_half_up
 
 AMOUNTS = st.decimals(-10_000, 10_000, places=4)
@@ -15,7 +15,7 @@ AMOUNTS = st.decimals(-10_000, 10_000, places=4)
 def test_rounded_parts_sum_to_rounded_change_adjusting_only_first_part(parts, base):
     named = {str(n): part for n, part in enumerate(parts)}
     change = round_half_up(sum(parts, Decimal(0)), base)
-    found = round_parts(named, change=change, base=base)
+    found = round_bridge_parts(named, change=change, base=base)
     assert sum(found.values()) == change
     first = next((name for name, part in named.items() if part), "0")
     assert all(found[name] == round_half_up(part, base) for name, part in named.items() if name != first)
@@ -23,12 +23,12 @@ def test_rounded_parts_sum_to_rounded_change_adjusting_only_first_part(parts, ba
 
 def test_bridge_parts_below_a_cent_stay_zero():
     parts = {"rates": Decimal("1e-40"), "in": Decimal("0.004"), "out": Decimal("0.004")}
-    assert round_parts(parts, change=Decimal("0.01"), base="EUR") == {
+    assert round_bridge_parts(parts, change=Decimal("0.01"), base="EUR") == {
         "rates": 0, "in": Decimal("0.01"), "out": 0,
     }  # fmt: skip
 
 
 def test_first_part_takes_the_change_if_all_parts_are_zero():
-    assert round_parts({"rates": Decimal(0), "in": Decimal(0)}, change=Decimal("0.01"), base="EUR") == {
+    assert round_bridge_parts({"rates": Decimal(0), "in": Decimal(0)}, change=Decimal("0.01"), base="EUR") == {
         "rates": Decimal("0.01"), "in": 0,
     }  # fmt: skip

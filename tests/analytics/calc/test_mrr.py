@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.calc.mrr import MOVEMENTS, classify, close_row, compute_contract_value, to_annual_row
+from analytics.calc.mrr import (
+    MOVEMENTS,
+    classify_customer_month,
+    compute_contract_value,
+    round_monthly_row,
+    to_annual_row,
+)
 from ledger.calc.months import get_last_day_of_month, list_months
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.calc.money import get_minor_units, get_smallest_unit, round_half_up
@@ -123,7 +129,7 @@ def test_mrr_snapshot_sums_customer_subscriptions_by_currency():
 )
 def test_mrr_classifies_one_movement_per_customer_and_month(before, now, seen, kind, amount):
     [contracts_before], [contracts_now] = build_euro_history(before), build_euro_history(now)
-    change = classify(
+    change = classify_customer_month(
         previous=contracts_before, current=contracts_now, reported=Decimal(before), factors=EURO, was_active_before=seen
     )
     assert (change.kind, change.amount, change.currency, change.value) == (kind, amount, 0, now)
@@ -131,14 +137,14 @@ def test_mrr_classifies_one_movement_per_customer_and_month(before, now, seen, k
 
 def test_mrr_rate_change_is_neither_upgrade_nor_downgrade():
     dollars = {"USD": Decimal(100)}
-    change = classify(
+    change = classify_customer_month(
         previous=dollars, current=dollars, reported=Decimal(90), factors={"USD": Decimal("0.8")}, was_active_before=True
     )
     assert (change.kind, change.currency, change.value) == (None, Decimal(-10), Decimal(80))
 
 
 def test_mrr_upgrade_uses_current_rate_and_separates_currency_effect():
-    change = classify(
+    change = classify_customer_month(
         previous={"USD": Decimal(100)},
         current={"USD": Decimal(150)},
         reported=Decimal(90),
@@ -149,7 +155,7 @@ def test_mrr_upgrade_uses_current_rate_and_separates_currency_effect():
 
 
 def test_mrr_cancellation_removes_reported_amount_at_any_rate():
-    change = classify(
+    change = classify_customer_month(
         previous={"USD": Decimal(100)},
         current={},
         reported=Decimal(90),
@@ -161,7 +167,7 @@ def test_mrr_cancellation_removes_reported_amount_at_any_rate():
 
 def test_mrr_loss_of_one_of_two_contracts_is_a_downgrade():
     [change] = [
-        classify(
+        classify_customer_month(
             previous={"EUR": Decimal(10), "USD": Decimal(10)},
             current={"EUR": Decimal(10)},
             reported=Decimal(20),
@@ -175,7 +181,7 @@ def test_mrr_loss_of_one_of_two_contracts_is_a_downgrade():
 def test_mrr_change_of_billing_interval_at_same_value_is_no_upgrade():
     weekly, yearly = compute_monthly_value(Decimal("10.01"), "week"), compute_monthly_value(Decimal("520.52"), "year")
     thirds = compute_monthly_value(Decimal("10.01"), "week", 3) * 3
-    change = classify(
+    change = classify_customer_month(
         previous={"EUR": weekly}, current={"EUR": thirds}, reported=weekly, factors=EURO, was_active_before=True
     )
     assert abs(weekly - yearly) < Decimal("1e-40")
@@ -231,7 +237,7 @@ def test_mrr_twelfths_summing_to_half_a_cent_round_up():
 
 def test_close_row_treats_near_half_cent_as_half_cent():
     half = Decimal("0.00499999999999999999999999")
-    row = close_row(
+    row = round_monthly_row(
         month=MONTHS[0],
         base="EUR",
         start=half,
@@ -262,7 +268,7 @@ def test_mrr_currency_movement_is_counted_from_half_a_minor_unit():
 
 
 def test_close_row_rounds_movements_and_puts_remainder_into_currency():
-    row = close_row(
+    row = round_monthly_row(
         month=MONTHS[0],
         base="EUR",
         start=Decimal("10.004"),
@@ -273,7 +279,7 @@ def test_close_row_rounds_movements_and_puts_remainder_into_currency():
     )
     assert (row.new, row.cancel, row.currency) == (Decimal("5.00"), Decimal("-1.00"), Decimal("0.01"))
     assert row.currency_count == 0  # cents of rounding are nobody's
-    row = close_row(
+    row = round_monthly_row(
         month=MONTHS[0],
         base="EUR",
         start=Decimal("10.004"),
@@ -288,7 +294,7 @@ def test_close_row_rounds_movements_and_puts_remainder_into_currency():
 
 def test_close_row_rejects_movements_that_do_not_reach_end_value():
     with pytest.raises(ValueError, match=r"^The movements of 2024-01-01 do not lead from 1\.0+ to 3\.0+\.$"):
-        close_row(
+        round_monthly_row(
             month=MONTHS[0], base="EUR", start=Decimal(1), start_count=0, end=Decimal(3), amounts={}, counts={}
         )  # fmt: skip
 
@@ -296,10 +302,10 @@ def test_close_row_rejects_movements_that_do_not_reach_end_value():
 @pytest.mark.parametrize(("base", "unit"), [("EUR", "0.01"), ("JPY", "1")])
 def test_close_row_tolerates_difference_of_one_minor_unit_only(base, unit):
     nothing = {"month": MONTHS[0], "base": base, "start": Decimal(0), "start_count": 0, "amounts": {}, "counts": {}}
-    row = close_row(**nothing, end=Decimal(unit))
+    row = round_monthly_row(**nothing, end=Decimal(unit))
     assert (row.new, row.currency, row.end, row.end_count) == (0, Decimal(unit), Decimal(unit), 0)
     with pytest.raises(ValueError, match="do not lead"):
-        close_row(**nothing, end=Decimal(unit) + Decimal("0.0001"))
+        round_monthly_row(**nothing, end=Decimal(unit) + Decimal("0.0001"))
 
 
 AMOUNTS = st.just(Decimal(0)) | st.decimals("0.0001", 10_000, places=4)

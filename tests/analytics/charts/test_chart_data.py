@@ -17,7 +17,7 @@ from companies.models import Company, Membership
 from companies.permissions import Role
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
 from ledger.models import AccountType, Transaction
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from tests import factories
@@ -235,7 +235,9 @@ def test_accounts_table_change_is_balance_difference_less_initial_balances(shown
     before = shown.ask("balanceByCashType", startDate=eve, endDate=eve)
     first = sum(to_decimal(before[name][0]["value"]) for name in ("cash", "nonCash"))
     opened = [
-        convert(row.amount_value, source=row.amount_currency, target="EUR", day=row.date, rates=get_rate_table())
+        convert_currency(
+            row.amount_value, source=row.amount_currency, target="EUR", day=row.date, rates=get_rate_table()
+        )
         for row in Transaction.objects.for_company(shown.company.id).initial_balances().filter(date__gt=eve)
     ]
     change = parse_plain_number(shown.file("accounts", query)[-1][2])

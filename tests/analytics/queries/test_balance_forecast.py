@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.months import get_last_day_of_month
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from tests import factories
@@ -154,7 +154,7 @@ def list_planned_movements(api, drawn, rules, *, end):
 def convert_total(rows, day, base):
     return sum(
         (
-            convert(amount, source=currency, target=base, day=day, rates=get_rate_table())
+            convert_currency(amount, source=currency, target=base, day=day, rates=get_rate_table())
             for _, amount, currency in rows
         ),
         start=Decimal(0),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from tests import factories
@@ -109,7 +109,7 @@ def test_cash_bridge_separates_exchange_result_from_revaluation(ask, books, bank
     found = ask("cashBridge", **YEAR)
 
     def worth(day):
-        exact = convert(Decimal(1000), source="USD", target="EUR", day=day, rates=rates)
+        exact = convert_currency(Decimal(1000), source="USD", target="EUR", day=day, rates=rates)
         return float(round_half_up(exact, "EUR"))
 
     arrived, left = worth(date(2024, 5, 6)), worth(date(2024, 12, 31))
@@ -122,7 +122,7 @@ def test_cash_bridge_shows_revaluation_without_transactions(ask, books, bank):
     books.book(bank, "100.00", "2023-06-01", amountCurrency="USD")
     found, rates = ask("cashBridge", **YEAR), get_rate_table()
     then, now = (
-        round_half_up(convert(Decimal(100), source="USD", target="EUR", day=day, rates=rates), "EUR")
+        round_half_up(convert_currency(Decimal(100), source="USD", target="EUR", day=day, rates=rates), "EUR")
         for day in (date(2023, 12, 31), date(2024, 12, 31))
     )
     assert list_nonzero_parts(found) == {"revaluation": float(now - then)}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.months import add_months, get_first_day_of_month
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from tests import factories
@@ -65,7 +65,7 @@ def test_cash_flow_converts_at_daily_rates_and_rounds_each_point_once(ask, books
     for day in days:
         books.book(bank, "33.33", str(day), amountCurrency="USD")
     rates = get_rate_table()
-    worth = [convert(Decimal("33.33"), source="USD", target="EUR", day=day, rates=rates) for day in days]
+    worth = [convert_currency(Decimal("33.33"), source="USD", target="EUR", day=day, rates=rates) for day in days]
     (point,) = ask("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"), interval="month")["inflow"]
     assert Decimal(str(point["value"])) == round_half_up(sum(worth), "EUR")
 
@@ -154,7 +154,7 @@ def test_cash_flow_forecast_excludes_settled_skipped_transit_occurrences(api, as
 def test_cash_flow_forecast_uses_latest_rate_for_planned_amounts(api, ask, bank):
     create_planned_transaction(api, bank, "100.00", TODAY + timedelta(days=400), amountCurrency="USD")
     found = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=400)), interval="month")
-    worth = convert(Decimal(100), source="USD", target="EUR", day=TODAY, rates=get_rate_table())
+    worth = convert_currency(Decimal(100), source="USD", target="EUR", day=TODAY, rates=get_rate_table())
     assert [Decimal(str(value)) for value in map_nonzero_points(found["plannedInflow"]).values()] == [
         round_half_up(worth, "EUR")
     ]

@@ -20,11 +20,8 @@ from ledger.calc.months import add_months, get_first_day_of_month, list_months
 from ledger.models import Rate, RateLoad, RecurringBook, RecurringMonth
 from ledger.money.calc.money import get_minor_units
 from ledger.money.rates import get_rate_table
-from ledger.subscriptions.actions.subscriptions import (
-    create_subscription,
-    create_subscription_event,
-    retract_subscription_event,
-)
+from ledger.subscriptions.actions.subscription_events import create_subscription_event, retract_subscription_event
+from ledger.subscriptions.actions.subscriptions import create_subscription
 from ledger.subscriptions.calc.monthly_value import compute_monthly_value
 from tests import factories
 from tests.analytics.reference_mrr import Event, build_month_end_factors, compute_monthly_rows, snapshots

@@ -13,7 +13,7 @@ from analytics.queries.cohorts import compute_cohorts
 from analytics.queries.recurring_revenue import MRR, EventSelection, iter_histories
 from analytics.queries.recurring_revenue_summary import get_contracts_at, iter_customer_spans, measure_span
 from ledger.calc.months import add_months, format_month, get_last_day_of_month, list_months
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from ledger.subscriptions.calc.monthly_value import drop_rounding_noise
@@ -170,7 +170,9 @@ def follow_cohorts(company, *, months):
                 get_contracts_at(history[MRR], came + place),
                 get_last_day_of_month(add_months(months[numbers.index(came)], place)),
             )
-            mark[0] += sum(convert(held[each], source=each, target="EUR", day=day, rates=rates) for each in held)
+            mark[0] += sum(
+                convert_currency(held[each], source=each, target="EUR", day=day, rates=rates) for each in held
+            )
             mark[1] += bool(held)
     return list(found.values())
 

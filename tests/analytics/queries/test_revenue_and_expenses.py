@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from tests import factories
@@ -106,7 +106,7 @@ def test_revenue_recognition_matches_published_example(make_api, example):
 def test_recognized_amounts_use_rate_of_transaction_date(ask, books, bank):
     rule = {"type": "servicePeriod", "startDate": "2024-03-01", "endDate": "2024-03-31"}
     book_categorized(books, bank, "100.00", "2024-01-02", "revenueOneOff", "revenue", rule=rule, amountCurrency="USD")
-    worth = convert(Decimal(100), source="USD", target="EUR", day=date(2024, 1, 2), rates=get_rate_table())
+    worth = convert_currency(Decimal(100), source="USD", target="EUR", day=date(2024, 1, 2), rates=get_rate_table())
     assert query_bars(ask, "2024-03-01", "2024-03-31")["2024-03"]["revenueOneOff"] == float(round_half_up(worth, "EUR"))
 
 
@@ -189,7 +189,7 @@ def test_profit_and_loss_shows_empty_categories_if_requested_or_enabled(api, ask
 def test_profit_and_loss_converts_plan_at_latest_rate_of_its_month(api, ask, books):
     create_plan_item(api, books, "revenueUsage", "revenue", "2024-02", 100, "USD", duration=1)
     (row,) = query_statement(ask, "2024-01", "2024-03")
-    worth = convert(
+    worth = convert_currency(
         Decimal(100), source="USD", target="EUR", day=get_last_day_of_month(date(2024, 2, 1)), rates=get_rate_table()
     )
     assert Decimal(str(row[4])) == round_half_up(worth, "EUR")

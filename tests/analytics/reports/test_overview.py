@@ -9,7 +9,7 @@ from django.test import Client
 
 from companies.models import Membership
 from companies.permissions import Role
-from ledger.accounts import actions
+from ledger.accounts.actions import accounts
 from ledger.calc.months import get_last_day_of_month
 from ledger.models import Account
 from ledger.transactions.actions import transactions
@@ -153,7 +153,7 @@ def test_key_figure_too_long_to_read_is_abbreviated(api, alice, acme, bank):
 def test_chart_axis_omits_currency_written_in_letters(alice):
     zurich = factories.make_company(name="Zurich", base_currency="CHF")
     member = factories.make_member(zurich, "ueli@zurich.example")
-    bank = actions.create_account(
+    bank = accounts.create_account(
         company=zurich, context=factories.make_audit_context(), values={"type": "bank", "name": "Main"}
     )
     values = {"account_id": bank.id, "date": TODAY, "amount_value": "12500"}

@@ -102,7 +102,7 @@ def test_large_rate_limit_is_exceeded_by_at_most_one_percent_per_process():
     processes, limit, allowed = [{}, {}, {}], 600, 0
     for n in range(3 * limit):
         throttling.LOCAL_COUNTS = processes[n % 3]
-        allowed += not consume_budget("k", now=120.0, limit=limit).exceeded
+        allowed += not consume_budget("k", now=120.0, limit=limit).is_exceeded
     throttling.LOCAL_COUNTS = {}
     assert limit <= allowed <= limit + 3 * limit // 100
 
@@ -201,7 +201,7 @@ def test_rate_limit_is_shared_between_machines(redis, settings, tmp_path):
         processes.append(subprocess.Popen([sys.executable, "-c", COUNT], cwd=ROOT, env=environment))
     assert [process.wait(60) for process in processes] == [0, 0]
     assert consume_budget("k", now=120.0, limit=101).used == 101
-    assert consume_budget("k", now=120.0, limit=101).exceeded
+    assert consume_budget("k", now=120.0, limit=101).is_exceeded
     assert consume_budget("another", now=120.0, limit=101).used == 1
     assert consume_budget("k", now=180.0, limit=101).used == 1
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ledger.bank_statements.calc import sequence
+from ledger.bank_statements.calc import statement_matcher
 from ledger.models import ImportBatch
 from tests.ledger import bank_file_builders
 from tests.ledger.archives import archive, saved
@@ -117,7 +117,7 @@ def test_import_scales_to_many_copies_of_a_statement(take, main):
 
 
 def test_too_many_overlapping_statements_are_rejected(api, acme, main, monkeypatch):
-    monkeypatch.setattr(sequence, "MAX_COMPARED", 10)
+    monkeypatch.setattr(statement_matcher, "MAX_COMPARED", 10)
     one = build_statement(*(build_entry(f"-{n}.00") for n in range(1, 8)))
     answer = upload_statement(api, build_camt(one, one, one))
     assert get_status_and_code(answer) == (400, "statement_unreadable")

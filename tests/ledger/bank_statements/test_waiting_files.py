@@ -103,5 +103,5 @@ def test_rejected_file_stops_all_and_nothing_is_stored(editor, acme, main):
 def test_expired_file_no_longer_waits(editor, acme, main, monkeypatch):
     address, answer = open_check_page(editor, acme, ("asks.csv", ASKS), ("b.xml", STATEMENT), account=main)
     confirm_import(editor, address, answer)
-    monkeypatch.setattr(uploads, "has_upload", lambda **key: False)
+    monkeypatch.setattr(uploads, "is_upload_stored", lambda **key: False)
     assert "Files that wait for your answer" not in get_page_text(editor.get(build_page_path(acme)))

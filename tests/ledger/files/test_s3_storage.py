@@ -91,12 +91,12 @@ def test_import_upload_is_kept_in_storage_for_a_day(acme, alice, documents, now)
     owned = {"company_id": acme.id, "user_id": alice.id}
     upload_id = uploads.store_upload(**owned, file=ContentFile(b"Date;Amount\n"))
     assert uploads.read_upload(**owned, upload_id=upload_id) == b"Date;Amount\n"
-    assert uploads.has_upload(**owned, upload_id=upload_id)
+    assert uploads.is_upload_stored(**owned, upload_id=upload_id)
     assert uploads.prune_uploads(now=now) == 0
     assert uploads.prune_uploads(now=now + timedelta(days=2)) == 1
     with pytest.raises(uploads.UploadExpired):
         uploads.read_upload(**owned, upload_id=upload_id)
-    assert not uploads.has_upload(**owned, upload_id=upload_id)
+    assert not uploads.is_upload_stored(**owned, upload_id=upload_id)
     assert documents() == []
 
 

@@ -8,7 +8,7 @@ from ledger.calc.delimited_text import read_delimited_lines
 from ledger.imports.calc.currencies import find_heading_currencies, find_named_currencies
 from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts
-from ledger.imports.calc.heading_units import find_unit
+from ledger.imports.calc.heading_units import find_heading_unit
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ from ledger.imports.calc.heading_units import find_unit
 )
 def test_heading_determines_currency_and_unit(heading, currencies, unit):
     told = find_heading_currencies(heading)
-    assert (find_unit(heading), unit == "thousands" or list(told) == currencies) == (unit, True)
+    assert (find_heading_unit(heading), unit == "thousands" or list(told) == currencies) == (unit, True)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts
 from ledger.imports.calc.movements import BadCell, Movement
 from ledger.imports.calc.table_rows import RowReader
-from ledger.imports.table_items import table_of
+from ledger.imports.table_items import read_uploaded_table
 from tests.ledger.imports.generated_files import FileGenerator
 
 FILES_PER_TEST, TESTS = 60, 10
@@ -17,7 +17,7 @@ MIN_READ_PERCENT = 60  # of the files, without a question
 
 def read_generated_file(generated):
     """Return "read", "asked" or "error", or what was stored where it differs from what was meant."""
-    detection = detect_mapping(table_of(generated.content), own=AccountFacts("EUR"))
+    detection = detect_mapping(read_uploaded_table(generated.content), own=AccountFacts("EUR"))
     if detection.refused or detection.questions:
         return "asked"
     rows = list(RowReader(detection.table, detection.mapping, "EUR").read_all())

@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from openpyxl import Workbook
 
-from ledger.imports.pages.questions import merge_equal_options
+from ledger.imports.pages.mapping_questions import merge_equal_options
 from tests.ledger.bank_file_builders import IBAN
 from tests.ledger.imports.test_import_pages import (
     build_page_path,

@@ -7,7 +7,7 @@ import pytest
 
 from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts
-from ledger.imports.table_items import table_of
+from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Transaction
 from tests.ledger.imports.sample_files import (
     ACCOUNT_CURRENCIES,
@@ -101,8 +101,8 @@ def build_docs_table():
         answers, rows = (
             QUESTIONS_OF_FILE.get(name, ({}, None)) if name in QUESTIONS_OF_FILE else ({}, ROWS_OF_FILE[name])
         )
-        own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card=ACCOUNT_TYPES.get(name) == "creditCard")
-        found = detect_mapping(table_of(read_file(name)), own=own)
+        own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card_account=ACCOUNT_TYPES.get(name) == "creditCard")
+        found = detect_mapping(read_uploaded_table(read_file(name)), own=own)
         asked = ", ".join(f"`{question.field}`" for question in found.questions)
         proven = "proven by the balance" if "amount" in found.proven else "one reading"
         amounts = ", ".join(" ".join((row[1], row[2], *row[3:])) for row in rows)

@@ -14,7 +14,7 @@ from django.db import OperationalError, connection, transaction
 
 from ledger.models import MonthResult, Rate, RateLoad
 from ledger.money import rates
-from ledger.money.calc.fx import RateLookupError, RateTable, convert
+from ledger.money.calc.fx import RateLookupError, RateTable, convert_currency
 from ledger.money.calc.money import CURRENCIES
 from ledger.money.rates import UnreadableRates, get_rate_table, load_packaged_rates, load_rates, parse_rates
 from ledger.recognition.actions import rate_updates
@@ -45,7 +45,7 @@ def test_conversion_agrees_with_currency_converter_package(converter):
         begin = max(first[source], first[target])
         day = begin + timedelta(days=chance.randrange((date(2026, 10, 30) - begin).days + 1))
         theirs = converter.convert(Decimal(1000), source, target, date=day)
-        ours = convert(Decimal(1000), source=source, target=target, day=day, rates=rates)
+        ours = convert_currency(Decimal(1000), source=source, target=target, day=day, rates=rates)
         assert abs(theirs - ours) <= abs(ours) * Decimal("1e-20"), (source, target, day)
         compared += 1
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 
@@ -32,7 +32,7 @@ def test_list_total_covers_all_pages_if_requested(api, books, bank):
     for n in range(3):
         books.book(bank, "100.00", f"2024-01-0{n + 1}")
     books.book(bank, "-50.00", "2024-02-01", amountCurrency="USD")
-    dollars = convert(Decimal(50), source="USD", target="EUR", day=date(2024, 2, 1), rates=get_rate_table())
+    dollars = convert_currency(Decimal(50), source="USD", target="EUR", day=date(2024, 2, 1), rates=get_rate_table())
     page = api.get("transactions", {"total": "true", "limit": 1})
     assert len(page.json()) == 1
     assert get_totals(page) == (4, 300 - round_half_up(dollars, "EUR"))
@@ -187,7 +187,9 @@ def test_monthly_totals_of_a_line_sum_to_its_total(api, books, bank, parts):
     for asked, sign in (("ga", -1), ("no", 1)):
         worth = sum(
             sign
-            * convert(Decimal(units if incoming else -units), source=currency, target="EUR", day=start, rates=rates)
+            * convert_currency(
+                Decimal(units if incoming else -units), source=currency, target="EUR", day=start, rates=rates
+            )
             for currency, units, start, _, line, incoming in parts
             if line == asked
         )

@@ -16,8 +16,8 @@ from planning.calc.recurrence import (
     expand_occurrences,
     is_occurrence,
     list_expected_days,
-    occurrences,
-    shift_weekend,
+    list_occurrence_days,
+    move_off_weekend,
 )
 
 LONG_WINDOW = {"window_start": date(1990, 1, 1), "window_end": date(2060, 12, 31)}
@@ -90,25 +90,25 @@ def expand_by_definition(rule, *, window_start, window_end):
     ids=str,
 )  # fmt: skip
 def test_occurrences_count_from_start_and_are_clamped_to_month_end(rule, expected):
-    assert occurrences(rule, **LONG_WINDOW) == expected
+    assert list_occurrence_days(rule, **LONG_WINDOW) == expected
 
 
 def test_end_date_is_included():
     rule = RecurrenceRule(date(2024, 1, 10), "month", end_date=date(2024, 3, 10))
-    assert occurrences(rule, **LONG_WINDOW) == list_days("2024-01-10", "2024-02-10", "2024-03-10")
-    assert occurrences(RecurrenceRule(date(2024, 1, 10), end_date=date(2024, 1, 9)), **LONG_WINDOW) == []
+    assert list_occurrence_days(rule, **LONG_WINDOW) == list_days("2024-01-10", "2024-02-10", "2024-03-10")
+    assert list_occurrence_days(RecurrenceRule(date(2024, 1, 10), end_date=date(2024, 1, 9)), **LONG_WINDOW) == []
 
 
 @pytest.mark.parametrize("frequency", ["day", "week", "month", "year"])
 def test_rule_ending_on_first_day_of_window_occurs_on_that_day(frequency):
     end = {"day": date(2024, 2, 29), "week": date(2024, 3, 7), "month": date(2024, 2, 29), "year": date(2025, 2, 28)}
     rule = RecurrenceRule(date(2024, 2, 29), frequency, end_date=end[frequency])
-    assert occurrences(rule, window_start=end[frequency], window_end=date(2030, 12, 31)) == [end[frequency]]
+    assert list_occurrence_days(rule, window_start=end[frequency], window_end=date(2030, 12, 31)) == [end[frequency]]
 
 
 def test_end_before_last_day_of_first_month_yields_no_occurrence():
     assert (
-        occurrences(
+        list_occurrence_days(
             RecurrenceRule(date(2024, 1, 10), "month", last_day_of_month=True, end_date=date(2024, 1, 30)),
             **LONG_WINDOW,
         )
@@ -119,16 +119,16 @@ def test_end_before_last_day_of_first_month_yields_no_occurrence():
 @given(rule=draw_rule(), window=WINDOWS)
 @settings(max_examples=250)
 def test_window_expansion_equals_definition(rule, window):
-    assert occurrences(rule, **window) == expand_by_definition(rule, **window)
+    assert list_occurrence_days(rule, **window) == expand_by_definition(rule, **window)
 
 
 @given(rule=draw_rule(), window=WINDOWS, cut=st.integers(0, 1500))
 @settings(max_examples=60)
 def test_adjacent_windows_equal_their_union(rule, window, cut):
     middle = min(window["window_start"] + timedelta(days=cut), window["window_end"])
-    before = occurrences(rule, window_start=window["window_start"], window_end=middle)
-    after = occurrences(rule, window_start=middle + timedelta(days=1), window_end=window["window_end"])
-    assert before + after == occurrences(rule, **window)
+    before = list_occurrence_days(rule, window_start=window["window_start"], window_end=middle)
+    after = list_occurrence_days(rule, window_start=middle + timedelta(days=1), window_end=window["window_end"])
+    assert before + after == list_occurrence_days(rule, **window)
 
 
 @given(rule=draw_rule().filter(lambda rule: rule.frequency is not None), window=WINDOWS)
@@ -148,13 +148,13 @@ def test_recurrence_equals_dateutil(rule, window):
     )
     last = min(window["window_end"], rule.end_date or window["window_end"])
     start, end = (datetime.combine(day, datetime.min.time()) for day in (window["window_start"], last))
-    assert occurrences(rule, **window) == [moment.date() for moment in moments.between(start, end, inc=True)]
+    assert list_occurrence_days(rule, **window) == [moment.date() for moment in moments.between(start, end, inc=True)]
 
 
 @given(rule=draw_rule(), window=WINDOWS)
 @settings(max_examples=60)
 def test_is_occurrence_agrees_with_listed_occurrences(rule, window):
-    named = occurrences(rule, **window)
+    named = list_occurrence_days(rule, **window)
     assert all(is_occurrence(rule, day) for day in named)
     day = window["window_start"]
     assert is_occurrence(rule, day) == (day in named and day <= window["window_end"]) or window["window_end"] < day
@@ -164,8 +164,8 @@ def test_is_occurrence_agrees_with_listed_occurrences(rule, window):
 @pytest.mark.parametrize("frequency", ["day", "week", "month", "year"])
 def test_windows_far_from_start_or_at_calendar_end_are_expanded(start, frequency):
     rule = RecurrenceRule(start, frequency)
-    assert len(occurrences(rule, window_start=date(9999, 1, 1), window_end=date.max)) <= 366
-    assert occurrences(rule, window_start=start, window_end=start) == [start]
+    assert len(list_occurrence_days(rule, window_start=date(9999, 1, 1), window_end=date.max)) <= 366
+    assert list_occurrence_days(rule, window_start=start, window_end=start) == [start]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_override_changes_only_named_fields():
 )
 @settings(max_examples=100)
 def test_windows_go_by_the_moved_date(rule, window, moves):
-    named = occurrences(rule, **LONG_WINDOW)
+    named = list_occurrence_days(rule, **LONG_WINDOW)
     overrides = {
         named[index]: {"date": named[index] + timedelta(days=shift)}
         for index, shift in moves.items()
@@ -288,16 +288,16 @@ def test_windows_go_by_the_moved_date(rule, window, moves):
     ],
 )
 def test_weekend_is_shifted_to_a_weekday(day, shift, expected):
-    assert shift_weekend(date.fromisoformat(day), shift) == date.fromisoformat(expected)
+    assert move_off_weekend(date.fromisoformat(day), shift) == date.fromisoformat(expected)
 
 
 @given(draw_rule(), st.sampled_from(["before", "after"]), WINDOWS, st.data())
 def test_weekend_shift_moves_days_and_keeps_original_dates(rule, shift, window, data):
     shifted = replace(rule, weekend_shift=shift)
     wide = {"window_start": date(2013, 1, 1), "window_end": date(2040, 1, 1)}
-    originals = occurrences(rule, **wide)
-    assert occurrences(shifted, **wide) == originals
-    expected = [(shift_weekend(day, shift), day) for day in originals]
+    originals = list_occurrence_days(rule, **wide)
+    assert list_occurrence_days(shifted, **wide) == originals
+    expected = [(move_off_weekend(day, shift), day) for day in originals]
     inside = [pair for pair in expected if window["window_start"] <= pair[0] <= window["window_end"]]
     found = list_expected_days(shifted, **window)
     assert found == inside == sorted(found)

@@ -14,8 +14,8 @@ from planning.calc.scenario_changes import (
     DayWindow,
     PlannedState,
     apply_change,
-    find_contradictions,
-    find_last_day,
+    find_contradicting_changes,
+    find_last_rule_day,
     scale_amount,
 )
 from planning.calc.scenario_plan import PlanItemState, apply_change_to_items
@@ -124,7 +124,7 @@ def test_stop_leaves_what_was_due_before_and_what_is_settled(rule, settled, days
     ],
 )
 def test_last_day_bounds_the_recurrence(rule, last):
-    assert str(find_last_day(rule)) == last
+    assert str(find_last_rule_day(rule)) == last
 
 
 def test_contradictions_name_the_stop_first():
@@ -134,8 +134,8 @@ def test_contradictions_name_the_stop_first():
     broad = Change("scale", category_ids=frozenset({CATEGORY}), category_id=CATEGORY, percent=Decimal(1))
     states = {PLAN: build_state(counterparty_id=OTHER, category_id=CATEGORY)}
     changes = [*enumerate([before, after, stop, broad])]
-    assert find_contradictions(changes, states) == [(2, 1)]
-    assert find_contradictions([(0, stop), (1, stop)], states) == [(0, 1)]
+    assert find_contradicting_changes(changes, states) == [(2, 1)]
+    assert find_contradicting_changes([(0, stop), (1, stop)], states) == [(0, 1)]
 
 
 def build_item(amount="333.33", kind="fixed", growth="0", **values):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.money.calc.fx import RateTable
-from planning.calc.aging import AgedAmounts, find_bucket
+from planning.calc.aging import AgedAmounts, find_aging_bucket
 from planning.calc.settlements import (
     Payment,
     SettledAmount,
@@ -56,7 +56,7 @@ def test_state_follows_from_amounts(amount, paid, written_off):
 
 @given(st.integers(-400, 4000), st.lists(st.integers(1, 3650), min_size=1, max_size=6, unique=True).map(sorted))
 def test_bucket_contains_the_age(days, interval):
-    bucket = find_bucket(days, interval)
+    bucket = find_aging_bucket(days, interval)
     first = [1, *(last + 1 for last in interval)]
     assert bucket == sum(days >= each for each in first) - 1
 

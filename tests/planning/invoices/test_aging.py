@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from tests import factories
@@ -46,7 +46,7 @@ def test_other_currencies_are_converted_at_the_rate_of_the_day(ledger):
     ledger.invoice("100.00", amountCurrency="USD", invoiced=-100, days=-50)
     for days in (-80, 0):
         day = TODAY + timedelta(days=days)
-        worth = convert(Decimal(100), source="USD", target="EUR", day=day, rates=get_rate_table())
+        worth = convert_currency(Decimal(100), source="USD", target="EUR", day=day, rates=get_rate_table())
         assert Decimal(str(ledger.age(asOf=str(day))["total"])) == round_half_up(worth, "EUR")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from companies.models import AuditEntry
 from ledger.models import Transaction
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from planning.models import PlannedTransaction, Settlement
@@ -191,9 +191,9 @@ def test_refund_is_settled_by_a_credit_note_and_an_invoice(api, invoice, pay, cu
 def test_amount_in_another_currency_is_converted_at_the_day_of_the_transaction(api, invoice, pay):
     owed = invoice("100.00", amountCurrency="USD")
     rates, day = get_rate_table(), TODAY - timedelta(days=1)
-    euros = round_half_up(convert(Decimal(40), source="USD", target="EUR", day=day, rates=rates), "EUR")
+    euros = round_half_up(convert_currency(Decimal(40), source="USD", target="EUR", day=day, rates=rates), "EUR")
     paid = pay(str(euros))
-    dollars = round_half_up(convert(euros, source="EUR", target="USD", day=day, rates=rates), "USD")
+    dollars = round_half_up(convert_currency(euros, source="EUR", target="USD", day=day, rates=rates), "USD")
     assert settle(api, owed, paid, str(dollars + Decimal("0.01"))) == (409, "settles_too_much")
     assert settle(api, owed, paid) == (200, None)
     assert get_amounts(api, owed)[0] == str(dollars)

@@ -8,7 +8,7 @@ import pytest
 
 from companies.models import AuditEntry
 from ledger.models import Transaction
-from ledger.money.calc.fx import convert
+from ledger.money.calc.fx import convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from ledger.transactions.representation import list_transaction_dicts
@@ -356,7 +356,9 @@ def test_occurrence_is_matched_by_its_overridden_values(api, plan, book):
 def test_foreign_amount_matches_at_rate_of_the_day(api, plan, book):
     planned = plan(-20, "-100.00", amountCurrency="USD")
     day = TODAY - timedelta(days=19)
-    euros = round_half_up(convert(Decimal(-95), source="USD", target="EUR", day=day, rates=get_rate_table()), "EUR")
+    euros = round_half_up(
+        convert_currency(Decimal(-95), source="USD", target="EUR", day=day, rates=get_rate_table()), "EUR"
+    )
     book(-19, f"{euros * 2}")
     assert list_matches(api) == []
     paid = book(-19, f"{euros}")

@@ -163,7 +163,7 @@ def test_year_before_1900_is_rejected(text):
     ],
 )
 def test_date_order_is_detected_from_unambiguous_dates(texts, order):
-    assert qif.detect_date_order([qif.match_date(each, 1) for each in texts]) == order
+    assert qif.detect_date_order([qif.match_date_numbers(each, 1) for each in texts]) == order
 
 
 def test_date_order_prefers_request_then_dates_then_saved_order():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ledger.files.calc.einvoice import InvoiceReadError, compute_differences
 from ledger.files.calc.invoice_reader import read_invoice_file
-from ledger.files.calc.parse_data import build_parse_data, format_decimal
+from ledger.files.calc.parse_data import build_parse_data, format_exact_decimal
 from tests.ledger.files.einvoice_documents import (
     build_blank_pdf,
     build_cii,
@@ -239,4 +239,4 @@ def test_pdf_without_xml_is_not_guessed_at(pdf):
     [("1E+3", 2, "1000.00"), ("0.10", 0, "0.1"), ("-5", 3, "-5.000"), ("1.23456", 2, "1.23456"), ("-0.0", 0, "0")],
 )
 def test_decimals_are_written_out_exactly(text, decimals, formatted):
-    assert format_decimal(Decimal(text), decimals) == formatted
+    assert format_exact_decimal(Decimal(text), decimals) == formatted

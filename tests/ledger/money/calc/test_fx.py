@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.money.calc.fx import RateLookupError, RateTable, convert
+from ledger.money.calc.fx import RateLookupError, RateTable, convert_currency
 
 FRIDAY, MONDAY = date(2024, 1, 5), date(2024, 1, 8)
 
@@ -53,7 +53,7 @@ def test_currency_without_rate_raises_error(rates):
     assert caught.value.currency == "GBP"
     for source, target in [("GBP", "EUR"), ("EUR", "GBP"), ("USD", "GBP")]:
         with pytest.raises(RateLookupError):
-            convert(Decimal(1), source=source, target=target, day=FRIDAY, rates=rates)
+            convert_currency(Decimal(1), source=source, target=target, day=FRIDAY, rates=rates)
 
 
 def test_euro_rate_is_one(rates):
@@ -61,7 +61,7 @@ def test_euro_rate_is_one(rates):
 
 
 def test_amount_in_same_currency_needs_no_rate(rates):
-    assert convert(Decimal("1.10"), source="GBP", target="GBP", day=FRIDAY, rates=rates) == Decimal("1.10")
+    assert convert_currency(Decimal("1.10"), source="GBP", target="GBP", day=FRIDAY, rates=rates) == Decimal("1.10")
 
 
 @given(
@@ -73,7 +73,7 @@ def test_amount_in_same_currency_needs_no_rate(rates):
 def test_conversion_goes_through_euro_unrounded(amount, source, target):
     table = RateTable([("USD", FRIDAY, Decimal("1.0921")), ("JPY", FRIDAY, Decimal("158.67"))])
     exact = Fraction(amount) * Fraction(table.get_rate(target, FRIDAY)) / Fraction(table.get_rate(source, FRIDAY))
-    converted = convert(amount, source=source, target=target, day=FRIDAY, rates=table)
+    converted = convert_currency(amount, source=source, target=target, day=FRIDAY, rates=table)
     assert abs(Fraction(converted) - exact) < Fraction(1, 10**25)
     assert abs(Fraction(table.get_cross_rate(source, target, FRIDAY)) * Fraction(amount) - exact) < Fraction(1, 10**25)
 
@@ -81,12 +81,14 @@ def test_conversion_goes_through_euro_unrounded(amount, source, target):
 def test_exact_conversion_stays_exact():
     table = RateTable([("USD", FRIDAY, Decimal(7))])
     with localcontext(prec=6):
-        assert convert(Decimal("0.035"), source="USD", target="EUR", day=FRIDAY, rates=table) == Decimal("0.005")
+        assert convert_currency(Decimal("0.035"), source="USD", target="EUR", day=FRIDAY, rates=table) == Decimal(
+            "0.005"
+        )
 
 
 def test_round_trip_conversion_returns_same_amount(rates):
-    there = convert(Decimal("100.00"), source="USD", target="JPY", day=MONDAY, rates=rates)
-    back = convert(there, source="JPY", target="USD", day=MONDAY, rates=rates)
+    there = convert_currency(Decimal("100.00"), source="USD", target="JPY", day=MONDAY, rates=rates)
+    back = convert_currency(there, source="JPY", target="USD", day=MONDAY, rates=rates)
     assert abs(back - 100) < Decimal("1e-25")
 
 

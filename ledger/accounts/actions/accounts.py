@@ -1,15 +1,12 @@
-"""Write accounts, account groups and initial balances."""
+"""Create, update and delete accounts."""
 
-from datetime import date
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from companies.change import change_company
-from companies.closed_periods import PeriodClosed, check_open, is_closed
+from companies.closed_periods import PeriodClosed
 from companies.errors import build_unknown_id_error
 from companies.models import AuditContext, Company
-from companies.versions import check_version
 from ledger import hooks
 from ledger.categorization.actions import rule_references
 from ledger.models import (
@@ -17,13 +14,10 @@ from ledger.models import (
     Account,
     AccountGroup,
     AccountType,
-    Categorization,
     Category,
     DayMovement,
-    Source,
     Transaction,
 )
-from ledger.money.amounts import parse_api_amount
 from ledger.transactions.actions.transactions import delete_transaction_rows
 
 
@@ -120,94 +114,3 @@ def check_account_references(*, company_id: UUID, values: dict[str, Any]) -> Non
         reference_id = values.get(name)
         if reference_id is not None and not model.objects.for_company(company_id).filter(id=reference_id).exists():
             raise build_unknown_id_error(pointer)
-
-
-def create_account_group(*, company: Company, context: AuditContext, values: dict[str, Any]) -> AccountGroup:
-    """Create an account group."""
-    with change_company(company, context=context) as change:
-        return change.create(AccountGroup(company=company, **values), "accountGroup.created")
-
-
-def update_account_group(
-    *, company: Company, context: AuditContext, group_id: UUID | str, values: dict[str, Any]
-) -> AccountGroup:
-    """Rename, reorder or archive an account group; its accounts do not change.
-
-    Raises:
-        NotFoundError, PreconditionFailed.
-    """
-    with change_company(company, context=context) as change:
-        group = change.lock(AccountGroup, group_id)
-        change.update(group, "accountGroup.updated", **values)
-    return group
-
-
-def move_account_group(*, company: Company, context: AuditContext, group_id: UUID, down: bool) -> AccountGroup:
-    """Move an account group up or down by one position. Raises NotFoundError."""
-    with change_company(company, context=context) as change:
-        groups = AccountGroup.objects.for_company(company.id).in_display_order()
-        return change.move_row(groups, group_id, action="accountGroup.updated", move_down=down)
-
-
-def delete_account_group(*, company: Company, context: AuditContext, group_id: UUID | str) -> None:
-    """Delete an empty account group.
-
-    Raises:
-        NotFoundError, PreconditionFailed, AccountGroupNotEmpty.
-    """
-    with change_company(company, context=context) as change:
-        change.delete(change.lock(AccountGroup, group_id), "accountGroup.deleted")
-
-
-def find_initial_balance(*, account: Account) -> Transaction | None:
-    """Return the account's initial-balance transaction, or None."""
-    return Transaction.objects.for_company(account.company_id).filter(account=account).initial_balances().first()
-
-
-def check_initial_balance_is_open(
-    company: Company, stored: Transaction | None, *, day: date, value: Decimal, currency: str
-) -> None:
-    """Raise PeriodClosed where the initial balance changes, and it was or will be dated in a closed month."""
-    if stored is None or stored.date != day:
-        check_open(company, [("#/date", day if is_closed(company, day) or stored is None else stored.date)])
-    elif (stored.amount_value, stored.amount_currency) != (value, currency):
-        check_open(company, [("#/amountValue", day)])
-
-
-def set_initial_balance(
-    *, company: Company, context: AuditContext, account_id: UUID | str, day: date, amount: str
-) -> Transaction:
-    """Create or update the initial-balance transaction of an account, in the account's currency.
-
-    The whole amount is categorized with the system category `initialBalance`. `amount` is text as the API takes
-    it. The expected version is that of the transaction, not of the account.
-
-    Raises:
-        NotFoundError, PreconditionFailed.
-        ValidationFailed: `invalid_decimal`, `too_many_decimals`.
-    """
-    with change_company(company, context=context) as change:
-        account = change.lock(Account, account_id, check_versions=False)
-        transaction = find_initial_balance(account=account)
-        check_version(transaction, context.expected_versions)
-        value = parse_api_amount(amount, account.default_currency, pointer="#/amountValue")
-        transaction_values = {"date": day, "amount_value": value, "amount_currency": account.default_currency}
-        check_initial_balance_is_open(company, transaction, day=day, value=value, currency=account.default_currency)
-        transaction_values |= {"provider_data": None}  # an opening balance from a statement becomes a manual one
-        categorization_values = {"computed_start_date": day, "computed_end_date": day, "neutral": value, "value": value}
-        if transaction is None:
-            transaction = Transaction(
-                company=company, account=account, source=Source.INITIAL_BALANCE, **transaction_values
-            )
-            transaction.description, transaction.categorized_value = "Opening balance", value
-            change.create(transaction, "initialBalance.created")
-            category = Category.objects.for_company(company.id).for_system_key("initialBalance").get()
-            Categorization(company=company, transaction=transaction, category=category, **categorization_values).save(
-                force_insert=True
-            )
-        elif change.update(transaction, "initialBalance.updated", **transaction_values, categorized_value=value):
-            Categorization.objects.for_company(company.id).filter(transaction=transaction).update(
-                **categorization_values
-            )
-        hooks.balances_changed.run(change=change, account_ids={account.id})
-    return transaction

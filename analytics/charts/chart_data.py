@@ -30,7 +30,7 @@ from companies.models import Company
 from ledger.accounts.queries import AmountsByCurrency, sum_account_balances
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month, list_months
 from ledger.models import Account, AccountType, Transaction
-from ledger.money.calc.fx import RateTable, convert
+from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
 from planning.forecast.expected_cash import (
@@ -143,10 +143,10 @@ class ChartData:
     @property
     def points(self) -> list[balances.BalancePoint]:
         """Cash and other balances at the end of each day with actual data."""
-        return self.levels[1:]
+        return self.points_with_opening[1:]
 
     @cached_property
-    def levels(self) -> list[balances.BalancePoint]:
+    def points_with_opening(self) -> list[balances.BalancePoint]:
         """The same, preceded by the opening balances."""
         return balances.compute_daily_balances(
             self.balances_before,
@@ -159,7 +159,7 @@ class ChartData:
         )
 
     @cached_property
-    def first_days(self) -> dict[bool, date | None]:
+    def first_balance_days(self) -> dict[bool, date | None]:
         """The first day of the period with a balance, for cash accounts (True) and others (False), or None."""
         days: dict[bool, list[date]] = {True: [], False: []}
         for account_id in self.balances_before:  # accounts with bookings before the period
@@ -183,7 +183,7 @@ class ChartData:
             AccountInitialBalance(
                 account_id,
                 day,
-                convert(amount, source=currency, target=self.currency, day=day, rates=self.rates),
+                convert_currency(amount, source=currency, target=self.currency, day=day, rates=self.rates),
             )
             for account_id, day, currency, amount in values
         ]
@@ -211,9 +211,9 @@ class ChartData:
     @cached_property
     def runway(self) -> Runway:
         """How long today's cash lasts, whatever the period."""
-        cash = self.levels[-1].cash
+        cash = self.points_with_opening[-1].cash
         if self.until < self.today:
-            cash = balances.compute_cash_on(company=self.company, day=self.today, rates=self.rates)
+            cash = balances.compute_cash_at_day(company=self.company, day=self.today, rates=self.rates)
         return compute_runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
 
     # ------------------------------------------------------------------------------------------ flows and what comes
@@ -238,7 +238,7 @@ class ChartData:
         """Number and amount of overdue payments on all accounts, as on the cash plan."""
         overdue_cash, base = sum_overdue_cash(self.expectations, today=self.today), self.currency
         converted_amounts = [
-            convert(amount, source=currency, target=base, day=self.today, rates=self.rates)
+            convert_currency(amount, source=currency, target=base, day=self.today, rates=self.rates)
             for currency, amount in overdue_cash.overdue.items()
         ]
         return overdue_cash.overdue_count, round_half_up(sum(converted_amounts, start=ZERO), base)
@@ -322,7 +322,7 @@ class ChartData:
     def compared_cash(self) -> Decimal:
         """The cash at the end of the compared period."""
         _, last = self.period.compared or (self.start, self.start)
-        return balances.compute_cash_on(company=self.company, day=last, rates=self.rates)
+        return balances.compute_cash_at_day(company=self.company, day=last, rates=self.rates)
 
     # ------------------------------------------------------------------------------------------ results
 
@@ -334,13 +334,13 @@ class ChartData:
 
     @cached_property
     def bars(self) -> list[dict[str, Decimal]]:
-        return profit_and_loss.build_bars(self.posted, months=self.calendar, base=self.currency)
+        return profit_and_loss.build_bar_amounts(self.posted, months=self.calendar, base=self.currency)
 
     @property
     def compared_bars(self) -> list[dict[str, Decimal]]:
         """The bars of the compared months."""
         months = [add_months(month, -self.period.months_back) for month in self.calendar]
-        return profit_and_loss.build_bars(self.posted, months=months, base=self.currency)
+        return profit_and_loss.build_bar_amounts(self.posted, months=months, base=self.currency)
 
     @cached_property
     def year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:
@@ -353,11 +353,11 @@ class ChartData:
     @cached_property
     def open_transactions(self) -> OpenTransactions:
         """Transactions of these months that are not categorized yet."""
-        first, last = self.calendar[0], self.last_counted
+        first, last = self.calendar[0], self.last_counted_day
         return sum_open_transactions(company=self.company, start=first, end=last, rates=self.rates)
 
     @property
-    def last_counted(self) -> date:
+    def last_counted_day(self) -> date:
         """The last day whose revenue and expenses are in the bars."""
         return get_last_day_of_month(self.calendar[-1])
 

@@ -1,35 +1,19 @@
-"""REST: accounts, account groups and initial balances."""
+"""REST: accounts and initial balances."""
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.exceptions import ErrorDetail, ValidationError
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.serializers import SUCCESS
 from companies.permissions import Permission
-from ledger.accounts import actions, serializers
-from ledger.models import Account, AccountGroup, AccountGroupNotEmpty, AccountNotEmpty
+from ledger.accounts.actions import accounts, initial_balances
+from ledger.accounts.filters import ACCOUNT_PERMISSIONS, ARCHIVED_PARAMETER, filter_by_archived
+from ledger.accounts.serializers import accounts as serializers
+from ledger.models import Account, AccountNotEmpty
 from ledger.transactions.serializers import TransactionBox, TransactionSerializer, build_transaction_response
-
-ACCOUNT_PERMISSIONS = build_crud_permissions(reads=Permission.ACCOUNTS_READ, writes=Permission.ACCOUNTS_WRITE)
-ARCHIVED_FILTERS = {None: {"archived": False}, "true": {"archived": True}, "false": {"archived": False}, "all": {}}
-ARCHIVED_PARAMETER = OpenApiParameter("archived", enum=["true", "false", "all"], description="Active only if left out.")
-
-
-def filter_by_archived(view: CompanyViewSet, rows: Any) -> Any:
-    """Filter rows by the query parameter `archived`; active ones if it is left out.
-
-    Raises:
-        ValidationError: with `invalid_filter`.
-    """
-    view.allow_parameters("archived")
-    archived = view.request.query_params.get("archived")
-    if archived not in ARCHIVED_FILTERS:
-        raise ValidationError({"archived": [ErrorDetail("Must be true, false or all.", code="invalid_filter")]})
-    return rows.filter(**ARCHIVED_FILTERS[archived])
 
 
 class AccountViewSet(CompanyViewSet):
@@ -48,13 +32,13 @@ class AccountViewSet(CompanyViewSet):
     )
     def list(self, request: Request, company_id: str) -> Response:
         """List the company's accounts, each with the integration that manages it."""
-        accounts = filter_by_archived(self, Account.objects.for_company(self.company.id)).in_display_order()
-        return Response(serializers.AccountListItem(accounts, many=True).data)
+        rows = filter_by_archived(self, Account.objects.for_company(self.company.id)).in_display_order()
+        return Response(serializers.AccountListItem(rows, many=True).data)
 
     def create(self, request: Request, company_id: str) -> Response:
         """Create an account. Set the balance before its first transaction as its opening balance."""
         values = self.parse_body(serializers.AccountSerializer, resource_serializer=serializers.AccountListItem)
-        account = actions.create_account(company=self.company, context=self.audit_context, values=values)
+        account = accounts.create_account(company=self.company, context=self.audit_context, values=values)
         return self.respond_created(account)
 
     def retrieve(self, request: Request, company_id: str, account_id: str) -> Response:
@@ -66,13 +50,15 @@ class AccountViewSet(CompanyViewSet):
         return self.update_account(
             account_id,
             self.parse_body(
-                serializers.AccountSerializer, partial=True, resource_serializer=serializers.AccountListItem
+                serializers.AccountSerializer,
+                partial=True,
+                resource_serializer=serializers.AccountListItem,
             ),
         )
 
     def destroy(self, request: Request, company_id: str, account_id: str) -> Response:
         """Delete an account without transactions, together with its opening balance."""
-        actions.delete_account(company=self.company, context=self.audit_context, account_id=account_id)
+        accounts.delete_account(company=self.company, context=self.audit_context, account_id=account_id)
         return Response(SUCCESS)
 
     @extend_schema(request=None)
@@ -94,13 +80,13 @@ class AccountViewSet(CompanyViewSet):
     def initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
         """Return the account's opening balance as a transaction; null if it has none."""
         account = self.get_row(Account.objects, account_id)
-        return build_transaction_response(self, actions.find_initial_balance(account=account))
+        return build_transaction_response(self, initial_balances.find_initial_balance(account=account))
 
     @extend_schema(operation_id="setInitialBalance", request=serializers.InitialBalance, responses=TransactionBox)
     def set_initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
         """Set the opening balance: the balance at the start of a day. dataStartDate does not apply."""
         values = self.parse_body(serializers.InitialBalance, resource_serializer=TransactionSerializer)
-        transaction = actions.set_initial_balance(
+        transaction = initial_balances.set_initial_balance(
             company=self.company,
             context=self.audit_context,
             account_id=account_id,
@@ -111,44 +97,7 @@ class AccountViewSet(CompanyViewSet):
 
     def update_account(self, account_id: str, values: dict[str, Any], action: str = "account.updated") -> Response:
         """Update an account and return it as the response."""
-        account = actions.update_account(
+        account = accounts.update_account(
             company=self.company, context=self.audit_context, account_id=account_id, values=values, action=action
         )
         return self.respond_with_one(account)
-
-
-class AccountGroupViewSet(CompanyViewSet):
-    schema_tags = ["Account groups"]
-    resource, shape = AccountGroup, serializers.AccountGroupSerializer
-    refuses = {"destroy": [AccountGroupNotEmpty]}
-    permission_for = ACCOUNT_PERMISSIONS
-
-    @extend_schema(parameters=[ARCHIVED_PARAMETER])
-    def list(self, request: Request, company_id: str) -> Response:
-        """List the company's account groups in their order."""
-        groups = filter_by_archived(self, AccountGroup.objects.for_company(self.company.id)).in_display_order()
-        return self.respond_with_all(groups)
-
-    def create(self, request: Request, company_id: str) -> Response:
-        """Create an account group. Move accounts into it one by one."""
-        group = actions.create_account_group(
-            company=self.company, context=self.audit_context, values=self.parse_body(serializers.AccountGroupSerializer)
-        )
-        return self.respond_created(group)
-
-    def retrieve(self, request: Request, company_id: str, account_group_id: str) -> Response:
-        """Return an account group. Its accounts have its ID in `accountGroupId`."""
-        return self.respond_with_one(self.get_row(AccountGroup.objects, account_group_id))
-
-    def update(self, request: Request, company_id: str, account_group_id: str) -> Response:
-        """Rename, reorder or archive a group. Its accounts do not change."""
-        values = self.parse_body(serializers.AccountGroupSerializer, partial=True)
-        group = actions.update_account_group(
-            company=self.company, context=self.audit_context, group_id=account_group_id, values=values
-        )
-        return self.respond_with_one(group)
-
-    def destroy(self, request: Request, company_id: str, account_group_id: str) -> Response:
-        """Delete a group without accounts."""
-        actions.delete_account_group(company=self.company, context=self.audit_context, group_id=account_group_id)
-        return Response(SUCCESS)

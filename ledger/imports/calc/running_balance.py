@@ -8,7 +8,7 @@ from ledger.imports.calc.movements import Movement
 
 
 @dataclass(frozen=True, slots=True)
-class Balances:
+class TableBalances:
     """What the balance column says of the whole table, where every step agrees with its row."""
 
     opening: Decimal
@@ -17,7 +17,7 @@ class Balances:
 
 
 @dataclass(slots=True)
-class BalanceRun:
+class RunningBalanceCheck:
     """Holds each row's balance against the one before, row by row, so that no row need be kept.
 
     ``forward``: whether the rows may be in the order of time; ``backward``: whether the latest may come first.
@@ -53,7 +53,7 @@ class BalanceRun:
         self.moves_behind_first = self.moves_behind_first or bool(amount)
         self.moves_before_last = self.moves_before_last or bool(amount_before)
 
-    def find_balances(self) -> Balances | None:
+    def find_balances(self) -> TableBalances | None:
         """Return the balances before and after all rows; None where a step does not agree, or one row has none.
 
         One row alone proves nothing.
@@ -64,7 +64,7 @@ class BalanceRun:
         if first.balance is None or last.balance is None:
             return None
         if self.forward and self.moves_behind_first:
-            return Balances(first.balance - Decimal(first.amount), last.balance, oldest_first=True)
+            return TableBalances(first.balance - Decimal(first.amount), last.balance, oldest_first=True)
         if self.backward and self.moves_before_last:
-            return Balances(last.balance - Decimal(last.amount), first.balance, oldest_first=False)
+            return TableBalances(last.balance - Decimal(last.amount), first.balance, oldest_first=False)
         return None

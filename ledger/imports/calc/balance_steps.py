@@ -69,7 +69,7 @@ class BalanceSteps:
         readings = [self._read_order(order) for order in orders]
         if self.time_order:
             return next((each for each in readings if each.is_before == self.is_before), readings[0])
-        readings.sort(key=lambda each: count_signs(each.steps, amounts)[1])
+        readings.sort(key=lambda each: count_matching_signs(each.steps, amounts)[1])
         first, *others = readings
         is_open = any(a and b and a == -b for other in others for a, b in zip(first.steps, other.steps, strict=True))
         return replace(first, is_open=is_open)
@@ -124,7 +124,7 @@ def build_steps(
     return BalanceSteps({FORWARD: forward, BACKWARD: backward}, find_time_order(days), is_before)
 
 
-def count_signs(steps: Amounts, amounts: Amounts) -> tuple[int, int]:
+def count_matching_signs(steps: Amounts, amounts: Amounts) -> tuple[int, int]:
     """How many amounts are their steps, and how many are the steps with the other sign."""
     pairs = [(step, amount) for step, amount in zip(steps, amounts, strict=True) if step and amount]
     return sum(step == amount for step, amount in pairs), sum(step == -amount for step, amount in pairs)

@@ -1,4 +1,4 @@
-"""Serializers of accounts, account groups and initial balances."""
+"""Serializers of accounts and initial balances."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from rest_framework.exceptions import ErrorDetail
 from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, StoredJsonSerializer, StrictModelSerializer, StrictSerializer
 from ledger.calc.csv_settings import SettingFault, is_unknown_setting, list_setting_faults
-from ledger.models import Account, AccountGroup
+from ledger.models import Account
 from ledger.money.fields import AmountField, CurrencyField
 
 CONNECTION_STATUSES = ["active", "syncing", "expiring", "expired", "reauthRequired", "error", "disconnected"]
@@ -67,8 +67,6 @@ def parse_stored_number(stored_value: Any) -> Any:
 
 
 MAX_IMPORT_SETTINGS_CHARACTERS = 16 * 1024  # each account in a list response includes them
-
-
 CSV_SETTINGS_HELP_TEXT = (
     "How the account's CSV files are read; omitted settings are detected. `columns`: heading, or position from 0, of"
     " `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `balanceBefore`, `balanceDirection`"
@@ -84,7 +82,7 @@ CSV_SETTINGS_HELP_TEXT = (
 )
 
 
-def nest_faults(name: str, faults: Iterable[SettingFault]) -> dict[str, Any]:
+def nest_setting_errors(name: str, faults: Iterable[SettingFault]) -> dict[str, Any]:
     """The faults of settings below a member, as serializers tell errors of nested fields."""
     nested: dict[str, Any] = {}
     for fault in faults:
@@ -108,7 +106,7 @@ class ImportSettings(serializers.Serializer):
             fault for fault in list_setting_faults(import_settings.get("csv") or {}) if not is_unknown_setting(fault)
         ]
         if faults:
-            raise serializers.ValidationError(nest_faults("csv", faults))
+            raise serializers.ValidationError(nest_setting_errors("csv", faults))
         if len(json.dumps(import_settings)) > MAX_IMPORT_SETTINGS_CHARACTERS:
             raise serializers.ValidationError(_("Must be at most 16 KiB."), code="too_long")
         return import_settings
@@ -183,17 +181,6 @@ class AccountListItem(AccountSerializer):
 
 class GroupMove(StrictSerializer):
     account_group_id = fields.IdField(allow_null=True, help_text="New group; null removes it from its group.")
-
-
-class AccountGroupSerializer(StrictModelSerializer):
-    company_id = fields.IdField(read_only=True)
-    name = fields.NameField(max_length=200)
-    order = fields.OrderField(required=False)
-
-    class Meta:
-        model = AccountGroup
-        fields = ("id", "company_id", "name", "archived", "order", *AUDIT_FIELDS)
-        read_only_fields = ("id", *AUDIT_FIELDS)
 
 
 class InitialBalance(StrictSerializer):

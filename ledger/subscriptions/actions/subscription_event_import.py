@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from companies.api.limits import MAX_ERRORS
 from companies.change import CompanyChange, change_company
-from companies.closed_periods import PeriodClosed, is_closed
+from companies.closed_periods import PeriodClosed, is_day_closed
 from companies.counters import count_import_outcome
 from companies.errors import ValidationFailed
 from companies.models import AuditContext, Company, generate_id
@@ -28,7 +28,7 @@ from ledger.subscriptions.actions.import_references import (
     SubscriptionReference,
     load_import_references,
 )
-from ledger.subscriptions.actions.subscriptions import SubscriptionEventChanges
+from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
 
 MAX_EVENTS = 100_000  # decisions on imports: more goes in several calls
 MAX_NAMED_CUSTOMERS = 1_000  # past this adding up the whole company again is quicker than customer by customer
@@ -120,7 +120,7 @@ def validate_event_items(
                 continue
             known_ids.add(item.external_id)
         days = {"effectiveDate": item.effective_date, "committedDate": item.committed_date}
-        closed += [f"#/events/{index}/{name}" for name, day in days.items() if is_closed(company, day)]
+        closed += [f"#/events/{index}/{name}" for name, day in days.items() if is_day_closed(company, day)]
         rows.append((references.get_or_create_subscription_id(item), item))
     if closed:
         raise PeriodClosed.for_company(company, *closed)

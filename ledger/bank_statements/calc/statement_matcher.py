@@ -19,7 +19,7 @@ MAX_COMPARED = 2_000_000  # rows in all rounds together; a file of honest statem
 
 
 @dataclass(slots=True)
-class Part:
+class StatementPart:
     """One statement as it is matched: its account, and the groups of those of its entries that may be known."""
 
     account: str
@@ -29,7 +29,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class Matched:
+class MatchedRows:
     """What is to be done with stored rows."""
 
     booked: list[tuple[StoredTransaction, Entry]] = field(default_factory=list)  # pending rows, and what they became
@@ -39,7 +39,7 @@ class Matched:
     possible: int = 0  # new entries with the account, day, amount and currency of another row
 
 
-def split_rounds(parts: Sequence[Part]) -> list[list[Part]]:
+def group_disjoint_statements(parts: Sequence[StatementPart]) -> list[list[StatementPart]]:
     """Return the statements in their order, those together that have no day of one account in common.
 
     A statement that goes on where the one before it ends, by their balances, has other entries on that day.
@@ -47,13 +47,13 @@ def split_rounds(parts: Sequence[Part]) -> list[list[Part]]:
     if len(parts) < 2:
         return [list(parts)] if parts else []
     days_around = MAX_BOOKING_DAYS if any(part.statement.pending_count for part in parts) else 0
-    rounds: list[list[Part]] = []
+    rounds: list[list[StatementPart]] = []
     ends: dict[str, tuple[ParsedStatement, ParsedStatement]] = {}  # first and last page of the round, by account
     taken: set[tuple[str, date]] = set()
     for part in parts:
         statement = part.statement
         days = {(part.account, entry.day) for entry in statement.entries}
-        chain = extend_chain(ends.get(part.account), statement)
+        chain = extend_page_chain(ends.get(part.account), statement)
         overlaps = not taken.isdisjoint(days) and chain is None
         other_format = bool(rounds) and get_format_family(rounds[-1][0].statement.format) != get_format_family(
             statement.format
@@ -65,32 +65,32 @@ def split_rounds(parts: Sequence[Part]) -> list[list[Part]]:
         rounds[-1].append(part)
         ends[part.account] = chain or (statement, statement)
         around = range(-days_around, days_around + 1)
-        taken |= {(account, shift_day(day, each)) for account, day in days for each in around}
+        taken |= {(account, shift_day_within_limits(day, each)) for account, day in days for each in around}
     return rounds
 
 
-def shift_day(day: date, days: int) -> date:
+def shift_day_within_limits(day: date, days: int) -> date:
     """A day so many days later, within those that there are."""
     return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
 
 
-def extend_chain(
+def extend_page_chain(
     ends: tuple[ParsedStatement, ParsedStatement] | None, statement: ParsedStatement
 ) -> tuple[ParsedStatement, ParsedStatement] | None:
     """Return the first and the last page with one more page before or behind them; None where it is no such page."""
     if ends is None:
         return None
     first, last = ends
-    if is_continued(last, statement):
+    if is_statement_continued(last, statement):
         return first, statement
-    return (statement, last) if is_continued(statement, first) else None
+    return (statement, last) if is_statement_continued(statement, first) else None
 
 
-def is_continued(before: ParsedStatement, after: ParsedStatement) -> bool:
+def is_statement_continued(before: ParsedStatement, after: ParsedStatement) -> bool:
     """Whether a statement goes on where another ends, with other entries: pages of one day, in one file or in two."""
     if before.closing is None or before.closing != after.opening or before.currency != after.currency:
         return False
-    if not before.days or not after.days or before.days[1] > after.days[0] or is_copy(before, after):
+    if not before.days or not after.days or before.days[1] > after.days[0] or is_statement_copy(before, after):
         return False
     if before.file == after.file:
         return True
@@ -98,7 +98,7 @@ def is_continued(before: ParsedStatement, after: ParsedStatement) -> bool:
     return before.difference == after.difference == 0 and sum(shared) != 0
 
 
-def is_copy(one: ParsedStatement, other: ParsedStatement) -> bool:
+def is_statement_copy(one: ParsedStatement, other: ParsedStatement) -> bool:
     """Whether two statements say the same."""
     if (one.opening, one.closing, len(one.entries)) != (other.opening, other.closing, len(other.entries)):
         return False
@@ -143,7 +143,7 @@ class StatementMatcher:
             UUID, tuple[StoredTransaction, EntryGroup, Entry]
         ] = {}  # new entries of earlier rounds, by the id of their row
         self.own_pending: set[UUID] = set()
-        self.result = Matched()
+        self.result = MatchedRows()
         self.compared = 0
         for row in rows:
             self.add(row)
@@ -156,16 +156,16 @@ class StatementMatcher:
         if row.reference:
             self.by_reference[row.account, row.reference].append(row)
 
-    def match(self, rounds: Sequence[Sequence[Part]]) -> Matched:
+    def match(self, rounds: Sequence[Sequence[StatementPart]]) -> MatchedRows:
         """Leave in each group what is new. Raises Unreadable where too many statements overlap."""
         for number, parts in enumerate(rounds, 1):
             self.match_round(parts, is_last=number == len(rounds))
         return self.result
 
-    def match_round(self, parts: Sequence[Part], *, is_last: bool) -> None:
+    def match_round(self, parts: Sequence[StatementPart], *, is_last: bool) -> None:
         groups = [group for part in parts for group in part.groups]
         other_page_ids, first = parts[0].other_page_ids, parts[0].statement
-        rows = [row for row in self.find_rows(groups) if row.id not in other_page_ids]
+        rows = [row for row in self.iter_candidate_rows(groups) if row.id not in other_page_ids]
         ledger = EntryMatcher(rows, format_=first.format, has_unique_ids=first.has_unique_ids)
         found = ledger.match_entries(groups, final_days=self.settled)
         self.leave_out_closed(groups, found)
@@ -178,7 +178,7 @@ class StatementMatcher:
             self.result.booked += found.booked
             return
         for row, entry in found.booked:
-            self.book(row, entry, parts[0].statement.format)
+            self.book_pending_row(row, entry, parts[0].statement.format)
         self.mark_lapsed(parts, found.still_pending_ids)
         if not is_last:
             for part in parts:
@@ -201,13 +201,13 @@ class StatementMatcher:
         matches.still_pending_ids |= set(pending_ids.values())
         matches.booked = [(row, unit) for row, unit in matches.booked if id(unit) not in pending_ids]
 
-    def find_rows(self, groups: Iterable[EntryGroup]) -> Iterator[StoredTransaction]:
+    def iter_candidate_rows(self, groups: Iterable[EntryGroup]) -> Iterator[StoredTransaction]:
         """Yield each row that an entry of the groups may be, once and free to be taken."""
         found: set[StoredTransaction] = set()
         visited: set[int] = set()
         for group in groups:
             for unit in (group.entry, *group.entry.parts):
-                for rows in self.list_stacks(group.account, unit):
+                for rows in self.list_row_stacks(group.account, unit):
                     if rows is None or id(rows) in visited:
                         continue
                     visited.add(id(rows))
@@ -222,23 +222,23 @@ class StatementMatcher:
                     "Too many of its statements overlap. Send them in files of their own.", line=0
                 )
 
-    def list_stacks(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
+    def list_row_stacks(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
         place = build_match_key(account, unit)
         around = range(-MAX_BOOKING_DAYS, MAX_BOOKING_DAYS + 1) if unit.pending else (0,)
         for days in around:
-            yield self.by_place.get((account, shift_day(unit.day, days), place[2], place[3]))
+            yield self.by_place.get((account, shift_day_within_limits(unit.day, days), place[2], place[3]))
         yield self.by_amount.get((account, unit.currency, place[2]))
         if unit.reference:
             yield self.by_reference.get((account, unit.reference))
 
     def is_candidate(self, account: str, entry: Entry) -> bool:
         """Whether some row may be the entry, or one of its payments."""
-        return any(rows for unit in (entry, *entry.parts) for rows in self.list_stacks(account, unit))
+        return any(rows for unit in (entry, *entry.parts) for rows in self.list_row_stacks(account, unit))
 
-    def book(self, row: StoredTransaction, entry: Entry, format_: str) -> None:
+    def book_pending_row(self, row: StoredTransaction, entry: Entry, format_: str) -> None:
         """A pending row is what an entry books; one of this import is stored as booked at once."""
         self.gone.add(row)
-        booked = build_row(row.id, row.account, entry, format_)
+        booked = build_ledger_row(row.id, row.account, entry, format_)
         self.add(booked)
         if row.id not in self.own:
             self.result.booked.append((row, entry))
@@ -248,7 +248,7 @@ class StatementMatcher:
         self.own[row.id] = booked, group, entry
         self.own_pending.discard(row.id)
 
-    def mark_lapsed(self, parts: Sequence[Part], seen: set[UUID]) -> None:
+    def mark_lapsed(self, parts: Sequence[StatementPart], seen: set[UUID]) -> None:
         """Leave out what an earlier round has pending and a final statement of that day does not have."""
         for part in parts:
             end, account = part.statement.last_day, part.account
@@ -264,18 +264,18 @@ class StatementMatcher:
                     self.own_pending.discard(row_id)
                     del self.own[row_id]
 
-    def add_new_entries(self, part: Part) -> None:
+    def add_new_entries(self, part: StatementPart) -> None:
         """The new entries of a statement are rows for those behind it."""
         for group in part.groups:
             for unit in group.new:
-                row = build_row(uuid4(), part.account, unit, part.statement.format)
+                row = build_ledger_row(uuid4(), part.account, unit, part.statement.format)
                 self.own[row.id] = row, group, unit
                 if row.pending:
                     self.own_pending.add(row.id)
                 self.add(row)
 
 
-def build_row(row_id: UUID, account: str, entry: Entry, format_: str) -> StoredTransaction:
+def build_ledger_row(row_id: UUID, account: str, entry: Entry, format_: str) -> StoredTransaction:
     """An entry as it is in the ledger."""
     return StoredTransaction(
         id=row_id,

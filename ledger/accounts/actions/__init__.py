@@ -1,0 +1,1 @@
+"""Actions on accounts, account groups and initial balances."""
